@@ -1,0 +1,82 @@
+# `make quickstart` and `make test` do all their own set-up in .venv.
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+BUILD_TOOLS := "scikit-build-core>=1.0" "nanobind>=2.9" "cmake>=3.26" ninja
+# Without isolation the build folder outlives a run, so a change of one C++ file compiles one file.
+INSTALL := $(PIP) --no-build-isolation --config-settings=editable.mode=redirect
+CPP := $(wildcard remy-plus/CMakeLists.txt remy-plus/src/*.cpp remy-plus/bindings/*.cpp \
+                  remy-plus/include/remy_plus/*.hpp)
+FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(wildcard tests/remy-plus/cpp/*.cpp benchmarks/*.cpp))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup quickstart test test-full test-cpp lint types layers format stub bench docs clean
+
+help:  ## Show these commands
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+$(VENV)/.made:
+	@.ci/need $(PYTHON)
+	@echo "lcca: making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) $(BUILD_TOOLS)
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt $(CPP)
+	@.ci/need $(BIN)/python
+	@echo "lcca: installing (compiles the engine, about a minute the first time)"
+	@$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt $(CPP)
+	@.ci/need $(BIN)/python
+	@echo "lcca: installing with development tools (compiles the engine, about a minute the first time)"
+	@$(INSTALL) -e ".[dev]"
+	@touch $(VENV)/.base $@
+
+setup: $(VENV)/.dev  ## .venv with all extras and development tools
+
+quickstart: $(VENV)/.base  ## a real small sweep: verdicts on the terminal and a report
+	@$(BIN)/lcca sweep configs/quickstart.yaml --resume $(ARGS)
+
+test: $(VENV)/.dev  ## all tests but those marked full
+	@$(BIN)/python -m pytest -m "not full" $(ARGS)
+
+test-full: $(VENV)/.dev  ## every test
+	@$(BIN)/python -m pytest $(ARGS)
+
+test-cpp: $(VENV)/.made  ## C++ unit tests (needs GoogleTest: apt-get install libgtest-dev)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S remy-plus -B build/cpp -G Ninja -DBUILD_TESTING=ON -DLCCA_WERROR=ON
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/cpp
+	@PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir build/cpp --output-on-failure
+
+lint: $(VENV)/.dev types layers  ## ruff, clang-format, types and layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(if $(FORMATTED),$(BIN)/clang-format --dry-run --Werror $(FORMATTED))
+
+types: $(VENV)/.dev  ## mypy --strict
+	@$(BIN)/mypy
+
+layers: $(VENV)/.dev  ## a folder imports only from folders below it
+	@$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## rewrite sources in the house style
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+	@$(if $(FORMATTED),$(BIN)/clang-format -i $(FORMATTED))
+
+stub: $(VENV)/.dev  ## write the type stub of the C++ module anew
+	@$(BIN)/python -m nanobind.stubgen -q -m lcca.remy_plus._core -o remy-plus/lcca/remy_plus/_core.pyi
+	@rm -rf .mypy_cache  # mypy does not notice a stub that appears
+
+bench: $(VENV)/.dev  ## speed of the engine against the yardstick
+	@$(BIN)/python benchmarks/engine.py $(ARGS)
+
+docs: $(VENV)/.dev  ## the documentation as a site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+clean:  ## remove what was built; results stay
+	@rm -rf build site .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

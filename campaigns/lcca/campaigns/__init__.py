@@ -1,0 +1,1 @@
+"""YAML campaigns from plan to report, and the `lcca` command."""

@@ -1,0 +1,72 @@
+"""Picking each training's checkpoint on validation networks, which neither training nor the report uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lcca.campaigns.config import CampaignConfig
+from lcca.campaigns.costs import Costs
+from lcca.campaigns.plan import Learner, policy_folder
+from lcca.campaigns.runfolder import RunFolder
+from lcca.campaigns.seeds import derive
+from lcca.evaluation.store import TrialStore
+from lcca.evaluation.trials import run_trials
+from lcca.remy_plus import policyfile
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.rules import RuleTable
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A training's policy: its best checkpoint.
+
+    Attributes:
+        learner: the training.
+        checkpoint: file name of the round, as in ``round-02.json``.
+        table: the policy.
+        validation_score_bits: its mean score on the validation networks.
+    """
+
+    learner: Learner
+    checkpoint: str
+    table: RuleTable
+    validation_score_bits: float
+
+
+def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) -> Chosen:
+    """Run all checkpoints of a training on the validation networks and take the best; write it to policies/<id>.json."""
+    files = sorted(policy_folder(folder.path, learner).glob("round-*.json"))
+    if not files:
+        raise InputError(f"{policy_folder(folder.path, learner)}: no checkpoint; train first (lcca train)")
+    store = TrialStore(folder.path / "trials")
+    part = f"validation-{learner.id}"
+    if not store.has(part):
+        with costs.phase("validation") as cost:
+            rows = _validate(folder.config, learner, engine, files)
+            rows["phase"] = "validation"
+            store.add(part, rows)
+            cost.trials += len(rows)
+            cost.packets += int(rows["packets_delivered"].sum())
+    scores = store.read(part).groupby("policy")["score_bits"].mean()
+    best = max(files, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name))
+    kept = policyfile.read(best)
+    if not isinstance(kept.policy, RuleTable):
+        raise InputError(f"{best}: not a rule table; delete the run's policies/ and training/ and resume")
+    policyfile.write(folder.path / "policies" / f"{learner.id}.json", kept)
+    return Chosen(learner, best.name, kept.policy, float(np.float64(scores[_checkpoint_id(learner, best)])))
+
+
+def _validate(config: CampaignConfig, learner: Learner, engine: Engine, files: list[Path]) -> pd.DataFrame:
+    seed = derive(config.seed, "validation")
+    networks = config.networks.draw(seed, config.validation.networks)
+    policies = {_checkpoint_id(learner, f): policyfile.read(f).policy for f in files}
+    return run_trials(engine, policies, networks, [seed], learner.utility, keep_delays=False)
+
+
+def _checkpoint_id(learner: Learner, file: Path) -> str:
+    return f"{learner.id}.{file.stem}"

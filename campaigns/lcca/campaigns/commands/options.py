@@ -1,0 +1,63 @@
+"""Options that several commands share. Imports nothing that a broken installation may lack."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import Any
+
+
+def command(commands: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
+    """Add a sub-command whose help ends with examples."""
+    found: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=summary,
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return found
+
+
+def positive(text: str) -> int:
+    """Parse a whole number of at least 1."""
+    return _whole(text, 1)
+
+
+def natural(text: str) -> int:
+    """Parse a whole number of at least 0, small enough to be a seed of the engine."""
+    value = _whole(text, 0)
+    if value >= 2**63:
+        raise argparse.ArgumentTypeError(f"must be below 2^63, got {value}")
+    return value
+
+
+def _whole(text: str, least: int) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r:.60}") from None
+    if value < least:
+        raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
+    return value
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add --jobs."""
+    cores = len(os.sched_getaffinity(0))
+    parser.add_argument(
+        "--jobs", type=positive, default=cores, help="threads (default: all cores); never changes a result"
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument(
+        "--json", action="store_true", help="print the result as JSON on standard output, nothing else"
+    )
+
+
+def print_json(content: Any) -> None:
+    """Print a result."""
+    print(json.dumps(content, sort_keys=True, allow_nan=False))

@@ -1,0 +1,68 @@
+"""Options that name a policy, and the model that it wants to be run in."""
+
+from __future__ import annotations
+
+import argparse
+
+from lcca.campaigns.commands.options import positive
+from lcca.evaluation.utility import Utility, utility
+from lcca.remy_plus import policyfile
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.policyfile import PolicyFile
+
+POLICY_HELP = "policy.json, a .dna file, or a baseline: aimd, fixed-window:20 (packets), fixed-rate:0.5 (packets/µs)"
+
+
+def add_policy_options(parser: argparse.ArgumentParser) -> None:
+    """Add what tells how a policy file is read and which model it runs in."""
+    parser.add_argument(
+        "--pacing",
+        choices=("absolute", "relative"),
+        help="what pacing means in a .dna file: µs (Remy) or a multiple of the receive EWMA (R+); default: by its look",
+    )
+    parser.add_argument(
+        "--int-signals",
+        choices=("smoothed", "raw"),
+        default="smoothed",
+        help="which queue and link signals the axes of a .dna file are (default: smoothed, as in R+)",
+    )
+    parser.add_argument(
+        "--link-interval", type=float, default=10.0, help="µs over which the link signal is collected (default: 10)"
+    )
+    parser.add_argument(
+        "--link-window",
+        choices=("covered", "rplus"),
+        help="divide the link's count by the time covered, or by the whole interval as R+ does "
+        "(default: rplus for what comes from a .dna file, else covered)",
+    )
+    parser.add_argument("--utility", default="default", help="default, 2t, 2d, 100t or 100d")
+
+
+def add_trial_options(parser: argparse.ArgumentParser, duration: float | None) -> None:
+    """Add seeds' base and duration."""
+    parser.add_argument("--duration", type=float, default=duration, help="µs of a trial")
+    parser.add_argument("--seed", type=int, default=1, help="first seed (default: 1)")
+
+
+def load_policy(options: argparse.Namespace, name: str) -> PolicyFile:
+    """Load the policy that an argument names."""
+    return policyfile.load(name, options.pacing, options.int_signals)
+
+
+def engine_for(options: argparse.Namespace, files: list[PolicyFile], duration: float) -> Engine:
+    """Return the engine with the model that the options or the policies ask for."""
+    if not duration > 0 or duration == float("inf"):
+        raise InputError(f"--duration: must be a number of µs > 0, got {duration:g}")
+    window = options.link_window or ("rplus" if any("imported_from" in f.provenance for f in files) else "covered")
+    if not options.link_interval > 0:
+        raise InputError(f"--link-interval: must be > 0, got {options.link_interval:g}")
+    return Engine(duration, Model(options.link_interval, window == "rplus"), options.jobs)
+
+
+def utility_of(options: argparse.Namespace) -> Utility:
+    """Return the utility that the options name."""
+    return utility(options.utility)
+
+
+__all__ = ["POLICY_HELP", "add_policy_options", "add_trial_options", "engine_for", "load_policy", "positive", "utility_of"]

@@ -1,0 +1,40 @@
+"""`lcca report`: draw a run's report anew."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from lcca.campaigns.commands.options import add_json, command, print_json
+from lcca.campaigns.config import require
+from lcca.campaigns.tables import print_policies, print_verdicts
+from lcca.evaluation.report import render
+
+EXAMPLES = """\
+  lcca report results/quickstart/*/"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "report", "Draw a finished run's report and figures anew.", EXAMPLES)
+    parser.add_argument("run_folder", type=Path, help="a run's folder")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    folder: Path = options.run_folder
+    found = folder / "summary.json"
+    require(found.is_file(), f"{found}: no such file; name the folder of a finished run (or finish it: lcca sweep --resume)")
+    render(folder)
+    summary = json.loads(found.read_text(encoding="utf-8"))
+    if options.json:
+        print_json({"report": str(folder / "report.html"), "figures": str(folder / "figures")})
+        return 0
+    print_policies(summary)
+    print_verdicts(summary)
+    print(f"\nreport: {folder / 'report.html'}")
+    return 0

@@ -1,0 +1,243 @@
+"""A campaign's configuration: which networks, signal sets and utilities, how to train, how to settle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
+
+from lcca.campaigns.documents import OVERRIDE, Document, apply_overrides, read_document
+from lcca.campaigns.problems import ConfigError, Keys, Problem
+from lcca.campaigns.validation import validate
+from lcca.evaluation.networks import NetworkSpace
+from lcca.evaluation.utility import UtilityModel
+from lcca.evaluation.verdict import SettlingRule
+from lcca.remy_plus.engine import Model as EngineModel
+from lcca.remy_plus.errors import InputError
+from lcca.signal_sets.model import Model
+from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
+from lcca.trainers.rplus import RplusConfig
+
+FILES = ("networks",)
+"""Keys whose value may be the name of a file that holds the mapping."""
+
+YAML_ENDINGS = (".yaml", ".yml")
+
+FILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9+._-]*$"
+"""What may be part of the name of a run's file."""
+
+
+def _named(value: Any) -> Any:
+    return signal_set(value) if isinstance(value, str) else value
+
+
+def _name_or_content(signals: SignalSet) -> str | dict[str, Any]:
+    packaged = packaged_sets().get(signals.name) == signals
+    return signals.name if packaged else signals.model_dump(mode="json")
+
+
+NamedSet = Annotated[SignalSet, BeforeValidator(_named), PlainSerializer(_name_or_content)]
+"""A signal set: the name of a packaged one, a YAML file, or written out in the campaign's file."""
+
+
+class LinkModel(Model):
+    """Options of the network model; see `lcca.remy_plus.engine.Model`."""
+
+    link_interval: Annotated[float, Field(gt=0)] = 10.0
+    rplus_link_window: bool = False
+
+    def build(self) -> EngineModel:
+        """Return the engine's form."""
+        return EngineModel(self.link_interval, self.rplus_link_window)
+
+
+class ValidationConfig(Model):
+    """Networks on which each training's best checkpoint is picked; fresh ones, the same for all policies."""
+
+    networks: Annotated[int, Field(ge=2)] = 200
+
+
+class TestConfig(Model):
+    """Fresh (network, seed) pairs on which results are reported.
+
+    All policies meet the same pairs, `block` at a time, until every comparison is settled or `pairs` are used up.
+    """
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    pairs: Annotated[int, Field(ge=20)] = 2000
+    block: Annotated[int, Field(ge=1)] = 50
+
+
+class CampaignConfig(Model):
+    """A campaign: learn a policy per signal set and utility, compare them on fresh networks.
+
+    Attributes:
+        name: names the folder of its runs.
+        seed: everything random follows from it.
+        networks: the space that networks are drawn from, or a file with it.
+        signal_sets: names of packaged sets, files, or sets written out.
+        baseline: the signal set that the others are compared with, by its name or its file.
+        utilities: names of the paper's utilities, or name and weights.
+        trainer: how to learn.
+        training_seeds: each signal set is trained once per seed.
+        validation: networks that pick a training's checkpoint.
+        test: networks that results are reported on.
+        settle: when a comparison is settled.
+        model: options of the network model.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+    seed: Annotated[int, Field(ge=0)] = 1
+    networks: NetworkSpace
+    signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
+    baseline: str = "e2e"
+    utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (
+        UtilityModel.model_validate("default"),
+    )
+    trainer: RplusConfig
+    training_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
+    validation: ValidationConfig = ValidationConfig()
+    test: TestConfig = TestConfig()
+    settle: SettlingRule = SettlingRule()
+    model: LinkModel = LinkModel()
+
+    @field_validator("signal_sets")
+    @classmethod
+    def _distinct_sets(cls, sets: tuple[SignalSet, ...]) -> tuple[SignalSet, ...]:
+        _once(tuple(each.name for each in sets))
+        return sets
+
+    @field_validator("baseline", mode="before")
+    @classmethod
+    def _name_of_file(cls, value: Any) -> Any:
+        return signal_set(value).name if isinstance(value, str) and value.endswith(YAML_ENDINGS) else value
+
+    @field_validator("training_seeds")
+    @classmethod
+    def _distinct_seeds(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        return _once(seeds)
+
+    @field_validator("utilities")
+    @classmethod
+    def _distinct_utilities(cls, models: tuple[UtilityModel, ...]) -> tuple[UtilityModel, ...]:
+        _once(tuple(each.name for each in models))
+        for each in models:
+            if not re.match(FILE_NAME, each.name):
+                raise ValueError(f"{each.name!r} cannot name files; use letters, digits and + . _ -")
+        return models
+
+    @model_validator(mode="after")
+    def _baseline_is_trained(self) -> CampaignConfig:
+        known = [each.name for each in self.signal_sets]
+        if self.baseline not in known:
+            raise ValueError(
+                f"baseline '{self.baseline}' is none of the campaign's signal_sets ({', '.join(known)}); add it there"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _distinct_ids(self) -> CampaignConfig:
+        _once(tuple(f"{s.name}.{u.name}" for s in self.signal_sets for u in self.utilities))
+        return self
+
+    @model_validator(mode="after")
+    def _enough_pairs(self) -> CampaignConfig:
+        if self.test.pairs < self.settle.first_look:
+            raise ValueError(
+                f"test.pairs ({self.test.pairs}) must be at least settle.first_look ({self.settle.first_look}), "
+                "or nothing can ever be settled"
+            )
+        return self
+
+    @property
+    def rule(self) -> SettlingRule:
+        """The settling rule, which looks for the last time when the pairs are used up."""
+        ceiling = min(self.settle.ceiling or self.test.pairs, self.test.pairs)
+        return self.settle.model_copy(update={"ceiling": ceiling})
+
+    @property
+    def hash(self) -> str:
+        """Twelve hex digits that name everything in this configuration, the signal sets' content included."""
+        content = self.model_dump(mode="json") | {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    twice = [v for i, v in enumerate(values) if v in values[:i]]
+    if twice:
+        raise ValueError(f"{twice[0]!r} is listed twice")
+    return values
+
+
+def read_campaign(
+    path: str | os.PathLike[str], overrides: Iterable[str] = (), seed: int | None = None
+) -> CampaignConfig:
+    """Read a campaign's YAML file, with `--set` overrides and another seed if given.
+
+    Names of files are relative to the file that says them; in an override, to the working folder.
+
+    Raises:
+        ConfigError: listing every problem, by file and line.
+    """
+    extra = [] if seed is None else [f"seed={seed}"]
+    document = apply_overrides(_with_files(read_document(path)), [*overrides, *extra])
+    return validate(_with_files(document), CampaignConfig)
+
+
+def _with_files(document: Document) -> Document:
+    for key in FILES:
+        document = _included(document, key)
+    return _placed_sets(document)
+
+
+def _included(document: Document, key: str) -> Document:
+    """Put the mapping of the file that `key` names in its place; its lines go on pointing into that file."""
+    name = document.data.get(key)
+    if not isinstance(name, str):
+        return document
+    path = _beside(document, (key,), name)
+    if not path.is_file():
+        raise ConfigError(
+            Problem(document.place((key,)), (key,), f"{path}: no such file; name one relative to this file")
+        )
+    inner = read_document(path)
+    places = {way: place for way, place in document.places.items() if way[:1] != (key,)}
+    places |= {(key, *way): place for way, place in inner.places.items()}
+    return Document(document.path, {**document.data, key: inner.data}, places)
+
+
+def _placed_sets(document: Document) -> Document:
+    """Make the names of signal sets' files independent of where they were written."""
+    data = dict(document.data)
+    if isinstance(data.get("signal_sets"), list):
+        data["signal_sets"] = [
+            _placed(document, ("signal_sets", i), each) for i, each in enumerate(data["signal_sets"])
+        ]
+    if "baseline" in data:
+        data["baseline"] = _placed(document, ("baseline",), data["baseline"])
+    return Document(document.path, data, document.places)
+
+
+def _placed(document: Document, keys: Keys, value: Any) -> Any:
+    is_file = isinstance(value, str) and value.endswith(YAML_ENDINGS)
+    return str(_beside(document, keys, value).absolute()) if is_file else value
+
+
+def _beside(document: Document, keys: Keys, name: str) -> Path:
+    """Return the path of a file that the value at `keys` names."""
+    source = document.place(keys).source
+    folder = Path() if source == OVERRIDE else Path(source).parent
+    return Path(os.path.normpath(folder / name))
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise an `InputError` with this message unless the condition holds."""
+    if not condition:
+        raise InputError(message)

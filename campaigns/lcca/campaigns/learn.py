@@ -1,0 +1,99 @@
+"""The training phase of a campaign."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pandas as pd
+
+from lcca.campaigns.config import CampaignConfig
+from lcca.campaigns.costs import Costs
+from lcca.campaigns.plan import Learner, policy_folder
+from lcca.campaigns.progress import Reporter
+from lcca.campaigns.runfolder import RunFolder
+from lcca.campaigns.version import version
+from lcca.remy_plus import policyfile
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.policyfile import PolicyFile
+from lcca.remy_plus.rules import RuleTable
+from lcca.trainers.rplus import RplusTrainer
+from lcca.trainers.rplus.state import LearningRow
+
+
+def engine_of(config: CampaignConfig, jobs: int) -> Engine:
+    """Return the engine that a campaign's trials run on."""
+    return Engine(duration=config.networks.duration, model=config.model.build(), jobs=jobs)
+
+
+def train(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, reporter: Reporter) -> list[LearningRow]:
+    """Train one policy to the end, going on from its checkpoint, and return its learning curve.
+
+    Each round's table is written to ``policies/<id>/round-<k>.json``.
+    """
+    config = folder.config
+    rounds = policy_folder(folder.path, learner)
+
+    def keep(round_: int, table: RuleTable) -> None:
+        file = PolicyFile(
+            table, signal_set=learner.signals.name, provenance=provenance(config, learner) | {"round": round_ + 1}
+        )
+        rounds.mkdir(parents=True, exist_ok=True)
+        policyfile.write(rounds / f"round-{round_ + 1:02d}.json", file)
+
+    checkpoint = folder.path / "training" / f"{learner.id}.json"
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    with reporter.task(f"training {learner.id}", total=_total(config)) as task:
+        trainer = RplusTrainer(
+            learner.task(config),
+            config.trainer,
+            engine,
+            checkpoint,
+            watch=lambda row: task.update(_done(config, row), _note(row)),
+            keep=keep,
+        )
+        while trainer.state.stage != "done":
+            with costs.phase("training") as cost:
+                trials, packets = trainer.state.trials, trainer.state.packets
+                trainer.step()
+                cost.trials += trainer.state.trials - trials
+                cost.packets += trainer.state.packets - packets
+    return trainer.state.learning
+
+
+def provenance(config: CampaignConfig, learner: Learner) -> dict[str, object]:
+    """Return where a policy comes from; no times, so that equal runs give equal bytes."""
+    return {
+        "campaign": config.name,
+        "config_hash": config.hash,
+        "seed": config.seed,
+        "training_seed": learner.training_seed,
+        "utility": learner.utility.name,
+        "trainer": config.trainer.kind,
+        "mode": config.trainer.mode,
+        "version": version(),
+    }
+
+
+def learning_rows(learner: Learner, rows: list[LearningRow]) -> pd.DataFrame:
+    """Return a training's rows of the learning table."""
+    table = pd.DataFrame([asdict(row) for row in rows])
+    table.insert(0, "policy_base", learner.id)
+    table.insert(1, "signal_set", learner.signals.name)
+    table.insert(2, "utility", learner.utility.name)
+    table.insert(3, "training_seed", learner.training_seed)
+    return table
+
+
+def _total(config: CampaignConfig) -> float:
+    return float(config.trainer.budget_trials or config.trainer.rounds)
+
+
+def _done(config: CampaignConfig, row: LearningRow) -> float:
+    return float(row.trials if config.trainer.budget_trials else row.round + (row.kind == "check"))
+
+
+def _note(row: LearningRow) -> str:
+    return (
+        f"round {row.round + 1}, step {row.step} ({row.kind}): {row.rules} rules, score {row.score_bits:.3f} bits, "
+        f"{row.trials:,} trials, {row.cpu_s:.1f} CPU s"
+    )

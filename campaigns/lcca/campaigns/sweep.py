@@ -1,0 +1,100 @@
+"""A whole campaign: train, pick, test, say what is settled, write the report."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lcca.campaigns.choose import choose
+from lcca.campaigns.config import CampaignConfig
+from lcca.campaigns.costs import Costs
+from lcca.campaigns.learn import engine_of, learning_rows, train
+from lcca.campaigns.plan import learners
+from lcca.campaigns.progress import Reporter
+from lcca.campaigns.runfolder import COMPLETE, RunFolder, read_json
+from lcca.campaigns.summary import all_comparisons, summary, verdicts
+from lcca.campaigns.trying import contests, run_tests, tested_networks
+from lcca.evaluation.comparison import Comparison
+from lcca.evaluation.report import render
+from lcca.remy_plus.files import write_atomically
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a campaign's run lies and what it found."""
+
+    folder: Path
+    summary: dict[str, Any]
+
+
+def sweep(config: CampaignConfig, path: Path, *, jobs: int, resume: bool, quiet: bool = False) -> Result:
+    """Run a campaign to its end, going on from whatever its folder holds.
+
+    Raises:
+        InputError: the folder cannot be used; see `RunFolder.open`.
+    """
+    folder = RunFolder.open(path, config, resume)
+    reporter = Reporter(path / "log.txt", quiet)
+    try:
+        return _finished(folder, reporter) if folder.complete else _run(folder, jobs, reporter)
+    finally:
+        reporter.close()
+        folder.close()
+
+
+def _finished(folder: RunFolder, reporter: Reporter) -> Result:
+    reporter.show(f"{folder.path}: complete already; nothing to do")
+    mend = "delete it and resume"
+    return Result(folder.path, read_json(folder.path / "summary.json", mend))
+
+
+def _run(folder: RunFolder, jobs: int, reporter: Reporter) -> Result:
+    config, costs = folder.config, Costs(folder)
+    engine, plan = engine_of(config, jobs), learners(config)
+    reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
+    folder.set_state("training")
+    curves = [learning_rows(learner, train(folder, learner, engine, costs, reporter)) for learner in plan]
+    write_parquet(folder, "learning.parquet", pd.concat(curves, ignore_index=True))
+    folder.set_state("testing")
+    chosen = []
+    with reporter.task("picking checkpoints on validation networks", total=len(plan)) as task:
+        for i, learner in enumerate(plan):
+            chosen.append(choose(folder, learner, engine, costs))
+            task.update(i + 1, f"{learner.id}: {chosen[-1].validation_score_bits:.3f} bits")
+    groups = contests(chosen)
+    trials = {}
+    for contest in groups:
+        title = f"testing on fresh networks (utility {contest.utility.name})"
+        with reporter.task(title, total=config.test.pairs) as task:
+            trials[contest.utility.name] = run_tests(
+                folder, contest, engine, costs, lambda n, found, task=task: task.update(n, _standing(n, found))
+            )
+    write_parquet(folder, "networks.parquet", tested_networks(config, pd.concat(list(trials.values()))))
+    found = all_comparisons(config, groups, trials)
+    content = summary(config, groups, trials, found)
+    folder.write_json("summary.json", content)
+    folder.write_json("verdicts.json", verdicts(found))
+    reporter.note("drawing the report")
+    render(folder.path)
+    folder.set_state(COMPLETE)
+    return Result(folder.path, content)
+
+
+def write_parquet(folder: RunFolder, name: str, table: pd.DataFrame) -> None:
+    """Write a table into the folder, whole or not at all."""
+    buffer = io.BytesIO()
+    table.to_parquet(buffer, index=False)
+    write_atomically(folder.path / name, buffer.getvalue())
+
+
+def _standing(pairs: int, found: list[Comparison]) -> str:
+    """Say how far the comparisons are, with a forecast for those that are open."""
+    words = []
+    for c in found:
+        ahead = f", likely {c.likely_n[0]}–{c.likely_n[1]} pairs" if c.likely_n else ""
+        words.append(f"{c.B.split('.')[0]} {c.verdict.name}{ahead}")
+    return f"{pairs} pairs: " + "; ".join(words)

@@ -1,0 +1,123 @@
+"""The tables that commands print on standard output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+
+def wide_console() -> Console:
+    """Return a console for results: what is piped elsewhere is not cut to a terminal's width."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=max(console.width, 140))
+
+
+def print_policies(summary: dict[str, Any]) -> None:
+    """Print one line per policy: what it scored on the test networks."""
+    table = Table(title=f"{summary['campaign']}: policies on fresh test networks")
+    for name in ("policy", "rules", "score (bits)", "throughput / link", "delay / rtt", "starved", "trials"):
+        table.add_column(name, justify="left" if name == "policy" else "right")
+    for policy in summary["policies"]:
+        test = policy["test"]
+        table.add_row(
+            policy["id"] + (" *" if policy["champion"] else ""),
+            str(policy["rules"]),
+            with_error(test["score_bits"], test["score_bits_se"]),
+            with_error(test["throughput_over_link"], test["throughput_over_link_se"]),
+            with_error(test["delay_over_rtt"], test["delay_over_rtt_se"]),
+            str(test["starved"]),
+            str(test["trials"]),
+        )
+    console = wide_console()
+    console.print(table)
+    console.print("± is one standard error over networks; * best of its signal set on the validation networks", style="dim")
+
+
+def print_verdicts(summary: dict[str, Any]) -> None:
+    """Print the comparisons: artifacts first, then signal sets."""
+    for level, title in (
+        ("artifact", "this policy against that one, paired on fresh networks"),
+        ("set", "signal set against signal set, over training seeds"),
+    ):
+        rows = [c for c in summary["comparisons"] if c["level"] == level]
+        if rows:
+            console = wide_console()
+            console.print(_verdict_table(f"{level}: {title}", rows))
+            for note in notes(rows):
+                console.print(note, style="dim", markup=False)
+
+
+def notes(rows: list[dict[str, Any]]) -> list[str]:
+    """Return what a reader must know besides, each note once, with the candidates that it is about."""
+    about: dict[str, list[str]] = {}
+    for c in rows:
+        if c["note"]:
+            about.setdefault(c["note"], []).append(c["B"])
+    return [f"{', '.join(names)}: {note}" if len(names) < len(rows) else note for note, names in about.items()]
+
+
+def _verdict_table(title: str, rows: list[dict[str, Any]]) -> Table:
+    table = Table(title=title)
+    for name in ("B", "against A", "utility", "difference (bits) [95 %]", "as throughput", "verdict", "n", "forecast"):
+        table.add_column(name, justify="left" if name in ("B", "against A", "verdict") else "right")
+    for c in rows:
+        table.add_row(
+            escape(c["B"]),
+            escape(c["A"]),
+            c["utility"],
+            interval(c["difference"], c["low"], c["high"], "{:+.3f}"),
+            percent(c["throughput_equivalent_percent"]["difference"]),
+            verdict_words(c),
+            str(c["n"]),
+            forecast_words(c),
+        )
+    return table
+
+
+def with_error(value: float | None, error: float | None) -> str:
+    """Return a number with its standard error."""
+    if value is None:
+        return "–"
+    return f"{value:.3f}" + (f" ± {error:.3f}" if error is not None else "")
+
+
+def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
+    """Return a number with its interval; unknown ends are infinite."""
+    if value is None:
+        return "–"
+    ends = ("−∞" if low is None else form.format(low), "+∞" if high is None else form.format(high))
+    return f"{form.format(value)} [{ends[0]}, {ends[1]}]"
+
+
+def percent(value: float | None) -> str:
+    """Return a signed percentage."""
+    return "–" if value is None else f"{value:+.1f} %"
+
+
+def verdict_words(comparison: dict[str, Any]) -> str:
+    """Return the verdict as people read it."""
+    words: str = comparison["verdict"]
+    if comparison["by_more_than_margin"]:
+        words += " by more than the margin"
+    elif comparison["verdict"] == "equivalent" and comparison["direction"] != "0":
+        words += f" (a little {'better' if comparison['direction'] == '+' else 'worse'})"
+    return words
+
+
+def forecast_words(comparison: dict[str, Any]) -> str:
+    """Return how many more units an open comparison will take."""
+    if comparison["verdict"] != "not settled" or not comparison["likely_n"]:
+        return ""
+    unit = "pairs" if comparison["level"] == "artifact" else "training seeds"
+    low, high = (max(n - comparison["n"], 0) for n in comparison["likely_n"])
+    return f"about {low}–{high} more {unit}"
+
+
+def print_comparison(comparison: dict[str, Any]) -> None:
+    """Print one comparison."""
+    wide_console().print(_verdict_table("B against A, paired on fresh networks", [comparison]))
+    if comparison["note"]:
+        wide_console().print(comparison["note"], style="dim", markup=False)

@@ -1,0 +1,1 @@
+"""Trials and their execution, records, intervals, verdicts, figures and the report."""

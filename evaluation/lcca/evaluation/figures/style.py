@@ -1,0 +1,133 @@
+"""One look for all figures, and how they are saved: the same bytes for the same data.
+
+Figures are drawn in three neutral colours that an inlined SVG replaces by those of the page, so that
+they follow a dark theme; the others have enough contrast on light and dark.
+"""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+P = ParamSpec("P")
+
+INK = "#232d38"  # text, axes: becomes the colour of the page's text
+FAINT = "#cbd2da"  # grid, bands' edges: becomes the page's faint colour
+PAPER = "#fdfdfe"  # inside of hollow markers: becomes the colour of the card
+HUES = ("#7b8794", "#2f86cf", "#e08a1e", "#1a9e78", "#c25fa3", "#dd5a3a", "#8a6fd1", "#48b2c9", "#a08a2c")
+VERDICT_HUES = {"better": "#1a9e78", "worse": "#dd5a3a", "equivalent": "#2f86cf", "not settled": "#7b8794"}
+VERDICT_MARKERS = {"better": "^", "worse": "v", "equivalent": "s", "not settled": "o"}
+WIDTH = 6.6  # inches
+
+LOOK: Any = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": INK,
+    "axes.facecolor": "none",
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "figure.facecolor": "none",
+    "figure.constrained_layout.use": True,
+    "font.family": ["DejaVu Sans"],
+    "font.size": 10,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.5,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "legend.labelcolor": INK,
+    "lines.linewidth": 1.6,
+    "savefig.dpi": 160,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "lcca",
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": INK,
+    "xtick.labelsize": 9,
+    "ytick.color": INK,
+    "ytick.labelsize": 9,
+}
+
+
+def drawing(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Decorate a function that draws, so that it does so in the project's look."""
+
+    @wraps(draw)
+    def in_look(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        with mpl.rc_context(LOOK):
+            figure = draw(*args, **kwargs)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")  # laid out once, not again for every file
+            return figure
+
+    return in_look
+
+
+def new_figure(height: float, width: float = WIDTH) -> Figure:
+    """Return an empty figure (inches) that belongs to no window."""
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def panels(count: int, height: float, columns: int, **kwargs: Any) -> tuple[Figure, list[Axes]]:
+    """Return a figure with `count` panels in rows of at most `columns`, `height` inches a row."""
+    columns = min(columns, max(count, 1))
+    rows = max(-(-count // columns), 1)
+    figure = new_figure(height * rows)
+    grid = figure.subplots(rows, columns, squeeze=False, **kwargs).ravel()
+    for unused in grid[count:]:
+        unused.set_visible(False)
+    return figure, list(grid[:count])
+
+
+def hue_of(name: str, names: Sequence[str]) -> str:
+    """Return the colour of a name among all names; the first, the baseline, is grey."""
+    return HUES[names.index(name) % len(HUES)] if name in names else HUES[0]
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write `name.png` and `name.svg` into a folder, on white."""
+    with mpl.rc_context(LOOK):
+        figure.savefig(folder / f"{name}.png", facecolor="white", metadata={"Software": None})
+        figure.savefig(folder / f"{name}.svg", facecolor="white", metadata=NO_METADATA)
+
+
+NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+
+
+def inline_svg(figure: Figure, name: str, label: str) -> str:
+    """Return the figure as an `<svg>` element for a page.
+
+    It takes the page's font and colours, refers to nothing outside, and its ids start with `name`.
+
+    Args:
+        figure: what was drawn.
+        name: of the figure, letters and hyphens.
+        label: what a screen reader says, already escaped for an attribute.
+    """
+    text = io.StringIO()
+    with mpl.rc_context(LOOK):
+        figure.savefig(text, format="svg", transparent=True, metadata=NO_METADATA)
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = svg.replace("xlink:href", "href").replace(INK, "currentColor").replace(FAINT, "var(--faint)")
+    svg = svg.replace(PAPER, "var(--card)")
+    svg = re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", svg)
+    box = re.search(r'viewBox="[^"]*"', svg)
+    opening = f'<svg class="figure" {box.group() if box else ""} role="img" aria-label="{label}">'
+    return opening + svg[svg.index(">") + 1 :].strip()

@@ -1,0 +1,168 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "remy_plus/batch.hpp"
+
+namespace remy_plus::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+const Policy& policy_of(nb::handle handle);
+
+namespace {
+
+template <class T>
+using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Lets Python see a pending Ctrl-C while the threads work; the exception is raised after they stopped.
+bool keep_going() {
+  const nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() == 0;
+}
+
+std::vector<Policy> policies_of(const nb::list& handles) {
+  std::vector<Policy> policies;
+  for (nb::handle handle : handles) policies.push_back(policy_of(handle));
+  return policies;
+}
+
+std::vector<Trial> trials_of(const Column<std::uint32_t>& policy, const Column<std::uint32_t>& network,
+                             const Column<std::uint64_t>& seed) {
+  if (network.shape(0) != policy.shape(0) || seed.shape(0) != policy.shape(0))
+    throw std::invalid_argument("policy_index, network_index and seed must have one entry per trial");
+  std::vector<Trial> trials(policy.shape(0));
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    trials[i] = {policy.data()[i], network.data()[i], seed.data()[i]};
+  return trials;
+}
+
+void add_senders(nb::dict& out, const BatchResult& r) {
+  out["sender_begin"] = column<std::int64_t>(r.sender_begin, [](std::size_t x) { return x; });
+  out["sender_sent"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.sent; });
+  out["sender_delivered"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.delivered; });
+  out["sender_lost"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.lost; });
+  out["sender_dropped"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.dropped; });
+  out["sender_delay_sum_us"] = column<double>(r.senders, [](const SenderTotals& s) { return s.delay_sum; });
+  out["sender_share_us"] = column<double>(r.senders, [](const SenderTotals& s) { return s.share; });
+  out["sender_first_on_us"] = column<double>(r.senders, [](const SenderTotals& s) { return s.first_on; });
+  out["sender_flows"] = column<std::int32_t>(r.senders, [](const SenderTotals& s) { return s.flows; });
+  out["sender_stalled"] = column<std::int32_t>(r.senders, [](const SenderTotals& s) { return s.stalled; });
+}
+
+void add_trials(nb::dict& out, const BatchResult& r, bool delays) {
+  out["trial_events"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.events; });
+  out["trial_sent"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.sent; });
+  out["trial_delivered"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.delivered; });
+  out["trial_utilisation"] = column<double>(r.trials, [](const TrialTotals& t) { return t.utilisation; });
+  out["trial_queue_mean_packets"] = column<double>(r.trials, [](const TrialTotals& t) { return t.queue_mean; });
+  if (!delays) return;
+  out["trial_queue_p99_packets"] = column<double>(r.trials, [](const TrialTotals& t) { return t.queue_p99; });
+  const char* names[5] = {"trial_rtt_p50_us", "trial_rtt_p90_us", "trial_rtt_p95_us", "trial_rtt_p99_us",
+                          "trial_rtt_p999_us"};
+  for (int i = 0; i < 5; ++i)
+    out[names[i]] = column<double>(r.trials, [i](const TrialTotals& t) { return t.delay_quantiles[i]; });
+}
+
+void add_flows(nb::dict& out, const BatchResult& r) {
+  out["flow_begin"] = column<std::int64_t>(r.flow_begin, [](std::size_t x) { return x; });
+  out["flow_sender"] = column<std::int32_t>(r.flows, [](const Flow& f) { return f.sender; });
+  out["flow_start_us"] = column<double>(r.flows, [](const Flow& f) { return f.start; });
+  out["flow_end_us"] = column<double>(r.flows, [](const Flow& f) { return f.end; });
+  out["flow_share_us"] = column<double>(r.flows, [](const Flow& f) { return f.share; });
+  out["flow_delay_sum_us"] = column<double>(r.flows, [](const Flow& f) { return f.delay_sum; });
+  out["flow_delay_p50_us"] = column<double>(r.flows, [](const Flow& f) { return f.delay_p50; });
+  out["flow_delay_p99_us"] = column<double>(r.flows, [](const Flow& f) { return f.delay_p99; });
+  out["flow_last_arrival_us"] = column<double>(r.flows, [](const Flow& f) { return f.last_arrival; });
+  out["flow_sent"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.sent; });
+  out["flow_delivered"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.delivered; });
+  out["flow_lost"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.lost; });
+  out["flow_dropped"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.dropped; });
+  out["flow_length"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.length; });
+  out["flow_finished"] = column<std::uint8_t>(r.flows, [](const Flow& f) { return f.finished; });
+  out["flow_stalled"] = column<std::uint8_t>(r.flows, [](const Flow& f) { return f.stalled; });
+}
+
+BatchResult run_released(const std::vector<Policy>& policies, const std::vector<Network>& networks,
+                         const std::vector<Trial>& trials, const BatchOptions& options) {
+  try {
+    const nb::gil_scoped_release release;
+    return run_batch(policies, networks, trials, options, keep_going);
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+nb::dict run(const nb::list& policies, const std::vector<Network>& networks, const Column<std::uint32_t>& policy_index,
+             const Column<std::uint32_t>& network_index, const Column<std::uint64_t>& seed, double duration,
+             double link_interval, bool rplus_link_window, unsigned jobs, bool keep_delays, bool keep_flows,
+             bool keep_uses) {
+  BatchOptions options;
+  options.duration = duration;
+  options.model = {link_interval, rplus_link_window};
+  options.jobs = std::max(jobs, 1u);
+  options.keep_delays = keep_delays;
+  options.keep_flows = keep_flows;
+  options.keep_uses = keep_uses;
+  BatchResult result =
+      run_released(policies_of(policies), networks, trials_of(policy_index, network_index, seed), options);
+  nb::dict out;
+  add_senders(out, result);
+  add_trials(out, result, keep_delays);
+  if (keep_flows) add_flows(out, result);
+  if (keep_uses) {
+    const std::size_t rows = result.trials.size();
+    const std::size_t each = rows ? result.trial_uses.size() / rows : 0;
+    out["trial_uses"] = to_numpy(std::move(result.trial_uses), {rows, each});
+  }
+  nb::list uses;
+  for (const Uses& u : result.uses) uses.append(column<std::int64_t>(u, [](std::uint64_t x) { return x; }));
+  out["uses"] = uses;
+  return out;
+}
+
+nb::object census(nb::handle policy, const std::vector<Network>& networks, const Column<std::uint32_t>& network_index,
+                  const Column<std::uint64_t>& seed, double duration, double link_interval, bool rplus_link_window,
+                  unsigned jobs, std::uint32_t rule, const std::vector<std::string>& axes,
+                  const std::vector<std::uint32_t>& prefix) {
+  Census wanted;
+  wanted.rule = rule;
+  wanted.prefix = prefix;
+  for (const std::string& axis : axes) {
+    const auto at = std::find(signal_names.begin(), signal_names.end(), axis);
+    if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + axis + "'");
+    wanted.axes.push_back(static_cast<Signal>(at - signal_names.begin()));
+  }
+  if (!prefix.empty() && prefix.size() != axes.size()) throw std::invalid_argument("one prefix per axis is needed");
+  BatchOptions options;
+  options.duration = duration;
+  options.model = {link_interval, rplus_link_window};
+  options.jobs = std::max(jobs, 1u);
+  options.census = wanted;
+  const std::vector<std::uint32_t> same(seed.shape(0), 0);
+  const Column<std::uint32_t> policy_index(same.data(), {same.size()});
+  BatchResult result =
+      run_released({policy_of(policy)}, networks, trials_of(policy_index, network_index, seed), options);
+  return to_numpy(std::move(result.census), {axes.size(), std::size_t{65536}});
+}
+
+}  // namespace
+
+void bind_batch(nb::module_& m) {
+  m.def("run_batch", &run, "policies"_a, "networks"_a, "policy_index"_a, "network_index"_a, "seed"_a, nb::kw_only(),
+        "duration"_a, "link_interval"_a, "rplus_link_window"_a, "jobs"_a, "keep_delays"_a, "keep_flows"_a,
+        "keep_uses"_a,
+        "Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.");
+  m.def("census", &census, "policy"_a, "networks"_a, "network_index"_a, "seed"_a, nb::kw_only(), "duration"_a,
+        "link_interval"_a, "rplus_link_window"_a, "jobs"_a, "rule"_a, "axes"_a, "prefix"_a,
+        "Counts, per axis, the upper (no prefix) or lower 16 bits of the float32 values met by one rule.");
+}
+
+}  // namespace remy_plus::bindings

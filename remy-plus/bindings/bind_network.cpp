@@ -1,0 +1,48 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "remy_plus/network.hpp"
+#include "remy_plus/random.hpp"
+#include "remy_plus/signals.hpp"
+
+namespace remy_plus::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+void bind_network(nb::module_& m) {
+  nb::class_<Network>(m, "Network", "One bottleneck and its workload (packets, µs).")
+      .def(
+          "__init__",
+          [](Network* self, std::uint64_t id, double link_rate, double rtt, int senders, double buffer, double mean_on,
+             double mean_off, double loss, bool byte_switched) {
+            const Network network{id,      link_rate, rtt,  senders,
+                                  buffer,  mean_on,   mean_off, loss,
+                                  byte_switched ? Switching::bytes : Switching::time};
+            validate(network);
+            new (self) Network(network);
+          },
+          "id"_a, "link_rate"_a, "rtt"_a, "senders"_a, "buffer"_a, "mean_on"_a, "mean_off"_a, "loss"_a,
+          "byte_switched"_a)
+      .def_ro("id", &Network::id)
+      .def_ro("senders", &Network::senders);
+  m.def(
+      "signal_names", [] { return std::vector<std::string>(signal_names.begin(), signal_names.end()); },
+      "Names of the signals in engine order.");
+  m.attr("SIGNAL_CEILING") = signal_ceiling;
+  m.def(
+      "uniforms",
+      [](std::uint64_t seed, std::uint64_t network, std::uint64_t component, std::uint64_t sender, std::uint64_t flow,
+         std::size_t count) {
+        Stream stream(seed, network, static_cast<Component>(component), sender, flow);
+        std::vector<double> values(count);
+        for (double& value : values) value = stream.uniform();
+        return values;
+      },
+      "seed"_a, "network"_a, "component"_a, "sender"_a, "flow"_a, "count"_a,
+      "The first draws on (0, 1] of one random stream.");
+  m.def("portable_log", &portable_log, "x"_a, "Natural logarithm by basic arithmetic alone, for x in (0, 1].");
+}
+
+}  // namespace remy_plus::bindings

@@ -1,0 +1,100 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "remy_plus/policy.hpp"
+
+namespace remy_plus::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+namespace {
+
+struct PolicyHandle {
+  Policy policy;
+};
+
+Signal signal_by_name(const std::string& name) {
+  const auto at = std::find(signal_names.begin(), signal_names.end(), name);
+  if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + name + "'");
+  return static_cast<Signal>(at - signal_names.begin());
+}
+
+Action checked(double increment, double multiple, double pacing) {
+  if (!std::isfinite(increment) || std::abs(increment) > largest_window)
+    throw std::invalid_argument("increment must be a number of at most 1e6 packets");
+  if (!std::isfinite(multiple) || multiple < 0 || multiple > 1000)
+    throw std::invalid_argument("multiple must be in [0, 1000]");
+  if (!std::isfinite(pacing) || pacing < 0) throw std::invalid_argument("pacing must be >= 0");
+  return {increment, multiple, pacing};
+}
+
+PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lower, const Matrix& upper,
+                        const Column& increment, const Column& multiple, const Column& pacing, bool absolute) {
+  const std::size_t rules = lower.shape(0), k = axes.size();
+  if (lower.shape(1) != k || upper.shape(0) != rules || upper.shape(1) != k || increment.shape(0) != rules ||
+      multiple.shape(0) != rules || pacing.shape(0) != rules)
+    throw std::invalid_argument("the arrays of a rule table must agree in rules and axes");
+  RuleTable table;
+  std::vector<Signal> signals;
+  for (const std::string& name : axes) signals.push_back(signal_by_name(name));
+  for (Signal s : signals) table.wanted |= bit(s);
+  std::vector<Box> boxes(rules);
+  for (std::size_t r = 0; r < rules; ++r) {
+    boxes[r].lower.assign(lower.data() + r * k, lower.data() + (r + 1) * k);
+    boxes[r].upper.assign(upper.data() + r * k, upper.data() + (r + 1) * k);
+    table.actions.push_back(checked(increment.data()[r], multiple.data()[r], pacing.data()[r]));
+  }
+  table.tree = std::make_shared<RuleTree>(signals, boxes);
+  table.pacing = absolute ? Pacing::absolute : Pacing::relative;
+  return {table};
+}
+
+PolicyHandle with_action(const PolicyHandle& self, std::size_t rule, double increment, double multiple, double pacing) {
+  RuleTable table = std::get<RuleTable>(self.policy);
+  table.actions.at(rule) = checked(increment, multiple, pacing);
+  return {table};
+}
+
+std::uint32_t find(const PolicyHandle& self, const std::vector<double>& values) {
+  Signals signals{};
+  if (values.size() != signals.size()) throw std::invalid_argument("one value per engine signal is needed");
+  std::copy(values.begin(), values.end(), signals.begin());
+  return std::get<RuleTable>(self.policy).tree->find(signals);
+}
+
+}  // namespace
+
+const Policy& policy_of(nb::handle handle) { return nb::cast<const PolicyHandle&>(handle).policy; }
+
+void bind_policy(nb::module_& m) {
+  nb::class_<PolicyHandle>(m, "Policy", "A policy compiled for the engine.")
+      .def_static("rule_table", &rule_table, "axes"_a, "lower"_a, "upper"_a, "increment"_a, "multiple"_a, "pacing"_a,
+                  "absolute"_a, "Rules as boxes over the named signals; raises ValueError if they overlap or leak.")
+      .def_static(
+          "fixed_window", [](double window) { return PolicyHandle{FixedWindow{window}}; }, "window"_a)
+      .def_static(
+          "fixed_rate", [](double rate) { return PolicyHandle{FixedRate{1 / rate}}; }, "rate"_a)
+      .def_static(
+          "aimd",
+          [](double increase, double decrease, double initial) {
+            return PolicyHandle{Aimd{increase, decrease, initial}};
+          },
+          "increase"_a, "decrease"_a, "initial"_a)
+      .def("with_action", &with_action, "rule"_a, "increment"_a, "multiple"_a, "pacing"_a,
+           "The same table with another action for one rule; the compiled tree is shared.")
+      .def("find", &find, "signals"_a, "Index of the rule that holds these values (one per engine signal).")
+      .def_prop_ro("rules", [](const PolicyHandle& self) {
+        return std::visit([](const auto& p) { return p.rules(); }, self.policy);
+      });
+}
+
+}  // namespace remy_plus::bindings

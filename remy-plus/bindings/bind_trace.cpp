@@ -1,0 +1,68 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "remy_plus/observers.hpp"
+
+namespace remy_plus::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+const Policy& policy_of(nb::handle handle);
+
+namespace {
+
+template <class P>
+std::vector<TraceRow> traced(const Network& network, const Model& model, const P& policy, std::uint64_t seed,
+                             double duration, const Script* script) {
+  const RuleTable* table = nullptr;
+  if constexpr (std::is_same_v<P, RuleTable>) table = &policy;
+  TraceObserver observer(table);
+  Workspace space;
+  Simulation<P, TraceObserver>(network, model, policy, seed, duration, space, observer, script).run();
+  return observer.rows;
+}
+
+nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, double duration, double link_interval,
+               bool rplus_link_window, const Script& script) {
+  const Model model{link_interval, rplus_link_window};
+  validate(model);
+  if (!script.empty() && script.size() != static_cast<std::size_t>(network.senders))
+    throw std::invalid_argument("a script needs one list of switch times per sender");
+  const std::vector<TraceRow> rows = std::visit(
+      [&](const auto& p) { return traced(network, model, p, seed, duration, script.empty() ? nullptr : &script); },
+      policy_of(policy));
+  nb::dict out;
+  out["now_us"] = column<double>(rows, [](const TraceRow& r) { return r.now; });
+  out["sent_us"] = column<double>(rows, [](const TraceRow& r) { return r.sent; });
+  out["sender"] = column<std::int32_t>(rows, [](const TraceRow& r) { return r.sender; });
+  out["flow"] = column<std::int32_t>(rows, [](const TraceRow& r) { return r.flow; });
+  out["sequence"] = column<std::int64_t>(rows, [](const TraceRow& r) { return r.sequence; });
+  out["stamp_queue"] = column<std::int64_t>(rows, [](const TraceRow& r) { return r.queue; });
+  out["stamp_link"] = column<double>(rows, [](const TraceRow& r) { return r.link; });
+  out["rule"] = column<std::int64_t>(rows, [](const TraceRow& r) { return r.rule; });
+  out["window_packets"] = column<double>(rows, [](const TraceRow& r) { return r.window; });
+  out["gap_us"] = column<double>(rows, [](const TraceRow& r) { return r.gap; });
+  out["acknowledged"] = column<std::int64_t>(rows, [](const TraceRow& r) { return r.acknowledged; });
+  out["packets_sent"] = column<std::int64_t>(rows, [](const TraceRow& r) { return r.packets_sent; });
+  out["on"] = column<std::uint8_t>(rows, [](const TraceRow& r) { return r.on; });
+  out["current"] = column<std::uint8_t>(rows, [](const TraceRow& r) { return r.current; });
+  for (std::size_t s = 0; s < signal_count; ++s)
+    out[nb::str(std::string(signal_names[s]).c_str())] =
+        column<double>(rows, [s](const TraceRow& r) { return r.signals[s]; });
+  return out;
+}
+
+}  // namespace
+
+void bind_trace(nb::module_& m) {
+  m.def("trace", &trace, "policy"_a, "network"_a, "seed"_a, nb::kw_only(), "duration"_a, "link_interval"_a,
+        "rplus_link_window"_a, "script"_a,
+        "One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones.");
+}
+
+}  // namespace remy_plus::bindings

@@ -1,0 +1,83 @@
+// What a sender remembers of its current flow: the signals, and what they are computed from.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "remy_plus/port.hpp"
+#include "remy_plus/signals.hpp"
+
+namespace remy_plus {
+
+class Memory {
+ public:
+  const Signals& signals() const { return signals_; }
+  double receive_interval() const { return signals_[receive_ewma]; }
+  double smallest_rtt() const { return smallest_rtt_; }
+
+  // A new flow starts: everything is forgotten. `first` is the sequence number of its first packet.
+  void reset(std::uint32_t first) {
+    signals_.fill(0);
+    last_sent_ = last_received_ = smallest_rtt_ = 0;
+    expected_ = first;
+  }
+
+  // A packet of the current flow was received at `now`. `acknowledged` is the highest sequence number acknowledged
+  // before it. The first packet of a flow only starts the clocks (R+).
+  void receive(const Packet& packet, double now, std::int64_t acknowledged, SignalMask wanted, double link_rate) {
+    const bool extras = (wanted & ~core_signals) != 0;
+    if (extras) note_loss(packet);
+    const double rtt = now - packet.sent;
+    if (last_sent_ == 0 || last_received_ == 0) {
+      smallest_rtt_ = rtt;
+    } else {
+      const double gap = now - last_received_;
+      smooth(send_ewma, packet.sent - last_sent_);
+      smooth(receive_ewma, gap);
+      signals_[slow_receive_ewma] = 255.0 / 256 * signals_[slow_receive_ewma] + 1.0 / 256 * gap;
+      smallest_rtt_ = std::min(smallest_rtt_, rtt);
+      signals_[rtt_ratio] = rtt / smallest_rtt_;
+      signals_[queue] = packet.queue;
+      signals_[link] = packet.link;
+      if (extras) receive_extras(packet, rtt, acknowledged, link_rate);
+    }
+    last_sent_ = packet.sent;
+    last_received_ = now;
+  }
+
+ private:
+  void smooth(Signal signal, double sample) { signals_[signal] = 7.0 / 8 * signals_[signal] + 1.0 / 8 * sample; }
+
+  void note_loss(const Packet& packet) {
+    const std::int64_t sequence = packet.sequence;
+    smooth(loss, sequence > expected_ ? 1 : 0);
+    expected_ = std::max(expected_, sequence + 1);
+  }
+
+  void receive_extras(const Packet& packet, double rtt, std::int64_t acknowledged, double link_rate) {
+    const std::int64_t ahead = static_cast<std::int64_t>(packet.sequence) - acknowledged;
+    signals_[rtt_difference] = rtt - smallest_rtt_;
+    signals_[queueing_delay] = signals_[receive_ewma] * static_cast<double>(ahead > 0 ? ahead : 1);
+    smooth(queue_ewma, packet.queue);
+    smooth(link_ewma, packet.link);
+    const double spare = link_rate * std::max(0.0, 1 - packet.link);
+    signals_[available_capacity] = spare;
+    smooth(available_capacity_ewma, spare);
+    signals_[send_ratio] = ratio(signals_[receive_ewma], signals_[send_ewma]);
+    signals_[slow_receive_ratio] = ratio(signals_[receive_ewma], signals_[slow_receive_ewma]);
+  }
+
+  // Packets sent at one instant make a send EWMA of 0; the ratio then stays inside the domain.
+  static double ratio(double part, double whole) {
+    constexpr double ceiling = signal_ceiling - 1;
+    return whole * ceiling > part ? part / whole : (part > 0 ? ceiling : 0);
+  }
+
+  Signals signals_{};
+  double last_sent_ = 0;
+  double last_received_ = 0;
+  double smallest_rtt_ = 0;
+  std::int64_t expected_ = 0;
+};
+
+}  // namespace remy_plus

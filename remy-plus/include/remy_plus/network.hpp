@@ -1,0 +1,34 @@
+// One concrete bottleneck and its workload (units: packets, µs), and the options of the model.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace remy_plus {
+
+inline constexpr double never = std::numeric_limits<double>::infinity();
+
+enum class Switching : std::uint8_t { time, bytes };
+
+struct Network {
+  std::uint64_t id = 0;
+  double link_rate = 0;  // packets/µs
+  double rtt = 0;        // µs, propagation only
+  int senders = 0;
+  double buffer = never;  // packets waiting, the one in service excluded
+  double mean_on = 0;     // µs, or packets per flow when byte-switched
+  double mean_off = 0;    // µs
+  double loss = 0;        // per packet, after the link
+  Switching switched = Switching::time;
+};
+
+struct Model {
+  double link_interval = 10;    // µs over which the link signal is collected
+  bool rplus_link_window = false;  // divide by the whole interval, as R+ does, even where less time was covered
+};
+
+// Throws std::invalid_argument naming the field and its value.
+void validate(const Network& network);
+void validate(const Model& model);
+
+}  // namespace remy_plus

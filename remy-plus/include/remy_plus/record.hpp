@@ -1,0 +1,45 @@
+// What a trial returns: rows per flow, per sender and per trial (units: packets, µs).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace remy_plus {
+
+// One on-period of a sender.
+struct Flow {
+  std::uint32_t sender = 0;
+  double start = 0;
+  double end = 0;        // switched off, or the end of the trial
+  double share = 0;      // ∫ dt / active senders over the on-period
+  double delay_sum = 0;  // µs over delivered packets
+  double last_arrival = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t delivered = 0;
+  std::uint64_t lost = 0;     // by the loss stage
+  std::uint64_t dropped = 0;  // by a full buffer
+  std::uint64_t length = 0;   // packets to send when byte-switched, else 0
+  double delay_p50 = 0, delay_p99 = 0;  // filled in when delays are kept
+  bool finished = false;      // switched off before the end of the trial
+  bool stalled = false;       // ended with a closed window and nothing under way: no receipt could open it
+};
+
+struct SenderTotals {
+  std::uint64_t sent = 0, delivered = 0, lost = 0, dropped = 0;
+  double delay_sum = 0;
+  double share = 0;
+  double first_on = 0;  // µs; infinity if never on
+  std::uint32_t flows = 0, stalled = 0;
+};
+
+struct TrialTotals {
+  std::uint64_t events = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t delivered = 0;
+  double utilisation = 0;   // of the link over the trial
+  double queue_mean = 0;    // packets, time average
+  double queue_p99 = 0;     // packets, as seen at the start of service (filled in when delays are kept)
+  double delay_quantiles[5] = {};  // p50 p90 p95 p99 p99.9 over all delivered packets (when delays are kept)
+};
+
+}  // namespace remy_plus

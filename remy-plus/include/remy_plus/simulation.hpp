@@ -1,0 +1,357 @@
+// The event loop of one trial: senders behind one port. A simulation is a value; nothing here is global.
+//
+// Time is a double in µs: the model's arithmetic is defined in doubles (R+), and equal arithmetic gives equal bits.
+// Events at one instant keep R+'s order: switches, then sends that were due, then the link, then receipts and the sends
+// that they allow. Exact ties between different senders go to the lower index (R+ shuffles; they have measure zero).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "remy_plus/memory.hpp"
+#include "remy_plus/network.hpp"
+#include "remy_plus/policy.hpp"
+#include "remy_plus/port.hpp"
+#include "remy_plus/random.hpp"
+#include "remy_plus/record.hpp"
+
+namespace remy_plus {
+
+struct Sender {
+  Memory memory;
+  Control control;
+  double last_send = 0;
+  std::int64_t sent = 0;            // packets, all flows
+  std::int64_t acknowledged = -1;   // highest sequence number
+  std::int64_t cap = 0;             // packets to send before switching off (byte-switched)
+  std::int64_t next_loss = 0;       // sequence number of the next packet that the loss stage takes
+  std::uint32_t flow = UINT32_MAX;  // index of the current (or last) flow in the trial
+  std::uint32_t flows = 0;
+  bool on = false;
+  double share_begin = 0;
+  double first_on = never;
+  Stream loss_stream;
+};
+
+// Told of everything that happens; a trial without an observer pays nothing for it.
+struct NoObserver {
+  static constexpr SignalMask wanted = 0;
+  void delivered(const Packet&, double) {}
+  void feedback(double, const Packet&, const Sender&, bool) {}
+  void lookup(const Memory&, bool) {}
+};
+
+// Storage that trials reuse, so that a batch allocates nothing per packet and little per trial.
+struct Workspace {
+  std::vector<Packet> ring = std::vector<Packet>(1024);
+  std::vector<Sender> senders;
+  std::vector<double> next_send;
+  std::vector<double> next_switch;
+  std::vector<Stream> on_streams, off_streams, length_streams;
+  std::vector<Flow> flows;
+  Uses uses;
+};
+
+// Fixed switch times (on, off, on, …) per sender instead of random ones.
+using Script = std::vector<std::vector<double>>;
+
+template <class P, class Observer = NoObserver>
+class Simulation {
+ public:
+  Simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed, double duration,
+             Workspace& space, Observer& observer, const Script* script = nullptr)
+      : network_(network),
+        policy_(policy),
+        seed_(seed),
+        duration_(duration),
+        space_(space),
+        observer_(observer),
+        script_(script),
+        port_(network, model, space.ring),
+        wanted_(policy.wanted | Observer::wanted) {
+    prepare();
+  }
+
+  TrialTotals run() {
+    for (;;) {
+      const double arrival = port_.next_arrival();
+      if (send_at_ < switch_at_ && send_at_ <= arrival) {
+        if (!advance(send_at_)) break;
+        const std::size_t i = sender_due_;
+        send_due(i);
+      } else if (switch_at_ <= arrival && switch_at_ <= send_at_) {
+        if (!advance(switch_at_)) break;
+        switch_due(switch_due_);
+      } else {
+        if (!advance(arrival)) break;
+        receive();
+      }
+    }
+    return finish();
+  }
+
+ private:
+  void prepare() {
+    const auto n = static_cast<std::size_t>(network_.senders);
+    space_.senders.assign(n, Sender{});
+    space_.next_send.assign(n, never);
+    space_.next_switch.assign(n, never);
+    space_.flows.clear();
+    space_.uses.assign(policy_.rules(), 0);
+    space_.on_streams.resize(n);
+    space_.off_streams.resize(n);
+    space_.length_streams.resize(n);
+    senders_ = space_.senders.data();
+    next_send_ = space_.next_send.data();
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto stream = [&](Component c) { return Stream(seed_, network_.id, c, i); };
+      space_.on_streams[i] = stream(Component::on_time);
+      space_.off_streams[i] = stream(Component::off_time);
+      space_.length_streams[i] = stream(Component::flow_length);
+      space_.next_switch[i] =
+          script_ ? scripted(i, 0) : stream(Component::first_on).exponential(network_.mean_off);
+    }
+    find_switch();
+  }
+
+  double scripted(std::size_t i, std::size_t turn) const {
+    return turn < (*script_)[i].size() ? (*script_)[i][turn] : never;
+  }
+
+  bool advance(double time) {
+    if (!(time <= duration_)) return false;
+    link_moved_ = time == now_;
+    now_ = time;
+    ++events_;
+    return true;
+  }
+
+  // --- sending
+
+  bool window_open(const Sender& s) const {
+    return static_cast<double>(s.sent) < static_cast<double>(s.acknowledged + 1) + s.control.window;
+  }
+
+  void send_due(std::size_t i) {
+    Sender& s = senders_[i];
+    send_packet(i, s);
+    send_burst(i, s);
+  }
+
+  // Sends what window and pacing allow at this instant, then plans the next send.
+  void send_burst(std::size_t i, Sender& s) {
+    while (s.on && window_open(s)) {
+      const double due = s.last_send + s.control.gap;
+      if (due > now_) {
+        plan(i, due);
+        return;
+      }
+      send_packet(i, s);
+    }
+    plan(i, never);
+  }
+
+  void send_packet(std::size_t i, Sender& s) {
+    Flow& flow = space_.flows[s.flow];
+    const std::int64_t sequence = s.sent++;
+    s.last_send = now_;
+    ++flow.sent;
+    const bool lost = sequence == s.next_loss;
+    if (lost) draw_loss(s, sequence + 1);
+    if (!port_.accept(now_, link_moved_, static_cast<std::uint32_t>(sequence), s.flow, static_cast<std::uint16_t>(i),
+                      lost))
+      ++flow.dropped;
+    else if (lost)
+      ++flow.lost;
+    link_moved_ = true;
+    if (network_.switched == Switching::bytes && s.sent >= s.cap) {
+      space_.next_switch[i] = now_ + space_.off_streams[i].exponential(network_.mean_off);
+      switch_off(s);
+      find_switch();
+    }
+  }
+
+  // Geometric gaps between losses: one draw per loss instead of one per packet.
+  void draw_loss(Sender& s, std::int64_t from) {
+    if (network_.loss <= 0) {
+      s.next_loss = -1;
+      return;
+    }
+    const double gap = portable_log(s.loss_stream.uniform()) / log_keep_;
+    s.next_loss = gap < 1e15 ? from + static_cast<std::int64_t>(gap) : -1;
+  }
+
+  // --- receiving
+
+  void receive() {
+    const Packet& packet = port_.deliver();  // valid until the next send
+    const std::size_t sender = packet.sender;
+    Sender& s = senders_[sender];
+    Flow& flow = space_.flows[packet.flow];
+    ++flow.delivered;
+    flow.delay_sum += now_ - packet.sent;
+    flow.last_arrival = now_;
+    observer_.delivered(packet, now_);
+    const bool current = packet.flow == s.flow;
+    if (current) s.memory.receive(packet, now_, s.acknowledged, wanted_, network_.link_rate);
+    s.acknowledged = std::max<std::int64_t>(s.acknowledged, packet.sequence);
+    observer_.lookup(s.memory, current);
+    policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current}, space_.uses);
+    observer_.feedback(now_, packet, s, current);
+    if (!s.on) return;
+    policy_.unblock(s.control, s.memory, space_.uses);
+    link_moved_ = true;
+    send_burst(sender, s);
+  }
+
+  // --- switching
+
+  void switch_due(std::size_t i) {
+    Sender& s = senders_[i];
+    if (s.on) {
+      space_.next_switch[i] = script_ ? scripted(i, 2 * s.flows)
+                                      : now_ + space_.off_streams[i].exponential(network_.mean_off);
+      switch_off(s);
+      plan(i, never);
+    } else {
+      switch_on(i, s);
+      if (network_.switched == Switching::time)
+        space_.next_switch[i] = script_ ? scripted(i, 2 * s.flows - 1)
+                                        : now_ + space_.on_streams[i].exponential(network_.mean_on);
+      else
+        space_.next_switch[i] = never;
+      find_switch();
+      send_burst(i, s);
+    }
+    find_switch();
+  }
+
+  void switch_on(std::size_t i, Sender& s) {
+    count_share();
+    ++active_;
+    s.on = true;
+    s.share_begin = share_clock_;
+    s.first_on = std::min(s.first_on, now_);
+    s.flow = static_cast<std::uint32_t>(space_.flows.size());
+    Flow flow;
+    flow.sender = static_cast<std::uint32_t>(i);
+    flow.start = now_;
+    if (network_.switched == Switching::bytes) {
+      flow.length = flow_length(i);
+      s.cap = s.sent + static_cast<std::int64_t>(flow.length);
+    }
+    space_.flows.push_back(flow);
+    s.loss_stream = Stream(seed_, network_.id, Component::loss, i, s.flows++);
+    draw_loss(s, s.sent);
+    s.memory.reset(static_cast<std::uint32_t>(s.sent));
+    s.last_send = 0;  // the beginning of time, not of the flow (R+): matters for absolute pacing only
+    s.acknowledged = s.sent - 1;
+    s.control = {};
+    observer_.lookup(s.memory, false);
+    policy_.start(s.control, s.memory, space_.uses);
+    policy_.unblock(s.control, s.memory, space_.uses);
+  }
+
+  std::uint64_t flow_length(std::size_t i) {
+    const double draw = space_.length_streams[i].exponential(network_.mean_on);
+    auto packets = static_cast<std::uint64_t>(draw);
+    packets += static_cast<double>(packets) < draw;
+    return std::max<std::uint64_t>(packets, 1);
+  }
+
+  void switch_off(Sender& s) {
+    count_share();
+    --active_;
+    s.on = false;
+    close(s, now_, true);
+  }
+
+  void close(const Sender& s, double time, bool finished) {
+    Flow& flow = space_.flows[s.flow];
+    flow.end = time;
+    flow.share = share_clock_ - s.share_begin;
+    flow.finished = finished;
+    const bool done = flow.length > 0 && flow.sent >= flow.length;
+    flow.stalled = !done && !window_open(s) && flow.sent == flow.delivered + flow.lost + flow.dropped;
+  }
+
+  void count_share() {
+    if (active_ > 0) share_clock_ += (now_ - share_since_) / active_;
+    share_since_ = now_;
+  }
+
+  // --- the next event of each kind
+
+  void plan(std::size_t i, double time) {
+    next_send_[i] = time;
+    if (time < send_at_) {
+      send_at_ = time;
+      sender_due_ = i;
+    } else if (i == sender_due_ && time > send_at_) {
+      find_send();
+    }
+  }
+
+  void find_send() {
+    const std::size_t n = space_.next_send.size();
+    double best = next_send_[0];
+    std::size_t at = 0;
+    for (std::size_t i = 1; i < n; ++i) {
+      const bool sooner = next_send_[i] < best;
+      at = sooner ? i : at;
+      best = sooner ? next_send_[i] : best;
+    }
+    send_at_ = best;
+    sender_due_ = at;
+  }
+
+  void find_switch() {
+    const auto& times = space_.next_switch;
+    switch_due_ = static_cast<std::size_t>(std::min_element(times.begin(), times.end()) - times.begin());
+    switch_at_ = times[switch_due_];
+  }
+
+  TrialTotals finish() {
+    now_ = duration_;
+    count_share();
+    TrialTotals totals;
+    for (const Sender& s : space_.senders)
+      if (s.on) close(s, duration_, false);
+    for (const Flow& flow : space_.flows) {
+      totals.sent += flow.sent;
+      totals.delivered += flow.delivered;
+    }
+    totals.events = events_;
+    const double backlog = std::max(0.0, port_.served_until() - duration_) * network_.link_rate;
+    totals.utilisation = (static_cast<double>(port_.accepted()) - backlog) / network_.link_rate / duration_;
+    totals.queue_mean = port_.waiting() / duration_;
+    return totals;
+  }
+
+  const Network network_;
+  const P& policy_;
+  std::uint64_t seed_;
+  double duration_;
+  Workspace& space_;
+  Observer& observer_;
+  const Script* script_;
+  Port port_;
+  SignalMask wanted_;
+  Sender* senders_ = nullptr;
+  double* next_send_ = nullptr;
+  double log_keep_ = network_.loss > 0 ? portable_log(1 - network_.loss) : -1;
+  double now_ = -1;
+  bool link_moved_ = false;
+  double send_at_ = never;
+  std::size_t sender_due_ = 0;
+  double switch_at_ = never;
+  std::size_t switch_due_ = 0;
+  int active_ = 0;
+  double share_clock_ = 0;
+  double share_since_ = 0;
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace remy_plus

@@ -1,0 +1,82 @@
+"""One concrete bottleneck and its workload, in packets, packets/µs and µs."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+from lcca.remy_plus.errors import InputError
+
+Check = tuple[str, Callable[[float], bool]]
+
+MAX_SENDERS = 65535
+
+# What each number must satisfy: the rule in words, and the rule. NaN satisfies none.
+CHECKS: dict[str, Check] = {
+    "id": ("a whole number >= 0", lambda x: x >= 0 and _whole(x)),
+    "link_rate": ("> 0 packets/µs and finite", lambda x: 0 < x < math.inf),
+    "rtt": (">= 0 µs and finite", lambda x: 0 <= x < math.inf),
+    "senders": (f"a whole number from 1 to {MAX_SENDERS}", lambda x: 1 <= x <= MAX_SENDERS and _whole(x)),
+    "buffer": ("a whole number of packets >= 0, or inf", lambda x: x >= 0 and (_whole(x) or x == math.inf)),
+    "mean_on": ("> 0 and finite", lambda x: 0 < x < math.inf),
+    "mean_off": (">= 0 µs and finite", lambda x: 0 <= x < math.inf),
+    "loss": ("at least 0 and less than 1", lambda x: 0 <= x < 1),
+}
+SWITCHED = ("time", "bytes")
+
+
+def _whole(value: float) -> bool:
+    return math.isfinite(value) and value == math.floor(value)
+
+
+@dataclass(frozen=True)
+class Network:
+    """One bottleneck link and the senders that share it.
+
+    Attributes:
+        id: number of the network within its space; part of the key of every random draw.
+        link_rate: packets/µs.
+        rtt: propagation round-trip time in µs, without queueing and service.
+        senders: how many senders share the link.
+        buffer: packets that may wait, the one in service not counted; `math.inf` for no limit.
+        mean_on: mean of the exponential on-times in µs, or of the flow lengths in packets when
+            byte-switched.
+        mean_off: mean of the exponential off-times in µs.
+        loss: chance of random loss per packet, after the link.
+        switched: "time" (a sender stays on for a time) or "bytes" (until its flow is sent).
+
+    Raises:
+        InputError: naming every field that is out of bounds.
+    """
+
+    id: int
+    link_rate: float
+    rtt: float
+    senders: int
+    buffer: float
+    mean_on: float
+    mean_off: float
+    loss: float
+    switched: str = "time"
+
+    def __post_init__(self) -> None:
+        """Check every field at once."""
+        problems = [
+            f"{field.name} {problem}"
+            for field in fields(self)
+            if (problem := field_problem(field.name, getattr(self, field.name)))
+        ]
+        if problems:
+            raise InputError(f"network {self.id}: " + "; ".join(problems))
+
+
+def field_problem(name: str, value: object) -> str:
+    """Return what is wrong with the value of a field, such as "must be > 0, got -1"; empty if nothing."""
+    if name == "switched":
+        return "" if value in SWITCHED else f"must be time or bytes, got {value!r}"
+    words, holds = CHECKS[name]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return f"must be a number, got {value!r}"
+    try:
+        return "" if holds(float(value)) else f"must be {words}, got {value}"
+    except OverflowError:
+        return f"must be {words}, got a number too large"

@@ -1,0 +1,108 @@
+"""Policies as text for people: a header, then one line per rule."""
+
+from __future__ import annotations
+
+from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow
+from lcca.remy_plus.policyfile import PolicyFile
+from lcca.remy_plus.rules import RuleTable
+from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING
+
+
+def describe(file: PolicyFile) -> str:
+    """Return the policy as lines of text, rules in stored order, ending in a newline.
+
+    A rule reads ``receive EWMA 0.31 to 1.2 µs, RTT ratio below 1.15 → window × 0.9 + 2, pace at 1.3 × receive
+    interval``. Ranges include their lower and exclude their upper bound; a signal that a rule does not bound
+    is left out. Where use counts are known, each rule ends with its share of the look-ups.
+    """
+    return "\n".join([*_header(file), "", *_body(file)]) + "\n"
+
+
+def _header(file: PolicyFile) -> list[str]:
+    rows: list[tuple[str, str | None]] = [("policy", _kind(file))]
+    rows += [("signals", ", ".join(file.signals) or None)]
+    rows += [("signal set", file.signal_set), ("header", file.header)]
+    for key in sorted(file.provenance):
+        rows += [(key.replace("_", " "), line) for line in _shown(file.provenance[key])]
+    width = max(len(name) for name, _ in rows)
+    return [f"{name:<{width}}  {value}" for name, value in rows if value is not None]
+
+
+def _kind(file: PolicyFile) -> str:
+    policy = file.policy
+    if not isinstance(policy, RuleTable):
+        return {FixedWindow: "fixed window", FixedRate: "fixed rate", Aimd: "AIMD"}[type(policy)]
+    dead = len(policy) - int(policy.live.sum())
+    note = f", {dead} of them with empty boxes" if dead else ""
+    plural = "" if len(policy) == 1 else "s"
+    return f"rule table: {len(policy)} rule{plural}{note}; pacing {policy.pacing_kind}"
+
+
+def _shown(value: object) -> list[str]:
+    items = value if isinstance(value, list) else [value]
+    return [" ".join(str(item).split()) for item in items]
+
+
+def _body(file: PolicyFile) -> list[str]:
+    match file.policy:
+        case RuleTable() as table:
+            return _rules(table, file.uses)
+        case FixedWindow(window):
+            return [f"window = {window} packets, unpaced"]
+        case FixedRate(rate):
+            return [f"one packet each {_number(1 / rate)} µs ({_number(rate)} packets/µs), no window"]
+        case Aimd(increase, decrease, initial):
+            return [
+                f"window = {_number(initial)} packets at first, + 1 per acknowledgement until the first loss",
+                f"then + {_number(increase)} per RTT, × {_number(decrease)} at a loss; unpaced",
+            ]
+
+
+def _rules(table: RuleTable, uses: tuple[int, ...] | None) -> list[str]:
+    width = len(str(len(table) - 1))
+    total = sum(uses) if uses else 0
+    lines = []
+    for i in range(len(table)):
+        share = f"  [{uses[i] / total:.1%} of uses]" if uses and total else ""
+        lines.append(f"{i:>{width}}  {_condition(table, i)} → {_action(table, i)}{share}")
+    return lines
+
+
+def _condition(table: RuleTable, index: int) -> str:
+    if not table.live[index]:
+        return "never (empty box)"
+    bounds = zip(table.signals, table.lower[index].tolist(), table.upper[index].tolist(), strict=True)
+    ranges = [_range(name, low, high) for name, low, high in bounds]
+    return ", ".join(text for text in ranges if text) or "always"
+
+
+def _range(name: str, low: float, high: float) -> str:
+    label, unit = QUANTITIES[name]
+    after = f" {unit}" if unit else ""
+    if low > 0 and high < SIGNAL_CEILING:
+        return f"{label} {_number(low)} to {_number(high)}{after}"
+    if high < SIGNAL_CEILING:
+        return f"{label} below {_number(high)}{after}"
+    return f"{label} from {_number(low)}{after}" if low > 0 else ""
+
+
+def _action(table: RuleTable, index: int) -> str:
+    window = _window(float(table.multiple[index]), float(table.increment[index]))
+    pacing = float(table.pacing[index])
+    if pacing == 0:
+        return f"{window}, unpaced"
+    if table.pacing_kind == "relative":
+        return f"{window}, pace at {_number(pacing)} × receive interval"
+    return f"{window}, pace at {_number(pacing)} µs"
+
+
+def _window(multiple: float, increment: float) -> str:
+    if multiple == 0:
+        return f"window = {_number(max(increment, 0))}"
+    times = "" if multiple == 1 else f" × {_number(multiple)}"
+    plus = f" {'−' if increment < 0 else '+'} {_number(abs(increment))}" if increment else ""
+    return f"window{times}{plus}" if times or plus else "window unchanged"
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"

@@ -1,0 +1,33 @@
+#include "remy_plus/network.hpp"
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+namespace remy_plus {
+namespace {
+
+void require(bool holds, const char* field, const char* rule, double value) {
+  if (holds) return;
+  std::ostringstream text;
+  text << field << " must be " << rule << ", got " << value;
+  throw std::invalid_argument(text.str());
+}
+
+}  // namespace
+
+void validate(const Network& network) {
+  require(std::isfinite(network.link_rate) && network.link_rate > 0, "link_rate", "> 0", network.link_rate);
+  require(std::isfinite(network.rtt) && network.rtt >= 0, "rtt", ">= 0", network.rtt);
+  require(network.senders >= 1 && network.senders <= 65535, "senders", "between 1 and 65535", network.senders);
+  require(network.buffer >= 0, "buffer", ">= 0", network.buffer);
+  require(std::isfinite(network.mean_on) && network.mean_on > 0, "mean_on", "> 0", network.mean_on);
+  require(std::isfinite(network.mean_off) && network.mean_off >= 0, "mean_off", ">= 0", network.mean_off);
+  require(network.loss >= 0 && network.loss < 1, "loss", "in [0, 1)", network.loss);
+}
+
+void validate(const Model& model) {
+  require(std::isfinite(model.link_interval) && model.link_interval > 0, "link_interval", "> 0", model.link_interval);
+}
+
+}  // namespace remy_plus

@@ -1,0 +1,1 @@
+"""What a congestion signal is, and the sets of signals that policies may use."""

@@ -1,0 +1,171 @@
+"""A run folder made up of known numbers, as a campaign would leave it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lcca.evaluation.comparison import compare_artifacts, compare_sets
+from lcca.evaluation.networks import NetworkSpace
+from lcca.evaluation.verdict import SettlingRule
+
+BuildRun = Callable[..., Path]
+
+SPACE = {
+    "rtt": {"min": 20, "max": 30, "step": 1},
+    "link_rate": {"min": 2, "max": 4, "step": 0.5},
+    "senders": {"min": 1, "max": 16, "step": 1},
+    "buffer": {"min": 100, "max": 250, "step": 25},
+    "mean_on": {"min": 1000, "max": 10000, "step": 500},
+    "mean_off": {"min": 100, "max": 1500, "step": 100},
+    "loss": 0.001,
+    "duration": 10000,
+}
+# What each set is worth over e2e, in bits; "link" also gains with the number of senders.
+WORTH = {"e2e": 0.0, "link": 0.10, "queue": 0.005, "link+queue": 0.03}
+
+
+def _trials(sets: dict[str, str], seeds: int, networks: pd.DataFrame) -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    n = len(networks)
+    traffic = rng.normal(2.9, 0.35, n)
+    parts = []
+    for signal_set, label in sets.items():
+        for seed in range(1, seeds + 1):
+            crowd = 0.01 * (networks["senders"].to_numpy() - 8) if signal_set == "link" else 0
+            luck = rng.normal(0, 0.012)
+            score = traffic + WORTH[signal_set] + crowd + luck + rng.normal(0, 0.05, n)
+            throughput = np.clip(0.6 + 0.1 * (score - 2.5) + rng.normal(0, 0.05, n), 0, 1)
+            delay = 1.1 + 0.1 * rng.random(n) + (0.3 if signal_set == "e2e" else 0.1) * rng.random(n)
+            rate, rtt = networks["link_rate"].to_numpy(), networks["rtt"].to_numpy()
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "policy": f"{label}-{seed}",
+                        "network": networks["network"],
+                        "seed": np.int64(1),
+                        "status": "ok",
+                        "error": "",
+                        "utility": "default",
+                        "score_bits": score,
+                        "throughput_share": throughput * rate,
+                        "throughput_over_link": throughput,
+                        "delay_us": delay * rtt,
+                        "delay_over_rtt": delay,
+                        "fairness": 0.04,
+                        "starved": np.int64(0),
+                    }
+                )
+            )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _policy(label: str, signal_set: str, seed: int, trials: pd.DataFrame) -> dict[str, Any]:
+    own = trials[trials["policy"] == f"{label}-{seed}"]
+    columns = ["score_bits", "throughput_share", "throughput_over_link", "delay_us", "delay_over_rtt"]
+    test: dict[str, Any] = {name: float(own[name].mean()) for name in columns}
+    test |= {f"{name}_se": float(own[name].sem()) for name in columns}
+    test |= {"fairness": 0.04, "starved": 0, "trials": len(own)}
+    return {
+        "id": f"{label}-{seed}",
+        "signal_set": signal_set,
+        "utility": "default",
+        "training_seed": seed,
+        "checkpoint": "step-12",
+        "rules": 31,
+        "validation_score_bits": test["score_bits"] + 0.01,
+        "test": test,
+    }
+
+
+def _learning(sets: dict[str, str], seeds: int) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    steps = np.arange(25)
+    rows = []
+    for signal_set, label in sets.items():
+        for seed in range(1, seeds + 1):
+            score = 2.9 + WORTH[signal_set] - 0.8 * np.exp(-steps / 4) + rng.normal(0, 0.01, steps.size)
+            frame = pd.DataFrame({"step": steps, "score_bits": score, "packets": (steps + 1) * 3.1e6})
+            rows.append(
+                frame.assign(
+                    policy_base=f"{label}-{seed}",
+                    signal_set=signal_set,
+                    utility="default",
+                    training_seed=seed,
+                    round=steps // 5,
+                    rules=1,
+                    trials=1000,
+                    cpu_s=1.0,
+                )
+            )
+    return pd.concat(rows, ignore_index=True)
+
+
+@pytest.fixture(scope="session")
+def build_run(tmp_path_factory: pytest.TempPathFactory) -> BuildRun:
+    """Return a function that writes a run folder: `build_run(seeds=3, count=120, names={})`."""
+
+    def build(seeds: int = 3, count: int = 120, names: dict[str, str] | None = None) -> Path:
+        folder = tmp_path_factory.mktemp("run")
+        sets = {name: (names or {}).get(name, name) for name in WORTH}
+        drawn = NetworkSpace.model_validate(SPACE).draw(seed=11, count=count)
+        networks = pd.DataFrame([asdict(network) for network in drawn]).rename(columns={"id": "network"})
+        trials = _trials(sets, seeds, networks)
+        (folder / "trials").mkdir()
+        half = len(trials) // 2
+        trials.iloc[half:].to_parquet(folder / "trials" / "part-00002.parquet")
+        trials.iloc[:half].to_parquet(folder / "trials" / "part-00001.parquet")
+        networks.to_parquet(folder / "networks.parquet")
+        _learning(sets, seeds).to_parquet(folder / "learning.parquet")
+        _write_records(folder, sets, seeds, trials)
+        return folder
+
+    return build
+
+
+def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.DataFrame) -> None:
+    by_policy = {str(name): rows["score_bits"].to_numpy() for name, rows in trials.groupby("policy")}
+    rule = SettlingRule(ceiling=100)
+    found = []
+    for signal_set in list(WORTH)[1:]:
+        base, label = sets["e2e"], sets[signal_set]
+        a = {seed: by_policy[f"{base}-{seed}"] for seed in range(1, seeds + 1)}
+        b = {seed: by_policy[f"{label}-{seed}"] for seed in range(1, seeds + 1)}
+        found.append(compare_sets("e2e", signal_set, a, b, utility="default", rule=rule, comparisons=3))
+        found += [
+            compare_artifacts(
+                f"{base}-{seed}", f"{label}-{seed}", a[seed], b[seed],
+                utility="default", rule=rule, comparisons=3 * seeds,
+            )
+            for seed in a
+        ]  # fmt: skip
+    policies = [_policy(sets[s], s, seed, trials) for s in WORTH for seed in range(1, seeds + 1)]
+    summary = {
+        "format": 1,
+        "campaign": "made-up",
+        "config_hash": "0123abcd",
+        "version": "0.1.0",
+        "policies": policies,
+        "comparisons": [each.to_json() for each in found],
+    }
+    verdicts = {"format": 1, "comparisons": [each.to_json(history=True) for each in found]}
+    costs = {
+        "phases": [
+            {"name": "train", "cpu_s": 312.5, "wall_s": 160.0, "trials": 52000, "packets": 1.9e9},
+            {"name": "test", "cpu_s": 21.0, "wall_s": 11.0, "trials": 1440, "packets": 2.1e8},
+        ]
+    }
+    manifest = {"version": "0.1.0", "commit": "abc1234", "seed": 1, "state": "done"}
+    for name, content in (
+        ("summary", summary),
+        ("verdicts", verdicts),
+        ("costs", costs),
+        ("manifest", manifest),
+    ):
+        (folder / f"{name}.json").write_text(json.dumps(content, indent=1, allow_nan=False))
+    (folder / "config.yaml").write_text("campaign: made-up\nsettling: {margin_percent: 3}\n")

@@ -1,0 +1,34 @@
+"""The registry of signals."""
+
+import pytest
+
+from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.signals import SIGNAL_CEILING
+from lcca.signal_sets.registry import SIGNALS, signal
+
+
+def test_names_equal_the_engines():
+    core = pytest.importorskip("lcca.remy_plus._core")
+    assert [found.engine for found in SIGNALS.values()] == list(core.signal_names())
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_definitions_are_complete(name):
+    found = signal(name)
+    assert found.name == name
+    low, high = found.range
+    assert 0 <= low < high <= SIGNAL_CEILING
+    assert (found.source == "in-network") == (found.carries is not None) == (found.header_bits == 32)
+    assert found.doc.endswith(".")
+    assert found.reference.startswith(("paper §", "R+ "))
+    assert found.smoothing
+
+
+def test_smoothed_variants_share_the_header_field_of_the_plain_ones():
+    for name in ("queue", "link", "available_capacity"):
+        assert signal(f"{name}_ewma").carries == signal(name).carries
+
+
+def test_unknown_signals_get_a_suggestion():
+    with pytest.raises(InputError, match=r"unknown signal 'recieve_ewma' \(did you mean 'receive_ewma'\?\)"):
+        signal("recieve_ewma")

@@ -1,0 +1,160 @@
+"""Signal sets: the packaged ones, and those of users."""
+
+from importlib import resources
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.rules import one_rule
+from lcca.signal_sets.registry import SIGNALS
+from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
+
+E2E = ("send_ewma", "receive_ewma", "rtt_ratio", "slow_receive_ewma")
+PACKAGED = {
+    "e2e": E2E,
+    "link": (*E2E, "link"),
+    "queue": (*E2E, "queue"),
+    "link+queue": (*E2E, "link", "queue"),
+    "no-rtt": ("send_ratio", "slow_receive_ratio"),
+    "no-send-rate": ("receive_ewma", "rtt_ratio", "slow_receive_ewma"),
+    "no-receive-rate": ("send_ewma", "rtt_ratio"),
+    "loss": ("loss",),
+    "loss+rtt": ("loss", "rtt_ratio"),
+    "loss+link": ("loss", "link"),
+    "loss+queue": ("loss", "queue"),
+    "link-smoothed": (*E2E, "link_ewma"),
+    "queue-smoothed": (*E2E, "queue_ewma"),
+    "link+queue-smoothed": (*E2E, "link_ewma", "queue_ewma"),
+    "link-ac": (*E2E, "available_capacity"),
+    "link-ac+queue": (*E2E, "available_capacity", "queue"),
+}
+
+
+def test_packaged_sets_are_those_of_the_paper():
+    assert {name: found.signals for name, found in packaged_sets().items()} == PACKAGED
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_packaged_sets_are_complete(name):
+    found = signal_set(name)
+    assert found.name == name
+    assert found.title and found.doc
+    assert one_rule(found.signals).signals == found.signals
+    assert (resources.files("lcca.signal_sets") / "sets" / f"{name}.yaml").is_file()
+
+
+def test_titles_differ():
+    titles = [found.title for found in packaged_sets().values()]
+    assert len(set(titles)) == len(titles)
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"), [("e2e", 0), ("link", 32), ("link+queue", 64), ("link+queue-smoothed", 64)]
+)
+def test_header_bits_are_those_of_the_papers_header(name, bits):
+    assert signal_set(name).header_bits == bits
+
+
+def test_a_shared_header_field_counts_once():
+    both = SignalSet(name="both", title="Both", signals=("queue", "queue_ewma", "rtt_ratio"))
+    assert both.header_bits == 32
+    assert [member.name for member in both.members] == ["queue", "queue_ewma", "rtt_ratio"]
+
+
+def test_signal_sets_are_values():
+    found = signal_set("e2e")
+    assert hash(found) == hash(found.model_copy())
+    with pytest.raises(ValidationError):
+        found.name = "other"
+
+
+def test_a_users_file_is_read(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("name: mine\ntitle: Mine\nsignals:\n  - queue  # raw\n  - rtt_ratio\n")
+    assert signal_set(path) == SignalSet(name="mine", title="Mine", signals=("queue", "rtt_ratio"))
+    assert type(signal_set(path).name) is str
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name: x\ntitle: X\nsignals: []\n", "mine.yaml:3: signals: "),
+        ("name: x\ntitle: X\n", "mine.yaml:1: signals: Field required"),
+        ("name: x\ntitle: X\nsignals: [queue, queue]\n", "mine.yaml:3: signals: 'queue' is listed twice"),
+        (
+            "name: x\ntitle: X\nsignals: [quue]\n",
+            r"mine.yaml:3: signals: unknown signal 'quue' \(did you mean 'queue'\?\)",
+        ),
+        (
+            "name: x\ntitle: X\nsignals:\n  - queue\n  - 3\n",
+            r"mine.yaml:5: signals.1: Input should be a valid string",
+        ),
+        ("name: x\ntitle: X\nsignals: queue\n", "mine.yaml:3: signals: Input should be"),
+        ("nme: x\ntitle: X\nsignals: [queue]\n", r"mine.yaml:1: nme: unknown key \(did you mean 'name'\?\)"),
+        ("name: a b\ntitle: X\nsignals: [queue]\n", "mine.yaml:1: name: "),
+        ("name: ../x\ntitle: X\nsignals: [queue]\n", "mine.yaml:1: name: "),
+        ("name: x\ntitle: [\n", "mine.yaml: not YAML: line 3"),
+        ("name: x\nname: y\n", "mine.yaml: not YAML: line 2: found duplicate key"),
+        ("", "mine.yaml: a signal set is a mapping"),
+        ("- a\n", "mine.yaml: a signal set is a mapping"),
+        ("!!python/object/apply:os.system ['false']\n", "mine.yaml: "),
+        ("[" * 60_000, "mine.yaml: not YAML: nested too deep"),
+        ("a: " * 5, "mine.yaml: not YAML"),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_bad_files_are_told(tmp_path, text, message):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        signal_set(path)
+
+
+def test_all_errors_come_at_once(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("title: ''\nsignals: []\nextra: 1\n")
+    with pytest.raises(InputError) as caught:
+        signal_set(path)
+    assert len(str(caught.value).splitlines()) == 4
+
+
+def test_aliases_cannot_explode(tmp_path):
+    lines = ["a0: &a0 [queue, queue]"] + [f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 30)]
+    path = tmp_path / "bomb.yaml"
+    path.write_text("\n".join([*lines, "name: x", "title: X", "signals: *a29"]))
+    with pytest.raises(InputError, match=r"bomb.yaml:\d+: "):
+        signal_set(path)
+
+
+def test_unreadable_files_are_told(tmp_path):
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe")
+    (tmp_path / "large.yaml").write_bytes(b"#" * (2**16 + 1))
+    for name, message in {
+        "binary.yaml": "not UTF-8",
+        "large.yaml": "larger than 64 KiB",
+        "missing.yaml": "cannot be read: No such file",
+    }.items():
+        with pytest.raises(InputError, match=f"{name}: .*{message}"):
+            signal_set(tmp_path / name)
+
+
+def test_unknown_names_get_a_suggestion():
+    with pytest.raises(InputError, match=r"unknown signal set 'link\+queu' \(did you mean 'link\+queue'\?\)"):
+        signal_set("link+queu")
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=100, deadline=None)
+def test_random_text_never_crashes(tmp_path_factory, text):
+    path = tmp_path_factory.getbasetemp() / "random.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError):
+        signal_set(path)
+
+
+@given(st.lists(st.sampled_from(sorted(SIGNALS)), min_size=1, unique=True))
+def test_any_choice_of_signals_is_a_set(signals):
+    assert SignalSet(name="x", title="X", signals=tuple(signals)).signals == tuple(signals)

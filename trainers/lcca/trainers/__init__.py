@@ -1,0 +1,1 @@
+"""Trainers: from networks, a signal set and a utility to a policy."""

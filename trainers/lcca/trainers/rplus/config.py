@@ -1,0 +1,61 @@
+"""Configuration of the R+ search."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field as Key
+from pydantic import field_validator
+
+from lcca.signal_sets.model import Model
+from lcca.trainers.rplus.actions import FIELDS, Field
+
+
+class RacingConfig(Model):
+    """How candidates are raced on common networks.
+
+    Every candidate meets the first `first_block` networks. Then, each time the number of networks has grown by
+    `growth`, a candidate is dropped when a one-sided paired t-test against the leader rejects it at level `alpha`, and
+    only the best `block_trials` / (networks so far) go on. The winner must beat the current action on all networks.
+    """
+
+    first_block: Annotated[int, Key(ge=2)] = 4
+    growth: Annotated[float, Key(gt=1)] = 2.0
+    alpha: Annotated[float, Key(gt=0, lt=0.5)] = 0.01
+    block_trials: Annotated[int, Key(ge=4)] = 160
+    fewest: Annotated[int, Key(ge=1)] = 2
+
+
+class RplusConfig(Model):
+    """The R+ search (`kind: rplus`).
+
+    Attributes:
+        mode: `racing` drops candidates early on common networks; `exact` does what R+ does.
+        rounds: rounds ("generations" in the paper); each ends with a split of the most-used rule.
+        passes: how often each used rule is improved in a round.
+        networks: networks drawn for each improvement.
+        prune: exact mode only: R+'s pruning at 30 % of the duration; false tries every candidate in full.
+        optimise: fields of the action that are searched.
+        pacing: meaning of a rule's pacing: relative to the receive EWMA (R+) or absolute in µs (Remy).
+        check_networks: fresh networks of the regression check at the end of a round; 0 leaves it out.
+        budget_trials: ends the search after so many trials (at the end of a step); none by default.
+    """
+
+    kind: Literal["rplus"] = "rplus"
+    mode: Literal["racing", "exact"] = "racing"
+    rounds: Annotated[int, Key(ge=1)] = 5
+    passes: Annotated[int, Key(ge=1)] = 5
+    networks: Annotated[int, Key(ge=4)] = 200
+    prune: bool = True
+    racing: RacingConfig = RacingConfig()
+    optimise: tuple[Field, ...] = FIELDS
+    pacing: Literal["relative", "absolute"] = "relative"
+    check_networks: Annotated[int, Key(ge=0)] = 400
+    budget_trials: Annotated[int, Key(ge=1)] | None = None
+
+    @field_validator("optimise")
+    @classmethod
+    def _some_field(cls, value: tuple[Field, ...]) -> tuple[Field, ...]:
+        if not value or len(set(value)) != len(value):
+            raise ValueError(f"name at least one of {', '.join(FIELDS)}, each once")
+        return value

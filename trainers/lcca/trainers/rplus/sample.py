@@ -1,0 +1,130 @@
+"""The networks of one step of a search, and what policies score on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lcca.evaluation.scoring import trial_scores
+from lcca.evaluation.utility import Utility
+from lcca.remy_plus import _core
+from lcca.remy_plus.engine import Batch, Engine, NetworkList
+from lcca.trainers.rplus.actions import Action
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Effort:
+    """What was simulated so far."""
+
+    trials: int = 0
+    packets: int = 0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Networks that all candidates of a step meet, each with the same seed: common random numbers."""
+
+    engine: Engine
+    networks: NetworkList
+    seed: int
+    utility: Utility
+    effort: Effort = field(default_factory=Effort)
+
+    def __len__(self) -> int:
+        """Return the number of networks."""
+        return len(self.networks)
+
+    def shortened(self, share: float) -> Sample:
+        """Return the same networks with a share of the duration."""
+        return replace(self, engine=replace(self.engine, duration=self.engine.duration * share))
+
+    def baseline(self, policy: _core.Policy) -> tuple[Floats, NDArray[np.int64]]:
+        """Score one rule table on all networks.
+
+        Returns:
+            (networks,) scores in bits, and (networks, rules) look-ups.
+        """
+        index = np.arange(len(self))
+        batch = self._run([policy], np.zeros(len(self)), index, keep_uses=True)
+        return trial_scores(batch, self.utility), np.asarray(batch["trial_uses"], dtype=np.int64)
+
+    def scores(self, policies: list[_core.Policy], networks: list[NDArray[np.int64]]) -> list[Floats]:
+        """Score policy i on the networks ``networks[i]``, all in one batch."""
+        counts = [len(each) for each in networks]
+        if not sum(counts):
+            return [np.empty(0) for _ in counts]
+        batch = self._run(policies, np.repeat(np.arange(len(policies)), counts), np.concatenate(networks))
+        return np.split(trial_scores(batch, self.utility), np.cumsum(counts)[:-1])
+
+    def _run(
+        self,
+        policies: list[_core.Policy],
+        policy: ArrayLike,
+        network: NDArray[np.int64],
+        keep_uses: bool = False,
+    ) -> Batch:
+        seeds = np.full(len(network), self.seed, dtype=np.uint64)
+        batch = self.engine.run(policies, self.networks, policy, network, seeds, keep_uses=keep_uses)
+        self.effort.trials += batch.trials
+        self.effort.packets += batch.packets
+        return batch
+
+
+class CandidateScores:
+    """Scores of candidate actions for one rule on the networks where the rule is used.
+
+    Where the current table never looks the rule up, any other action of it gives the same run, bit for bit: those
+    networks need no trial and change no comparison. "The first networks" below are the first of the used ones.
+
+    Args:
+        sample: the step's networks.
+        policy: the current table.
+        rule: the rule whose action is searched.
+        current: its action.
+        scores: (networks,) scores of the current table.
+        uses: (networks,) look-ups of the rule under the current table.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        policy: _core.Policy,
+        rule: int,
+        current: Action,
+        scores: Floats,
+        uses: NDArray[np.int64],
+    ) -> None:
+        self.sample = sample
+        self.used = np.flatnonzero(uses > 0)
+        self._policy = policy
+        self._rule = rule
+        self._unused_sum = float(scores[uses == 0].sum())
+        self._known: dict[Action, Floats] = {current: scores[self.used]}
+
+    def __len__(self) -> int:
+        """Return the number of networks where the rule is used."""
+        return len(self.used)
+
+    def mean(self, action: Action) -> float | None:
+        """Return the mean over all networks of the sample, or None where it is not known."""
+        known = self._known.get(action)
+        if known is None or len(known) < len(self):
+            return None
+        return (float(known.sum()) + self._unused_sum) / len(self.sample)
+
+    def first(self, actions: list[Action], networks: int) -> Floats:
+        """Return (actions, networks) scores on the first networks, simulating what is not known yet."""
+        missing = [a for a in actions if len(self._known.get(a, ())) < networks]
+        wanted = [self.used[len(self._known.get(a, ())) : networks] for a in missing]
+        found = self.sample.scores([self.policy(a) for a in missing], wanted)
+        for action, scores in zip(missing, found, strict=True):
+            self._known[action] = np.concatenate([self._known.get(action, np.empty(0)), scores])
+        return np.stack([self._known[a][:networks] for a in actions])
+
+    def policy(self, action: Action) -> _core.Policy:
+        """Return the policy in which the rule has this action."""
+        return self._policy.with_action(self._rule, *action)

@@ -1,0 +1,95 @@
+"""Where a search stands: all that is needed to go on, and no more."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.files import write_atomically
+from lcca.remy_plus.policyfile import PolicyFile, dumps, loads
+from lcca.remy_plus.rules import RuleTable
+
+
+@dataclass
+class LearningRow:
+    """One step of a search. Scores in bits on that step's own networks, so noisy from step to step."""
+
+    step: int
+    round: int
+    kind: str  # improve, split or check
+    rules: int
+    score_bits: float
+    trials: int
+    packets: int
+    cpu_s: float
+
+
+@dataclass
+class SearchState:
+    """A search between two steps.
+
+    Attributes:
+        table: the rules so far.
+        generations: per rule, the pass in which it was last improved this round.
+        before: the table at the beginning of the round, for the regression check.
+        stage: what comes next: improve, check, or done.
+        step: steps taken; it names the networks of the next one.
+        learning: one row per step.
+    """
+
+    table: RuleTable
+    generations: list[int]
+    before: RuleTable
+    round: int = 0
+    pass_: int = 0
+    stage: str = "improve"
+    step: int = 0
+    trials: int = 0
+    packets: int = 0
+    cpu_s: float = 0.0
+    learning: list[LearningRow] = field(default_factory=list)
+
+    def save(self, path: Path, identity: str) -> None:
+        """Write the state, whole or not at all. `identity` names the search that it belongs to."""
+        data = {k: v for k, v in vars(self).items() if k != "learning"} | {
+            "learning": [asdict(row) for row in self.learning],
+            "format": 1,
+            "identity": identity,
+            "table": dumps(PolicyFile(self.table)),
+            "before": dumps(PolicyFile(self.before)),
+        }
+        write_atomically(path, (json.dumps(data, sort_keys=True) + "\n").encode())
+
+    @classmethod
+    def load(cls, path: Path, identity: str) -> SearchState:
+        """Read a state back.
+
+        Raises:
+            InputError: the file is damaged, or belongs to another search.
+        """
+        try:
+            data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if data.pop("format") != 1 or data.pop("identity") != identity:
+                raise InputError(
+                    f"{path}: this checkpoint belongs to another search; remove it or choose another --out"
+                )
+            data["table"] = _table(data["table"])
+            data["before"] = _table(data["before"])
+            data["learning"] = [LearningRow(**row) for row in data["learning"]]
+            return cls(**data)
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"{path}: damaged checkpoint ({error}); remove it to start this search anew"
+            ) from None
+
+
+def _table(text: str) -> RuleTable:
+    policy = loads(text).policy
+    if not isinstance(policy, RuleTable):
+        raise TypeError("not a rule table")
+    return policy

@@ -1,0 +1,217 @@
+"""The R+ round: improve the used rules, split the most used one, check for a regression; then the next round.
+
+Every step draws networks of its own, named by the step, so a search can stop between two steps and go on later with
+the same bits. Where R+ and this search differ is told in `docs/rplus.md`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.evaluation.networks import NetworkSpace
+from lcca.evaluation.utility import Utility
+from lcca.evaluation.verdict import SettlingRule
+from lcca.remy_plus import _core
+from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
+from lcca.remy_plus.rules import RuleTable, bisect, one_rule
+from lcca.trainers.rplus.actions import Action, action_of, candidates
+from lcca.trainers.rplus.config import RplusConfig
+from lcca.trainers.rplus.exact import best_exact
+from lcca.trainers.rplus.racing import best_racing
+from lcca.trainers.rplus.sample import CandidateScores, Effort, Sample
+from lcca.trainers.rplus.state import LearningRow, SearchState
+
+NETWORKS_PER_STEP = 1 << 20
+"""Network ids set aside for each step, so that no two steps share a network's random streams."""
+
+CHECK_BLOCK = 50
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to learn: for these signals, on this space, for this utility, from this training seed.
+
+    `identity` names the task in its checkpoint: a checkpoint of another one is refused.
+    """
+
+    identity: str
+    signals: tuple[str, ...]
+    space: NetworkSpace
+    utility: Utility
+    seed: int
+
+
+Watcher = Callable[[LearningRow], None]
+Keeper = Callable[[int, RuleTable], None]
+
+
+class RplusTrainer:
+    """A search that checkpoints after every step.
+
+    Args:
+        task: what to learn.
+        config: how.
+        engine: runs the trials; its number of threads changes no result.
+        checkpoint: file of the search's state; a search that finds one goes on from there.
+        watch: called after every step with what it brought.
+        keep: called with (round, table) after every round; may be called again for a round after a kill.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        config: RplusConfig,
+        engine: Engine,
+        checkpoint: Path | None = None,
+        watch: Watcher = lambda row: None,
+        keep: Keeper = lambda round_, table: None,
+    ) -> None:
+        self.task = task
+        self.config = config
+        self.engine = engine
+        self.checkpoint = checkpoint
+        self.watch = watch
+        self.keep = keep
+        self.state = self._begin()
+
+    def _begin(self) -> SearchState:
+        if self.checkpoint is not None and self.checkpoint.exists():
+            return SearchState.load(self.checkpoint, self.task.identity)
+        table = one_rule(self.task.signals, self.config.pacing)
+        return SearchState(table, [0], table)
+
+    def run(self) -> RuleTable:
+        """Search to the end of the last round, or of the budget, and return the table."""
+        while self.state.stage != "done":
+            self.step()
+        return self.state.table
+
+    def step(self) -> None:
+        """Take one step and checkpoint it. Stopped anywhere inside, the search repeats the step with the same bits."""
+        began, effort = time.process_time(), Effort()
+        rules, round_ = len(self.state.table), self.state.round
+        kind, score = self._check(effort) if self.state.stage == "check" else self._improve_or_split(effort)
+        state = self.state
+        state.step += 1
+        state.trials += effort.trials
+        state.packets += effort.packets
+        state.cpu_s += time.process_time() - began
+        row = LearningRow(
+            state.step, round_, kind, rules, score, state.trials, state.packets, round(state.cpu_s, 3)
+        )
+        state.learning.append(row)
+        self._end_over_budget()
+        if self.checkpoint is not None:
+            state.save(self.checkpoint, self.task.identity)
+        self.watch(row)
+
+    def _end_over_budget(self) -> None:
+        budget = self.config.budget_trials
+        if self.state.stage != "done" and budget is not None and self.state.trials >= budget:
+            self.keep(self.state.round, self.state.table)
+            self.state.stage = "done"
+
+    # --- improving and splitting
+
+    def _improve_or_split(self, effort: Effort) -> tuple[str, float]:
+        sample = self._sample(self.config.networks, effort)
+        compiled = compile_policy(self.state.table)
+        scores, uses = sample.baseline(compiled)
+        rule = self._next_rule(uses.sum(axis=0))
+        if rule is None:
+            self._split(sample, compiled, uses.sum(axis=0))
+            return "split", float(scores.mean())
+        current = action_of(self.state.table, rule)
+        best, score = self._climb(
+            CandidateScores(sample, compiled, rule, current, scores, uses[:, rule]), current
+        )
+        self.state.table = self.state.table.with_action(rule, *best)
+        self.state.generations[rule] = self.state.pass_ + 1
+        return "improve", score
+
+    def _next_rule(self, uses: NDArray[np.int64]) -> int | None:
+        """Return the most-used rule that this pass has not improved; raise the pass while there is none."""
+        while self.state.pass_ < self.config.passes:
+            due = np.array(self.state.generations) <= self.state.pass_
+            counts = np.where(due, uses, 0)
+            if counts.any():
+                return len(counts) - 1 - int(np.argmax(counts[::-1]))  # of equals the later one, as in R+
+            self.state.pass_ += 1
+            self.state.generations = [max(g, self.state.pass_) for g in self.state.generations]
+        return None
+
+    def _climb(self, scores: CandidateScores, current: Action) -> tuple[Action, float]:
+        """Move to the best candidate until there is no better one; return it and its mean score."""
+        while True:
+            grid = candidates(current, self.config.pacing, self.config.optimise)
+            best = self._best(scores, current, grid)
+            if best == current:
+                score = scores.mean(current)
+                assert score is not None
+                return current, score
+            current = best
+
+    def _best(self, scores: CandidateScores, current: Action, grid: list[Action]) -> Action:
+        if self.config.mode == "exact":
+            return best_exact(scores, current, grid, self.config.prune)
+        return best_racing(scores, current, grid, self.config.racing)
+
+    def _split(self, sample: Sample, compiled: _core.Policy, uses: NDArray[np.int64]) -> None:
+        rule = int(np.argmax(uses))
+        medians = self.engine.medians(
+            compiled,
+            sample.networks,
+            np.arange(len(sample)),
+            np.full(len(sample), sample.seed),
+            rule,
+            self.task.signals,
+        )
+        sample.effort.trials += 2 * len(sample)
+        if self.state.round + 1 < self.config.rounds:  # the last round's split would train nothing
+            self.state.table = bisect(self.state.table, rule, medians)
+        self.state.stage = "check"
+
+    # --- ending a round
+
+    def _check(self, effort: Effort) -> tuple[str, float]:
+        """Restore the round's first table if the new one is settled worse on fresh networks; begin the next round."""
+        state = self.state
+        score = self._settled_score(effort)
+        if score is None:
+            state.table, score = state.before, float("nan")
+        self.keep(state.round, state.table)
+        state.round += 1
+        state.pass_ = 0
+        state.generations = [0] * len(state.table)
+        state.before = state.table
+        state.stage = "improve" if state.round < self.config.rounds else "done"
+        return "check", score
+
+    def _settled_score(self, effort: Effort) -> float | None:
+        """Mean score of the new table on the check's networks; None if it is settled worse than the old one."""
+        limit = self.config.check_networks
+        if not limit:
+            return self.state.learning[-1].score_bits
+        sample = self._sample(limit, effort)
+        pair = [compile_policy(self.state.before), compile_policy(self.state.table)]
+        settling = SettlingRule(ceiling=max(limit, 20)).start()
+        new = np.empty(0)
+        for begin in range(0, limit, CHECK_BLOCK):
+            block = np.arange(begin, min(begin + CHECK_BLOCK, limit))
+            a, b = sample.scores(pair, [block, block])
+            new = np.concatenate([new, b])
+            verdict = settling.feed(b - a).verdict
+            if verdict.settled:
+                break
+        return None if settling.state.verdict.name == "worse" else float(new.mean())
+
+    def _sample(self, count: int, effort: Effort) -> Sample:
+        space, seed = self.task.space, self.task.seed
+        networks = NetworkList(space.draw(seed, count, first_id=self.state.step * NETWORKS_PER_STEP))
+        return Sample(self.engine, networks, seed, self.task.utility, effort)
