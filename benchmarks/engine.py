@@ -34,9 +34,7 @@ def random_table(seed: int = 42) -> RuleTable:
     """Return 64 rules from six levels of random cuts, like the yardstick's."""
     generator = np.random.Generator(np.random.PCG64(seed))
     inner = 2**DEPTH - 1
-    axis = np.floor(np.log2(np.arange(inner) + 1)).astype(
-        int
-    )  # one signal per level: all 64 boxes have volume
+    axis = np.floor(np.log2(np.arange(inner) + 1)).astype(int)  # one signal per level: all 64 boxes have volume
     cut = np.where(axis == 2, 1 + generator.random(inner), generator.random(inner) * 5)
     lower, upper = np.zeros((2**DEPTH, 6)), np.full((2**DEPTH, 6), SIGNAL_CEILING)
     for leaf in range(2**DEPTH):

@@ -79,7 +79,7 @@ def test_several_comparisons_share_alpha() -> None:
 
 
 def test_failed_trials_are_left_out_in_pairs() -> None:
-    a, b = np.arange(60.0), np.arange(60.0) + 1
+    a, b = np.arange(160.0), np.arange(160.0) + 1
     a[3], b[7] = math.nan, math.nan
     record = compare_artifacts("a", "b", a, b, utility="default", rule=RULE)
     assert record.note.endswith("2 pairs left out because a trial failed or had no sender to score")
@@ -89,8 +89,8 @@ def test_failed_trials_are_left_out_in_pairs() -> None:
 def test_a_policy_against_itself() -> None:
     same = np.random.default_rng(0).normal(3, 1, 100)
     record = compare_artifacts("a", "a", same, same, utility="default", rule=RULE)
-    assert (record.verdict.name, record.difference, record.n) == ("equivalent", 0.0, 20)
-    assert "same on all 20 pairs" in record.note
+    assert (record.verdict.name, record.difference, record.n) == ("equivalent", 0.0, 100)
+    assert "same on all 100 pairs" in record.note
 
 
 def test_scores_must_be_aligned() -> None:
@@ -119,9 +119,7 @@ def by_seed(rng: np.random.Generator, effect: float, seeds: int, pairs: int = 50
 
 def test_set_level_over_training_seeds() -> None:
     rng = np.random.default_rng(2)
-    record = compare_sets(
-        "e2e", "link", by_seed(rng, 3.0, 5), by_seed(rng, 3.3, 5), utility="default", rule=RULE
-    )
+    record = compare_sets("e2e", "link", by_seed(rng, 3.0, 5), by_seed(rng, 3.3, 5), utility="default", rule=RULE)
     assert (record.level, record.n, record.verdict.name) == ("set", 5, "better")
     assert record.e_value is None and "5 training seeds" in record.note
     json.dumps(record.to_json(), allow_nan=False)
@@ -139,9 +137,7 @@ def test_set_level_with_means_alone_is_students_t() -> None:
 @pytest.mark.parametrize("seeds", [0, 1])
 def test_fewer_than_two_seeds_settle_nothing(seeds: int) -> None:
     rng = np.random.default_rng(2)
-    record = compare_sets(
-        "a", "b", by_seed(rng, 0, seeds), by_seed(rng, 9, seeds), utility="default", rule=RULE
-    )
+    record = compare_sets("a", "b", by_seed(rng, 0, seeds), by_seed(rng, 9, seeds), utility="default", rule=RULE)
     plain = record.to_json()
     assert (plain["verdict"], plain["low"], plain["n"]) == ("not settled", None, seeds)
     assert "at least 2 are needed" in plain["note"]
@@ -153,13 +149,13 @@ def test_set_level_forecast() -> None:
     assert record.verdict.name == "not settled"
     assert record.likely_n is not None and record.ceiling_n is not None
     assert 4 <= record.likely_n[0] <= record.likely_n[1] <= record.ceiling_n
-    interval = CrossedInterval(3, 1, 0.0, 0.05, 0.0)
+    interval = CrossedInterval(3, 1, 0.0, 0.05)
     widths = [interval.half_width(0.05, k) for k in range(2, 40)]
     assert all(first > second for first, second in pairwise(widths))
     enough = interval.seeds_until(0.01, 0.05)
     assert enough is not None
     assert interval.half_width(0.05, enough) <= 0.01 < interval.half_width(0.05, enough - 1)
-    assert CrossedInterval(3, 50, 0.0, 0.05, 0.02).seeds_until(0.01, 0.05) is None  # networks limit it
+    assert CrossedInterval(3, 50, 0.0, 0.05, 0.2).seeds_until(0.01, 0.05) is None  # networks limit it
 
 
 @pytest.mark.parametrize(("between", "network", "own"), [(0.05, 0.2, 0.1), (0.0, 0.2, 0.1), (0.03, 0.3, 0.2)])
@@ -174,6 +170,27 @@ def test_set_level_covers_networks_shared_by_all_seeds(between: float, network: 
         alone += low <= 0 <= high
     assert covered >= stats.binom.ppf(0.001, runs, 0.95)
     assert alone < covered
+
+
+def test_set_level_covers_although_testing_stops_when_one_comparison_is_settled() -> None:
+    rng, runs, effect = np.random.default_rng(0), 200, 0.03
+    covered = 0
+    for _ in range(runs):
+        d = effect + rng.normal(0, 0.2, (1, 3000)) + rng.normal(0, 0.1, (10, 3000))
+        champion = RULE.start()
+        n = champion.feed(d[0].tolist()).n
+        zeros = np.zeros(n)
+        record = compare_sets(
+            "a", "b", dict.fromkeys(range(10), zeros), dict(enumerate(d[:, :n])), utility="u", rule=RULE
+        )
+        covered += record.low <= effect <= record.high
+    assert covered >= stats.binom.ppf(0.001, runs, 0.95)
+
+
+def test_set_level_says_when_there_are_too_few_pairs() -> None:
+    rng = np.random.default_rng(1)
+    record = compare_sets("a", "b", by_seed(rng, 0, 3, 4), by_seed(rng, 0, 3, 4), utility="default", rule=RULE)
+    assert record.to_json()["low"] is None and "too few pairs" in record.note
 
 
 def test_t_interval() -> None:

@@ -37,9 +37,7 @@ def test_differences_are_paired_and_averaged_per_network(run: RunTables) -> None
     artifact = {"level": "artifact", "A": "e2e-1", "B": "link-1", "utility": "default"}
     found = run.differences(artifact).set_index("network")["difference"]
     scores = run.trials.pivot(index="network", columns="policy", values="score_bits")
-    pd.testing.assert_series_equal(
-        found, (scores["link-1"] - scores["e2e-1"]).rename("difference"), check_names=False
-    )
+    pd.testing.assert_series_equal(found, (scores["link-1"] - scores["e2e-1"]).rename("difference"), check_names=False)
     by_set = run.differences({"level": "set", "A": "e2e", "B": "link", "utility": "default"})
     expected = np.mean([scores[f"link-{s}"] - scores[f"e2e-{s}"] for s in (1, 2, 3)], axis=0)
     np.testing.assert_allclose(by_set["difference"], expected)

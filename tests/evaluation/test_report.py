@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from matplotlib import image
 
+from lcca.evaluation.comparison import compare_artifacts
 from lcca.evaluation.headline import answer, percent
 from lcca.evaluation.report import render
 from lcca.evaluation.tables import RunTables
+from lcca.evaluation.verdict import SettlingRule
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 FIGURES = ("forest", "scores", "tradeoff", "where", "learning", "settling")
@@ -144,6 +146,17 @@ def test_one_training_seed_is_not_a_signal_set(build_run: Any) -> None:
     _, text = read(render(build_run(seeds=1, count=120)))
     assert "Signal sets: one training seed cannot tell" in text
     assert "no interval yet" in text
+    assert re.search(r"These trained policies: link( and link\+queue)? better than e2e;", text)
+
+
+def test_equal_policies_are_told_in_words() -> None:
+    rule, same = SettlingRule(), np.linspace(2, 3, 100)
+    record = compare_artifacts("a", "b", same, same, utility="default", rule=rule).to_json()
+    found = answer([record], {"a": "e2e", "b": "link"})
+    assert found.title == "Policies: link equivalent to e2e"
+    assert found.policies[0].text == (
+        "b is equivalent to a: within ±3\u00a0%, 0\u00a0% throughput-equivalent on every pair; over 100 pairs."
+    )
 
 
 def test_answers_in_words(build_run: Any) -> None:
@@ -165,6 +178,7 @@ def test_answers_in_words(build_run: Any) -> None:
         (2.96, True, "+2.96"),
         (-13.14, True, "−13.1"),
         (250.4, True, "+250"),
+        (0.0, True, "0"),
     ],
 )
 def test_percent(value: float, signed: bool, text: str) -> None:

@@ -41,9 +41,7 @@ def test_e_value_is_the_mixture_of_noncentral_t_densities(n: int, mean: float, g
 
 
 @given(n=st.integers(3, 10**6), spread=st.floats(1e-6, 1e6), g=st.floats(1e-3, 0.5))
-def test_end_of_the_interval_is_where_the_e_value_reaches_one_over_alpha(
-    n: int, spread: float, g: float
-) -> None:
+def test_end_of_the_interval_is_where_the_e_value_reaches_one_over_alpha(n: int, spread: float, g: float) -> None:
     width = half_width(n, spread, g, ALPHA)
     if math.isfinite(width):
         assert log_e_value(n, width, spread, g) == pytest.approx(math.log(1 / ALPHA), rel=1e-6)

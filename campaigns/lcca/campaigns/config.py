@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, field_validator, model_validator
 
 from lcca.campaigns.documents import OVERRIDE, Document, apply_overrides, read_document
 from lcca.campaigns.problems import ConfigError, Keys, Problem
@@ -28,9 +27,6 @@ FILES = ("networks",)
 """Keys whose value may be the name of a file that holds the mapping."""
 
 YAML_ENDINGS = (".yaml", ".yml")
-
-FILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9+._-]*$"
-"""What may be part of the name of a run's file."""
 
 
 def _named(value: Any) -> Any:
@@ -97,7 +93,7 @@ class CampaignConfig(Model):
     seed: Annotated[int, Field(ge=0)] = 1
     networks: NetworkSpace
     signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
-    baseline: str = "e2e"
+    baseline: Annotated[str, Field(validate_default=True)] = "e2e"
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (
         UtilityModel.model_validate("default"),
     )
@@ -128,19 +124,15 @@ class CampaignConfig(Model):
     @classmethod
     def _distinct_utilities(cls, models: tuple[UtilityModel, ...]) -> tuple[UtilityModel, ...]:
         _once(tuple(each.name for each in models))
-        for each in models:
-            if not re.match(FILE_NAME, each.name):
-                raise ValueError(f"{each.name!r} cannot name files; use letters, digits and + . _ -")
         return models
 
-    @model_validator(mode="after")
-    def _baseline_is_trained(self) -> CampaignConfig:
-        known = [each.name for each in self.signal_sets]
-        if self.baseline not in known:
-            raise ValueError(
-                f"baseline '{self.baseline}' is none of the campaign's signal_sets ({', '.join(known)}); add it there"
-            )
-        return self
+    @field_validator("baseline")
+    @classmethod
+    def _baseline_is_trained(cls, name: str, info: ValidationInfo) -> str:
+        known = [each.name for each in info.data.get("signal_sets", ())]
+        if known and name not in known:
+            raise ValueError(f"{name!r} is none of the campaign's signal_sets ({', '.join(known)}); add it there")
+        return name
 
     @model_validator(mode="after")
     def _distinct_ids(self) -> CampaignConfig:
@@ -204,9 +196,9 @@ def _included(document: Document, key: str) -> Document:
         return document
     path = _beside(document, (key,), name)
     if not path.is_file():
-        raise ConfigError(
-            Problem(document.place((key,)), (key,), f"{path}: no such file; name one relative to this file")
-        )
+        place = document.place((key,))
+        here = "the working folder" if place.source == OVERRIDE else "this file"
+        raise ConfigError(Problem(place, (key,), f"{path}: no such file; name one relative to {here}"))
     inner = read_document(path)
     places = {way: place for way, place in document.places.items() if way[:1] != (key,)}
     places |= {(key, *way): place for way, place in inner.places.items()}

@@ -118,8 +118,8 @@ def _unreadable(path: Path, error: Exception) -> str:
 
 
 def _other_files(path: Path) -> str:
-    found = sorted(file.name for file in path.parent.glob("*.y*ml"))
-    return did_you_mean(path.name, found) if found else ""
+    guess = did_you_mean(path.name, sorted(file.name for file in path.parent.glob("[!.]*.y*ml")))
+    return guess if guess.startswith(" (did") else ""  # a list of other files is no help
 
 
 def _require_root(path: Path, data: Any, root: str, place: Place) -> None:

@@ -42,21 +42,20 @@ def train(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, rep
 
     checkpoint = folder.path / "training" / f"{learner.id}.json"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    with reporter.task(f"training {learner.id}", total=_total(config)) as task:
-        trainer = RplusTrainer(
-            learner.task(config),
-            config.trainer,
-            engine,
-            checkpoint,
-            watch=lambda row: task.update(_done(config, row), _note(row)),
-            keep=keep,
-        )
-        while trainer.state.stage != "done":
+    trainer = RplusTrainer(learner.task(config), config.trainer, engine, checkpoint, keep=keep)
+    if trainer.done:
+        return trainer.state.learning
+    title = f"training {learner.id}"
+    with reporter.task(title, total=_total(config)) as task:
+        while not trainer.done:
             with costs.phase("training") as cost:
                 trials, packets = trainer.state.trials, trainer.state.packets
                 trainer.step()
                 cost.trials += trainer.state.trials - trials
                 cost.packets += trainer.state.packets - packets
+            row = trainer.state.learning[-1]
+            task.update(_done(config, row), _note(row))
+    reporter.say(f"{title}: {_note(trainer.state.learning[-1])}: done")
     return trainer.state.learning
 
 

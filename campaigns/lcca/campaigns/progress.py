@@ -23,7 +23,7 @@ class Reporter:
         self.console = Console(stderr=True, quiet=quiet, highlight=False)
         self._log: IO[bytes] | None = log.open("ab", buffering=0) if log else None
         self._live: Progress | None = None
-        self._spoken = 0.0
+        self._spoken = time.monotonic()
 
     def say(self, text: str) -> None:
         """Say something that stays on the screen, and log it."""
@@ -32,6 +32,7 @@ class Reporter:
 
     def show(self, text: str) -> None:
         """Say something that stays on the screen and is not logged."""
+        self._spoken = time.monotonic()
         self.console.print(text, markup=False, soft_wrap=True)
 
     @contextmanager
@@ -56,8 +57,7 @@ class Reporter:
         """Say something on a plain output, unless something was said just now; log it always."""
         self._note(text)
         if time.monotonic() - self._spoken >= QUIET_SECONDS:
-            self._spoken = time.monotonic()
-            self.console.print(text, markup=False, soft_wrap=True)
+            self.show(text)
 
     def note(self, text: str) -> None:
         """Write to the log only."""

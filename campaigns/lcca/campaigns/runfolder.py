@@ -172,6 +172,20 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
     return found
 
 
+def read_summary(path: Path) -> dict[str, Any]:
+    """Return the summary of a finished run.
+
+    Raises:
+        InputError: there is no run in this folder, it is not finished, or the summary is damaged.
+    """
+    manifest = read_manifest(path)
+    require(manifest is not None, f"{path}: no run here; name a run's folder, as in results/quickstart/<run-id>")
+    assert manifest is not None
+    file = path / "summary.json"
+    require(file.is_file(), f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG --resume")
+    return read_json(file, "delete it and resume")
+
+
 def read_json(file: Path, mend: str) -> dict[str, Any]:
     """Return the object in a JSON file of a run.
 

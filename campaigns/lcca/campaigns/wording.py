@@ -70,6 +70,8 @@ def _expectation(kind: str, context: dict[str, Any], message: str) -> str:
         return f"must have {text} {context[name]} {unit}" + ("" if context[name] == 1 else "s")
     if kind in _KINDS:
         return "must be " + _KINDS[kind]
+    if kind == "string_pattern_mismatch":
+        return f"must match {context['pattern']}"
     return message.replace("Input should be", "must be").replace("Input should", "must")
 
 

@@ -250,8 +250,8 @@ def compare_sets(
 
     The interval has k − 1 degrees of freedom for k training seeds. All seeds are tested on the same
     networks, so chance in the choice of networks is common to them and does not show in their spread:
-    where scores per network are given, the network-level t interval is added (squares of half-widths
-    add up).
+    where scores per network are given, the confidence sequence over networks is added (squares of
+    half-widths add up). It does not matter when testing stopped.
 
     Args:
         a: name of the baseline set.
@@ -267,7 +267,7 @@ def compare_sets(
     seeds = sorted(scores_a.keys() & scores_b.keys())
     x, y = _by_seed([scores_a[s] for s in seeds], [scores_b[s] for s in seeds])
     margin = rule.margin_bits(throughput_weight)
-    interval = CrossedInterval.of(y - x)
+    interval = CrossedInterval.of(y - x, margin)
     low, high = interval.ends(rule.alpha)
     adjusted = judge(*interval.ends(rule.alpha / max(comparisons, 1)), margin)
     verdict = judge(low, high, margin)
@@ -295,7 +295,7 @@ def compare_sets(
         skewness=math.nan,
         looks=int(k >= 2),
         e_value=None,
-        note=_set_note(k, left_out, x.shape[1]),
+        note=_set_note(k, left_out, x.shape[1], math.isfinite(low)),
         throughput_weight=throughput_weight,
     )
 
@@ -321,11 +321,13 @@ def _likely_seeds(interval: CrossedInterval, margin: float, alpha: float) -> tup
     return (max(first, more), max(last, more)) if first and last else None
 
 
-def _set_note(k: int, left_out: int, pairs: int) -> str:
+def _set_note(k: int, left_out: int, pairs: int, bounded: bool) -> str:
     seeds = _counted(k, "training seed")
     notes = [f"over {seeds}" + (f", each tested on the same {pairs} pairs" if pairs > 1 else "")]
     if k < 2:
         notes = [f"{seeds}: at least 2 are needed to tell a signal set from a lucky training"]
+    elif not bounded:
+        notes.append("too few pairs for an interval")
     elif k < 5:
         notes.append("few training seeds make a wide interval")
     if left_out:

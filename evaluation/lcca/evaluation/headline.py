@@ -1,6 +1,6 @@
 """The answer of a run in plain words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,17 +36,27 @@ class Answer:
     policies_summed_up: str
 
 
-def answer(comparisons: Sequence[Json]) -> Answer:
-    """Return the answer of a run from its comparisons (JSON records)."""
+def answer(comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = None) -> Answer:
+    """Return the answer of a run from its comparisons (JSON records).
+
+    Args:
+        comparisons: the records.
+        signal_sets: signal set by policy id; the title names policies by them.
+    """
     several = len({each["utility"] for each in comparisons}) > 1
     sets = [each for each in comparisons if each["level"] == "set"]
     policies = [each for each in comparisons if each["level"] == "artifact"]
     return Answer(
-        title=_title(sets, policies).replace("-", NO_BREAK_HYPHEN),
+        title=_title(sets, [_renamed(each, signal_sets or {}) for each in policies]),
         sets=tuple(Statement(each["verdict"], _sentence(each, several)) for each in sets),
         policies=tuple(Statement(each["verdict"], _sentence(each, several)) for each in policies),
         policies_summed_up=summed_up(policies),
     )
+
+
+def _renamed(comparison: Json, names: Mapping[str, str]) -> Json:
+    a, b = comparison["A"], comparison["B"]
+    return {**comparison, "A": names.get(a, a), "B": names.get(b, b)}
 
 
 def _title(sets: Sequence[Json], policies: Sequence[Json]) -> str:
@@ -63,12 +73,12 @@ def _title(sets: Sequence[Json], policies: Sequence[Json]) -> str:
 
 def summed_up(comparisons: Sequence[Json]) -> str:
     """Return such as "link better than e2e; queue not settled", or counts where there are many."""
-    parts = []
+    parts: list[str] = []
     for verdict in ("better", "equivalent", "worse", "not settled"):
         found = [each for each in comparisons if each["verdict"] == verdict]
         if found:
             parts.append(_part(verdict, found, len(comparisons)))
-    return "; ".join(parts)
+    return "; ".join(parts).replace("-", NO_BREAK_HYPHEN)
 
 
 def _part(verdict: str, found: Sequence[Json], total: int) -> str:
@@ -117,6 +127,8 @@ def _interval(comparison: Json) -> str:
         return "no estimate yet"
     if value["low"] is None or value["high"] is None:
         return f"{percent(value['difference'])} throughput-equivalent, no interval yet"
+    if comparison["sigma_d"] == 0:
+        return f"{percent(value['difference'])} throughput-equivalent on every pair"
     ends = f"{percent(value['low'])} to {percent(value['high'])}"
     confidence = f"{100 * (1 - comparison['alpha']):g}{NO_BREAK}%"
     return f"{percent(value['difference'])} throughput-equivalent ({confidence} interval {ends})"
@@ -127,9 +139,7 @@ def _outlook(comparison: Json) -> str:
         return ""
     low, high = comparison["likely_n"]
     unit = "training seeds" if comparison["level"] == "set" else "pairs"
-    return (
-        f", likely to take {low:,} {unit}" if low == high else f", likely to take {low:,} to {high:,} {unit}"
-    )
+    return f", likely to take {low:,} {unit}" if low == high else f", likely to take {low:,} to {high:,} {unit}"
 
 
 def _basis(comparison: Json) -> str:
@@ -145,6 +155,8 @@ def counts(low: int, high: int) -> str:
 
 def percent(value: float, signed: bool = True) -> str:
     """Return a percentage to three digits, with a proper minus sign."""
+    if value == 0:
+        return f"0{NO_BREAK}%"
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 9.95 else 2
     text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
     if not signed and "." in text:

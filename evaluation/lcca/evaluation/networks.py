@@ -16,10 +16,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.errors import InputError, did_you_mean
 from lcca.remy_plus.network import CHECKS, Network, field_problem
 from lcca.signal_sets.model import Model
-from lcca.signal_sets.suggestions import did_you_mean
 
 PARAMETERS = ("link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss")
 MOST_LEVELS = 1_000_000
@@ -223,7 +222,7 @@ def _entry_problems(entries: Any, index: int, entry: Any) -> Iterator[tuple[int,
 def _key_problems(key: Any, value: Any) -> Iterable[str]:
     known = (*PARAMETERS, "switched")
     if key not in known:
-        return [f"unknown key{did_you_mean(str(key), known)}; known: {', '.join(known)}"]
+        return [f"unknown key{did_you_mean(str(key), known)}"]
     if key == "buffer":
         value = _inf_is_a_buffer(value)
     problem = field_problem(key, value)

@@ -100,7 +100,7 @@ def _learning(tables: RunTables) -> tuple[str, Figure | None]:
 def _where(tables: RunTables) -> tuple[str, Figure | None]:
     rows = where_data(tables)
     if not rows:
-        return "Too few networks, or none of their parameters vary.", None
+        return "Too few networks, or neither their parameters nor the differences vary.", None
     caption = (
         "Pearson's correlation, over networks, of the paired difference in bits with each parameter, with a "
         f"95 % interval ({max(row.n for row in rows):,} networks; differences averaged per network). Right "

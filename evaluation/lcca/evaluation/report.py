@@ -50,7 +50,7 @@ def _context(tables: RunTables, plates: Sequence[Plate]) -> dict[str, Any]:
     comparisons = tables.comparisons
     return {
         "summary": tables.summary,
-        "answer": answer(comparisons),
+        "answer": answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies}),
         "levels": [
             ("Signal sets", "over training seeds", [each for each in comparisons if each["level"] == "set"]),
             ("Policies", "these artifacts", [each for each in comparisons if each["level"] == "artifact"]),
@@ -70,19 +70,17 @@ def _context(tables: RunTables, plates: Sequence[Plate]) -> dict[str, Any]:
 
 def _totals(costs: dict[str, Any] | None) -> dict[str, float]:
     phases = costs.get("phases", []) if costs else []
-    return {
-        key: sum(phase.get(key) or 0 for phase in phases) for key in ("cpu_s", "wall_s", "trials", "packets")
-    }
+    return {key: sum(phase.get(key) or 0 for phase in phases) for key in ("cpu_s", "wall_s", "trials", "packets")}
 
 
-def number(value: float | None, digits: int = 3, signed: bool = False) -> str:
+def number(value: Any, digits: int = 3, signed: bool = False) -> str:
     """Return a number for a table: fixed digits, thousands separated, a dash for what is not there or NaN."""
     if value is None or isinstance(value, Undefined) or value != value:
         return "–"
-    return f"{value:{'+' if signed else ''},.{digits}f}".replace("-", MINUS)
+    return f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", MINUS)
 
 
-def percent_or_dash(value: float | None) -> str:
+def percent_or_dash(value: Any) -> str:
     """Return a signed percentage, a dash for what is not there."""
     return "–" if value is None or isinstance(value, Undefined) else percent(value)
 

@@ -47,9 +47,9 @@ def trial_rows(batch: Batch, utility: Utility) -> pd.DataFrame:
     sent = batch.floats("trial_sent")
     failed = batch.floats("sender_lost") + batch.floats("sender_dropped")
     lost = np.bincount(batch.sender_trial, weights=failed, minlength=batch.trials)
-    stalled = np.bincount(
-        batch.sender_trial, weights=batch.floats("sender_stalled"), minlength=batch.trials
-    ).astype(np.int64)
+    stalled = np.bincount(batch.sender_trial, weights=batch.floats("sender_stalled"), minlength=batch.trials).astype(
+        np.int64
+    )
     columns: dict[str, NDArray[np.generic]] = {
         "score_bits": scores.score_bits,
         "throughput_share": means.throughput_share,

@@ -25,7 +25,7 @@ class TrialStore:
         """Write a part; the disk never holds half of one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         buffer = io.BytesIO()
-        rows.to_parquet(buffer, index=False)
+        rows.to_parquet(buffer, index=False, write_page_checksum=True)
         write_atomically(self._file(part), buffer.getvalue())
 
     def read(self, part: str) -> pd.DataFrame:
@@ -36,11 +36,9 @@ class TrialStore:
         """
         file = self._file(part)
         try:
-            return pd.read_parquet(file)
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"{file}: damaged ({error}); delete it and resume to run its trials again"
-            ) from None
+            return pd.read_parquet(file, page_checksum_verification=True)
+        except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:  # pyarrow's are of these kinds
+            raise InputError(f"{file}: damaged ({error}); delete it and resume to run its trials again") from None
 
     def all(self, prefix: str = "") -> pd.DataFrame:
         """Return the parts whose names start with `prefix`, in the order of their names; empty if there are none."""

@@ -25,9 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 
-from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.errors import InputError, did_you_mean
 from lcca.signal_sets.model import Model
-from lcca.signal_sets.suggestions import did_you_mean
 
 Floats = NDArray[np.float64]
 
@@ -80,8 +79,7 @@ def utility(name: str) -> Utility:
     """
     if name in UTILITIES:
         return UTILITIES[name]
-    known = ", ".join(UTILITIES)
-    raise InputError(f"unknown utility '{name}'{did_you_mean(name, UTILITIES)}; known: {known}")
+    raise InputError(f"unknown utility '{name}'{did_you_mean(name, UTILITIES)}")
 
 
 class UtilityModel(Model):

@@ -54,9 +54,7 @@ class Imported:
     notes: tuple[str, ...]
 
 
-def read(
-    path: str | os.PathLike[str], pacing: Pacing | None = None, int_signals: IntSignals = "smoothed"
-) -> Imported:
+def read(path: str | os.PathLike[str], pacing: Pacing | None = None, int_signals: IntSignals = "smoothed") -> Imported:
     """Read a ``.dna`` file; see `loads`.
 
     Raises:

@@ -45,9 +45,7 @@ _MESSAGES: dict[str, tuple[tuple[int, str, str], ...]] = {
     ),
     "Steps": tuple(
         (41 + i, name, "double")
-        for i, name in enumerate(
-            ("lowest", "highest", "smallest_step", "largest_step", "step_factor", "start")
-        )
+        for i, name in enumerate(("lowest", "highest", "smallest_step", "largest_step", "step_factor", "start"))
     ),
     "Search": ((51, "increment", "Steps"), (52, "multiple", "Steps"), (53, "pacing", "Steps")),
     "Tree": ((1, "box", "Box"), (2, "children", "Tree*"), (3, "rule", "Rule"), (5, "search", "Search")),

@@ -142,9 +142,7 @@ class Engine:
         return np.asarray(counts).astype(np.int64)
 
 
-def _locate(
-    counts: NDArray[np.int64], rank: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _locate(counts: NDArray[np.int64], rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Per axis: the bin that holds the value of this rank, and the value's rank inside the bin."""
     cumulative = counts.cumsum(axis=1)
     bins = np.array([np.searchsorted(c, r, side="right") for c, r in zip(cumulative, rank, strict=True)])

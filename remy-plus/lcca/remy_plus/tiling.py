@@ -133,9 +133,7 @@ def _missing(low: Integers, high: Integers, floor: Integers, ceiling: Integers) 
 
 def _middle_edge(low: Integers, high: Integers, floor: Integers, ceiling: Integers) -> tuple[int, int]:
     """Return the axis with the most box edges inside the cell, and the middle one of them."""
-    inside = [
-        sorted({e for e in (*low[:, j], *high[:, j]) if floor[j] < e < ceiling[j]}) for j in range(len(floor))
-    ]
+    inside = [sorted({e for e in (*low[:, j], *high[:, j]) if floor[j] < e < ceiling[j]}) for j in range(len(floor))]
     axis = max(range(len(inside)), key=lambda j: len(inside[j]))
     return axis, inside[axis][len(inside[axis]) // 2]
 

@@ -80,9 +80,7 @@ def signal_set(name_or_path: str | os.PathLike[str]) -> SignalSet:
 def packaged_sets() -> Mapping[str, SignalSet]:
     """Return the signal sets that come with the package, by name."""
     folder = resources.files("lcca.signal_sets") / "sets"
-    files = sorted(
-        (file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda file: file.name
-    )
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda file: file.name)
     sets = [_parse(file.read_bytes(), file.name) for file in files]
     return {found.name: found for found in sets}
 

@@ -13,6 +13,7 @@ from lcca.campaigns.commands.policies import (
     POLICY_HELP,
     add_policy_options,
     add_trial_options,
+    check_duration,
     engine_for,
     load_policy,
     utility_of,
@@ -59,7 +60,9 @@ def run(options: argparse.Namespace) -> int:
     require(0 < options.alpha < 1, f"--alpha: must be between 0 and 1, got {options.alpha:g}")
     require(options.pairs >= 20, f"--pairs: at least 20 are needed for a first look, got {options.pairs}")
     rule = SettlingRule(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=options.pairs)
-    engine = engine_for(options, files, space.duration if options.duration is None else options.duration)
+    duration = space.duration if options.duration is None else options.duration
+    engine = engine_for(options, files, duration)
+    check_duration(duration, space.rtt.max, space.link_rate.min)
     utility, reporter = utility_of(options), Reporter()
     first = derive(options.seed, "compare")
     seeds = (first, derive(options.seed, "compare", "private") if options.private_seeds else first)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from lcca.campaigns.commands.policies import (
     POLICY_HELP,
     add_policy_options,
     add_trial_options,
+    check_duration,
     engine_for,
     load_policy,
     utility_of,
 )
+from lcca.campaigns.progress import Reporter
 from lcca.campaigns.tables import wide_console, with_error
 from lcca.evaluation.networks import networks_from_yaml
 from lcca.evaluation.trials import SIMULATOR, run_trials
@@ -30,6 +33,9 @@ EXAMPLES = """\
   lcca evaluate aimd --networks configs/networks/examples.yaml --seeds 10
   lcca evaluate policy.json --networks configs/networks/examples.yaml --seeds 10 --duration 10000 --json
   lcca evaluate RemyCC-2014-100x.dna --pacing absolute --networks my-networks.yaml --seeds 8 --duration 1e6"""
+
+TRIALS_PER_JOB = 16
+"""Trials for each thread between two signs of life."""
 
 MEASURES = ("score_bits", "throughput_share", "throughput_over_link", "delay_us", "delay_over_rtt")
 
@@ -51,17 +57,28 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     file, networks = load_policy(options, options.policy), networks_from_yaml(options.networks)
     engine = engine_for(options, [file], options.duration)
-    seeds = range(options.seed, options.seed + options.seeds)
+    for network in networks:
+        check_duration(options.duration, network.rtt, network.link_rate)
+    seeds, utility = list(range(options.seed, options.seed + options.seeds)), utility_of(options)
     rows: list[dict[str, Any]] = []
-    for network in networks:  # one network at a time keeps memory flat for long trials
-        trials = run_trials(engine, {"policy": file.policy}, [network], list(seeds), utility_of(options), keep_delays=False)
-        rows.append(_row(network, trials))
+    with Reporter().task(f"evaluating {options.policy}", total=len(networks)) as task:
+        for batch in _batches(networks, options.seeds, options.jobs):
+            trials = run_trials(engine, {"policy": file.policy}, batch, seeds, utility, keep_delays=False)
+            rows += [_row(network, trials[trials["network"] == network.id]) for network in batch]
+            task.update(len(rows), f"{len(rows)} of {len(networks)} networks")
     if options.json:
         print_json({"policy": options.policy, "simulator": SIMULATOR, "utility": options.utility,
                     "duration_us": options.duration, "seeds": options.seeds, "rows": rows})
     else:
         _print(options.policy, rows)
     return 0
+
+
+def _batches(networks: list[Network], seeds: int, jobs: int) -> Iterator[list[Network]]:
+    """Yield the networks in groups that keep all threads busy and end often enough to show progress or to stop."""
+    size = max(1, math.ceil(TRIALS_PER_JOB * jobs / seeds))
+    for begin in range(0, len(networks), size):
+        yield networks[begin : begin + size]
 
 
 def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:

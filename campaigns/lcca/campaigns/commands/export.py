@@ -14,6 +14,9 @@ from lcca.remy_plus.rules import RuleTable
 EXAMPLES = """\
   lcca export results/quickstart/*/policies/e2e.default.s1.json e2e.dna"""
 
+RAW = ("int_signals='raw'", "lcca import --int-signals raw")
+"""What a note says to Python, and what it says to the command line."""
+
 
 def add(commands: Any) -> None:
     """Add the command."""
@@ -36,5 +39,5 @@ def run(options: argparse.Namespace) -> int:
         return 0
     print(f"wrote {options.dna}: {len(table)} rules")
     for note in notes:
-        print(f"note: {note}")
+        print(f"note: {note.replace(*RAW)}")
     return 0

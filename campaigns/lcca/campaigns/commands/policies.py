@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import math
 
-from lcca.campaigns.commands.options import positive
+from lcca.campaigns.commands.options import natural
 from lcca.evaluation.utility import Utility, utility
 from lcca.remy_plus import policyfile
 from lcca.remy_plus.engine import Engine, Model
@@ -42,7 +43,7 @@ def add_policy_options(parser: argparse.ArgumentParser) -> None:
 def add_trial_options(parser: argparse.ArgumentParser, duration: float | None) -> None:
     """Add seeds' base and duration."""
     parser.add_argument("--duration", type=float, default=duration, help="µs of a trial")
-    parser.add_argument("--seed", type=int, default=1, help="first seed (default: 1)")
+    parser.add_argument("--seed", type=natural, default=1, help="first seed (default: 1)")
 
 
 def load_policy(options: argparse.Namespace, name: str) -> PolicyFile:
@@ -52,17 +53,21 @@ def load_policy(options: argparse.Namespace, name: str) -> PolicyFile:
 
 def engine_for(options: argparse.Namespace, files: list[PolicyFile], duration: float) -> Engine:
     """Return the engine with the model that the options or the policies ask for."""
-    if not duration > 0 or duration == float("inf"):
+    if not 0 < duration < math.inf:
         raise InputError(f"--duration: must be a number of µs > 0, got {duration:g}")
     window = options.link_window or ("rplus" if any("imported_from" in f.provenance for f in files) else "covered")
-    if not options.link_interval > 0:
-        raise InputError(f"--link-interval: must be > 0, got {options.link_interval:g}")
+    if not 0 < options.link_interval < math.inf:
+        raise InputError(f"--link-interval: must be a number of µs > 0, got {options.link_interval:g}")
     return Engine(duration, Model(options.link_interval, window == "rplus"), options.jobs)
+
+
+def check_duration(duration: float, rtt: float, link_rate: float) -> None:
+    """Raise `InputError` if no packet could arrive within the duration."""
+    needed = rtt + 1 / link_rate
+    if duration <= needed:
+        raise InputError(f"--duration: {duration:g} µs is too short: a packet takes rtt + 1/link_rate = {needed:g} µs")
 
 
 def utility_of(options: argparse.Namespace) -> Utility:
     """Return the utility that the options name."""
     return utility(options.utility)
-
-
-__all__ = ["POLICY_HELP", "add_policy_options", "add_trial_options", "engine_for", "load_policy", "positive", "utility_of"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from lcca.campaigns.commands.options import add_json, command, print_json
-from lcca.campaigns.config import require
+from lcca.campaigns.runfolder import read_summary
 from lcca.campaigns.tables import print_policies, print_verdicts
 from lcca.evaluation.report import render
 
@@ -27,10 +26,8 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     folder: Path = options.run_folder
-    found = folder / "summary.json"
-    require(found.is_file(), f"{found}: no such file; name the folder of a finished run (or finish it: lcca sweep --resume)")
+    summary = read_summary(folder)
     render(folder)
-    summary = json.loads(found.read_text(encoding="utf-8"))
     if options.json:
         print_json({"report": str(folder / "report.html"), "figures": str(folder / "figures")})
         return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.campaigns.commands.options import add_json, command, print_json
-from lcca.campaigns.config import require
+from lcca.campaigns.runfolder import read_summary
 from lcca.campaigns.tables import print_policies, print_verdicts
 from lcca.campaigns.validation import read_config
 from lcca.evaluation.networks import PARAMETERS, NetworkSpace
@@ -123,19 +123,21 @@ def _networks(options: argparse.Namespace) -> int:
         print_json(content | {"size": space.size})
         return 0
     for name in PARAMETERS:
-        print(f"{name:10} {content[name]}")
+        print(f"{name:10} {_levels(content[name])}")
     print(f"{'switched':10} {space.switched}\n{'duration':10} {space.duration:g} µs\n{space.size:,} networks")
     return 0
+
+
+def _levels(content: Any) -> str:
+    if not isinstance(content, dict):
+        return f"{content:g}" if isinstance(content, float) else str(content)
+    return f"{content['min']:g} to {content['max']:g} by {content['step']:g}"
 
 
 def _run(options: argparse.Namespace) -> int:
     """a run's policies and verdicts"""
     folder = Path(options.folder)
-    manifest = folder / "manifest.json"
-    require(manifest.is_file(), f"{manifest}: no such file; name a run's folder, as in results/quickstart/<run-id>")
-    state = json.loads(manifest.read_text(encoding="utf-8"))["state"]
-    require((folder / "summary.json").is_file(), f"{folder}: still {state}; finish it with lcca sweep --resume")
-    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    summary = read_summary(folder)
     if options.json:
         print_json(summary)
     else:

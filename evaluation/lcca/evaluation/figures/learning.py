@@ -69,6 +69,7 @@ def _draw_utility(ax: Axes, utility: str, curves: Sequence[Curve], groups: Seque
     top = float(np.nanmax(scores))
     pad = max(0.1 * (top - floor), 0.02)
     ax.set_ylim(floor - pad, top + pad)
+    ax.set_xlim(left=0)
     ax.set_xlabel("packets simulated in training, millions")
     ax.set_ylabel("training score, bits")
     ax.set_title(f"utility {utility}", loc="left")

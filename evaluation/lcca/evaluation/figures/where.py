@@ -63,9 +63,7 @@ def _rows(tables: RunTables, comparison: dict[str, Any]) -> list[WhereRow]:
             continue
         r, low, high = fisher_interval(values, table["difference"])
         name = f"{comparison['B']} against {comparison['A']}"
-        rows.append(
-            WhereRow(name, comparison["B"], comparison["utility"], parameter, r, low, high, len(table))
-        )
+        rows.append(WhereRow(name, comparison["B"], comparison["utility"], parameter, r, low, high, len(table)))
     return rows
 
 

@@ -76,7 +76,7 @@ def candidates(action: Action, pacing_kind: Pacing, fields: tuple[Field, ...] = 
         for field, value in zip(FIELDS, action, strict=True)
     ]
     grid = [Action(i, _four_decimals(m), _four_decimals(p)) for i, m, p in itertools.product(*choices)]
-    return list(dict.fromkeys([action, *grid]))
+    return list(dict.fromkeys([action, *grid[1:]]))
 
 
 def _four_decimals(value: float) -> float:

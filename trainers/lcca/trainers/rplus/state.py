@@ -12,6 +12,9 @@ from lcca.remy_plus.files import write_atomically
 from lcca.remy_plus.policyfile import PolicyFile, dumps, loads
 from lcca.remy_plus.rules import RuleTable
 
+FORMAT = 1
+STAGES = ("improve", "check", "done")
+
 
 @dataclass
 class LearningRow:
@@ -56,7 +59,7 @@ class SearchState:
         """Write the state, whole or not at all. `identity` names the search that it belongs to."""
         data = {k: v for k, v in vars(self).items() if k != "learning"} | {
             "learning": [asdict(row) for row in self.learning],
-            "format": 1,
+            "format": FORMAT,
             "identity": identity,
             "table": dumps(PolicyFile(self.table)),
             "before": dumps(PolicyFile(self.before)),
@@ -72,20 +75,23 @@ class SearchState:
         """
         try:
             data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            if data.pop("format") != 1 or data.pop("identity") != identity:
-                raise InputError(
-                    f"{path}: this checkpoint belongs to another search; remove it or choose another --out"
-                )
+            owner = (data.pop("format"), data.pop("identity"))
             data["table"] = _table(data["table"])
             data["before"] = _table(data["before"])
             data["learning"] = [LearningRow(**row) for row in data["learning"]]
-            return cls(**data)
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(
-                f"{path}: damaged checkpoint ({error}); remove it to start this search anew"
-            ) from None
+            state = cls(**data)._checked()
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"{path}: damaged checkpoint ({error}); remove it to start this search anew") from None
+        if owner != (FORMAT, identity):
+            raise InputError(f"{path}: this checkpoint belongs to another search; remove it or choose another --out")
+        return state
+
+    def _checked(self) -> SearchState:
+        if len(self.generations) != len(self.table):
+            raise ValueError("generations and rules do not fit")
+        if self.stage not in STAGES:
+            raise ValueError(f"unknown stage {self.stage!r:.60}")
+        return self
 
 
 def _table(text: str) -> RuleTable:

@@ -86,9 +86,14 @@ class RplusTrainer:
         table = one_rule(self.task.signals, self.config.pacing)
         return SearchState(table, [0], table)
 
+    @property
+    def done(self) -> bool:
+        """Whether the search has ended."""
+        return self.state.stage == "done"
+
     def run(self) -> RuleTable:
         """Search to the end of the last round, or of the budget, and return the table."""
-        while self.state.stage != "done":
+        while not self.done:
             self.step()
         return self.state.table
 
@@ -102,19 +107,18 @@ class RplusTrainer:
         state.trials += effort.trials
         state.packets += effort.packets
         state.cpu_s += time.process_time() - began
-        row = LearningRow(
-            state.step, round_, kind, rules, score, state.trials, state.packets, round(state.cpu_s, 3)
-        )
+        row = LearningRow(state.step, round_, kind, rules, score, state.trials, state.packets, round(state.cpu_s, 3))
         state.learning.append(row)
-        self._end_over_budget()
+        self._end_over_budget(kept=kind == "check")
         if self.checkpoint is not None:
             state.save(self.checkpoint, self.task.identity)
         self.watch(row)
 
-    def _end_over_budget(self) -> None:
+    def _end_over_budget(self, kept: bool) -> None:
         budget = self.config.budget_trials
-        if self.state.stage != "done" and budget is not None and self.state.trials >= budget:
-            self.keep(self.state.round, self.state.table)
+        if not self.done and budget is not None and self.state.trials >= budget:
+            if not kept:
+                self.keep(self.state.round, self.state.table)
             self.state.stage = "done"
 
     # --- improving and splitting
@@ -128,9 +132,7 @@ class RplusTrainer:
             self._split(sample, compiled, uses.sum(axis=0))
             return "split", float(scores.mean())
         current = action_of(self.state.table, rule)
-        best, score = self._climb(
-            CandidateScores(sample, compiled, rule, current, scores, uses[:, rule]), current
-        )
+        best, score = self._climb(CandidateScores(sample, compiled, rule, current, scores, uses[:, rule]), current)
         self.state.table = self.state.table.with_action(rule, *best)
         self.state.generations[rule] = self.state.pass_ + 1
         return "improve", score
@@ -163,6 +165,9 @@ class RplusTrainer:
         return best_racing(scores, current, grid, self.config.racing)
 
     def _split(self, sample: Sample, compiled: _core.Policy, uses: NDArray[np.int64]) -> None:
+        self.state.stage = "check"
+        if self.state.round + 1 == self.config.rounds:  # the last round's split would train nothing
+            return
         rule = int(np.argmax(uses))
         medians = self.engine.medians(
             compiled,
@@ -173,18 +178,16 @@ class RplusTrainer:
             self.task.signals,
         )
         sample.effort.trials += 2 * len(sample)
-        if self.state.round + 1 < self.config.rounds:  # the last round's split would train nothing
-            self.state.table = bisect(self.state.table, rule, medians)
-        self.state.stage = "check"
+        self.state.table = bisect(self.state.table, rule, medians)
 
     # --- ending a round
 
     def _check(self, effort: Effort) -> tuple[str, float]:
         """Restore the round's first table if the new one is settled worse on fresh networks; begin the next round."""
         state = self.state
-        score = self._settled_score(effort)
-        if score is None:
-            state.table, score = state.before, float("nan")
+        worse, score = self._settled_worse(effort)
+        if worse:
+            state.table = state.before
         self.keep(state.round, state.table)
         state.round += 1
         state.pass_ = 0
@@ -193,23 +196,24 @@ class RplusTrainer:
         state.stage = "improve" if state.round < self.config.rounds else "done"
         return "check", score
 
-    def _settled_score(self, effort: Effort) -> float | None:
-        """Mean score of the new table on the check's networks; None if it is settled worse than the old one."""
+    def _settled_worse(self, effort: Effort) -> tuple[bool, float]:
+        """Whether the new table is settled worse than the old one, and the mean score of the one to keep."""
         limit = self.config.check_networks
         if not limit:
-            return self.state.learning[-1].score_bits
+            return False, self.state.learning[-1].score_bits
         sample = self._sample(limit, effort)
         pair = [compile_policy(self.state.before), compile_policy(self.state.table)]
         settling = SettlingRule(ceiling=max(limit, 20)).start()
-        new = np.empty(0)
+        old, new = np.empty(0), np.empty(0)
         for begin in range(0, limit, CHECK_BLOCK):
             block = np.arange(begin, min(begin + CHECK_BLOCK, limit))
             a, b = sample.scores(pair, [block, block])
-            new = np.concatenate([new, b])
+            old, new = np.concatenate([old, a]), np.concatenate([new, b])
             verdict = settling.feed(b - a).verdict
             if verdict.settled:
                 break
-        return None if settling.state.verdict.name == "worse" else float(new.mean())
+        worse = settling.state.verdict.name == "worse"
+        return worse, float((old if worse else new).mean())
 
     def _sample(self, count: int, effort: Effort) -> Sample:
         space, seed = self.task.space, self.task.seed
