@@ -16,15 +16,21 @@ void bind_network(nb::module_& m) {
       .def(
           "__init__",
           [](Network* self, std::uint64_t id, double link_rate, double rtt, int senders, double buffer, double mean_on,
-             double mean_off, double loss, bool byte_switched) {
-            const Network network{id,      link_rate, rtt,  senders,
-                                  buffer,  mean_on,   mean_off, loss,
-                                  byte_switched ? Switching::bytes : Switching::time};
+             double mean_off, double loss, bool byte_switched, double arrival_rate, std::vector<double> size_packets,
+             std::vector<double> size_cumulative) {
+            Network network{id, link_rate, rtt, senders, buffer, mean_on, mean_off, loss,
+                            byte_switched ? Switching::bytes : Switching::time, 0, nullptr};
+            if (arrival_rate != 0) {
+              network.switched = Switching::open;
+              network.arrival_rate = arrival_rate;
+              network.sizes = std::make_shared<SizeTable>(std::move(size_packets), std::move(size_cumulative));
+            }
             validate(network);
             new (self) Network(network);
           },
           "id"_a, "link_rate"_a, "rtt"_a, "senders"_a, "buffer"_a, "mean_on"_a, "mean_off"_a, "loss"_a,
-          "byte_switched"_a)
+          "byte_switched"_a, "arrival_rate"_a = 0.0, "size_packets"_a = std::vector<double>{},
+          "size_cumulative"_a = std::vector<double>{})
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);
   m.def(

@@ -31,6 +31,7 @@ nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, do
                bool rplus_link_window, const Script& script) {
   const Model model{link_interval, rplus_link_window};
   validate(model);
+  if (!(duration > 0) || duration == never) throw std::invalid_argument("duration must be > 0 µs and finite");
   if (!script.empty() && script.size() != static_cast<std::size_t>(network.senders))
     throw std::invalid_argument("a script needs one list of switch times per sender");
   const std::vector<TraceRow> rows = std::visit(

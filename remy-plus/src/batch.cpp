@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "remy_plus/observers.hpp"
@@ -33,7 +34,8 @@ class Batch {
         const BatchOptions& options)
       : policies_(policies), networks_(networks), trials_(trials), options_(options) {
     validate(options.model);
-    if (!(options.duration > 0)) throw std::invalid_argument("duration must be > 0 µs");
+    if (!(options.duration > 0) || options.duration == never)
+      throw std::invalid_argument("duration must be > 0 µs and finite");
     for (const Network& network : networks) validate(network);
     result_.trials.resize(trials.size());
     result_.sender_begin.assign(trials.size() + 1, 0);
@@ -49,11 +51,16 @@ class Batch {
   }
 
   BatchResult run(const std::function<bool()>& keep_going) {
-    const std::size_t count = std::max<std::size_t>(1, std::min<std::size_t>(options_.jobs, trials_.size()));
-    std::vector<Worker> workers(count);
+    const std::size_t jobs = std::min<std::size_t>(options_.jobs, most_threads_);
+    std::vector<Worker> workers(std::max<std::size_t>(1, std::min(jobs, trials_.size())));
     std::vector<std::thread> threads;
-    for (Worker& worker : workers) threads.emplace_back([this, &worker] { work(worker); });
-    wait(count, keep_going);
+    try {
+      for (Worker& worker : workers) threads.emplace_back([this, &worker] { work(worker); });
+    } catch (const std::system_error&) {  // no more threads to be had: fewer do as well
+      if (threads.empty()) throw;
+      workers.resize(threads.size());
+    }
+    wait(threads.size(), keep_going);
     for (std::thread& thread : threads) thread.join();
     if (failure_) std::rethrow_exception(failure_);
     if (stop_) throw Interrupted{};
@@ -62,6 +69,8 @@ class Batch {
   }
 
  private:
+  static constexpr std::size_t most_threads_ = 256;
+
   void reserve_uses() {
     const std::size_t each = policies_.empty() ? 0 : rules(policies_.front());
     for (const Policy& policy : policies_)
@@ -83,10 +92,12 @@ class Batch {
 
   void work(Worker& worker) {
     try {
+      worker.space.stop = &stop_;
       worker.uses.resize(policies_.size());
       for (std::size_t p = 0; p < policies_.size(); ++p) worker.uses[p].assign(rules(policies_[p]), 0);
       if (options_.census) worker.census.assign(options_.census->axes.size() << 16, 0);
       for (std::size_t i = next_++; i < trials_.size() && !stop_; i = next_++) run_trial(worker, i);
+    } catch (const Stopped&) {
     } catch (...) {
       const std::lock_guard lock(mutex_);
       failure_ = std::current_exception();
@@ -133,9 +144,10 @@ class Batch {
 
   void total_senders(const Workspace& space, std::size_t i) {
     SenderTotals* rows = &result_.senders[result_.sender_begin[i]];
-    for (std::size_t s = 0; s < space.senders.size(); ++s) rows[s].first_on = space.senders[s].first_on;
+    const std::size_t count = result_.sender_begin[i + 1] - result_.sender_begin[i];
+    for (std::size_t s = 0; s < count; ++s) rows[s].first_on = space.senders[s].first_on;
     for (const Flow& flow : space.flows) {
-      SenderTotals& row = rows[flow.sender];
+      SenderTotals& row = rows[std::min<std::size_t>(flow.sender, count - 1)];  // open flows share one row
       row.sent += flow.sent;
       row.delivered += flow.delivered;
       row.lost += flow.lost;

@@ -76,6 +76,20 @@ RuleTree::RuleTree(const std::vector<Signal>& axes, const std::vector<Box>& boxe
   root_ = build(axes, boxes, domain, live);
 }
 
+RuleTree::RuleTree(std::vector<Node> nodes, std::int32_t root, std::size_t rules)
+    : nodes_(std::move(nodes)), root_(root) {
+  const auto count = static_cast<std::int64_t>(nodes_.size());
+  const auto fits = [&](std::int64_t parent, std::int32_t at) {  // children come after their parent: no cycles
+    return at < 0 ? ~at < static_cast<std::int64_t>(rules) : at > parent && at < count;
+  };
+  bool sound = fits(-1, root_);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Node& node = nodes_[static_cast<std::size_t>(i)];
+    sound = sound && node.axis < signal_count && fits(i, node.child[0]) && fits(i, node.child[1]);
+  }
+  if (!sound) throw std::invalid_argument("damaged compiled rule table");
+}
+
 std::int32_t RuleTree::build(const std::vector<Signal>& axes, const std::vector<Box>& boxes, Box cell,
                              std::vector<std::uint32_t> inside) {
   if (inside.empty()) throw std::invalid_argument("no rule covers " + describe(axes, cell));

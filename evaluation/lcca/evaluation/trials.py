@@ -38,24 +38,27 @@ def run_trials(
     compiled = [compile_policy(p) for p in policies.values()]
     batch = engine.run(compiled, listed, policy, network, seed_values, keep_delays=keep_delays)
     names = np.array(list(policies), dtype=object)
+    errors = batch.columns.get("trial_error", np.full(batch.trials, "", dtype=object))
     identity = pd.DataFrame(
         {
             "policy": names[policy],
             "network": np.array([n.id for n in networks], dtype=np.int64)[network],
             "seed": seed_values.astype(np.int64),
             "simulator": SIMULATOR,
-            "status": "ok",
-            "error": "",
+            "status": np.where(errors == "", "ok", "failed"),
+            "error": errors.astype(str),
             "utility": utility.name,
             "duration_us": engine.duration,
         }
     )
-    return pd.concat([identity, trial_rows(batch, utility)], axis=1)
+    measured = trial_rows(batch, utility)
+    measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
+    return pd.concat([identity, measured], axis=1)
 
 
 def network_rows(networks: Sequence[Network]) -> pd.DataFrame:
     """Return the networks table (packets, µs)."""
-    rows = pd.DataFrame([asdict(n) for n in networks])
+    rows = pd.DataFrame([asdict(n) for n in networks]).drop(columns="open_flows")
     return rows.rename(columns={"id": "network"}).astype({"network": np.int64})
 
 
@@ -64,3 +67,39 @@ def aligned_scores(trials: pd.DataFrame, policy: str, metric: str = "score_bits"
     rows = trials[trials["policy"] == policy]
     values = rows[metric].where(rows["status"] == "ok")
     return pd.Series(values.to_numpy(), index=pd.MultiIndex.from_frame(rows[["network", "seed"]]))
+
+
+def run_flows(
+    engine: Engine, policies: Mapping[str, Policy], networks: Sequence[Network], seeds: Sequence[int]
+) -> pd.DataFrame:
+    """Run every policy on every network with every seed and return a row per flow.
+
+    For networks with open flows, or byte-switched ones. Columns: policy, network, seed, flow (number within the
+    trial), start_us, size_packets, fct_us (from the start to the last packet's arrival), ideal_fct_us (alone on the
+    link: rtt + size / link_rate), slowdown (their ratio), completed. All policies meet the same flows.
+    """
+    listed = NetworkList(networks)
+    policy, network, seed = (i.ravel() for i in np.indices((len(policies), len(listed), len(seeds))))
+    seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
+    compiled = [compile_policy(p) for p in policies.values()]
+    batch = engine.run(compiled, listed, policy, network, seed_values, keep_flows=True)
+    begin = batch["flow_begin"]
+    trial = np.repeat(np.arange(batch.trials), np.diff(begin))
+    size, start = batch.floats("flow_length"), batch.floats("flow_start_us")
+    fct = batch.floats("flow_last_arrival_us") - start
+    ideal = listed.rtt[network[trial]] + size / listed.link_rate[network[trial]]
+    complete = np.asarray(batch["flow_finished"], dtype=bool) & (batch.floats("flow_delivered") >= size)
+    return pd.DataFrame(
+        {
+            "policy": np.array(list(policies), dtype=object)[policy[trial]],
+            "network": np.array([n.id for n in networks], dtype=np.int64)[network[trial]],
+            "seed": seed_values[trial].astype(np.int64),
+            "flow": np.arange(len(trial)) - np.asarray(begin)[trial],
+            "start_us": start,
+            "size_packets": size,
+            "fct_us": np.where(complete, fct, np.nan),
+            "ideal_fct_us": ideal,
+            "slowdown": np.where(complete, fct / ideal, np.nan),
+            "completed": complete,
+        }
+    )

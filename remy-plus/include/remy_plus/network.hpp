@@ -3,12 +3,17 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+
+#include "remy_plus/sizes.hpp"
 
 namespace remy_plus {
 
 inline constexpr double never = std::numeric_limits<double>::infinity();
 
-enum class Switching : std::uint8_t { time, bytes };
+// How senders come and go: on for a time, on for a number of packets, or open: every flow of a Poisson process is a
+// sender of its own, which leaves when its last packet has arrived.
+enum class Switching : std::uint8_t { time, bytes, open };
 
 struct Network {
   std::uint64_t id = 0;
@@ -20,6 +25,8 @@ struct Network {
   double mean_off = 0;    // µs
   double loss = 0;        // per packet, after the link
   Switching switched = Switching::time;
+  double arrival_rate = 0;                 // flows/µs, when open
+  std::shared_ptr<const SizeTable> sizes;  // of flows, when open
 };
 
 struct Model {

@@ -4,7 +4,9 @@
 // needed for the link. Only the queue stamp has to wait: it counts the packets accepted before the start of service.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "remy_plus/link_meter.hpp"
@@ -70,7 +72,14 @@ class Port {
   }
 
   std::uint64_t accepted() const { return tail_; }
-  double waiting() const { return waiting_; }  // sum of waiting times, packet·µs
+
+  // Sum of the waiting times up to `end`, packet·µs; packets still waiting then count until `end`.
+  double waiting(double end) const {
+    double later = 0;
+    for (std::uint64_t i = tail_; i > started_ && ring_[(i - 1) & mask_].start > end; --i)
+      later += ring_[(i - 1) & mask_].start - end;
+    return waiting_ - later;
+  }
   double served_until() const { return free_at_; }
 
  private:
@@ -93,11 +102,15 @@ class Port {
   }
 
   void grow() {
+    if (ring_.size() >= most_packets_)
+      throw std::length_error("over 16 million packets are under way: give the network a finite buffer, or the policy a lower rate");
     std::vector<Packet> larger(ring_.size() * 2);
     for (std::uint64_t i = std::min(head_, started_); i < tail_; ++i) larger[i & (larger.size() - 1)] = ring_[i & mask_];
     ring_.swap(larger);
     mask_ = ring_.size() - 1;
   }
+
+  static constexpr std::size_t most_packets_ = std::size_t{1} << 24;
 
   std::vector<Packet>& ring_;
   LinkMeter meter_;

@@ -10,7 +10,7 @@ namespace remy_plus {
 struct Flow {
   std::uint32_t sender = 0;
   double start = 0;
-  double end = 0;        // switched off, or the end of the trial
+  double end = 0;        // switched off, or the end of the trial; an open flow ends with its last packet's arrival
   double share = 0;      // ∫ dt / active senders over the on-period
   double delay_sum = 0;  // µs over delivered packets
   double last_arrival = 0;
@@ -18,9 +18,9 @@ struct Flow {
   std::uint64_t delivered = 0;
   std::uint64_t lost = 0;     // by the loss stage
   std::uint64_t dropped = 0;  // by a full buffer
-  std::uint64_t length = 0;   // packets to send when byte-switched, else 0
+  std::uint64_t length = 0;   // packets to send when byte-switched or open, else 0
   double delay_p50 = 0, delay_p99 = 0;  // filled in when delays are kept
-  bool finished = false;      // switched off before the end of the trial
+  bool finished = false;      // switched off before the end of the trial; an open flow: all packets arrived
   bool stalled = false;       // ended with a closed window and nothing under way: no receipt could open it
 };
 

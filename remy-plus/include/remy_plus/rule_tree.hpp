@@ -32,12 +32,18 @@ class RuleTree {
     return static_cast<std::uint32_t>(~at);
   }
 
- private:
   struct Node {
     double cut;
     std::uint32_t axis;      // a Signal
     std::int32_t child[2];   // a node, or ~rule
   };
+
+  // The compiled form, to be sent to another process; `root` is a node or ~rule.
+  RuleTree(std::vector<Node> nodes, std::int32_t root, std::size_t rules);
+  const std::vector<Node>& nodes() const { return nodes_; }
+  std::int32_t root() const { return root_; }
+
+ private:
 
   std::int32_t build(const std::vector<Signal>& axes, const std::vector<Box>& boxes, Box cell,
                      std::vector<std::uint32_t> inside);

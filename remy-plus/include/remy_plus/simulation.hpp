@@ -6,10 +6,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
-#include <span>
+#include <stdexcept>
 #include <vector>
 
+#include "remy_plus/earliest.hpp"
 #include "remy_plus/memory.hpp"
 #include "remy_plus/network.hpp"
 #include "remy_plus/policy.hpp"
@@ -47,12 +49,17 @@ struct NoObserver {
 struct Workspace {
   std::vector<Packet> ring = std::vector<Packet>(1024);
   std::vector<Sender> senders;
-  std::vector<double> next_send;
+  Earliest next_send;
   std::vector<double> next_switch;
   std::vector<Stream> on_streams, off_streams, length_streams;
   std::vector<Flow> flows;
+  std::vector<std::size_t> idle;  // senders free for the next open flow
   Uses uses;
+  const std::atomic<bool>* stop = nullptr;  // true ends a trial early
 };
+
+// Thrown out of a trial that was told to stop.
+struct Stopped {};
 
 // Fixed switch times (on, off, on, …) per sender instead of random ones.
 using Script = std::vector<std::vector<double>>;
@@ -66,6 +73,7 @@ class Simulation {
         policy_(policy),
         seed_(seed),
         duration_(duration),
+        horizon_(network.switched == Switching::open ? duration * drain_ : duration),
         space_(space),
         observer_(observer),
         script_(script),
@@ -77,11 +85,11 @@ class Simulation {
   TrialTotals run() {
     for (;;) {
       const double arrival = port_.next_arrival();
-      if (send_at_ < switch_at_ && send_at_ <= arrival) {
-        if (!advance(send_at_)) break;
-        const std::size_t i = sender_due_;
-        send_due(i);
-      } else if (switch_at_ <= arrival && switch_at_ <= send_at_) {
+      const double send_at = space_.next_send.time();
+      if (send_at < switch_at_ && send_at <= arrival) {
+        if (!advance(send_at)) break;
+        send_due(space_.next_send.at());
+      } else if (switch_at_ <= arrival && switch_at_ <= send_at) {
         if (!advance(switch_at_)) break;
         switch_due(switch_due_);
       } else {
@@ -93,10 +101,12 @@ class Simulation {
   }
 
  private:
+  static constexpr double drain_ = 100;  // × duration: open flows have long finished unless the load is above 1
+
   void prepare() {
     const auto n = static_cast<std::size_t>(network_.senders);
     space_.senders.assign(n, Sender{});
-    space_.next_send.assign(n, never);
+    space_.next_send.reset(n);
     space_.next_switch.assign(n, never);
     space_.flows.clear();
     space_.uses.assign(policy_.rules(), 0);
@@ -104,7 +114,6 @@ class Simulation {
     space_.off_streams.resize(n);
     space_.length_streams.resize(n);
     senders_ = space_.senders.data();
-    next_send_ = space_.next_send.data();
     for (std::size_t i = 0; i < n; ++i) {
       const auto stream = [&](Component c) { return Stream(seed_, network_.id, c, i); };
       space_.on_streams[i] = stream(Component::on_time);
@@ -113,19 +122,33 @@ class Simulation {
       space_.next_switch[i] =
           script_ ? scripted(i, 0) : stream(Component::first_on).exponential(network_.mean_off);
     }
+    if (open()) {
+      space_.idle.assign(1, 0);
+      arrivals_ = Stream(seed_, network_.id, Component::arrival, 0);
+      space_.next_switch[0] = next_arrival_of_flow();
+    }
     find_switch();
   }
+
+  bool open() const { return network_.switched == Switching::open; }
 
   double scripted(std::size_t i, std::size_t turn) const {
     return turn < (*script_)[i].size() ? (*script_)[i][turn] : never;
   }
 
   bool advance(double time) {
-    if (!(time <= duration_)) return false;
+    if (!(time <= horizon_)) return false;
     link_moved_ = time == now_;
     now_ = time;
-    ++events_;
+    if ((++events_ & 0x3fff) == 0) check();
     return true;
+  }
+
+  // Between many events: is the trial still wanted, and do its sequence numbers still fit into a packet?
+  void check() const {
+    if (space_.stop && *space_.stop) throw Stopped{};
+    for (const Sender& s : space_.senders)
+      if (s.sent > INT32_MAX) throw std::length_error("a sender passed 2^31 packets: make the trial shorter");
   }
 
   // --- sending
@@ -166,7 +189,10 @@ class Simulation {
     else if (lost)
       ++flow.lost;
     link_moved_ = true;
-    if (network_.switched == Switching::bytes && s.sent >= s.cap) {
+    if (network_.switched == Switching::time || s.sent < s.cap) return;
+    if (open()) {
+      s.on = false;  // nothing more to send; the flow leaves when its last packet has arrived
+    } else {
       space_.next_switch[i] = now_ + space_.off_streams[i].exponential(network_.mean_off);
       switch_off(s);
       find_switch();
@@ -175,7 +201,7 @@ class Simulation {
 
   // Geometric gaps between losses: one draw per loss instead of one per packet.
   void draw_loss(Sender& s, std::int64_t from) {
-    if (network_.loss <= 0) {
+    if (!(log_keep_ < 0)) {  // no loss, or less than a double can tell from none
       s.next_loss = -1;
       return;
     }
@@ -200,6 +226,7 @@ class Simulation {
     observer_.lookup(s.memory, current);
     policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current}, space_.uses);
     observer_.feedback(now_, packet, s, current);
+    if (open() && flow.delivered == flow.length) return complete(sender);
     if (!s.on) return;
     policy_.unblock(s.control, s.memory, space_.uses);
     link_moved_ = true;
@@ -209,6 +236,7 @@ class Simulation {
   // --- switching
 
   void switch_due(std::size_t i) {
+    if (open()) return start_flow();
     Sender& s = senders_[i];
     if (s.on) {
       space_.next_switch[i] = script_ ? scripted(i, 2 * s.flows)
@@ -228,6 +256,39 @@ class Simulation {
     find_switch();
   }
 
+  // --- open flows
+
+  double next_arrival_of_flow() {
+    const double time = std::max(now_, 0.0) + arrivals_.exponential(1 / network_.arrival_rate);
+    return time <= duration_ ? time : never;
+  }
+
+  void start_flow() {
+    space_.next_switch[0] = next_arrival_of_flow();
+    find_switch();
+    if (space_.idle.empty()) add_sender();
+    const std::size_t i = space_.idle.back();
+    space_.idle.pop_back();
+    switch_on(i, senders_[i]);
+    send_burst(i, senders_[i]);
+  }
+
+  void add_sender() {
+    const std::size_t i = space_.senders.size();
+    if (i > UINT16_MAX) throw std::runtime_error("more than 65536 flows at once: is the load below 1?");
+    space_.senders.emplace_back();
+    senders_ = space_.senders.data();
+    space_.next_send.grow(i + 1);
+    space_.idle.push_back(i);
+  }
+
+  void complete(std::size_t i) {
+    Sender& s = senders_[i];
+    plan(i, never);
+    switch_off(s);
+    space_.idle.push_back(i);
+  }
+
   void switch_on(std::size_t i, Sender& s) {
     count_share();
     ++active_;
@@ -238,8 +299,8 @@ class Simulation {
     Flow flow;
     flow.sender = static_cast<std::uint32_t>(i);
     flow.start = now_;
-    if (network_.switched == Switching::bytes) {
-      flow.length = flow_length(i);
+    if (network_.switched != Switching::time) {
+      flow.length = open() ? network_.sizes->draw(size_of_flow(s.flow)) : flow_length(i);
       s.cap = s.sent + static_cast<std::int64_t>(flow.length);
     }
     space_.flows.push_back(flow);
@@ -254,8 +315,12 @@ class Simulation {
     policy_.unblock(s.control, s.memory, space_.uses);
   }
 
+  double size_of_flow(std::uint32_t flow) const {
+    return Stream(seed_, network_.id, Component::flow_length, 0, flow).uniform();
+  }
+
   std::uint64_t flow_length(std::size_t i) {
-    const double draw = space_.length_streams[i].exponential(network_.mean_on);
+    const double draw = std::min(space_.length_streams[i].exponential(network_.mean_on), 1e15);
     auto packets = static_cast<std::uint64_t>(draw);
     packets += static_cast<double>(packets) < draw;
     return std::max<std::uint64_t>(packets, 1);
@@ -284,28 +349,7 @@ class Simulation {
 
   // --- the next event of each kind
 
-  void plan(std::size_t i, double time) {
-    next_send_[i] = time;
-    if (time < send_at_) {
-      send_at_ = time;
-      sender_due_ = i;
-    } else if (i == sender_due_ && time > send_at_) {
-      find_send();
-    }
-  }
-
-  void find_send() {
-    const std::size_t n = space_.next_send.size();
-    double best = next_send_[0];
-    std::size_t at = 0;
-    for (std::size_t i = 1; i < n; ++i) {
-      const bool sooner = next_send_[i] < best;
-      at = sooner ? i : at;
-      best = sooner ? next_send_[i] : best;
-    }
-    send_at_ = best;
-    sender_due_ = at;
-  }
+  void plan(std::size_t i, double time) { space_.next_send.set(i, time); }
 
   void find_switch() {
     const auto& times = space_.next_switch;
@@ -314,19 +358,20 @@ class Simulation {
   }
 
   TrialTotals finish() {
-    now_ = duration_;
+    const double end = std::max(now_, duration_);  // only open flows run on past the duration
+    now_ = end;
     count_share();
     TrialTotals totals;
     for (const Sender& s : space_.senders)
-      if (s.on) close(s, duration_, false);
+      if (s.flow != UINT32_MAX && !space_.flows[s.flow].finished) close(s, end, false);
     for (const Flow& flow : space_.flows) {
       totals.sent += flow.sent;
       totals.delivered += flow.delivered;
     }
     totals.events = events_;
-    const double backlog = std::max(0.0, port_.served_until() - duration_) * network_.link_rate;
-    totals.utilisation = (static_cast<double>(port_.accepted()) - backlog) / network_.link_rate / duration_;
-    totals.queue_mean = port_.waiting() / duration_;
+    const double backlog = std::max(0.0, port_.served_until() - end) * network_.link_rate;
+    totals.utilisation = (static_cast<double>(port_.accepted()) - backlog) / network_.link_rate / end;
+    totals.queue_mean = port_.waiting(end) / end;
     return totals;
   }
 
@@ -334,18 +379,17 @@ class Simulation {
   const P& policy_;
   std::uint64_t seed_;
   double duration_;
+  double horizon_;  // µs; open flows that arrived within the duration may finish after it
   Workspace& space_;
   Observer& observer_;
   const Script* script_;
   Port port_;
   SignalMask wanted_;
   Sender* senders_ = nullptr;
-  double* next_send_ = nullptr;
-  double log_keep_ = network_.loss > 0 ? portable_log(1 - network_.loss) : -1;
+  Stream arrivals_;
+  double log_keep_ = portable_log(1 - network_.loss);
   double now_ = -1;
   bool link_moved_ = false;
-  double send_at_ = never;
-  std::size_t sender_due_ = 0;
   double switch_at_ = never;
   std::size_t switch_due_ = 0;
   int active_ = 0;

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 class Network:
     """One bottleneck and its workload (packets, µs)."""
 
-    def __init__(self, id: int, link_rate: float, rtt: float, senders: int, buffer: float, mean_on: float, mean_off: float, loss: float, byte_switched: bool) -> None: ...
+    def __init__(self, id: int, link_rate: float, rtt: float, senders: int, buffer: float, mean_on: float, mean_off: float, loss: float, byte_switched: bool, arrival_rate: float = 0.0, size_packets: Sequence[float] = [], size_cumulative: Sequence[float] = []) -> None: ...
 
     @property
     def id(self) -> int: ...
@@ -54,6 +54,10 @@ class Policy:
 
     def find(self, signals: Sequence[float]) -> int:
         """Index of the rule that holds these values (one per engine signal)."""
+
+    def __getstate__(self) -> tuple: ...
+
+    def __setstate__(self, arg: tuple, /) -> None: ...
 
     @property
     def rules(self) -> int: ...

@@ -7,8 +7,9 @@ not on the number of threads, nor on the trials that run beside it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,13 +41,85 @@ def available_jobs() -> int:
     return len(os.sched_getaffinity(0))
 
 
+Columns: TypeAlias = Mapping[str, Any]
+"""What the engine returns: arrays by name; ``uses`` is a list with an array per policy."""
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """Everything that a batch of trials depends on; can be pickled and sent to another process.
+
+    Attributes:
+        policies: compiled policies.
+        networks: networks.
+        policy_index: (trials,) uint32.
+        network_index: (trials,) uint32.
+        seed: (trials,) uint64.
+        duration: µs.
+        model: options of the network model.
+        jobs: threads.
+        keep_delays: as in `Engine.run`, like the two that follow.
+    """
+
+    policies: list[_core.Policy]
+    networks: NetworkList
+    policy_index: NDArray[np.uint32]
+    network_index: NDArray[np.uint32]
+    seed: NDArray[np.uint64]
+    duration: float
+    model: Model
+    jobs: int
+    keep_delays: bool = False
+    keep_flows: bool = False
+    keep_uses: bool = False
+
+    @property
+    def trials(self) -> int:
+        """Number of trials."""
+        return len(self.seed)
+
+    def part(self, begin: int, end: int) -> Request:
+        """Return the same with some of its trials."""
+        cut = slice(begin, end)
+        return replace(
+            self,
+            policy_index=self.policy_index[cut],
+            network_index=self.network_index[cut],
+            seed=self.seed[cut],
+        )
+
+
+def run_here(request: Request) -> Columns:
+    """Run a batch in this process, on its threads."""
+    columns: Columns = _core.run_batch(
+        request.policies,
+        request.networks.compiled,
+        request.policy_index,
+        request.network_index,
+        request.seed,
+        duration=request.duration,
+        link_interval=request.model.link_interval,
+        rplus_link_window=request.model.rplus_link_window,
+        jobs=request.jobs,
+        keep_delays=request.keep_delays,
+        keep_flows=request.keep_flows,
+        keep_uses=request.keep_uses,
+    )
+    return columns
+
+
+Runner: TypeAlias = Callable[[Request], Columns]
+"""Runs a batch somewhere. Where must not matter to the result."""
+
+
 @dataclass(frozen=True)
 class Engine:
-    """How trials are run: duration in µs, the model, and the number of threads (which never changes a result)."""
+    """How trials are run: duration in µs, the model, the number of threads, and where (neither changes a result)."""
 
     duration: float = 10_000.0
     model: Model = field(default_factory=Model)
     jobs: int = field(default_factory=available_jobs)
+    runner: Runner = run_here
 
     def run(
         self,
@@ -75,22 +148,20 @@ class Engine:
         Raises:
             ValueError: indices out of range, or a duration or model that is impossible.
         """
-        network_index = np.ascontiguousarray(network_index, dtype=np.uint32)
-        columns = _core.run_batch(
+        request = Request(
             list(policies),
-            networks.compiled,
+            networks,
             np.ascontiguousarray(policy_index, dtype=np.uint32),
-            network_index,
+            np.ascontiguousarray(network_index, dtype=np.uint32),
             np.ascontiguousarray(seed, dtype=np.uint64),
-            duration=self.duration,
-            link_interval=self.model.link_interval,
-            rplus_link_window=self.model.rplus_link_window,
-            jobs=self.jobs,
-            keep_delays=keep_delays,
-            keep_flows=keep_flows,
-            keep_uses=keep_uses,
+            self.duration,
+            self.model,
+            self.jobs,
+            keep_delays,
+            keep_flows,
+            keep_uses,
         )
-        return Batch(columns, networks, network_index, self.duration)
+        return Batch(self.runner(request), networks, request.network_index, self.duration)
 
     def medians(
         self,
@@ -164,6 +235,10 @@ class NetworkList:
         """Return the number of networks."""
         return len(self.networks)
 
+    def __reduce__(self) -> tuple[type[NetworkList], tuple[tuple[Network, ...]]]:
+        """Pickle the networks alone; they are compiled anew where they arrive."""
+        return NetworkList, (self.networks,)
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -172,14 +247,14 @@ class Batch:
     Senders stand in trial order: those of trial i are rows ``sender_begin[i]`` to ``sender_begin[i + 1]``.
     """
 
-    columns: Mapping[str, NDArray[np.generic]]
+    columns: Columns
     networks: NetworkList
     network_index: NDArray[np.uint32]
     duration: float
 
-    def __getitem__(self, name: str) -> NDArray[np.generic]:
+    def __getitem__(self, name: str) -> NDArray[Any]:
         """Return one column."""
-        return self.columns[name]
+        return np.asarray(self.columns[name])
 
     def floats(self, name: str) -> Floats:
         """Return one column as floats."""
@@ -208,6 +283,7 @@ class Batch:
 
 def compile_network(network: Network) -> _core.Network:
     """Return the engine's form of a network."""
+    flows = network.open_flows
     return _core.Network(
         id=network.id,
         link_rate=network.link_rate,
@@ -218,6 +294,9 @@ def compile_network(network: Network) -> _core.Network:
         mean_off=network.mean_off,
         loss=network.loss,
         byte_switched=network.switched == "bytes",
+        arrival_rate=flows.arrival_rate(network.link_rate) if flows else 0.0,
+        size_packets=list(flows.sizes.packets) if flows else [],
+        size_cumulative=list(flows.sizes.cumulative) if flows else [],
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.workload import OpenFlows
 
 Check = tuple[str, Callable[[float], bool]]
 
@@ -43,6 +44,8 @@ class Network:
         mean_off: mean of the exponential off-times in µs.
         loss: chance of random loss per packet, after the link.
         switched: "time" (a sender stays on for a time) or "bytes" (until its flow is sent).
+        open_flows: open-loop traffic in place of switched senders; then `senders` is 1, `loss` 0 and `buffer`
+            infinite (nothing is resent in this model), and `mean_on`, `mean_off` and `switched` do not matter.
 
     Raises:
         InputError: naming every field that is out of bounds.
@@ -57,14 +60,19 @@ class Network:
     mean_off: float
     loss: float
     switched: str = "time"
+    open_flows: OpenFlows | None = None
 
     def __post_init__(self) -> None:
         """Check every field at once."""
         problems = [
             f"{field.name} {problem}"
             for field in fields(self)
-            if (problem := field_problem(field.name, getattr(self, field.name)))
+            if field.name != "open_flows" and (problem := field_problem(field.name, getattr(self, field.name)))
         ]
+        if self.open_flows is not None and (self.senders, self.loss, self.buffer) != (1, 0, math.inf):
+            problems.append("open flows need senders 1, loss 0 and buffer inf")
+        if self.switched == "bytes" and self.mean_off == 0 and self.open_flows is None:
+            problems.append("mean_off must be > 0 when byte-switched: flows would follow each other without end")
         if problems:
             raise InputError(f"network {self.id}: " + "; ".join(problems))
 
@@ -80,3 +88,8 @@ def field_problem(name: str, value: object) -> str:
         return "" if holds(float(value)) else f"must be {words}, got {value}"
     except OverflowError:
         return f"must be {words}, got a number too large"
+
+
+def open_network(id: int, link_rate: float, rtt: float, flows: OpenFlows) -> Network:
+    """Return a network with open-loop traffic and a queue that holds everything."""
+    return Network(id, link_rate, rtt, 1, math.inf, 1.0, 0.0, 0.0, open_flows=flows)
