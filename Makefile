@@ -12,7 +12,7 @@ CPP := $(wildcard remy-plus/CMakeLists.txt remy-plus/src/*.cpp remy-plus/binding
 FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(wildcard tests/remy-plus/cpp/*.cpp benchmarks/*.cpp))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-full test-cpp lint types layers format stub bench docs clean
+.PHONY: help setup quickstart test test-full test-cpp lint types layers format stub bench bench-settle docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -74,6 +74,9 @@ stub: $(VENV)/.dev  ## write the type stub of the C++ module anew
 
 bench: $(VENV)/.dev  ## speed of the engine against the yardstick
 	@$(BIN)/python benchmarks/engine.py $(ARGS)
+
+bench-settle: $(VENV)/.base  ## error rates of the settling rules, and the trials they need (2 minutes)
+	@$(BIN)/python benchmarks/settle.py $(ARGS)
 
 docs: $(VENV)/.dev  ## the documentation as a site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -1,6 +1,7 @@
 """A run folder made up of known numbers, as a campaign would leave it."""
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +14,9 @@ import pytest
 from lcca.evaluation.comparison import compare_artifacts, compare_sets
 from lcca.evaluation.networks import NetworkSpace
 from lcca.evaluation.verdict import SettlingRule
+
+sys.path.insert(0, str(Path(__file__).parent))  # settling_conformance, ps_queue
+pytest.register_assert_rewrite("settling_conformance")
 
 BuildRun = Callable[..., Path]
 
@@ -169,3 +173,45 @@ def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.Da
     ):
         (folder / f"{name}.json").write_text(json.dumps(content, indent=1, allow_nan=False))
     (folder / "config.yaml").write_text("campaign: made-up\nsettling: {margin_percent: 3}\n")
+
+
+@pytest.fixture(scope="session")
+def add_where() -> Callable[[Path], None]:
+    """Return a function that adds repeated trials of the first training's policies to a run folder."""
+
+    def add(folder: Path, count: int = 30, seeds: int = 10) -> None:
+        rng = np.random.default_rng(21)
+        networks = NetworkSpace.model_validate(SPACE).draw(seed=12, count=count)
+        senders = np.array([network.senders for network in networks])[:, None]
+        traffic = rng.normal(2.9, 0.1, (count, seeds))
+        parts = []
+        for policy in json.loads((folder / "summary.json").read_text())["policies"]:
+            if policy["training_seed"] != 1:
+                continue
+            name = policy["signal_set"]
+            score = traffic + WORTH[name] + (0.03 * (senders - 8) if name == "link" else 0)
+            score = score + rng.normal(0, 0.02, (count, seeds))
+            parts += [
+                pd.DataFrame(
+                    {
+                        "policy": policy["id"],
+                        "network": network.id,
+                        "seed": np.arange(seeds),
+                        "status": "ok",
+                        "error": "",
+                        "utility": policy["utility"],
+                        "phase": "where",
+                        "score_bits": score[i],
+                        "throughput_share": np.exp2(score[i] - 2.9),
+                        "delay_us": 25 - score[i] + rng.normal(0, 0.1, seeds),
+                    }
+                )
+                for i, network in enumerate(networks)
+            ]
+        utilities = {str(name): rows for name, rows in pd.concat(parts).groupby("utility")}
+        for name, rows in utilities.items():
+            rows.to_parquet(folder / "trials" / f"part-where-{name}.parquet")
+        table = pd.DataFrame([asdict(network) for network in networks]).rename(columns={"id": "network"})
+        table.drop(columns="open_flows", errors="ignore").to_parquet(folder / "where-networks.parquet")
+
+    return add

@@ -19,7 +19,7 @@ from lcca.evaluation.tables import RunTables
 from lcca.evaluation.verdict import SettlingRule
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
-FIGURES = ("forest", "scores", "tradeoff", "where", "learning", "settling")
+FIGURES = ("forest", "scores", "tradeoff", "where", "regions", "fairness", "learning", "settling")
 
 
 class Page(HTMLParser):

@@ -107,9 +107,7 @@ def test_raw_signals_are_exported_on_the_smoothed_axes():
 
 
 def test_signals_that_dna_cannot_say_are_named():
-    with pytest.raises(
-        InputError, match=r"no axis for available_capacity, send_ratio; keep the table as policy\.json"
-    ):
+    with pytest.raises(InputError, match=r"no axis for available_capacity, send_ratio; keep the table as policy\.json"):
         dna.dumps(one_rule(("rtt_ratio", "available_capacity", "send_ratio")))
     with pytest.raises(InputError, match=r"one axis for queue and queue_ewma; use policy\.json"):
         dna.dumps(one_rule(("queue", "queue_ewma")))
@@ -182,9 +180,7 @@ def test_nodes_may_use_different_axes():
         node.box.active_axis.extend([axis])
         node.box.lower.rtt_ratio, node.box.upper.rtt_ratio = low, high
     for low, high in ((0, 0.5), (0.5, TOP)):
-        leaf(root.children[0].children.add(), (low,), (high,), names=("link_ewma",)).box.active_axis.extend(
-            [8]
-        )
+        leaf(root.children[0].children.add(), (low,), (high,), names=("link_ewma",)).box.active_axis.extend([8])
     root.children[1].rule.increment, root.children[1].rule.multiple, root.children[1].rule.pacing = (
         1,
         1.0,

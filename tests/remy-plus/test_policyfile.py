@@ -191,9 +191,7 @@ def test_bad_texts_are_told(text, message):
     st.recursive(
         values,
         lambda inner: st.dictionaries(
-            st.sampled_from(
-                ["format", "kind", "signals", "rules", "pacing", "lower", "upper", "parameters", "window"]
-            ),
+            st.sampled_from(["format", "kind", "signals", "rules", "pacing", "lower", "upper", "parameters", "window"]),
             inner,
         ),
         max_leaves=20,

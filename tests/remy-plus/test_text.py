@@ -72,7 +72,5 @@ def test_hostile_provenance_stays_on_its_line():
 
 def test_reference_files_can_be_shown(reference):
     text = describe(load(reference / "data" / "dna" / "RemyCC-2013-delta1.dna"))
-    assert text.startswith(
-        "policy         rule table: 190 rules, 24 of them with empty boxes; pacing absolute"
-    )
+    assert text.startswith("policy         rule table: 190 rules, 24 of them with empty boxes; pacing absolute")
     assert len(text.splitlines()) > 190

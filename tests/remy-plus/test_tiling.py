@@ -78,9 +78,7 @@ def test_the_smallest_leak_is_found():
     table = one_rule(("send_ewma", "rtt_ratio"))
     lower = np.array([[0, 0], [np.nextafter(cut, 2), 0]])
     upper = np.array([[cut, TOP], [TOP, TOP]])
-    with pytest.raises(
-        InputError, match="no rule holds send_ewma=1, rtt_ratio=0: the boxes leave a gap there"
-    ):
+    with pytest.raises(InputError, match="no rule holds send_ewma=1, rtt_ratio=0: the boxes leave a gap there"):
         tiling(with_boxes(table, lower, upper))
 
 

@@ -69,10 +69,10 @@ def test_a_rule_amid_its_limits_has_343_candidates() -> None:
 
 
 def test_multiple_and_pacing_are_cut_to_four_decimals() -> None:
-    odd = Action(40, 0.12345, 1.00009)
+    odd = Action(40, 0.42345, 1.00009)
     grid = candidates(odd, "relative")
     assert grid[0] == odd
-    assert {0.1234, 0.1334, 0.1134} < set(values(grid[1:], "multiple"))
+    assert {0.4234, 0.4334, 0.4134} < set(values(grid[1:], "multiple"))
     assert {1.0, 1.05, 0.95} < set(values(grid[1:], "pacing"))
     assert len(grid) == MOST_CANDIDATES
 

@@ -39,10 +39,11 @@ class Chosen:
 
 
 def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) -> Chosen:
-    """Run all checkpoints of a training on the validation networks and take the best; write it to policies/<id>.json."""
+    """Run all checkpoints of a training on the validation networks; write the best one to policies/<id>.json."""
     files = sorted(policy_folder(folder.path, learner).glob("round-*.json"))
+    mend = f"remove {folder.path / 'training' / learner.id}.json and resume to train it again"
     if not files:
-        raise InputError(f"{policy_folder(folder.path, learner)}: no checkpoint; train first (lcca train)")
+        raise InputError(f"{policy_folder(folder.path, learner)}: its checkpoints are gone; {mend}")
     store = TrialStore(folder.path / "trials")
     part = f"validation-{learner.id}"
     if not store.has(part):
@@ -53,6 +54,8 @@ def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) ->
             cost.trials += len(rows)
             cost.packets += int(rows["packets_delivered"].sum())
     scores = store.read(part).groupby("policy")["score_bits"].mean()
+    if set(scores.index) != {_checkpoint_id(learner, f) for f in files}:
+        raise InputError(f"{policy_folder(folder.path, learner)}: not the checkpoints that were validated; {mend}")
     best = max(files, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name))
     kept = policyfile.read(best)
     if not isinstance(kept.policy, RuleTable):

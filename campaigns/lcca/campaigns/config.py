@@ -62,13 +62,23 @@ class ValidationConfig(Model):
 class TestConfig(Model):
     """Fresh (network, seed) pairs on which results are reported.
 
-    All policies meet the same pairs, `block` at a time, until every comparison is settled or `pairs` are used up.
+    All policies meet the same pairs, `block` at a time, until every comparison of champions is settled or `pairs` are
+    used up; at least `at_least` are run, since signal sets and the question where a signal helps need more than the
+    clearest comparison.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
     pairs: Annotated[int, Field(ge=20)] = 2000
+    at_least: Annotated[int, Field(ge=1)] = 200
     block: Annotated[int, Field(ge=1)] = 50
+
+
+class WhereConfig(Model):
+    """Repeated trials per network, for the significance of differences on single networks (the paper's Eq. 2)."""
+
+    networks: Annotated[int, Field(ge=2)] = 100
+    seeds: Annotated[int, Field(ge=2)] = 10
 
 
 class CampaignConfig(Model):
@@ -85,6 +95,7 @@ class CampaignConfig(Model):
         training_seeds: each signal set is trained once per seed.
         validation: networks that pick a training's checkpoint.
         test: networks that results are reported on.
+        where: repeated trials of the champions on single networks; left out if null.
         settle: when a comparison is settled.
         model: options of the network model.
     """
@@ -94,13 +105,12 @@ class CampaignConfig(Model):
     networks: NetworkSpace
     signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
     baseline: Annotated[str, Field(validate_default=True)] = "e2e"
-    utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (
-        UtilityModel.model_validate("default"),
-    )
+    utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: RplusConfig
     training_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     validation: ValidationConfig = ValidationConfig()
     test: TestConfig = TestConfig()
+    where: WhereConfig | None = None
     settle: SettlingRule = SettlingRule()
     model: LinkModel = LinkModel()
 
@@ -131,7 +141,8 @@ class CampaignConfig(Model):
     def _baseline_is_trained(cls, name: str, info: ValidationInfo) -> str:
         known = [each.name for each in info.data.get("signal_sets", ())]
         if known and name not in known:
-            raise ValueError(f"{name!r} is none of the campaign's signal_sets ({', '.join(known)}); add it there")
+            listed = ", ".join(known)
+            raise ValueError(f"the baseline {name!r} is none of the campaign's signal_sets ({listed}); add it there")
         return name
 
     @model_validator(mode="after")
@@ -178,9 +189,13 @@ def read_campaign(
     Raises:
         ConfigError: listing every problem, by file and line.
     """
+    return validate(read_with_files(path, overrides, seed), CampaignConfig)
+
+
+def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (), seed: int | None = None) -> Document:
+    """Read a YAML file with overrides, and the files that its keys name."""
     extra = [] if seed is None else [f"seed={seed}"]
-    document = apply_overrides(_with_files(read_document(path)), [*overrides, *extra])
-    return validate(_with_files(document), CampaignConfig)
+    return _with_files(apply_overrides(_with_files(read_document(path)), [*overrides, *extra]))
 
 
 def _with_files(document: Document) -> Document:

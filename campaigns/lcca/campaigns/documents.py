@@ -211,9 +211,7 @@ def _split_override(text: str) -> tuple[list[str], str]:
     if not equals or not all(names):
         raise ConfigError(Problem(Place(OVERRIDE), (), f"{text!r} must look like key.key=value"))
     if names == ["extends"]:
-        raise ConfigError(
-            Problem(Place(OVERRIDE), ("extends",), "cannot be set here; write it into the file")
-        )
+        raise ConfigError(Problem(Place(OVERRIDE), ("extends",), "cannot be set here; write it into the file"))
     return names, value
 
 

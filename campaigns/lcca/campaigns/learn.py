@@ -13,22 +13,24 @@ from lcca.campaigns.progress import Reporter
 from lcca.campaigns.runfolder import RunFolder
 from lcca.campaigns.version import version
 from lcca.remy_plus import policyfile
-from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.policyfile import PolicyFile
 from lcca.remy_plus.rules import RuleTable
 from lcca.trainers.rplus import RplusTrainer
 from lcca.trainers.rplus.state import LearningRow
 
 
-def engine_of(config: CampaignConfig, jobs: int) -> Engine:
+def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> Engine:
     """Return the engine that a campaign's trials run on."""
-    return Engine(duration=config.networks.duration, model=config.model.build(), jobs=jobs)
+    return Engine(config.networks.duration, config.model.build(), jobs, runner)
 
 
-def train(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, reporter: Reporter) -> list[LearningRow]:
+def train(
+    folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, reporter: Reporter, place: str = ""
+) -> list[LearningRow]:
     """Train one policy to the end, going on from its checkpoint, and return its learning curve.
 
-    Each round's table is written to ``policies/<id>/round-<k>.json``.
+    Each round's table is written to ``policies/<id>/round-<k>.json``. `place` follows the learner's name on the screen.
     """
     config = folder.config
     rounds = policy_folder(folder.path, learner)
@@ -43,9 +45,12 @@ def train(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, rep
     checkpoint = folder.path / "training" / f"{learner.id}.json"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     trainer = RplusTrainer(learner.task(config), config.trainer, engine, checkpoint, keep=keep)
-    if trainer.done:
-        return trainer.state.learning
-    title = f"training {learner.id}"
+    if not trainer.done:
+        _train_to_end(trainer, f"training {learner.id}{place}", config, costs, reporter)
+    return trainer.state.learning
+
+
+def _train_to_end(trainer: RplusTrainer, title: str, config: CampaignConfig, costs: Costs, reporter: Reporter) -> None:
     with reporter.task(title, total=_total(config)) as task:
         while not trainer.done:
             with costs.phase("training") as cost:
@@ -56,7 +61,6 @@ def train(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, rep
             row = trainer.state.learning[-1]
             task.update(_done(config, row), _note(row))
     reporter.say(f"{title}: {_note(trainer.state.learning[-1])}: done")
-    return trainer.state.learning
 
 
 def provenance(config: CampaignConfig, learner: Learner) -> dict[str, object]:

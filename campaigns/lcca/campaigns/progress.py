@@ -11,6 +11,7 @@ from typing import IO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 QUIET_SECONDS = 10.0
 """Plain output repeats a running task's message at most this often."""
@@ -44,12 +45,12 @@ class Reporter:
             return
         columns = (
             SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[note]}"),
-            TimeElapsedColumn(),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=12, table_column=Column(min_width=12)),
+            TimeElapsedColumn(table_column=Column(min_width=7)),
+            TextColumn("{task.fields[note]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
         )
-        with Progress(*columns, console=self.console, transient=True) as live:
+        with Progress(*columns, console=self.console, transient=True, expand=True) as live:
             self._note(title)
             yield Task(self, title, live, live.add_task(title, total=total, note=""), total)
 

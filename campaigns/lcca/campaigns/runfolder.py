@@ -149,10 +149,8 @@ class RunFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._lock.seek(0)
-            owner = f" ({found})" if (found := self._lock.read(100).strip()) else ""
-            raise InputError(
-                f"{self.path}: another process{owner} is working on this run; wait for it or stop it"
-            ) from None
+            owner = self._lock.read(100).strip() or "another process"
+            raise InputError(f"{self.path}: {owner} is working on this run; wait for it or stop it") from None
         self._lock.truncate(0)
         self._lock.write(f"process {os.getpid()}\n")
         self._lock.flush()

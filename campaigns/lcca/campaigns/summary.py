@@ -51,7 +51,9 @@ def summary(
         "config_hash": config.hash,
         "version": version(),
         "policies": [
-            _policy(chosen, trials[contest.utility.name], contest) for contest in contests for chosen in contest.policies
+            _policy(chosen, trials[contest.utility.name], contest)
+            for contest in contests
+            for chosen in contest.policies
         ],
         "comparisons": [c.to_json() for c in found],
     }

@@ -17,9 +17,13 @@ from lcca.campaigns.plan import learners
 from lcca.campaigns.progress import Reporter
 from lcca.campaigns.runfolder import COMPLETE, RunFolder, read_json
 from lcca.campaigns.summary import all_comparisons, summary, verdicts
-from lcca.campaigns.trying import contests, run_tests, tested_networks
+from lcca.campaigns.trying import Contest, contests, run_tests, tested_networks
+from lcca.campaigns.where import run_where, where_network_rows
 from lcca.evaluation.comparison import Comparison
+from lcca.evaluation.executors import executor
 from lcca.evaluation.report import render
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import write_atomically
 
 
@@ -31,8 +35,18 @@ class Result:
     summary: dict[str, Any]
 
 
-def sweep(config: CampaignConfig, path: Path, *, jobs: int, resume: bool, quiet: bool = False) -> Result:
+def sweep(
+    config: CampaignConfig, path: Path, *, jobs: int, resume: bool, quiet: bool = False, place: str = "local"
+) -> Result:
     """Run a campaign to its end, going on from whatever its folder holds.
+
+    Args:
+        config: the campaign.
+        path: its run's folder.
+        jobs: threads, or workers of another place; never changes a result.
+        resume: go on with a run that is there.
+        quiet: say nothing.
+        place: where trials run, an executor's name; never changes a result.
 
     Raises:
         InputError: the folder cannot be used; see `RunFolder.open`.
@@ -40,7 +54,10 @@ def sweep(config: CampaignConfig, path: Path, *, jobs: int, resume: bool, quiet:
     folder = RunFolder.open(path, config, resume)
     reporter = Reporter(path / "log.txt", quiet)
     try:
-        return _finished(folder, reporter) if folder.complete else _run(folder, jobs, reporter)
+        if folder.complete:
+            return _finished(folder, reporter)
+        with executor(place, jobs) as runner:
+            return _run(folder, engine_of(config, jobs, runner), reporter)
     finally:
         reporter.close()
         folder.close()
@@ -52,12 +69,15 @@ def _finished(folder: RunFolder, reporter: Reporter) -> Result:
     return Result(folder.path, read_json(folder.path / "summary.json", mend))
 
 
-def _run(folder: RunFolder, jobs: int, reporter: Reporter) -> Result:
+def _run(folder: RunFolder, engine: Engine, reporter: Reporter) -> Result:
     config, costs = folder.config, Costs(folder)
-    engine, plan = engine_of(config, jobs), learners(config)
+    plan = learners(config)
     reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
     folder.set_state("training")
-    curves = [learning_rows(learner, train(folder, learner, engine, costs, reporter)) for learner in plan]
+    curves = [
+        learning_rows(learner, train(folder, learner, engine, costs, reporter, f" ({i} of {len(plan)})"))
+        for i, learner in enumerate(plan, 1)
+    ]
     write_parquet(folder, "learning.parquet", pd.concat(curves, ignore_index=True))
     folder.set_state("testing")
     chosen = []
@@ -66,22 +86,30 @@ def _run(folder: RunFolder, jobs: int, reporter: Reporter) -> Result:
             chosen.append(choose(folder, learner, engine, costs))
             task.update(i + 1, f"{learner.id}: {chosen[-1].validation_score_bits:.3f} bits")
     groups = contests(chosen)
-    trials = {}
+    trials = {contest.utility.name: _test(folder, contest, engine, costs, reporter) for contest in groups}
     for contest in groups:
-        title = f"testing on fresh networks (utility {contest.utility.name})"
-        with reporter.task(title, total=config.test.pairs) as task:
-            trials[contest.utility.name] = run_tests(
-                folder, contest, engine, costs, lambda n, found, task=task: task.update(n, _standing(n, found))
-            )
+        run_where(folder, contest, engine, costs)
+    if config.where:
+        write_parquet(folder, "where-networks.parquet", where_network_rows(folder))
     write_parquet(folder, "networks.parquet", tested_networks(config, pd.concat(list(trials.values()))))
     found = all_comparisons(config, groups, trials)
     content = summary(config, groups, trials, found)
     folder.write_json("summary.json", content)
     folder.write_json("verdicts.json", verdicts(found))
-    reporter.note("drawing the report")
+    reporter.say("drawing the report")
     render(folder.path)
     folder.set_state(COMPLETE)
     return Result(folder.path, content)
+
+
+def _test(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter) -> pd.DataFrame:
+    title = f"testing on fresh networks (utility {contest.utility.name})"
+    with reporter.task(title, total=folder.config.test.pairs) as task:
+
+        def tell(pairs: int, found: list[Comparison]) -> None:
+            task.update(pairs, _standing(pairs, found))
+
+        return run_tests(folder, contest, engine, costs, tell)
 
 
 def write_parquet(folder: RunFolder, name: str, table: pd.DataFrame) -> None:
@@ -96,5 +124,5 @@ def _standing(pairs: int, found: list[Comparison]) -> str:
     words = []
     for c in found:
         ahead = f", likely {c.likely_n[0]}–{c.likely_n[1]} pairs" if c.likely_n else ""
-        words.append(f"{c.B.split('.')[0]} {c.verdict.name}{ahead}")
+        words.append(f"{c.B.split(f'.{c.utility}.')[0]} {c.verdict.name}{ahead}")
     return f"{pairs} pairs: " + "; ".join(words)

@@ -12,14 +12,14 @@ from rich.table import Table
 def wide_console() -> Console:
     """Return a console for results: what is piped elsewhere is not cut to a terminal's width."""
     console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=max(console.width, 140))
+    return console if console.is_terminal else Console(highlight=False, width=max(console.width, 200))
 
 
 def print_policies(summary: dict[str, Any]) -> None:
     """Print one line per policy: what it scored on the test networks."""
     table = Table(title=f"{summary['campaign']}: policies on fresh test networks")
     for name in ("policy", "rules", "score (bits)", "throughput / link", "delay / rtt", "starved", "trials"):
-        table.add_column(name, justify="left" if name == "policy" else "right")
+        table.add_column(name, justify="left" if name == "policy" else "right", overflow="fold")
     for policy in summary["policies"]:
         test = policy["test"]
         table.add_row(
@@ -33,7 +33,9 @@ def print_policies(summary: dict[str, Any]) -> None:
         )
     console = wide_console()
     console.print(table)
-    console.print("± is one standard error over networks; * best of its signal set on the validation networks", style="dim")
+    console.print(
+        "± is one standard error over networks; * best of its signal set on the validation networks", style="dim"
+    )
 
 
 def print_verdicts(summary: dict[str, Any]) -> None:
@@ -62,7 +64,7 @@ def notes(rows: list[dict[str, Any]]) -> list[str]:
 def _verdict_table(title: str, rows: list[dict[str, Any]]) -> Table:
     table = Table(title=title)
     for name in ("B", "against A", "utility", "difference (bits) [95 %]", "as throughput", "verdict", "n", "forecast"):
-        table.add_column(name, justify="left" if name in ("B", "against A", "verdict") else "right")
+        table.add_column(name, justify="left" if name in ("B", "against A", "verdict") else "right", overflow="fold")
     for c in rows:
         table.add_row(
             escape(c["B"]),
@@ -113,7 +115,7 @@ def forecast_words(comparison: dict[str, Any]) -> str:
         return ""
     unit = "pairs" if comparison["level"] == "artifact" else "training seeds"
     low, high = (max(n - comparison["n"], 0) for n in comparison["likely_n"])
-    return f"about {low}–{high} more {unit}"
+    return f"about {low}–{high} more {unit}" if low else f"up to {high} more {unit}"
 
 
 def print_comparison(comparison: dict[str, Any]) -> None:

@@ -80,7 +80,7 @@ def run_tests(
         trials = pd.concat(blocks, ignore_index=True)
         found = compare_champions(config, contest, trials, total=1)
         tell(first + size, found)
-        if found and all(c.verdict.settled for c in found):
+        if first + size >= config.test.at_least and found and all(c.verdict.settled for c in found):
             break
     return pd.concat(blocks, ignore_index=True)
 

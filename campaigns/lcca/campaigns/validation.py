@@ -66,8 +66,7 @@ def _problems(document: Document, shape: Any, error: ValidationError) -> list[Pr
             texts[location].append(text)
     # Several errors at one place are the alternatives of a union.
     problems = [
-        Problem(document.place(at.keys), at.keys, ", or ".join(alternatives))
-        for at, alternatives in texts.items()
+        Problem(document.place(at.keys), at.keys, ", or ".join(alternatives)) for at, alternatives in texts.items()
     ]
     return sorted(problems, key=lambda problem: (problem.place.source, problem.place.line or 0))
 

@@ -53,9 +53,7 @@ def _refuse_cycles(node: Node | None, source: str, above: set[int], done: set[in
     if node is None or isinstance(node, ScalarNode) or id(node) in done:
         return
     if id(node) in above:
-        raise ConfigError(
-            Problem(Place(source, node.start_mark.line + 1), (), "an alias (*) contains itself")
-        )
+        raise ConfigError(Problem(Place(source, node.start_mark.line + 1), (), "an alias (*) contains itself"))
     above.add(id(node))
     pairs = node.value if isinstance(node, MappingNode) else [(item,) for item in node.value]
     for child in itertools.chain.from_iterable(pairs):

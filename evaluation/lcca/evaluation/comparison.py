@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.intervals import CrossedInterval
-from lcca.evaluation.verdict import Look, Settling, SettlingRule, Verdict, judge
+from lcca.evaluation.judgement import Look, Verdict, judge
+from lcca.evaluation.settling import Rule, Settling
 
 Level = Literal["artifact", "set"]
 Floats = NDArray[np.float64]
@@ -46,7 +47,7 @@ class Comparison:
         A: baseline: a policy's id, or a signal set's name.
         B: candidate.
         difference: mean of B − A in `unit`.
-        low: lower end of its interval: a confidence sequence (artifact) or a t interval (set).
+        low: lower end of its interval: by the rule (artifact), or a t interval (set).
         high: upper end.
         baseline: mean score of A over the same pairs.
         throughput_weight: bits of score per doubling of throughput.
@@ -65,6 +66,10 @@ class Comparison:
         note: what a reader must know besides.
         metric: the metric compared.
         unit: its unit.
+        adjusted_e_value: that evidence where the comparison with shared α stopped, which is later.
+        rule: the rule's kind (artifact), or "t over training seeds" (set).
+        e_bh: whether the difference is among the discoveries of its campaign by e-values
+            (`lcca.evaluation.ebh`); None where that has not been asked.
         history: every look, for the artifact level.
     """
 
@@ -92,6 +97,9 @@ class Comparison:
     throughput_weight: float = 1.0
     metric: str = "score_bits"
     unit: str = "bits"
+    adjusted_e_value: float | None = None
+    rule: str = "t-mixture"
+    e_bh: bool | None = None
     history: tuple[Look, ...] = field(default=(), repr=False)
 
     def to_json(self, history: bool = False) -> dict[str, Any]:
@@ -125,6 +133,8 @@ class Comparison:
             "looks": self.looks,
             "e_value": _number(self.e_value),
             "adjusted_verdict": self.adjusted.name,
+            "e_bh": self.e_bh,
+            "rule": self.rule,
             "note": self.note,
         }
         if history:
@@ -153,17 +163,18 @@ def compare_artifacts(
     scores_b: ArrayLike,
     *,
     utility: str,
-    rule: SettlingRule,
+    rule: Rule,
     comparisons: int = 1,
     throughput_weight: float = 1.0,
 ) -> Comparison:
-    """Compare two policies on the same (network, seed) pairs, by the rule's confidence sequence.
+    """Compare two policies on the same (network, seed) pairs, or on as many independent ones, by a rule.
 
     Args:
         a: id of the baseline.
         b: id of the candidate.
         scores_a: scores of A, one per (network, seed), in the order in which they were planned.
-        scores_b: scores of B on the same ones. A pair with a NaN on either side is left out.
+        scores_b: scores of B on the same ones, or on others if the rule is for independent arms. A pair
+            with a NaN on either side is left out.
         utility: name of the utility.
         rule: when to look and what to call settled.
         comparisons: how many comparisons share α in the adjusted verdict.
@@ -174,9 +185,8 @@ def compare_artifacts(
     """
     x, y, lost = _complete_pairs(a, b, scores_a, scores_b)
     margin = rule.margin_bits(throughput_weight)
-    differences = (y - x).tolist()
     run, adjusted = rule.start(margin), rule.shared_among(comparisons).start(margin)
-    look = run.feed(differences)
+    look, shared = run.feed_arms(x.tolist(), y.tolist()), adjusted.feed_arms(x.tolist(), y.tolist())
     ahead = run.forecast()
     return Comparison(
         level="artifact",
@@ -190,7 +200,7 @@ def compare_artifacts(
         margin=margin,
         alpha=rule.alpha,
         verdict=look.verdict,
-        adjusted=adjusted.feed(differences).verdict,
+        adjusted=shared.verdict,
         n=look.n,
         likely_n=(ahead.likely_low, ahead.likely_high) if ahead and not look.verdict.settled else None,
         ceiling_n=ahead.ceiling if ahead else None,
@@ -199,8 +209,10 @@ def compare_artifacts(
         skewness=look.skewness,
         looks=len(run.looks),
         e_value=look.e_value if look.n else None,
-        note=_artifact_note(run, len(differences), lost),
+        note=_artifact_note(run, x.size, lost),
         throughput_weight=throughput_weight,
+        adjusted_e_value=shared.e_value if shared.n else None,
+        rule=rule.kind,
         history=tuple(run.looks),
     )
 
@@ -228,6 +240,10 @@ def _artifact_note(run: Settling, pairs: int, lost: int) -> str:
         notes.append(f"the difference was the same on all {look.n} pairs")
     elif run.finished and not look.verdict.settled:
         notes.append(f"stopped at the ceiling of {look.n} pairs before anything was settled")
+    if run.rule.caution:
+        notes.append(run.rule.caution)
+    if run.rule.arms == "independent":
+        notes.append("independent arms; pairing needs far fewer trials")
     if abs(look.skewness) > run.rule.skew_limit:
         notes.append(f"differences are skewed ({look.skewness:.1f}): the stated error rate is approximate")
     if lost:
@@ -242,7 +258,7 @@ def compare_sets(
     scores_b: Mapping[int, ArrayLike],
     *,
     utility: str,
-    rule: SettlingRule,
+    rule: Rule,
     comparisons: int = 1,
     throughput_weight: float = 1.0,
 ) -> Comparison:
@@ -297,6 +313,7 @@ def compare_sets(
         e_value=None,
         note=_set_note(k, left_out, x.shape[1], math.isfinite(low)),
         throughput_weight=throughput_weight,
+        rule="t over training seeds",
     )
 
 

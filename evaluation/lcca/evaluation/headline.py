@@ -6,6 +6,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
+MINUS = "−"
 NO_BREAK = "\u00a0"
 NO_BREAK_HYPHEN = "\u2011"
 VERBS = {"better": "better than", "worse": "worse than", "equivalent": "equivalent to"}
@@ -161,4 +162,4 @@ def percent(value: float, signed: bool = True) -> str:
     text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
     if not signed and "." in text:
         text = text.rstrip("0").rstrip(".")
-    return text.replace("-", "−") + NO_BREAK + "%"
+    return text.replace("-", MINUS) + NO_BREAK + "%"

@@ -1,11 +1,7 @@
 """The figures of a report, each with a caption that says unit and n, or why it is not there."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-
-from matplotlib.figure import Figure
 
 from lcca.evaluation.figures.forest import draw_forest, forest_data
 from lcca.evaluation.figures.learning import draw_learning, learning_data
@@ -13,53 +9,45 @@ from lcca.evaluation.figures.scores import draw_scores, scores_data
 from lcca.evaluation.figures.settling import draw_settling, settling_data
 from lcca.evaluation.figures.style import inline_svg, save
 from lcca.evaluation.figures.tradeoff import MOST_DOTS, draw_tradeoff, tradeoff_data
-from lcca.evaluation.figures.where import draw_where, where_data
+from lcca.evaluation.plate import Content, Maker, Plate
 from lcca.evaluation.tables import RunTables
-
-
-@dataclass(frozen=True)
-class Plate:
-    """A figure of the report: its name, what it shows, and its SVG, or None with the reason as caption."""
-
-    name: str
-    title: str
-    caption: str
-    svg: str | None = None
-
-
-Maker = Callable[[RunTables], tuple[str, Figure | None]]
+from lcca.evaluation.where_plates import WHERE_PLATES
 
 
 def make_plates(tables: RunTables, folder: Path) -> list[Plate]:
     """Draw every figure that the run has data for, and save it as SVG and PNG into a folder."""
-    return [_plate(tables, folder, *each) for each in PLATES]
+    found = [_plate(tables, folder, *each) for each in PLATES]
+    return [plate for plate in found if plate]
 
 
-def _plate(tables: RunTables, folder: Path, name: str, title: str, make: Maker) -> Plate:
-    caption, figure = make(tables)
-    if figure is None:
-        return Plate(name, title, caption)
-    save(figure, folder, name)
-    return Plate(name, title, caption, inline_svg(figure, name, escape(f"{title}. {caption}")))
+def _plate(tables: RunTables, folder: Path, name: str, title: str, make: Maker) -> Plate | None:
+    content = make(tables)
+    if content is None:
+        return None
+    svg = None
+    if content.figure is not None:
+        save(content.figure, folder, name)
+        svg = inline_svg(content.figure, name, escape(f"{title}. {content.caption}"))
+    return Plate(name, title, content.caption, svg, content.answer, content.tables)
 
 
-def _forest(tables: RunTables) -> tuple[str, Figure | None]:
+def _forest(tables: RunTables) -> Content:
     rows = forest_data(tables.comparisons)
     if not rows:
-        return "Nothing was compared.", None
+        return Content("Nothing was compared.")
     caption = (
         "Difference of the mean score from the baseline, in bits, with its interval; the band is the margin "
         "that does not matter. ▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. "
         "Signal sets: the unit is a training seed, Student's t. Policies: the unit is a network with its own "
         "seed, met by both; a confidence sequence, valid at every look. n is in the tables."
     )
-    return caption, draw_forest(rows)
+    return Content(caption, draw_forest(rows))
 
 
-def _scores(tables: RunTables) -> tuple[str, Figure | None]:
+def _scores(tables: RunTables) -> Content:
     rows = scores_data(tables)
     if not rows:
-        return "No trials were recorded.", None
+        return Content("No trials were recorded.")
     seeds, networks = max(len(row.policies) for row in rows), max(row.networks for row in rows)
     over = "training seeds and networks" if seeds > 1 else "networks alone, as there is one training seed"
     caption = (
@@ -68,13 +56,13 @@ def _scores(tables: RunTables) -> tuple[str, Figure | None]:
         "same networks, so these intervals overlap even where the paired difference is settled: judge "
         "differences by the forest plot. The paper's Fig. 3 shows standard deviations here."
     )
-    return caption, draw_scores(rows)
+    return Content(caption, draw_scores(rows))
 
 
-def _tradeoff(tables: RunTables) -> tuple[str, Figure | None]:
+def _tradeoff(tables: RunTables) -> Content:
     clouds = [cloud for cloud in tradeoff_data(tables) if cloud.delay.size]
     if not clouds:
-        return "No trials were recorded.", None
+        return Content("No trials were recorded.")
     most = max(cloud.delay.size for cloud in clouds)
     shown = f"the first {MOST_DOTS} are drawn, " if most > MOST_DOTS else ""
     caption = (
@@ -82,51 +70,37 @@ def _tradeoff(tables: RunTables) -> tuple[str, Figure | None]:
         f"({most:,} a group; {shown}mean over seeds and policies), ◆ their mean, the ellipse one standard "
         "deviation across networks: a spread of networks, not evidence of a difference."
     )
-    return caption, draw_tradeoff(clouds)
+    return Content(caption, draw_tradeoff(clouds))
 
 
-def _learning(tables: RunTables) -> tuple[str, Figure | None]:
+def _learning(tables: RunTables) -> Content:
     curves = learning_data(tables)
     if not curves:
-        return "No training was recorded in this run.", None
+        return Content("No training was recorded in this run.")
     caption = (
         "Training score (bits) after each step against the packets simulated so far; "
         f"{len(curves)} trainings, a line each. Training networks change along the way, so neighbouring "
         "steps are not comparable to the last digit."
     )
-    return caption, draw_learning(curves, tables.groups)
+    return Content(caption, draw_learning(curves, tables.groups))
 
 
-def _where(tables: RunTables) -> tuple[str, Figure | None]:
-    rows = where_data(tables)
-    if not rows:
-        return "Too few networks, or neither their parameters nor the differences vary.", None
-    caption = (
-        "Pearson's correlation, over networks, of the paired difference in bits with each parameter, with a "
-        f"95 % interval ({max(row.n for row in rows):,} networks; differences averaged per network). Right "
-        "of 0: the candidate gains where the parameter is large. Intervals are not adjusted for their "
-        "number: about one in twenty misses 0 by chance. The paper's Fig. 9 correlates its significance s(p) "
-        "instead."
-    )
-    return caption, draw_where(rows, tables.groups)
-
-
-def _settling(tables: RunTables) -> tuple[str, Figure | None]:
+def _settling(tables: RunTables) -> Content:
     tracks = settling_data(tables.comparisons)
     if not tracks:
-        return "No looks were recorded.", None
+        return Content("No looks were recorded.")
     caption = (
         "Estimate and confidence sequence (bits) at each look, up to the one that settled it; the band is "
         "the margin. The unit is a pair: one network with its own seed, met by both policies."
     )
-    return caption, draw_settling(tracks)
+    return Content(caption, draw_settling(tracks))
 
 
 PLATES: tuple[tuple[str, str, Maker], ...] = (
     ("forest", "Who is better, and does it matter", _forest),
     ("scores", "Score by signal set", _scores),
     ("tradeoff", "Throughput against delay", _tradeoff),
-    ("where", "Where a signal helps", _where),
+    *WHERE_PLATES,
     ("learning", "Learning curves", _learning),
     ("settling", "How the comparisons settled", _settling),
 )

@@ -10,13 +10,13 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, Undefined
 
-from lcca.evaluation.headline import answer, counts, percent
-from lcca.evaluation.plates import Plate, make_plates
+from lcca.evaluation.headline import MINUS, answer, counts, percent
+from lcca.evaluation.plate import Plate
+from lcca.evaluation.plates import make_plates
 from lcca.evaluation.tables import RunTables, group_of
 from lcca.remy_plus.files import write_atomically
 
 TEMPLATES = Path(__file__).parent / "templates"
-MINUS = "−"
 
 
 def render(run_folder: Path | str) -> Path:

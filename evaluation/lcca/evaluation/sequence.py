@@ -11,7 +11,7 @@ measured in `tests/evaluation`.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 SHORTEST_TUNING = 20  # pairs; the mixture is tuned for a number of pairs between these two
 LONGEST_TUNING = 5000
@@ -67,10 +67,11 @@ def pairs_until(target: float, spread: float, g: float, alpha: float, start: int
     """
     if not target > 0:
         raise ValueError(f"target must be > 0, got {target}")
+    return first_reached(lambda n: half_width(n, spread, g, alpha) <= target, start)
 
-    def reached(n: int) -> bool:
-        return half_width(n, spread, g, alpha) <= target
 
+def first_reached(reached: Callable[[int], bool], start: int) -> int:
+    """Return the first n >= start for which `reached`, which stays true once it is; at most about the horizon."""
     low, high = start - 1, start
     while not reached(high):
         if high >= HORIZON:
@@ -97,20 +98,22 @@ class Moments:
         self._m3 = 0.0
 
     def push(self, value: float) -> None:
-        """Take one more number (the update of Terriberry 2007)."""
-        before = self.n
-        self.n = n = before + 1
-        step = value - self.mean
-        part = step / n
-        square = step * part * before
-        self.mean += part
-        self._m3 += square * part * (n - 2) - 3 * part * self._m2
-        self._m2 += square
+        """Take one more number."""
+        self.extend((value,))
 
     def extend(self, values: Iterable[float]) -> None:
-        """Take several numbers in order."""
+        """Take several numbers in order (the update of Terriberry 2007)."""
+        n, mean, m2, m3 = self.n, self.mean, self._m2, self._m3
         for value in values:
-            self.push(value)
+            before = n
+            n += 1
+            step = value - mean
+            part = step / n
+            square = step * part * before
+            mean += part
+            m3 += square * part * (n - 2) - 3 * part * m2
+            m2 += square
+        self.n, self.mean, self._m2, self._m3 = n, mean, m2, m3
 
     @property
     def spread(self) -> float:

@@ -2,18 +2,22 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
+from lcca.evaluation.utility import UTILITIES, Utility, UtilityModel
 from lcca.remy_plus.errors import InputError
 
 Json = dict[str, Any]
 
 TRIAL_KEY = ["policy", "network", "seed"]
+WHERE_PREFIX = "part-where"
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +30,14 @@ class RunTables:
         comparisons: rows of `verdicts.json` (with the history of looks), or of the summary.
         trials: every test trial that did not fail, sorted by policy, network and seed. If any part's name
             starts with `part-test`, only those parts are read.
-        failed: how many trials failed.
+        failed: how many test trials failed.
         networks: one row per test network.
         learning: training scores by step, empty if none were recorded.
         costs: `costs.json`, or None.
         manifest: `manifest.json`, or empty.
         config: text of `config.yaml`, or empty.
+        where: repeated trials on single networks (parts `part-where*`) that did not fail; may be empty.
+        where_networks: one row per network of these trials; their numbers are not the test's.
     """
 
     folder: Path
@@ -44,6 +50,8 @@ class RunTables:
     costs: Json | None
     manifest: Json
     config: str
+    where: pd.DataFrame = field(default_factory=pd.DataFrame)
+    where_networks: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @classmethod
     def load(cls, folder: Path | str) -> "RunTables":
@@ -58,7 +66,7 @@ class RunTables:
             raise InputError(f"{folder}: no summary.json: not a run folder, or its run has not finished")
         verdicts = _json(folder / "verdicts.json") or summary
         trials = _trials(folder)
-        good = trials["status"] == "ok" if "status" in trials else pd.Series(True, index=trials.index)
+        good, where = _good(trials), _repeated(folder)
         config = folder / "config.yaml"
         return cls(
             folder=folder,
@@ -71,6 +79,8 @@ class RunTables:
             costs=_json(folder / "costs.json"),
             manifest=_json(folder / "manifest.json") or {},
             config=config.read_text(encoding="utf-8") if config.exists() else "",
+            where=where[_good(where)].reset_index(drop=True),
+            where_networks=_parquet(folder / "where-networks.parquet"),
         )
 
     @cached_property
@@ -87,6 +97,27 @@ class RunTables:
     def utilities(self) -> list[str]:
         """Names of the utilities, in the summary's order."""
         return list(dict.fromkeys(policy["utility"] for policy in self.policies))
+
+    @cached_property
+    def leading_comparisons(self) -> list[Json]:
+        """Comparisons of signal sets if there are any, else of policies."""
+        sets = [each for each in self.comparisons if each["level"] == "set"]
+        return sets or self.comparisons
+
+    def group_named(self, name: str) -> str:
+        """Return the group of a policy's id, or the name itself if it is a signal set's."""
+        return next((group_of(policy) for policy in self.policies if policy["id"] == name), name)
+
+    @cached_property
+    def weights(self) -> dict[str, Utility]:
+        """Utilities by name, from the configuration or the paper's; one that neither tells is not there."""
+        found: dict[str, Utility] = dict(UTILITIES)
+        try:
+            told = YAML(typ="safe").load(self.config)["utilities"]
+            found |= {own.name: own for own in (UtilityModel.model_validate(each).build() for each in told)}
+        except (YAMLError, KeyError, TypeError, ValueError):  # a configuration of another kind
+            pass
+        return {name: found[name] for name in self.utilities if name in found}
 
     def trials_by_policy(self) -> Iterator[tuple[Json, pd.DataFrame]]:
         """Yield each policy that has trials, with them."""
@@ -159,9 +190,23 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 def _trials(folder: Path) -> pd.DataFrame:
     paths = sorted((folder / "trials").glob("part-*.parquet"))
+    paths = [path for path in paths if not path.name.startswith(WHERE_PREFIX)]
     tests = [path for path in paths if path.name.startswith("part-test")]
     parts = [_parquet(path) for path in tests or paths]
     if not parts:
         return pd.DataFrame(columns=[*TRIAL_KEY, "status", "score_bits"])
+    return _whole(parts)
+
+
+def _repeated(folder: Path) -> pd.DataFrame:
+    parts = [_parquet(path) for path in sorted((folder / "trials").glob(f"{WHERE_PREFIX}*.parquet"))]
+    return _whole(parts) if parts else pd.DataFrame()
+
+
+def _whole(parts: list[pd.DataFrame]) -> pd.DataFrame:
     whole = pd.concat(parts, ignore_index=True).drop_duplicates(TRIAL_KEY)
     return whole.sort_values(TRIAL_KEY, kind="stable", ignore_index=True)
+
+
+def _good(trials: pd.DataFrame) -> "pd.Series[bool]":
+    return trials["status"] == "ok" if "status" in trials else pd.Series(True, index=trials.index, dtype=bool)

@@ -114,7 +114,7 @@ struct Aimd {
       control.threshold = std::max(control.window * decrease, 2.0);
       control.window = control.threshold;
       control.recover = receipt.sent;
-    } else {
+    } else if (receipt.sequence >= control.recover) {  // no growth while the old window is under way
       control.window += control.window < control.threshold ? 1 : increase / control.window;
       control.window = std::min(control.window, largest_window);
     }

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <initializer_list>
 
 namespace remy_plus {
 
@@ -39,8 +40,8 @@ class Stream {
  public:
   Stream() = default;
   Stream(std::uint64_t seed, std::uint64_t network, Component component, std::uint64_t sender, std::uint64_t flow = 0) {
-    key_ = mix64(seed + golden_);
-    for (std::uint64_t part : {network, static_cast<std::uint64_t>(component), sender, flow})
+    key_ = golden_;  // mixed before every part, the first too: else seed and network would be interchangeable
+    for (std::uint64_t part : {seed, network, static_cast<std::uint64_t>(component), sender, flow})
       key_ = mix64(key_ ^ mix64(part + golden_));
   }
 

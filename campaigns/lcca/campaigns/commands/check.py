@@ -76,7 +76,18 @@ def _engine() -> Finding:
 
 
 def _libraries() -> Finding:
-    names = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "ruamel.yaml", "google.protobuf", "rich", "matplotlib", "jinja2")
+    names = (
+        "numpy",
+        "scipy",
+        "pandas",
+        "pyarrow",
+        "pydantic",
+        "ruamel.yaml",
+        "google.protobuf",
+        "rich",
+        "matplotlib",
+        "jinja2",
+    )
 
     def look() -> str:
         for name in names:
@@ -101,4 +112,6 @@ def _browser() -> Finding:
     found = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
     if found:
         return Finding("browser", "ok", f"{found} (for the report's test)")
-    return Finding("browser", "missing", "no Chromium; only the report's browser test needs one", "apt install chromium")
+    return Finding(
+        "browser", "missing", "no Chromium; only the report's browser test needs one", "apt install chromium"
+    )

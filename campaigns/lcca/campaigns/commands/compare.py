@@ -41,10 +41,15 @@ def add(commands: Any) -> None:
     parser.add_argument("--space", type=Path, required=True, help="YAML file of the network space")
     parser.add_argument("--pairs", type=positive, default=5000, help="most (network, seed) pairs (default: 5000)")
     parser.add_argument("--block", type=positive, default=50, help="pairs run between two looks (default: 50)")
-    parser.add_argument("--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter")
+    parser.add_argument(
+        "--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter"
+    )
     parser.add_argument("--alpha", type=float, default=0.05, help="error rate over all looks (default: 0.05)")
-    parser.add_argument("--private-seeds", action="store_true",
-                        help="let the two meet different traffic on the same networks (an A/A check of the method)")
+    parser.add_argument(
+        "--private-seeds",
+        action="store_true",
+        help="let the two meet different traffic on the same networks (an A/A check of the method)",
+    )
     add_trial_options(parser, None)
     add_policy_options(parser)
     add_jobs(parser)
@@ -74,9 +79,15 @@ def run(options: argparse.Namespace) -> int:
             for own, file, seed in zip(scores, files, seeds, strict=True):
                 rows = run_trials(engine, {"policy": file.policy}, networks, [seed], utility, keep_delays=False)
                 own += rows["score_bits"].tolist()
-            found = compare_artifacts(options.a, options.b, np.array(scores[0]), np.array(scores[1]),
-                                      utility=utility.name, rule=rule,
-                                      throughput_weight=utility.throughput_weight or 1.0)
+            found = compare_artifacts(
+                options.a,
+                options.b,
+                np.array(scores[0]),
+                np.array(scores[1]),
+                utility=utility.name,
+                rule=rule,
+                throughput_weight=utility.throughput_weight or 1.0,
+            )
             task.update(len(scores[0]), f"{len(scores[0])} pairs: {found.verdict.name}")
             if found.verdict.settled:
                 break

@@ -67,8 +67,16 @@ def run(options: argparse.Namespace) -> int:
             rows += [_row(network, trials[trials["network"] == network.id]) for network in batch]
             task.update(len(rows), f"{len(rows)} of {len(networks)} networks")
     if options.json:
-        print_json({"policy": options.policy, "simulator": SIMULATOR, "utility": options.utility,
-                    "duration_us": options.duration, "seeds": options.seeds, "rows": rows})
+        print_json(
+            {
+                "policy": options.policy,
+                "simulator": SIMULATOR,
+                "utility": options.utility,
+                "duration_us": options.duration,
+                "seeds": options.seeds,
+                "rows": rows,
+            }
+        )
     else:
         _print(options.policy, rows)
     return 0

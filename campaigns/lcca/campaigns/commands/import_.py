@@ -20,7 +20,9 @@ def add(commands: Any) -> None:
     parser = command(commands, "import", "Turn a .dna file of Remy or R+ into a policy.json.", EXAMPLES)
     parser.add_argument("dna", type=Path)
     parser.add_argument("policy", type=Path, help="the policy.json to write; never overwritten")
-    parser.add_argument("--pacing", choices=("absolute", "relative"), help="µs (Remy) or a multiple of the receive EWMA (R+)")
+    parser.add_argument(
+        "--pacing", choices=("absolute", "relative"), help="µs (Remy) or a multiple of the receive EWMA (R+)"
+    )
     parser.add_argument("--int-signals", choices=("smoothed", "raw"), default="smoothed")
     add_json(parser)
     parser.set_defaults(run=run)

@@ -53,9 +53,7 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
-    parser.add_argument(
-        "--json", action="store_true", help="print the result as JSON on standard output, nothing else"
-    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON on standard output, nothing else")
 
 
 def print_json(content: Any) -> None:

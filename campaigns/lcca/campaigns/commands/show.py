@@ -50,7 +50,7 @@ def add(commands: Any) -> None:
 
 
 def _policy(options: argparse.Namespace) -> int:
-    """a policy file or a named baseline, rule by rule"""
+    """A policy file or a named baseline, rule by rule."""
     file = policyfile.load(options.file, options.pacing)
     if options.json:
         print_json(json.loads(policyfile.dumps(file)))
@@ -60,7 +60,7 @@ def _policy(options: argparse.Namespace) -> int:
 
 
 def _signals(options: argparse.Namespace) -> int:
-    """all signals"""
+    """All signals."""
     if options.json:
         print_json([_signal_content(name) for name in SIGNALS])
         return 0
@@ -70,7 +70,7 @@ def _signals(options: argparse.Namespace) -> int:
 
 
 def _signal(options: argparse.Namespace) -> int:
-    """one signal"""
+    """One signal."""
     found = _signal_content(signal(options.name).name)
     if options.json:
         print_json(found)
@@ -94,7 +94,7 @@ def _signal_content(name: str) -> dict[str, Any]:
 
 
 def _signal_sets(options: argparse.Namespace) -> int:
-    """all packaged signal sets"""
+    """All packaged signal sets."""
     if options.json:
         print_json([s.model_dump(mode="json") for s in packaged_sets().values()])
         return 0
@@ -104,7 +104,7 @@ def _signal_sets(options: argparse.Namespace) -> int:
 
 
 def _signal_set(options: argparse.Namespace) -> int:
-    """one signal set, packaged or a YAML file"""
+    """One signal set, packaged or a YAML file."""
     found = signal_set(options.name)
     if options.json:
         print_json(found.model_dump(mode="json") | {"header_bits": found.header_bits})
@@ -116,7 +116,7 @@ def _signal_set(options: argparse.Namespace) -> int:
 
 
 def _networks(options: argparse.Namespace) -> int:
-    """a network space, with the number of its networks"""
+    """A network space, with the number of its networks."""
     space = read_config(options.file, NetworkSpace)
     content = space.model_dump(mode="json")
     if options.json:
@@ -135,7 +135,7 @@ def _levels(content: Any) -> str:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """a run's policies and verdicts"""
+    """A run's policies and verdicts."""
     folder = Path(options.folder)
     summary = read_summary(folder)
     if options.json:

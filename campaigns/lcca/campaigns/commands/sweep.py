@@ -9,6 +9,7 @@ from lcca.campaigns.commands.campaign import add_campaign, campaign_of
 from lcca.campaigns.commands.options import command, print_json
 from lcca.campaigns.sweep import sweep
 from lcca.campaigns.tables import print_policies, print_verdicts
+from lcca.evaluation.executors import EXECUTORS
 
 EXAMPLES = """\
   lcca sweep configs/quickstart.yaml
@@ -21,13 +22,19 @@ def add(commands: Any) -> None:
     """Add the command."""
     parser = command(commands, "sweep", "Train, pick, test and report a whole campaign.", EXAMPLES)
     add_campaign(parser)
+    parser.add_argument(
+        "--executor",
+        choices=EXECUTORS,
+        default="local",
+        help="where trials run: threads here, worker processes, or a Ray cluster; never changes a result",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     config, folder = campaign_of(options)
-    result = sweep(config, folder, jobs=options.jobs, resume=options.resume)
+    result = sweep(config, folder, jobs=options.jobs, resume=options.resume, place=options.executor)
     if options.json:
         print_json(result.summary)
         return 0

@@ -21,7 +21,9 @@ EXAMPLES = """\
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(commands, "train", "Run a campaign's trainings; `lcca sweep --resume` goes on from them.", EXAMPLES)
+    parser = command(
+        commands, "train", "Run a campaign's trainings; `lcca sweep --resume` goes on from them.", EXAMPLES
+    )
     add_campaign(parser)
     parser.add_argument("--only", action="append", metavar="SIGNAL_SET", help="train only this signal set; repeatable")
     parser.set_defaults(run=run)
@@ -36,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         require(name in known, f"--only {name}: not in this campaign; it has {', '.join(sorted(known))}")
     folder = RunFolder.open(path, config, options.resume)
     reporter = Reporter(path / "log.txt")
-    rows = []
+    rows: list[dict[str, Any]] = []
     try:
         costs, engine = Costs(folder), engine_of(config, options.jobs)
         for learner in plan:

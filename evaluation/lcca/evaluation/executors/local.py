@@ -6,6 +6,7 @@ import multiprocessing
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 
 from lcca.evaluation.executors.base import Executor, WorkerDied
 from lcca.remy_plus.engine import Columns, Request, Runner, run_here
@@ -19,9 +20,13 @@ class Threads(Executor):
     def __init__(self, workers: int, threads: int = 1) -> None:
         super().__init__(1, workers * threads)
 
+    def __call__(self, request: Request) -> Columns:
+        """Run the batch as it is: here nobody dies alone."""
+        return run_here(replace(request, jobs=self.threads))
+
     def attempt(self, parts: Sequence[Request]) -> list[Columns | WorkerDied]:
-        """Run the parts one after the other; here nobody dies alone."""
-        return [run_here(part) for part in parts]
+        """Run the parts one after the other."""
+        return [self(part) for part in parts]
 
 
 class Processes(Executor):

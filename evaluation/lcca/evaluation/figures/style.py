@@ -7,13 +7,14 @@ they follow a dark theme; the others have enough contrast on light and dark.
 import io
 import re
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 P = ParamSpec("P")
@@ -97,14 +98,25 @@ def hue_of(name: str, names: Sequence[str]) -> str:
     return HUES[names.index(name) % len(HUES)] if name in names else HUES[0]
 
 
+NO_METADATA: Any = {"Date": None, "Creator": None, "Format": None, "Type": None}
+
+
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write `name.png` and `name.svg` into a folder, on white."""
+    (folder / f"{name}.svg").write_text(_svg(figure), encoding="utf-8")
     with mpl.rc_context(LOOK):
-        figure.savefig(folder / f"{name}.png", facecolor="white", metadata={"Software": None})
-        figure.savefig(folder / f"{name}.svg", facecolor="white", metadata=NO_METADATA)
+        figure.set_dpi(LOOK["savefig.dpi"])
+        FigureCanvasAgg(figure).print_png(str(folder / f"{name}.png"), metadata={"Software": None})  # type: ignore[no-untyped-call]
 
 
-NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+@lru_cache(maxsize=1)
+def _svg(figure: Figure) -> str:
+    """Return the figure as SVG, on white. Printing it directly takes half the drawing of `savefig`."""
+    text = io.StringIO()
+    with mpl.rc_context(LOOK):
+        figure.patch.set_facecolor("white")
+        FigureCanvasSVG(figure).print_svg(text, metadata=NO_METADATA)  # type: ignore[no-untyped-call]
+    return text.getvalue()
 
 
 def inline_svg(figure: Figure, name: str, label: str) -> str:
@@ -117,10 +129,8 @@ def inline_svg(figure: Figure, name: str, label: str) -> str:
         name: of the figure, letters and hyphens.
         label: what a screen reader says, already escaped for an attribute.
     """
-    text = io.StringIO()
-    with mpl.rc_context(LOOK):
-        figure.savefig(text, format="svg", transparent=True, metadata=NO_METADATA)
-    svg = text.getvalue()
+    svg = _svg(figure)
+    svg = re.sub(r'<g id="patch_1">.*?</g>', "", svg, count=1, flags=re.DOTALL)  # the white background
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)

@@ -87,10 +87,10 @@ class SearchState:
         return state
 
     def _checked(self) -> SearchState:
-        if len(self.generations) != len(self.table):
-            raise ValueError("generations and rules do not fit")
         if self.stage not in STAGES:
             raise ValueError(f"unknown stage {self.stage!r:.60}")
+        if self.stage == "improve" and len(self.generations) != len(self.table):
+            raise ValueError(f"{len(self.generations)} generations for {len(self.table)} rules")
         return self
 
 

@@ -1,0 +1,197 @@
+"""Estimating one metric of one policy to a set accuracy: `lcca estimate`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from lcca.campaigns.progress import Reporter
+from lcca.campaigns.seeds import derive
+from lcca.campaigns.version import version
+from lcca.evaluation.estimate import Estimate, EstimateConfig, Estimating
+from lcca.evaluation.networks import NetworkSpace
+from lcca.evaluation.sizes import PACKET_BYTES, flow_sizes
+from lcca.evaluation.store import TrialStore
+from lcca.evaluation.trials import run_flows, run_trials
+from lcca.evaluation.utility import utility
+from lcca.remy_plus import policyfile
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.errors import InputError, did_you_mean
+from lcca.remy_plus.files import write_atomically
+from lcca.remy_plus.network import Network, open_network
+from lcca.remy_plus.policies import Policy
+from lcca.remy_plus.workload import OpenFlows
+from lcca.signal_sets.model import Model
+
+FLOW_METRICS = ("fct_us", "slowdown")
+TRIAL_METRICS = (
+    "score_bits",
+    "throughput_share",
+    "throughput_over_link",
+    "delay_us",
+    "delay_over_rtt",
+    "fairness",
+    "loss_fraction",
+    "utilisation",
+    "queue_mean_packets",
+    "rtt_p50_us",
+    "rtt_p90_us",
+    "rtt_p95_us",
+    "rtt_p99_us",
+    "rtt_p999_us",
+)
+BLOCK = 10
+
+
+class Traffic(Model):
+    """Open-loop flows: a load (share of the link), sizes by name or file, and the bytes in a packet."""
+
+    load: Annotated[float, Field(gt=0, lt=1)]
+    sizes: str
+    packet_bytes: Annotated[float, Field(gt=0)] = PACKET_BYTES
+
+
+class OpenLink(Model):
+    """One link (packets/µs, µs) with open-loop traffic."""
+
+    link_rate: Annotated[float, Field(gt=0)]
+    rtt: Annotated[float, Field(ge=0)]
+    traffic: Traffic
+
+    def build(self) -> Network:
+        """Return the network."""
+        sizes = flow_sizes(self.traffic.sizes, self.traffic.packet_bytes)
+        return open_network(0, self.link_rate, self.rtt, OpenFlows(self.traffic.load, sizes))
+
+
+class EstimationConfig(Model):
+    """What to estimate: a metric of a policy on one network with open flows, or over a space of networks.
+
+    A trial is the network with a seed of its own, or a fresh network of the space. Metrics of flows (fct_us, slowdown)
+    need `network`; the others are columns of the trials table.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+    seed: Annotated[int, Field(ge=0)] = 1
+    policy: str
+    network: OpenLink | None = None
+    networks: NetworkSpace | None = None
+    duration: Annotated[float, Field(gt=0)] = 10_000.0
+    utility: str = "default"
+    estimate: EstimateConfig
+
+    @model_validator(mode="after")
+    def _fits(self) -> EstimationConfig:
+        if (self.network is None) == (self.networks is None):
+            raise ValueError("give either network (one link with open flows) or networks (a space)")
+        known = FLOW_METRICS if self.network is not None else TRIAL_METRICS
+        if self.estimate.metric not in known:
+            raise ValueError(f"estimate.metric: '{self.estimate.metric}' is not measured here"
+                             f"{did_you_mean(self.estimate.metric, known)}")
+        if self.networks is not None and self.estimate.quantile is not None:
+            raise ValueError("estimate.quantile: only flows have quantiles here; name a column such as rtt_p99_us")
+        utility(self.utility)
+        return self
+
+    @property
+    def hash(self) -> str:
+        """Twelve hex digits that name this configuration."""
+        return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def estimate_policy(
+    config: EstimationConfig, folder: Path, engine: Engine, reporter: Reporter
+) -> tuple[Estimate, Estimating]:
+    """Run trials in blocks until the estimate is accurate enough, keeping each block in the folder.
+
+    Blocks that are there already are not run again, so a stopped estimation goes on where it was.
+    """
+    policy = policyfile.load(config.policy).policy
+    _claim(folder, config)
+    store, going = TrialStore(folder / "trials"), Estimating(config.estimate)
+    with reporter.task(f"estimating {config.estimate.metric} of {config.policy}", config.estimate.ceiling) as task:
+        first = 0
+        while not going.finished:
+            part = f"estimate-{first:06d}"
+            if not store.has(part):
+                store.add(part, _run_block(config, policy, engine, first))
+            going.feed(_trials(config, store.read(part)))
+            first += BLOCK
+            task.update(first, _standing(going, first))
+    return going.state, going
+
+
+def _claim(folder: Path, config: EstimationConfig) -> None:
+    """Make the folder this configuration's, or check that it is."""
+    mark = folder / "manifest.json"
+    if mark.is_file():
+        theirs = json.loads(mark.read_text(encoding="utf-8")).get("config_hash")
+        if theirs != config.hash:
+            raise InputError(f"{folder}: an estimation of another configuration ({theirs}); choose another --out")
+        return
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder}: there already, and not an estimation; choose another --out")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(mark, json.dumps({"config_hash": config.hash, "version": version()}).encode())
+
+
+def _run_block(config: EstimationConfig, policy: Policy, engine: Engine, first: int) -> pd.DataFrame:
+    if config.network is not None:
+        seeds = [derive(config.seed, "estimate", first + k) for k in range(BLOCK)]
+        return run_flows(engine, {"policy": policy}, [config.network.build()], seeds)
+    assert config.networks is not None
+    seed = derive(config.seed, "estimate")
+    networks = config.networks.draw(seed, BLOCK, first_id=first)
+    return run_trials(engine, {"policy": policy}, networks, [seed], utility(config.utility))
+
+
+def _trials(config: EstimationConfig, rows: pd.DataFrame) -> Iterator[NDArray[np.float64]]:
+    """Yield what each trial says, in the order in which they were planned; a trial without a value is left out."""
+    metric = config.estimate.metric
+    if config.networks is not None:
+        yield from (np.array([v]) for v in rows[metric].dropna())
+        return
+    for seed in rows["seed"].unique():
+        values = rows.loc[rows["seed"] == seed, metric].to_numpy(dtype=np.float64)
+        if np.isnan(values).any():
+            raise InputError("a flow did not complete: the load is too high for this policy and duration")
+        yield values if config.estimate.quantile is not None else np.array([values.mean()])
+
+
+def _standing(going: Estimating, trials: int) -> str:
+    if not going.looks:
+        return f"{trials} trials; the first look is at {going.config.floor}"
+    look = going.looks[-1]
+    return (
+        f"{look.n} trials: {look.estimate:.4g} ± {look.half_width:.2g} (wanted ± {look.required:.2g}); "
+        f"{look.forecast_low}–{look.forecast_high} trials expected in all"
+    )
+
+
+def write_result(folder: Path, config: EstimationConfig, found: Estimate, going: Estimating) -> dict[str, Any]:
+    """Write estimate.json and return its content."""
+    content = found.to_json() | {
+        "format": 1,
+        "name": config.name,
+        "config_hash": config.hash,
+        "version": version(),
+        "policy": config.policy,
+        "metric": config.estimate.metric,
+        "quantile": config.estimate.quantile,
+        "accurate": going.accurate,
+        "warning": str(going.warning) if going.warning else "",
+        "looks": [
+            {"n": k.n, "estimate": k.estimate, "low": k.low, "high": k.high, "required": k.required} for k in going.looks
+        ],
+    }
+    text = json.dumps(content, sort_keys=True, indent=1, allow_nan=False) + "\n"
+    write_atomically(folder / "estimate.json", text.encode())
+    return content

@@ -1,0 +1,33 @@
+"""Importance sampling for tail quantiles of open-loop trials: tilts, weights, refusals, and the plain way out.
+
+Start reading at `estimator`. A user has a `Bench` (workload, simulator, metric) and an `ImportanceConfig`, and gets
+a `TailEstimate` from `estimate_tail`. What is done and why, and what it was measured to save: `docs/importance.md`.
+"""
+
+from lcca.evaluation.importance.cycles import Bench, Cycles, Measure
+from lcca.evaluation.importance.estimator import ImportanceConfig, TailEstimate, estimate_tail
+from lcca.evaluation.importance.flows import Flows, LognormalSizes, OpenLoop, TableSizes, each_trial
+from lcca.evaluation.importance.refusals import Check, RefusalTest
+from lcca.evaluation.importance.size_models import SizeFit, fit_sizes
+from lcca.evaluation.importance.tilts import NormalTilt, TailBoost, Tilt
+
+__all__ = [
+    "Bench",
+    "Check",
+    "Cycles",
+    "Flows",
+    "ImportanceConfig",
+    "LognormalSizes",
+    "Measure",
+    "NormalTilt",
+    "OpenLoop",
+    "RefusalTest",
+    "SizeFit",
+    "TableSizes",
+    "TailBoost",
+    "TailEstimate",
+    "Tilt",
+    "each_trial",
+    "estimate_tail",
+    "fit_sizes",
+]
