@@ -150,7 +150,7 @@ def test_list_file(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         "- {link_rate: 3.0, rtt: 27, senders: 6, buffer: 225, mean_on: 4500, mean_off: 900, loss: 1e-3}\n"
-        "- {link_rate: 2, rtt: 20, senders: 1, buffer: inf, mean_on: 100, mean_off: 0, loss: 0, "
+        "- {link_rate: 2, rtt: 20, senders: 1, buffer: inf, mean_on: 100, mean_off: 10, loss: 0, "
         "switched: bytes}\n",
     )
     first, second = networks_from_yaml(path)

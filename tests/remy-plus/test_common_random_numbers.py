@@ -7,6 +7,7 @@ import math
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 
@@ -251,7 +252,8 @@ def test_uses_do_not_depend_on_threads(jobs: int) -> None:
 # --- Ctrl-C
 
 LONG = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs that a shell put into the background
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies import FixedWindow
@@ -274,6 +276,8 @@ def test_ctrl_c_stops_a_batch_within_a_second(trials: int, duration: float) -> N
     program = LONG.format(trials=trials, duration=duration)
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
+        watchdog = threading.Timer(30, child.kill)  # reading then ends
+        watchdog.start()
         try:
             assert child.stdout.readline() == "ready\n"
             time.sleep(0.5)
@@ -285,4 +289,5 @@ def test_ctrl_c_stops_a_batch_within_a_second(trials: int, duration: float) -> N
             assert child.stdout.readline() == "goes on\n"
             assert child.wait(timeout=10) == 0
         finally:
+            watchdog.cancel()
             child.kill()

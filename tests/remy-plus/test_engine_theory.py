@@ -438,16 +438,23 @@ def test_percentiles_are_those_of_the_trace() -> None:
     assert math.isclose(batch.floats("flow_delay_sum_us").sum(), delays.sum(), rel_tol=1e-9)
 
 
-def test_medians_are_those_of_the_trace() -> None:
-    signals = ("rtt_ratio", "receive_ewma", "queue")
-    table = bisect(one_rule(signals), 0, np.array([1.05, 1.0, 3.0]))
+def test_cuts_part_the_values_of_the_trace_most_evenly() -> None:
+    signals = ("rtt_ratio", "receive_ewma", "queue", "loss")
+    table = bisect(one_rule(signals), 0, np.array([1.05, 1.0, 3.0, np.nan]))
     compiled, networks = compile_policy(table), NetworkList([COMING_AND_GOING])
     rows = trace(COMING_AND_GOING, table, 3000.0)
-    busiest = int(np.bincount(rows["rule"]).argmax())
-    found = Engine(duration=3000.0).medians(compiled, networks, [0], [0], busiest, signals)
-    used = (rows["rule"] == busiest) & (rows["current"] == 1)
-    values = np.sort(np.column_stack([rows[name][used] for name in signals]), axis=0)
-    np.testing.assert_allclose(found, values[(used.sum() - 1) // 2], rtol=1e-6)
+    for rule in np.flatnonzero(np.bincount(rows["rule"]) > 20):
+        found = Engine(duration=3000.0).cuts(compiled, networks, [0], [0], int(rule), signals)
+        used = (rows["rule"] == rule) & (rows["current"] == 1)
+        for name, cut in zip(signals, found, strict=True):
+            values = np.sort(rows[name][used].astype(np.float32))
+            if values[0] == values[-1]:
+                assert np.isnan(cut)
+                continue
+            distinct = np.unique(values)[1:]
+            balance = np.abs(np.searchsorted(values, distinct) / len(values) - 0.5)
+            reached = abs(np.searchsorted(values, np.float32(cut)) / len(values) - 0.5)
+            assert cut in distinct and reached <= balance.min() + 1 / len(values)
 
 
 # --- edges

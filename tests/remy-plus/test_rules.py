@@ -138,7 +138,12 @@ def test_bisect_puts_children_in_the_parents_place(grow):
         assert set(getattr(children, name)[4:12]) == {getattr(table, name)[4]}
 
 
-@pytest.mark.parametrize("median", [0.0, TOP, -3.0, 1e9, math.nan, math.inf])
+def test_bisect_leaves_an_axis_without_a_median_alone():
+    table = bisect(one_rule(("rtt_ratio", "queue")), 0, [1.5, math.nan])
+    assert table.upper.tolist() == [[1.5, TOP], [TOP, TOP]]
+
+
+@pytest.mark.parametrize("median", [0.0, TOP, -3.0, 1e9, math.inf])
 def test_bisect_falls_back_to_the_midpoint(median):
     table = bisect(one_rule(("send_ewma",)), 0, [median])
     assert table.upper[:, 0].tolist() == [TOP / 2, TOP]

@@ -163,7 +163,7 @@ class Engine:
         )
         return Batch(self.runner(request), networks, request.network_index, self.duration)
 
-    def medians(
+    def cuts(
         self,
         policy: _core.Policy,
         networks: NetworkList,
@@ -172,20 +172,37 @@ class Engine:
         rule: int,
         signals: Sequence[str],
     ) -> Floats:
-        """Return the exact (lower) median of each signal over the look-ups of one rule, NaN if it was never used.
+        """Return where to cut one rule's box so that its look-ups fall into halves: the median of each signal.
 
-        Only look-ups at feedback of the current flow count: none at a flow's start, none for late packets of earlier
-        flows. Exact to single precision; needs two runs of the trials and no memory per look-up.
+        A cut at c parts the values below c from those at c or above. Where many look-ups saw exactly the median (an
+        empty queue, an RTT at its minimum), the smallest value seen above it may part them more evenly; then that is
+        the cut. NaN where all values are the same, or where the rule was never used. Only look-ups at feedback of the
+        current flow count: none at a flow's start, none for late packets of earlier flows. Exact to single precision;
+        needs two or three runs of the trials and no memory per look-up.
+
+        Args:
+            policy: a rule table.
+            networks: the networks that `network_index` points into.
+            network_index: (trials,) index into networks.
+            seed: (trials,) seeds.
+            rule: index of the rule.
+            signals: the k axes.
         """
-        upper = self._census(policy, networks, network_index, seed, rule, signals, [])
+
+        def census(prefix: list[int]) -> NDArray[np.int64]:
+            return self._census(policy, networks, network_index, seed, rule, signals, prefix)
+
+        upper = census([])
         total = upper.sum(axis=1)
         if total[0] == 0:
             return np.full(len(signals), np.nan)
-        prefix, rank = _locate(upper, (total - 1) // 2)
-        lower = self._census(policy, networks, network_index, seed, rule, signals, [int(p) for p in prefix])
-        suffix, _ = _locate(lower, rank)
-        bits = (prefix.astype(np.uint32) << np.uint32(16)) | suffix.astype(np.uint32)
-        return bits.view(np.float32).astype(np.float64)
+        median, below, at_most = _value_at((total - 1) // 2, upper, census)
+        cuts = np.where(below > 0, median, np.nan)
+        skewed = np.abs(2 * at_most - total) < np.abs(2 * below - total)
+        if skewed.any():
+            above, _, _ = _value_at(np.minimum(at_most, total - 1), upper, census)
+            cuts = np.where(skewed, above, cuts)
+        return cuts.astype(np.float64)
 
     def _census(
         self,
@@ -211,6 +228,22 @@ class Engine:
             prefix=prefix,
         )
         return np.asarray(counts).astype(np.int64)
+
+
+def _value_at(
+    rank: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    census: Callable[[list[int]], NDArray[np.int64]],
+) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
+    """Per axis: the value of this rank (from 0), how many values are below it, and how many at most as large."""
+    prefix, inside = _locate(upper, rank)
+    lower = census([int(p) for p in prefix])
+    suffix, _ = _locate(lower, inside)
+    axes = np.arange(len(rank))
+    before = upper.cumsum(axis=1)[axes, prefix] - upper[axes, prefix]
+    at_most = before + lower.cumsum(axis=1)[axes, suffix]
+    bits = (prefix.astype(np.uint32) << np.uint32(16)) | suffix.astype(np.uint32)
+    return bits.view(np.float32), at_most - lower[axes, suffix], at_most
 
 
 def _locate(counts: NDArray[np.int64], rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -131,9 +131,9 @@ def one_rule(signals: Sequence[str], pacing_kind: Pacing = "relative") -> RuleTa
 def bisect(table: RuleTable, rule_index: int, medians: ArrayLike) -> RuleTable:
     """Cut one rule's box at the medians of what it saw: 2^k children in its place, all with its action.
 
-    An axis whose median is an edge of the box, outside it or NaN (nothing seen) is cut at the box's midpoint,
-    so no child is empty; an axis too thin to hold a number between its edges is not cut. Children are ordered
-    as R+ orders them: lower half first, the last axis changing fastest.
+    An axis whose median is an edge of the box or outside it is cut at the box's midpoint, so no child is empty. An
+    axis whose median is NaN (nothing seen, or always the same) or that is too thin to hold a number between its edges
+    is not cut. Children are ordered as R+ orders them: lower half first, the last axis changing fastest.
 
     Args:
         table: the table to refine.
@@ -187,7 +187,8 @@ def _children(lower: Array, upper: Array, medians: Array) -> Array:
     halves = []
     for low, high, median in zip(lower.tolist(), upper.tolist(), medians.tolist(), strict=True):
         cut = median if low < median < high else low + (high - low) / 2
-        halves.append([(low, cut), (cut, high)] if low < cut < high else [(low, high)])
+        parted = low < cut < high and not math.isnan(median)
+        halves.append([(low, cut), (cut, high)] if parted else [(low, high)])
     if math.prod(map(len, halves)) > MOST_RULES:
         raise InputError(f"bisecting on {len(halves)} signals at once makes more than {MOST_RULES:,} rules")
     return np.array(list(itertools.product(*halves)))

@@ -169,7 +169,7 @@ class RplusTrainer:
         if self.state.round + 1 == self.config.rounds:  # the last round's split would train nothing
             return
         rule = int(np.argmax(uses))
-        medians = self.engine.medians(
+        cuts = self.engine.cuts(
             compiled,
             sample.networks,
             np.arange(len(sample)),
@@ -177,8 +177,8 @@ class RplusTrainer:
             rule,
             self.task.signals,
         )
-        sample.effort.trials += 2 * len(sample)
-        self.state.table = bisect(self.state.table, rule, medians)
+        sample.effort.trials += 3 * len(sample)
+        self.state.table = bisect(self.state.table, rule, cuts)
 
     # --- ending a round
 
