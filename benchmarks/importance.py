@@ -3,7 +3,7 @@
     python benchmarks/importance.py [CASE ...] [--repetitions 300] [--budget N] [--json]
 
 Truth is the pooled quantile of 40 million flows of plain trials (its own error is told). Per case: coverage of the
-interval delivered, how often importance sampling was delivered and how often each test refused it, coverage where it was
+interval delivered, how often importance sampling was delivered and each test refused it, coverage where it was
 delivered, and *saved*: how many times the cost (in plain trials) a plain pooled estimate needs for the same mean
 square error; "saved by trials" counts every simulation as 1. `--never-refuse` shows what the refusals are good for.
 """

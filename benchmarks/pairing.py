@@ -2,8 +2,8 @@
 
     python benchmarks/pairing.py [--trials 200] [--duration 1000000] [--json]
 
-Trials needed grow as the variance of what is compared. Independent arms have the sum of both variances, paired ones the
-variance of the difference; their ratio is what pairing saves. Metric: ln of a trial's p99 slowdown (and of its mean FCT).
+Trials needed grow as the variance of what is compared. Independent arms have the sum of both variances, paired ones
+the variance of the difference; their ratio is what pairing saves. Metric: ln of a trial's p99 slowdown (and mean FCT).
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def test_threads_give_the_same() -> None:
 
 
 def test_unknown_executor() -> None:
-    with pytest.raises(InputError, match="unknown executor 'rays'.*did you mean 'ray'"):
+    with pytest.raises(InputError, match=r"unknown executor 'rays'.*did you mean 'ray'"):
         executor("rays", 1)
 
 

@@ -189,7 +189,8 @@ def write_result(folder: Path, config: EstimationConfig, found: Estimate, going:
         "accurate": going.accurate,
         "warning": str(going.warning) if going.warning else "",
         "looks": [
-            {"n": k.n, "estimate": k.estimate, "low": k.low, "high": k.high, "required": k.required} for k in going.looks
+            {"n": each.n, "estimate": each.estimate, "low": each.low, "high": each.high, "required": each.required}
+            for each in going.looks
         ],
     }
     text = json.dumps(content, sort_keys=True, indent=1, allow_nan=False) + "\n"

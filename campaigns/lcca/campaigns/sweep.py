@@ -23,7 +23,6 @@ from lcca.evaluation.comparison import Comparison
 from lcca.evaluation.executors import executor
 from lcca.evaluation.report import render
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import write_atomically
 
 

@@ -158,8 +158,7 @@ class NetworkSpace(Model):
 
     def _network(self, seed: int, id: int, levels: dict[str, list[float]]) -> Network:
         drawn = {name: each[draw_index(seed, id, name, len(each))] for name, each in levels.items()}
-        senders = int(drawn.pop("senders"))
-        return Network(id=id, senders=senders, switched=self.switched, **drawn)
+        return _network(id, drawn, self.switched)
 
 
 def draw_index(seed: int, network: int, parameter: str, levels: int) -> int:
@@ -230,6 +229,20 @@ def _key_problems(key: Any, value: Any) -> Iterable[str]:
 
 
 def _to_network(id: int, entry: dict[str, Any]) -> Network:
-    numbers = {name: float(_inf_is_a_buffer(entry[name])) for name in PARAMETERS if name != "senders"}
-    switched = str(entry.get("switched", "time"))
-    return Network(id=id, senders=int(entry["senders"]), switched=switched, **numbers)
+    numbers = {name: float(_inf_is_a_buffer(entry[name])) for name in PARAMETERS}
+    return _network(id, numbers, str(entry.get("switched", "time")))
+
+
+def _network(id: int, numbers: dict[str, float], switched: str) -> Network:
+    """Return the network with these parameters, by name."""
+    return Network(
+        id=id,
+        link_rate=numbers["link_rate"],
+        rtt=numbers["rtt"],
+        senders=int(numbers["senders"]),
+        buffer=numbers["buffer"],
+        mean_on=numbers["mean_on"],
+        mean_off=numbers["mean_off"],
+        loss=numbers["loss"],
+        switched=switched,
+    )

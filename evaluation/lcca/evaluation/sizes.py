@@ -6,6 +6,7 @@ import json
 import math
 import os
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +42,7 @@ class SizeTable(Model):
     @model_validator(mode="after")
     def _rises(self) -> SizeTable:
         sizes, shares = zip(*self.points, strict=True)
-        if any(b < a for column in (sizes, shares) for a, b in zip(column, column[1:], strict=False)):
+        if any(b < a for column in (sizes, shares) for a, b in pairwise(column)):
             raise ValueError("sizes and per cents must not fall")
         if shares[0] != 0 or shares[-1] != 100 or sizes[0] < 0:
             raise ValueError("points must go from 0 to 100 per cent, with sizes >= 0")

@@ -1,9 +1,9 @@
 """Running a batch of trials in parts, on workers that may die.
 
-An executor is a `Runner` for the engine. It cuts a batch into parts of whole trials, lets workers run them, and puts the
-columns together in the order of the trials, so that a record never depends on who ran it. A part whose worker dies is
-tried again; a part that keeps killing its workers is halved until the one trial that does it is alone. That trial is
-reported as failed and the others go on.
+An executor is a `Runner` for the engine. It cuts a batch into parts of whole trials, lets workers run them, and puts
+the columns together in the order of the trials, so that a record never depends on who ran it. A part whose worker
+dies is tried again; a part that keeps killing its workers is halved until the one trial that does it is alone. That
+trial is reported as failed and the others go on.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from types import TracebackType
 from typing import Any
 
@@ -45,7 +46,7 @@ class Executor(ABC):
     def attempt(self, parts: Sequence[Request]) -> list[Columns | WorkerDied]:
         """Run parts at the same time and return, in their order, what each gave or why its worker died."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most executors have nothing to let go
         """Let the workers go."""
 
     def __call__(self, request: Request) -> Columns:
@@ -54,7 +55,7 @@ class Executor(ABC):
             return run_here(request)
         edges = np.linspace(0, request.trials, min(self.workers * 2, request.trials) + 1).astype(int)
         parts = [
-            replace(request.part(int(a), int(b)), jobs=self.threads) for a, b in zip(edges, edges[1:], strict=False)
+            replace(request.part(int(a), int(b)), jobs=self.threads) for a, b in pairwise(edges)
         ]
         return merge(self._run_all(parts))
 

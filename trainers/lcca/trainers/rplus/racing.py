@@ -24,8 +24,8 @@ def blocks(config: RacingConfig, networks: int) -> list[int]:
 def best_racing(scores: CandidateScores, current: Action, grid: list[Action], config: RacingConfig) -> Action:
     """Return the winner of the race, the current action unless a rival is strictly better on all networks.
 
-    Each look drops a candidate that is as good as the leader with probability at most `alpha`; the cap on how many go
-    on may drop more among near-equals.
+    Each look drops a candidate that is as good as its rival with probability at most `alpha`, if it has one. Among
+    many equals the leader is the luckiest and more are dropped; the cap on how many go on adds to that.
     """
     rivals = [a for a in grid if a != current]
     for networks in blocks(config, len(scores)):
