@@ -75,7 +75,7 @@ stub: $(VENV)/.dev  ## write the type stub of the C++ module anew
 bench: $(VENV)/.dev  ## speed of the engine against the yardstick
 	@$(BIN)/python benchmarks/engine.py $(ARGS)
 
-bench-settle: $(VENV)/.base  ## error rates of the settling rules, and the trials they need (2 minutes)
+bench-settle: $(VENV)/.base  ## error rates of the settling rules, and the trials they need (3 minutes)
 	@$(BIN)/python benchmarks/settle.py $(ARGS)
 
 docs: $(VENV)/.dev  ## the documentation as a site

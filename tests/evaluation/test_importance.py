@@ -77,7 +77,8 @@ def test_trials_without_flows() -> None:
     for simulate in (*QUEUES.values(), each_trial(one_by_one)):
         cycles = Bench(workload, simulate).run(Measure(BOOST, 0.002, 1.0), 20, np.random.default_rng(1))
         assert cycles.trials == 20 and cycles.mean_flows == 0.001
-        assert cycles.cycle_log_weight == pytest.approx(np.full(20, 20 * 0) + cycles.cycle_log_weight)
+        empty = np.diff(cycles.flows.begin) == 0
+        assert empty.all() and cycles.cycle_log_weight == pytest.approx(np.full(20, 0.001))  # the age counts
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -87,10 +88,10 @@ def test_trials_without_flows() -> None:
 def test_weights_average_to_one(sizes: str, tilt: str, switch: float, faster: float) -> None:
     workload = loop(sizes)
     measure = Measure(TILTS[tilt], faster * workload.rate, switch * workload.sizes.mean)
-    cycles = Bench(workload, QUEUES["sharing"]).run(measure, 8000, np.random.default_rng(3))
+    cycles = Bench(workload, QUEUES["sharing"]).run(measure, 4000, np.random.default_rng(3))
     for weights, mean in ((np.exp(cycles.cycle_log_weight), 1.0), (cycles.flows.sums(cycles.weight), 12.0)):
-        assert weights.mean() == pytest.approx(mean, abs=4 * weights.std() / math.sqrt(8000))
-    assert (cycles.runs > 8000) == (switch < math.inf)
+        assert weights.mean() == pytest.approx(mean, abs=4 * weights.std() / math.sqrt(4000))
+    assert (cycles.runs > 4000) == (switch < math.inf)
 
 
 @pytest.fixture(scope="module")
@@ -99,10 +100,10 @@ def truths() -> dict[tuple[str, str], tuple[float, float, float]]:
     found = {}
     for queue in QUEUES:
         for sizes in SIZES:
-            cycles = Bench(loop(sizes), QUEUES[queue]).run(plain(loop(sizes)), 60_000, np.random.default_rng(5))
+            cycles = Bench(loop(sizes), QUEUES[queue]).run(plain(loop(sizes)), 30_000, np.random.default_rng(5))
             value = float(np.quantile(cycles.value, 0.98))
             beyond = cycles.beyond(value)
-            found[queue, sizes] = (value, float(beyond.mean()), float(beyond.std()) / math.sqrt(60_000))
+            found[queue, sizes] = (value, float(beyond.mean()), float(beyond.std()) / math.sqrt(30_000))
     return found
 
 
@@ -121,7 +122,9 @@ def test_the_tail_is_unbiased(queue: str, sizes: str, tilt: str, switching: bool
 
 def test_flows_after_the_switch_add_nothing() -> None:
     workload = loop()
-    cycles = Bench(workload, QUEUES["sharing"]).run(Measure(BOOST, 1.3 * workload.rate, 4.0), 500, np.random.default_rng(1))
+    cycles = Bench(workload, QUEUES["sharing"]).run(
+        Measure(BOOST, 1.3 * workload.rate, 4.0), 500, np.random.default_rng(1)
+    )
     trial = cycles.flows.trial
     switched = np.full(500, math.inf)
     late = cycles.value > 4.0
@@ -256,9 +259,7 @@ def test_another_metric() -> None:
     bench = Bench(loop(), QUEUES["sharing"], metric=lambda fct, size: fct / size)
     cycles = bench.run(Measure(BOOST, loop().rate, 3.0), 400, np.random.default_rng(1))
     assert cycles.value.min() >= 1 - 1e-9
-    assert np.array_equal(cycles.value * cycles.flows.size, cycles.finish - cycles.flows.arrival) or cycles.value == (
-        pytest.approx((cycles.finish - cycles.flows.arrival) / cycles.flows.size)
-    )
+    assert cycles.value * cycles.flows.size == pytest.approx(cycles.finish - cycles.flows.arrival)
 
 
 def of_values(values: np.ndarray, trials: int) -> Cycles:

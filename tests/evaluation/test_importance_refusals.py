@@ -66,7 +66,9 @@ def test_the_record_is_json(delivered: TailEstimate) -> None:
     for found in (delivered, estimate(bounded=False, tilt="normal", budget=1000)):
         told = json.loads(json.dumps(found.to_json(), allow_nan=False))
         assert set(told) >= {"estimate", "low", "high", "confidence", "trials", "method", "refused", "variance_ratio"}
-        assert [each["test"] for each in told["refused"]] == [c.test.name.lower().replace("_", " ") for c in found.refused]
+        assert [each["test"] for each in told["refused"]] == [
+            c.test.name.lower().replace("_", " ") for c in found.refused
+        ]
     assert "may be at most" in told["refused"][0]["words"]
 
 
@@ -104,7 +106,7 @@ def test_weights_of_far_too_strong_a_tilt(test: RefusalTest) -> None:
 def test_too_few_trials_in_the_tail(test: RefusalTest) -> None:
     on = bench()
     assert not judged(Measure(NormalTilt(0.2), on.loop.rate), on, trials=100)[test].passed
-    assert judged(Measure(NormalTilt(0.2), on.loop.rate), on, trials=4000)[test].passed
+    assert judged(Measure(NormalTilt(0.2), on.loop.rate), on, trials=20_000)[test].passed
     found = estimate(budget=1100, quantile=0.9999)
     assert test in failed(found) and found.method == POOLED
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lcca.evaluation.importance.flows import Floats, Flows, Ints, Simulator
 
-TRIALS_AT_ONCE = 4096
+TRIALS_AT_ONCE = 1024  # rows that fit a cache
 
 Serve: TypeAlias = Callable[[Floats, Floats, Ints], Floats]
 """(arrival, size, flows per row) with rows padded by arrivals at infinity -> times of completion."""
