@@ -96,7 +96,7 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=9)
     options = parser.parse_args()
     ours: dict[int, float] = dict.fromkeys(SENDERS, 0.0)
     theirs: dict[int, float] = dict.fromkeys(SENDERS, 0.0)

@@ -39,8 +39,7 @@ std::vector<Trial> trials_of(const Column<std::uint32_t>& policy, const Column<s
   if (network.shape(0) != policy.shape(0) || seed.shape(0) != policy.shape(0))
     throw std::invalid_argument("policy_index, network_index and seed must have one entry per trial");
   std::vector<Trial> trials(policy.shape(0));
-  for (std::size_t i = 0; i < trials.size(); ++i)
-    trials[i] = {policy.data()[i], network.data()[i], seed.data()[i]};
+  for (std::size_t i = 0; i < trials.size(); ++i) trials[i] = {policy.data()[i], network.data()[i], seed.data()[i]};
   return trials;
 }
 

@@ -18,8 +18,10 @@ void bind_network(nb::module_& m) {
           [](Network* self, std::uint64_t id, double link_rate, double rtt, int senders, double buffer, double mean_on,
              double mean_off, double loss, bool byte_switched, double arrival_rate, std::vector<double> size_packets,
              std::vector<double> size_cumulative) {
-            Network network{id, link_rate, rtt, senders, buffer, mean_on, mean_off, loss,
-                            byte_switched ? Switching::bytes : Switching::time, 0, nullptr};
+            Network network{id,       link_rate, rtt,
+                            senders,  buffer,    mean_on,
+                            mean_off, loss,      byte_switched ? Switching::bytes : Switching::time,
+                            0,        nullptr};
             if (arrival_rate != 0) {
               network.switched = Switching::open;
               network.arrival_rate = arrival_rate;

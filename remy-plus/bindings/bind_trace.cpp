@@ -61,9 +61,10 @@ nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, do
 }  // namespace
 
 void bind_trace(nb::module_& m) {
-  m.def("trace", &trace, "policy"_a, "network"_a, "seed"_a, nb::kw_only(), "duration"_a, "link_interval"_a,
-        "rplus_link_window"_a, "script"_a,
-        "One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones.");
+  m.def(
+      "trace", &trace, "policy"_a, "network"_a, "seed"_a, nb::kw_only(), "duration"_a, "link_interval"_a,
+      "rplus_link_window"_a, "script"_a,
+      "One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones.");
 }
 
 }  // namespace remy_plus::bindings

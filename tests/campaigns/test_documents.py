@@ -113,9 +113,7 @@ def test_alias_bombs_are_refused(tmp_path: Path) -> None:
 
 def test_unreadable_files(tmp_path: Path) -> None:
     write(tmp_path, "a: 1", "quickstart.yaml")
-    with pytest.raises(
-        ConfigError, match=r"cannot be read: No such file .*\(did you mean 'quickstart.yaml'\?\)"
-    ):
+    with pytest.raises(ConfigError, match=r"cannot be read: No such file .*\(did you mean 'quickstart.yaml'\?\)"):
         read_document(tmp_path / "quikstart.yaml")
     with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
         read_document(tmp_path)
@@ -142,9 +140,7 @@ def test_lists_as_roots(tmp_path: Path) -> None:
 
 
 def test_extends_merges_deeply_and_keeps_places(tmp_path: Path) -> None:
-    base = write(
-        tmp_path, "name: base\nsearch:\n  rounds: 5\n  grid: [1, 2]\nseeds: [1, 2, 3]\n", "base/b.yaml"
-    )
+    base = write(tmp_path, "name: base\nsearch:\n  rounds: 5\n  grid: [1, 2]\nseeds: [1, 2, 3]\n", "base/b.yaml")
     document = read(tmp_path, "extends: base/b.yaml\nsearch:\n  rounds: 1\nseeds: [4]\n")
     assert document.data == {"name": "base", "search": {"rounds": 1, "grid": [1, 2]}, "seeds": [4]}
     assert document.place(("name",)) == Place(str(base), 1)

@@ -126,8 +126,7 @@ networks:
         "c.yaml:4: trainer.rouns: unknown key (did you mean 'rounds'?)",
         "c.yaml:5: trainer.mode: must be one of 'racing' or 'exact', found 'exakt' (did you mean 'exact'?)",
         "c.yaml:6: traffic.off: required key is missing",
-        "c.yaml:8: weighting: must be one of 'default', 'throughput' or 'delay', found 'delai'"
-        " (did you mean 'delay'?)",
+        "c.yaml:8: weighting: must be one of 'default', 'throughput' or 'delay', found 'delai' (did you mean 'delay'?)",
         "c.yaml:10: networks.0.link_rate: must be > 0, found 0",
         "c.yaml:11: networks.0.senders: must be a whole number, found '3'",
     ]

@@ -53,8 +53,14 @@ def runners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def networks():
     space = NetworkSpace(
-        link_rate={"min": 2, "max": 4, "step": 0.5}, rtt=20, senders={"min": 1, "max": 4, "step": 1}, buffer=100,
-        mean_on=500, mean_off=100, loss=0.001, duration=2000,
+        link_rate={"min": 2, "max": 4, "step": 0.5},
+        rtt=20,
+        senders={"min": 1, "max": 4, "step": 1},
+        buffer=100,
+        mean_on=500,
+        mean_off=100,
+        loss=0.001,
+        duration=2000,
     )
     return space.draw(1, 7)
 
@@ -63,8 +69,17 @@ def request(keep: bool = True) -> Request:
     policies = [compile_policy(one_rule(("rtt_ratio",))), compile_policy(one_rule(("rtt_ratio", "queue")))]
     index = np.arange(28, dtype=np.uint32)
     return Request(
-        policies, NetworkList(networks()), index % 2, index % 7, np.arange(28, dtype=np.uint64), 2000.0,
-        EngineModel(), 1, keep, keep, keep,
+        policies,
+        NetworkList(networks()),
+        index % 2,
+        index % 7,
+        np.arange(28, dtype=np.uint64),
+        2000.0,
+        EngineModel(),
+        1,
+        keep,
+        keep,
+        keep,
     )
 
 
@@ -136,7 +151,10 @@ class TestRay(Contract):
         import ray
 
         ray.init(
-            num_cpus=2, configure_logging=False, log_to_driver=False, include_dashboard=False,
+            num_cpus=2,
+            configure_logging=False,
+            log_to_driver=False,
+            include_dashboard=False,
             runtime_env={"env_vars": {"PYTHONPATH": str(tmp_path), "LCCA_TEST_FLAG": str(tmp_path / "died")}},
         )
         yield

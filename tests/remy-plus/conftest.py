@@ -12,9 +12,7 @@ E2E = ("send_ewma", "receive_ewma", "rtt_ratio", "slow_receive_ewma")
 Grow = Callable[..., RuleTable]
 
 
-def _grow(
-    seed: int, splits: int = 3, signals: tuple[str, ...] = E2E[:3], pacing_kind: str = "relative"
-) -> RuleTable:
+def _grow(seed: int, splits: int = 3, signals: tuple[str, ...] = E2E[:3], pacing_kind: str = "relative") -> RuleTable:
     """A table like one of a search: random rules bisected, random actions."""
     random = np.random.default_rng(seed)
     table = one_rule(signals, pacing_kind)

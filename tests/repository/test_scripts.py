@@ -29,9 +29,7 @@ def need(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
         ("", "false", "lcca: 'false' does not compile C++20; install g++ 11"),
     ],
 )
-def test_one_line_tells_what_is_missing(
-    tmp_path: Path, version: str | None, compiler: str, expected: str
-) -> None:
+def test_one_line_tells_what_is_missing(tmp_path: Path, version: str | None, compiler: str, expected: str) -> None:
     python = "./nothing" if version is None else sys.executable
     if version:
         python = str(tmp_path / "python")

@@ -51,9 +51,7 @@ def test_titles_differ():
     assert len(set(titles)) == len(titles)
 
 
-@pytest.mark.parametrize(
-    ("name", "bits"), [("e2e", 0), ("link", 32), ("link+queue", 64), ("link+queue-smoothed", 64)]
-)
+@pytest.mark.parametrize(("name", "bits"), [("e2e", 0), ("link", 32), ("link+queue", 64), ("link+queue-smoothed", 64)])
 def test_header_bits_are_those_of_the_papers_header(name, bits):
     assert signal_set(name).header_bits == bits
 

@@ -15,6 +15,8 @@ from lcca.campaigns.documents import OVERRIDE, Document, apply_overrides, read_d
 from lcca.campaigns.problems import ConfigError, Keys, Problem
 from lcca.campaigns.validation import validate
 from lcca.evaluation.networks import NetworkSpace
+from lcca.evaluation.rules import AnyRule
+from lcca.evaluation.settling import Rule
 from lcca.evaluation.utility import UtilityModel
 from lcca.evaluation.verdict import SettlingRule
 from lcca.remy_plus.engine import Model as EngineModel
@@ -111,7 +113,7 @@ class CampaignConfig(Model):
     validation: ValidationConfig = ValidationConfig()
     test: TestConfig = TestConfig()
     where: WhereConfig | None = None
-    settle: SettlingRule = SettlingRule()
+    settle: AnyRule = SettlingRule()
     model: LinkModel = LinkModel()
 
     @field_validator("signal_sets")
@@ -160,7 +162,7 @@ class CampaignConfig(Model):
         return self
 
     @property
-    def rule(self) -> SettlingRule:
+    def rule(self) -> Rule:
         """The settling rule, which looks for the last time when the pairs are used up."""
         ceiling = min(self.settle.ceiling or self.test.pairs, self.test.pairs)
         return self.settle.model_copy(update={"ceiling": ceiling})

@@ -94,8 +94,10 @@ class EstimationConfig(Model):
             raise ValueError("give either network (one link with open flows) or networks (a space)")
         known = FLOW_METRICS if self.network is not None else TRIAL_METRICS
         if self.estimate.metric not in known:
-            raise ValueError(f"estimate.metric: '{self.estimate.metric}' is not measured here"
-                             f"{did_you_mean(self.estimate.metric, known)}")
+            raise ValueError(
+                f"estimate.metric: '{self.estimate.metric}' is not measured here"
+                f"{did_you_mean(self.estimate.metric, known)}"
+            )
         if self.networks is not None and self.estimate.quantile is not None:
             raise ValueError("estimate.quantile: only flows have quantiles here; name a column such as rtt_p99_us")
         utility(self.utility)

@@ -12,6 +12,7 @@ from lcca.campaigns.config import CampaignConfig
 from lcca.campaigns.trying import Contest, compare_champions, compare_signal_sets
 from lcca.campaigns.version import version
 from lcca.evaluation.comparison import Comparison
+from lcca.evaluation.ebh import with_discoveries
 
 MEASURES = (
     "score_bits",
@@ -38,7 +39,7 @@ def all_comparisons(
         tested = trials[contest.utility.name]
         found += compare_champions(config, contest, tested, max(total, 1))
         found += compare_signal_sets(config, contest, tested, max(total, 1))
-    return found
+    return with_discoveries(found)
 
 
 def summary(

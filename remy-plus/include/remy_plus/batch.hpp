@@ -33,19 +33,19 @@ struct BatchOptions {
   unsigned jobs = 1;
   bool keep_delays = false;  // fills in percentiles
   bool keep_flows = false;
-  bool keep_uses = false;    // look-ups per rule of every trial; needs policies of equal size
+  bool keep_uses = false;        // look-ups per rule of every trial; needs policies of equal size
   std::optional<Census> census;  // rule tables only
 };
 
 struct BatchResult {
   std::vector<TrialTotals> trials;
-  std::vector<SenderTotals> senders;       // trials' senders one after another
-  std::vector<std::size_t> sender_begin;   // trials + 1
-  std::vector<Flow> flows;                 // empty unless kept
-  std::vector<std::size_t> flow_begin;     // trials + 1
-  std::vector<Uses> uses;                  // per policy
-  Uses trial_uses;                         // trials × rules; empty unless kept
-  std::vector<std::uint64_t> census;       // axes × 65536
+  std::vector<SenderTotals> senders;      // trials' senders one after another
+  std::vector<std::size_t> sender_begin;  // trials + 1
+  std::vector<Flow> flows;                // empty unless kept
+  std::vector<std::size_t> flow_begin;    // trials + 1
+  std::vector<Uses> uses;                 // per policy
+  Uses trial_uses;                        // trials × rules; empty unless kept
+  std::vector<std::uint64_t> census;      // axes × 65536
 };
 
 // `keep_going` is asked from the calling thread now and then; false stops the batch and throws Interrupted.

@@ -29,8 +29,8 @@ class Earliest {
     where_.resize(blocks, 0);
   }
 
-  double time() const { return time_; }     // the smallest, infinite if there is none
-  std::size_t at() const { return at_; }    // its index; of equals the one that was set first or the lowest
+  double time() const { return time_; }   // the smallest, infinite if there is none
+  std::size_t at() const { return at_; }  // its index; of equals the one that was set first or the lowest
 
   void set(std::size_t i, double time) {
     const std::size_t block = i / width_;

@@ -30,7 +30,7 @@ struct Network {
 };
 
 struct Model {
-  double link_interval = 10;    // µs over which the link signal is collected
+  double link_interval = 10;       // µs over which the link signal is collected
   bool rplus_link_window = false;  // divide by the whole interval, as R+ does, even where less time was covered
 };
 

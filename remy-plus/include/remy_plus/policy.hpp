@@ -39,7 +39,7 @@ using Uses = std::vector<std::uint64_t>;
 struct Action {
   double increment;  // packets
   double multiple;
-  double pacing;     // × receive EWMA (relative, R+) or µs (absolute, Remy)
+  double pacing;  // × receive EWMA (relative, R+) or µs (absolute, Remy)
 };
 
 enum class Pacing : std::uint8_t { relative, absolute };

@@ -15,15 +15,15 @@
 namespace remy_plus {
 
 struct Packet {
-  double sent;        // µs
-  double start;       // µs, start of service
-  double arrives;     // µs, at the receiver
-  double link;        // link stamp: utilisation
+  double sent;             // µs
+  double start;            // µs, start of service
+  double arrives;          // µs, at the receiver
+  double link;             // link stamp: utilisation
   std::uint32_t sequence;  // per sender, never reset
   std::uint32_t flow;      // index of its flow in the trial
   std::uint32_t queue;     // queue stamp, packets
   std::uint16_t sender;
-  bool lost;          // by the loss stage, after service
+  bool lost;  // by the loss stage, after service
 };
 static_assert(sizeof(Packet) <= 64);
 
@@ -40,7 +40,8 @@ class Port {
 
   // Offers a packet at `now`; false if the buffer was full. `link_moved` tells whether the link has already been
   // served at this very instant (R+ lets senders go first, then the link: it decides exact ties only).
-  bool accept(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow, std::uint16_t sender, bool lost) {
+  bool accept(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow, std::uint16_t sender,
+              bool lost) {
     settle(now, link_moved);
     const bool busy = link_moved ? free_at_ > now : free_at_ >= now;
     if (busy && static_cast<double>(tail_ - started_) >= buffer_) return false;
@@ -103,9 +104,11 @@ class Port {
 
   void grow() {
     if (ring_.size() >= most_packets_)
-      throw std::length_error("over 16 million packets are under way: give the network a finite buffer, or the policy a lower rate");
+      throw std::length_error(
+          "over 16 million packets are under way: give the network a finite buffer, or the policy a lower rate");
     std::vector<Packet> larger(ring_.size() * 2);
-    for (std::uint64_t i = std::min(head_, started_); i < tail_; ++i) larger[i & (larger.size() - 1)] = ring_[i & mask_];
+    for (std::uint64_t i = std::min(head_, started_); i < tail_; ++i)
+      larger[i & (larger.size() - 1)] = ring_[i & mask_];
     ring_.swap(larger);
     mask_ = ring_.size() - 1;
   }

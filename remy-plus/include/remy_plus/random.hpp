@@ -9,7 +9,14 @@
 namespace remy_plus {
 
 // What a stream is used for. The numbers are part of every result: never renumber.
-enum class Component : std::uint64_t { first_on = 1, on_time = 2, off_time = 3, flow_length = 4, loss = 5, arrival = 6 };
+enum class Component : std::uint64_t {
+  first_on = 1,
+  on_time = 2,
+  off_time = 3,
+  flow_length = 4,
+  loss = 5,
+  arrival = 6
+};
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; variant 13 of Stafford): a bijection on 64 bits.
 constexpr std::uint64_t mix64(std::uint64_t z) {

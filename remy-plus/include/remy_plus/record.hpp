@@ -16,12 +16,12 @@ struct Flow {
   double last_arrival = 0;
   std::uint64_t sent = 0;
   std::uint64_t delivered = 0;
-  std::uint64_t lost = 0;     // by the loss stage
-  std::uint64_t dropped = 0;  // by a full buffer
-  std::uint64_t length = 0;   // packets to send when byte-switched or open, else 0
+  std::uint64_t lost = 0;               // by the loss stage
+  std::uint64_t dropped = 0;            // by a full buffer
+  std::uint64_t length = 0;             // packets to send when byte-switched or open, else 0
   double delay_p50 = 0, delay_p99 = 0;  // filled in when delays are kept
-  bool finished = false;      // switched off before the end of the trial; an open flow: all packets arrived
-  bool stalled = false;       // ended with a closed window and nothing under way: no receipt could open it
+  bool finished = false;                // switched off before the end of the trial; an open flow: all packets arrived
+  bool stalled = false;                 // ended with a closed window and nothing under way: no receipt could open it
 };
 
 struct SenderTotals {
@@ -36,9 +36,9 @@ struct TrialTotals {
   std::uint64_t events = 0;
   std::uint64_t sent = 0;
   std::uint64_t delivered = 0;
-  double utilisation = 0;   // of the link over the trial
-  double queue_mean = 0;    // packets, time average
-  double queue_p99 = 0;     // packets, as seen at the start of service (filled in when delays are kept)
+  double utilisation = 0;          // of the link over the trial
+  double queue_mean = 0;           // packets, time average
+  double queue_p99 = 0;            // packets, as seen at the start of service (filled in when delays are kept)
   double delay_quantiles[5] = {};  // p50 p90 p95 p99 p99.9 over all delivered packets (when delays are kept)
 };
 

@@ -34,8 +34,8 @@ class RuleTree {
 
   struct Node {
     double cut;
-    std::uint32_t axis;      // a Signal
-    std::int32_t child[2];   // a node, or ~rule
+    std::uint32_t axis;     // a Signal
+    std::int32_t child[2];  // a node, or ~rule
   };
 
   // The compiled form, to be sent to another process; `root` is a node or ~rule.
@@ -44,7 +44,6 @@ class RuleTree {
   std::int32_t root() const { return root_; }
 
  private:
-
   std::int32_t build(const std::vector<Signal>& axes, const std::vector<Box>& boxes, Box cell,
                      std::vector<std::uint32_t> inside);
 

@@ -10,28 +10,39 @@ namespace remy_plus {
 
 // The first nine are R+'s, in R+'s order (the axis numbers of .dna files).
 enum Signal : std::size_t {
-  send_ewma,            // µs between sends of acknowledged packets, weight 1/8
-  receive_ewma,         // µs between receipts, weight 1/8
-  rtt_ratio,            // latest RTT / smallest RTT of this flow
-  slow_receive_ewma,    // µs between receipts, weight 1/256
-  rtt_difference,       // µs, latest RTT − smallest RTT
-  queueing_delay,       // µs, receive EWMA × outstanding packets
-  loss,                 // 0..1, EWMA (1/8) of "packets are missing before this one"
-  queue_ewma,           // packets, weight 1/8
-  link_ewma,            // 0..1, weight 1/8
-  queue,                // packets waiting when this packet started service
-  link,                 // 0..1, share of the link used over the collection interval
-  available_capacity,   // packets/µs left over the collection interval
+  send_ewma,           // µs between sends of acknowledged packets, weight 1/8
+  receive_ewma,        // µs between receipts, weight 1/8
+  rtt_ratio,           // latest RTT / smallest RTT of this flow
+  slow_receive_ewma,   // µs between receipts, weight 1/256
+  rtt_difference,      // µs, latest RTT − smallest RTT
+  queueing_delay,      // µs, receive EWMA × outstanding packets
+  loss,                // 0..1, EWMA (1/8) of "packets are missing before this one"
+  queue_ewma,          // packets, weight 1/8
+  link_ewma,           // 0..1, weight 1/8
+  queue,               // packets waiting when this packet started service
+  link,                // 0..1, share of the link used over the collection interval
+  available_capacity,  // packets/µs left over the collection interval
   available_capacity_ewma,
-  send_ratio,           // send rate / receive rate
-  slow_receive_ratio,   // slow receive rate / receive rate
+  send_ratio,          // send rate / receive rate
+  slow_receive_ratio,  // slow receive rate / receive rate
   signal_count
 };
 
-inline constexpr std::array<std::string_view, signal_count> signal_names = {
-    "send_ewma",      "receive_ewma", "rtt_ratio", "slow_receive_ewma", "rtt_difference",          "queueing_delay",
-    "loss",           "queue_ewma",   "link_ewma", "queue",             "link",                    "available_capacity",
-    "available_capacity_ewma", "send_ratio", "slow_receive_ratio"};
+inline constexpr std::array<std::string_view, signal_count> signal_names = {"send_ewma",
+                                                                            "receive_ewma",
+                                                                            "rtt_ratio",
+                                                                            "slow_receive_ewma",
+                                                                            "rtt_difference",
+                                                                            "queueing_delay",
+                                                                            "loss",
+                                                                            "queue_ewma",
+                                                                            "link_ewma",
+                                                                            "queue",
+                                                                            "link",
+                                                                            "available_capacity",
+                                                                            "available_capacity_ewma",
+                                                                            "send_ratio",
+                                                                            "slow_receive_ratio"};
 
 // Every signal lives in [0, signal_ceiling), the domain of R+'s rule trees.
 inline constexpr double signal_ceiling = 163840;

@@ -119,8 +119,7 @@ class Simulation {
       space_.on_streams[i] = stream(Component::on_time);
       space_.off_streams[i] = stream(Component::off_time);
       space_.length_streams[i] = stream(Component::flow_length);
-      space_.next_switch[i] =
-          script_ ? scripted(i, 0) : stream(Component::first_on).exponential(network_.mean_off);
+      space_.next_switch[i] = script_ ? scripted(i, 0) : stream(Component::first_on).exponential(network_.mean_off);
     }
     if (open()) {
       space_.idle.assign(1, 0);
@@ -239,15 +238,15 @@ class Simulation {
     if (open()) return start_flow();
     Sender& s = senders_[i];
     if (s.on) {
-      space_.next_switch[i] = script_ ? scripted(i, 2 * s.flows)
-                                      : now_ + space_.off_streams[i].exponential(network_.mean_off);
+      space_.next_switch[i] =
+          script_ ? scripted(i, 2 * s.flows) : now_ + space_.off_streams[i].exponential(network_.mean_off);
       switch_off(s);
       plan(i, never);
     } else {
       switch_on(i, s);
       if (network_.switched == Switching::time)
-        space_.next_switch[i] = script_ ? scripted(i, 2 * s.flows - 1)
-                                        : now_ + space_.on_streams[i].exponential(network_.mean_on);
+        space_.next_switch[i] =
+            script_ ? scripted(i, 2 * s.flows - 1) : now_ + space_.on_streams[i].exponential(network_.mean_on);
       else
         space_.next_switch[i] = never;
       find_switch();

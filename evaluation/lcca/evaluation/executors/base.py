@@ -54,9 +54,7 @@ class Executor(ABC):
         if request.trials == 0:
             return run_here(request)
         edges = np.linspace(0, request.trials, min(self.workers * 2, request.trials) + 1).astype(int)
-        parts = [
-            replace(request.part(int(a), int(b)), jobs=self.threads) for a, b in pairwise(edges)
-        ]
+        parts = [replace(request.part(int(a), int(b)), jobs=self.threads) for a, b in pairwise(edges)]
         return merge(self._run_all(parts))
 
     def _run_all(self, parts: list[Request]) -> list[Columns]:
