@@ -118,12 +118,12 @@ def _quantile_of(tails: list[Any], flows: int, p: float) -> tuple[float, float]:
     return found, float(values[max(int(rank - reach), 0)] - values[int(rank + reach)]) / 2
 
 
-def measure(name: str, repetitions: int, budget: int | None, never_refuse: bool) -> dict[str, Any]:
+def measure(name: str, repetitions: int, budget: int | None, never_refuse: bool, seed: int) -> dict[str, Any]:
     """Repeat a case."""
     case = CASES[name]
     bench, config, (wanted, error) = case.bench(), case.config(budget), truth(case)
     began, estimate = time.process_time(), unchecked if never_refuse else estimate_tail
-    found = [estimate(bench, config, np.random.default_rng([7, i])) for i in range(repetitions)]
+    found = [estimate(bench, config, np.random.default_rng([seed, i])) for i in range(repetitions)]
     cpu = time.process_time() - began
     told = {
         "case": name,
@@ -188,11 +188,12 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", choices=[*CASES, []], metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--repetitions", type=int, default=300)
     parser.add_argument("--budget", type=int)
+    parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--never-refuse", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name in options.cases or CASES:
-        told = measure(name, options.repetitions, options.budget, options.never_refuse)
+        told = measure(name, options.repetitions, options.budget, options.never_refuse, options.seed)
         if options.json:
             print(json.dumps(told), flush=True)
         else:
