@@ -74,7 +74,8 @@ def test_the_summary_agrees_with_the_trials(finished: Path) -> None:
     for policy in summary["policies"]:
         rows = trials[trials["policy"] == policy["id"]]
         assert policy["test"]["score_bits"] == pytest.approx(rows["score_bits"].mean())
-        assert policy["test"]["trials"] == len(rows) == 80
+        assert policy["test"]["trials"] == len(rows) == trials["network"].nunique()
+    assert len(rows) in (20, 40, 60, 80)  # whole blocks, and no more than the configuration allows
     networks = pd.read_parquet(finished / "networks.parquet")
     assert sorted(networks["network"]) == sorted(trials["network"].unique())
 
