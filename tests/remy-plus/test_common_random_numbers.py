@@ -105,6 +105,13 @@ def test_policies_meet_the_same_losses(other: Policy) -> None:
     assert compared > 20
 
 
+def test_every_flow_meets_losses_of_its_own() -> None:
+    missing, _ = lost_packets(FixedRate(0.7))
+    for sender in range(NETWORK.senders):
+        first = [min(lost) for (of, _), lost in missing.items() if of == sender and lost]
+        assert len(set(first)) > 0.7 * len(first) > 3
+
+
 def test_other_seeds_and_networks_meet_other_traffic() -> None:
     variants = [run(NETWORK, POLICIES[0], seed) for seed in (0, 1, 2, 2**32, 2**64 - 1)]
     variants += [run(replace(NETWORK, id=i), POLICIES[0]) for i in (0, 1, 2, 2**40)]
