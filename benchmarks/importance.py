@@ -82,7 +82,7 @@ FCFS, LOGNORMAL = first_come_first_served(), LognormalSizes(0.0, 1.0)
 CASES = {
     "sharing-p99": Case(0.99),
     "sharing-p999": Case(0.999),
-    "sharing-p99-long": Case(0.99, flows=100, budget=4000),
+    "sharing-p99-long": Case(0.99, flows=100, budget=2000),
     "sharing-p999-busy": Case(0.999, load=0.8),
     "sharing-p99-slowdown": Case(0.99, slowdown=True),
     "sharing-p999-hadoop": Case(0.999, sizes=TableSizes(flow_sizes("fb-hadoop"))),

@@ -183,3 +183,14 @@ def test_missing_ray_names_the_mend(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_empty_batch_is_empty() -> None:
     with executor("local", 2) as found:
         assert len(found(request().part(0, 0))["trial_sent"]) == 0
+
+
+def test_a_network_without_propagation_has_no_delay_over_rtt() -> None:
+    space = NetworkSpace(link_rate=1, rtt=0, senders=1, buffer=10, mean_on=500, mean_off=10, loss=0, duration=2000)
+    rows = run_trials(Engine(2000.0, jobs=1), {"w": FixedWindow(2)}, space.draw(1, 1), [1], utility("default"))
+    assert rows["delay_over_rtt"].isna().all() and rows["delay_us"].notna().all()
+
+
+def test_what_the_engine_refuses_is_bad_input() -> None:
+    with pytest.raises(InputError, match=r"engine: .*duration"):
+        Engine(0.0, jobs=1).run([compile_policy(Aimd())], NetworkList(networks()), [0], [0], [1])

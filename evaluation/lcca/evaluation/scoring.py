@@ -44,7 +44,7 @@ def trial_rows(batch: Batch, utility: Utility) -> pd.DataFrame:
     scores = score_trials(utility, senders)
     networks, index = batch.networks, batch.network_index
     means = mean_trials(senders, networks.link_rate[index])
-    sent = batch.floats("trial_sent")
+    sent, rtt = batch.floats("trial_sent"), networks.rtt[index]
     failed = batch.floats("sender_lost") + batch.floats("sender_dropped")
     lost = np.bincount(batch.sender_trial, weights=failed, minlength=batch.trials)
     stalled = np.bincount(batch.sender_trial, weights=batch.floats("sender_stalled"), minlength=batch.trials).astype(
@@ -55,7 +55,7 @@ def trial_rows(batch: Batch, utility: Utility) -> pd.DataFrame:
         "throughput_share": means.throughput_share,
         "throughput_over_link": means.throughput_share / networks.link_rate[index],
         "delay_us": means.delay_us,
-        "delay_over_rtt": means.delay_us / networks.rtt[index],
+        "delay_over_rtt": np.divide(means.delay_us, rtt, out=np.full(batch.trials, np.nan), where=rtt > 0),
         "fairness": means.fairness,
         "starved": scores.starved,
         "senders_counted": scores.senders_counted,

@@ -90,7 +90,18 @@ class Request:
 
 
 def run_here(request: Request) -> Columns:
-    """Run a batch in this process, on its threads."""
+    """Run a batch in this process, on its threads.
+
+    Raises:
+        InputError: what the engine refuses, such as more packets under way than it can hold.
+    """
+    try:
+        return _run_core(request)
+    except (ValueError, RuntimeError) as error:
+        raise InputError(f"engine: {error}") from error
+
+
+def _run_core(request: Request) -> Columns:
     columns: Columns = _core.run_batch(
         request.policies,
         request.networks.compiled,
