@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "remy_plus/policy.hpp"
+#include "policy_state.hpp"
 
 namespace remy_plus::bindings {
 
@@ -26,15 +26,6 @@ Signal signal_by_name(const std::string& name) {
   const auto at = std::find(signal_names.begin(), signal_names.end(), name);
   if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + name + "'");
   return static_cast<Signal>(at - signal_names.begin());
-}
-
-Action checked(double increment, double multiple, double pacing) {
-  if (!std::isfinite(increment) || std::abs(increment) > largest_window)
-    throw std::invalid_argument("increment must be a number of at most 1e6 packets");
-  if (!std::isfinite(multiple) || multiple < 0 || multiple > 1000)
-    throw std::invalid_argument("multiple must be in [0, 1000]");
-  if (!std::isfinite(pacing) || pacing < 0) throw std::invalid_argument("pacing must be >= 0");
-  return {increment, multiple, pacing};
 }
 
 PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lower, const Matrix& upper,
@@ -71,57 +62,6 @@ std::uint32_t find(const PolicyHandle& self, const std::vector<double>& values) 
   return std::get<RuleTable>(self.policy).tree->find(signals);
 }
 
-// The compiled form of a policy as plain values, so that it can be sent to another process.
-nb::tuple state_of(const PolicyHandle& self) {
-  if (const auto* p = std::get_if<FixedWindow>(&self.policy)) return nb::make_tuple("fixed-window", p->window);
-  if (const auto* p = std::get_if<FixedRate>(&self.policy)) return nb::make_tuple("fixed-rate", p->gap);
-  if (const auto* p = std::get_if<Aimd>(&self.policy))
-    return nb::make_tuple("aimd", p->increase, p->decrease, p->initial);
-  const auto& table = std::get<RuleTable>(self.policy);
-  std::vector<double> cuts, actions;
-  std::vector<std::int64_t> links;
-  for (const RuleTree::Node& node : table.tree->nodes()) {
-    cuts.push_back(node.cut);
-    links.insert(links.end(), {node.axis, node.child[0], node.child[1]});
-  }
-  for (const Action& a : table.actions) actions.insert(actions.end(), {a.increment, a.multiple, a.pacing});
-  return nb::make_tuple("rule-table", cuts, links, table.tree->root(), actions, table.pacing == Pacing::absolute,
-                        table.wanted);
-}
-
-RuleTable table_of(const nb::tuple& state) {
-  const auto cuts = nb::cast<std::vector<double>>(state[1]);
-  const auto links = nb::cast<std::vector<std::int64_t>>(state[2]);
-  const auto actions = nb::cast<std::vector<double>>(state[4]);
-  if (links.size() != 3 * cuts.size() || actions.size() % 3 != 0)
-    throw std::invalid_argument("damaged compiled rule table");
-  std::vector<RuleTree::Node> nodes;
-  for (std::size_t i = 0; i < cuts.size(); ++i)
-    nodes.push_back({cuts[i],
-                     static_cast<std::uint32_t>(links[3 * i]),
-                     {static_cast<std::int32_t>(links[3 * i + 1]), static_cast<std::int32_t>(links[3 * i + 2])}});
-  RuleTable table;
-  for (std::size_t i = 0; i < actions.size(); i += 3)
-    table.actions.push_back(checked(actions[i], actions[i + 1], actions[i + 2]));
-  table.tree = std::make_shared<RuleTree>(std::move(nodes), nb::cast<std::int32_t>(state[3]), table.actions.size());
-  table.pacing = nb::cast<bool>(state[5]) ? Pacing::absolute : Pacing::relative;
-  table.wanted = nb::cast<SignalMask>(state[6]);
-  return table;
-}
-
-void set_state(PolicyHandle& self, const nb::tuple& state) {
-  const auto kind = nb::cast<std::string>(state[0]);
-  const auto number = [&](std::size_t i) { return nb::cast<double>(state[i]); };
-  if (kind == "fixed-window")
-    new (&self) PolicyHandle{FixedWindow{number(1)}};
-  else if (kind == "fixed-rate")
-    new (&self) PolicyHandle{FixedRate{number(1)}};
-  else if (kind == "aimd")
-    new (&self) PolicyHandle{Aimd{number(1), number(2), number(3)}};
-  else
-    new (&self) PolicyHandle{table_of(state)};
-}
-
 }  // namespace
 
 const Policy& policy_of(nb::handle handle) { return nb::cast<const PolicyHandle&>(handle).policy; }
@@ -143,8 +83,9 @@ void bind_policy(nb::module_& m) {
       .def("with_action", &with_action, "rule"_a, "increment"_a, "multiple"_a, "pacing"_a,
            "The same table with another action for one rule; the compiled tree is shared.")
       .def("find", &find, "signals"_a, "Index of the rule that holds these values (one per engine signal).")
-      .def("__getstate__", &state_of)
-      .def("__setstate__", &set_state)
+      .def("__getstate__", [](const PolicyHandle& self) { return state_of(self.policy); })
+      .def("__setstate__",
+           [](PolicyHandle& self, const nb::tuple& state) { new (&self) PolicyHandle{policy_from(state)}; })
       .def_prop_ro("rules", [](const PolicyHandle& self) {
         return std::visit([](const auto& p) { return p.rules(); }, self.policy);
       });

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A TCP socket that marks what it sends, echoes marks on acknowledgements, and obeys a driver: when it may send and
+// what follows from an acknowledgement. Everything else (SACK, recovery, RTO, congestion control) is stock ns-3.
+#pragma once
+
+#include <vector>
+
+#include "mark.hpp"
+#include "ns3/tcp-congestion-ops.h"
+#include "ns3/tcp-socket-base.h"
+#include "ns3/tcp-tx-buffer.h"
+
+namespace lcca_ns3 {
+
+// The sending side of a connection, as its socket sees it.
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  virtual bool may_send() const = 0;
+  virtual void sending(Mark::Fields& fields, std::uint32_t bytes) = 0;
+  virtual void acknowledged(const Mark::Fields& echo) = 0;
+  virtual void refill() = 0;
+  virtual void timed_out() = 0;
+};
+
+// What receivers have, by flow of the trial; shared by all sockets of a trial.
+struct Deliveries {
+  std::vector<std::uint32_t> segments;  // per flow, retransmitted ones once
+};
+
+class MarkedSocket : public ns3::TcpSocketBase {
+ public:
+  static ns3::TypeId GetTypeId();
+  MarkedSocket() = default;
+  MarkedSocket(const MarkedSocket& other);
+
+  void drive(Driver* driver) { driver_ = driver; }
+  void deliver_to(Deliveries* deliveries) { deliveries_ = deliveries; }
+  static void trace(ns3::Ptr<MarkedSocket> socket);  // before it connects or listens; forks inherit it
+
+  // Adds segments to the send buffer until `count` wait there unsent; returns how many were added.
+  std::uint32_t top_up(std::uint32_t count);
+  std::uint32_t unsent() const;  // segments in the send buffer that were never sent
+  bool all_acknowledged() const { return m_txBuffer->Size() == 0; }
+  void send_now() { SendPendingData(m_connected); }
+  bool established() const { return m_state == ESTABLISHED; }
+
+  void set_window(double packets);
+  void restart(ns3::Ptr<ns3::TcpCongestionOps> control, std::uint32_t initial_window);  // a new flow of a stock CCA
+  ns3::Ptr<ns3::TcpSocketState> block() const { return m_tcb; }
+  ns3::Ptr<ns3::TcpCongestionOps> control() const { return m_congestionControl; }
+
+ protected:
+  ns3::Ptr<ns3::TcpSocketBase> Fork() override { return ns3::CopyObject<MarkedSocket>(this); }
+  void ReceivedAck(ns3::Ptr<ns3::Packet> packet, const ns3::TcpHeader& header) override;
+  void ReceivedData(ns3::Ptr<ns3::Packet> packet, const ns3::TcpHeader& header) override;
+  std::uint32_t AvailableWindow() const override;
+  void ReTxTimeout() override;
+
+ private:
+  static void on_send(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
+                      ns3::Ptr<const ns3::TcpSocketBase> socket);
+  void mark(ns3::Ptr<const ns3::Packet> packet);
+  bool is_new(ns3::SequenceNumber32 begin);
+
+  Driver* driver_ = nullptr;
+  Deliveries* deliveries_ = nullptr;
+  Mark::Fields latest_;         // receiver: of the data packet that is being answered
+  std::vector<bool> received_;  // receiver: segments that have arrived
+};
+
+// Congestion control that leaves the window to the driver, in loss and recovery too.
+class HeldWindow : public ns3::TcpCongestionOps {
+ public:
+  static ns3::TypeId GetTypeId();
+  std::string GetName() const override { return "held"; }
+  std::uint32_t GetSsThresh(ns3::Ptr<const ns3::TcpSocketState> tcb, std::uint32_t) override { return tcb->m_cWnd; }
+  void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState>, std::uint32_t) override {}
+  bool HasCongControl() const override { return true; }
+  void CongControl(ns3::Ptr<ns3::TcpSocketState>, const ns3::TcpRateOps::TcpRateConnection&,
+                   const ns3::TcpRateOps::TcpRateSample&) override {}
+  ns3::Ptr<ns3::TcpCongestionOps> Fork() override { return ns3::CopyObject<HeldWindow>(this); }
+};
+
+}  // namespace lcca_ns3

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// What one trial is made of (units: packets, µs, unless a name says otherwise).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "remy_plus/network.hpp"
+#include "remy_plus/policy.hpp"
+
+namespace lcca_ns3 {
+
+struct LinkPlan {
+  int tail = 0, head = 0;
+  double rate = 0;    // packets/µs
+  double delay = 0;   // µs, one way
+  double buffer = 0;  // packets
+};
+
+struct RoutePlan {
+  std::vector<int> forward, backward;  // indices of links
+  bool measured = true;
+};
+
+// A congestion control of ns-3 or of this module, by its TypeId and attributes.
+struct StockControl {
+  std::string type;
+  std::map<std::string, std::string> attributes;
+  bool ecn = false;
+};
+
+// Drop-tail unless `kind` says "red"; attributes are those of ns3::RedQueueDisc.
+struct QueuePlan {
+  std::string kind = "drop-tail";
+  std::map<std::string, std::string> attributes;
+};
+
+struct Options {
+  std::uint32_t packet_bytes = 590;  // a data packet on the wire, in-network signals not counted
+  std::int64_t header_bytes = -1;    // of in-network signals; -1: what the policy's signals need
+  double host_gbps = 1000;
+  double min_rto = 5000;              // µs
+  std::uint32_t initial_window = 10;  // packets, of stock congestion controls
+  double time_scale = 1;              // simulated µs per µs: 1000 lets milliseconds stand for microseconds (A.3)
+  bool keep_delays = false;
+  bool one_way = false;
+};
+
+struct Plan {
+  remy_plus::Network network;
+  int routers = 2;
+  std::vector<LinkPlan> links;
+  std::vector<RoutePlan> routes;
+  std::variant<remy_plus::Policy, StockControl> policy;
+  QueuePlan queue;
+  std::uint64_t seed = 0;
+  double duration = 0;
+  double link_interval = 10;
+  Options options;
+
+  double ns_per_us() const { return 1000 * options.time_scale; }
+  std::int64_t ns(double us) const { return std::llround(us * ns_per_us()); }
+};
+
+}  // namespace lcca_ns3

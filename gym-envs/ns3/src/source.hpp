@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A sender: goes on and off as the engine's senders do (same random streams), keeps its socket supplied, and lets a
+// policy of the engine or a stock congestion control decide about the window.
+#pragma once
+
+#include <functional>
+
+#include "ledger.hpp"
+#include "marked_socket.hpp"
+#include "ns3/event-id.h"
+#include "remy_plus/memory.hpp"
+#include "remy_plus/random.hpp"
+
+namespace lcca_ns3 {
+
+class Source : public Driver {
+ public:
+  Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t begin);
+
+  void attach(ns3::Ptr<MarkedSocket> socket);
+  void finish(double end);
+  double first_on() const { return first_on_; }
+  // Called with every echo (queue stamps are counted by the trial).
+  void watch(std::function<void(const Mark::Fields&)> watcher) { watcher_ = std::move(watcher); }
+
+  // --- Driver
+  bool may_send() const override;
+  void sending(Mark::Fields& fields, std::uint32_t bytes) override;
+  void acknowledged(const Mark::Fields& echo) override;
+  void refill() override;
+  void timed_out() override;
+
+ private:
+  double now() const;  // µs since the trial began
+  void after(double us, void (Source::*what)());
+  void switch_on();
+  void switch_off();
+  void end_if_sent();
+  void start_policy();
+  void start_stock();
+  void obey();  // hands the policy's window and gap to the socket
+  void wake();
+  void draw_loss(std::int64_t from);
+  std::uint64_t flow_length();
+  std::int64_t due() const;  // ns, when pacing allows the next packet
+  bool by_bytes() const { return plan_.network.switched == remy_plus::Switching::bytes; }
+  bool active() const { return on_ || by_bytes(); }  // a byte-switched flow may resend what was lost after its end
+  const remy_plus::Policy* policy() const { return std::get_if<remy_plus::Policy>(&plan_.policy); }
+
+  const Plan& plan_;
+  std::size_t index_;
+  Ledger& ledger_;
+  std::int64_t begin_;  // ns
+  ns3::Ptr<MarkedSocket> socket_;
+  std::function<void(const Mark::Fields&)> watcher_;
+  remy_plus::Stream on_stream_, off_stream_, length_stream_, loss_stream_;
+  remy_plus::Memory memory_;
+  remy_plus::Control control_;
+  remy_plus::Uses uses_;
+  remy_plus::SignalMask wanted_ = 0;
+  ns3::EventId timer_;
+  bool on_ = false;
+  std::uint64_t supply_ = 0;  // packets of the flow that are not in the send buffer yet
+  std::uint32_t flow_ = UINT32_MAX;
+  std::uint32_t flows_ = 0;
+  std::int64_t sent_ = 0;
+  std::int64_t acknowledged_ = -1;
+  std::int64_t next_loss_ = -1;
+  std::int64_t last_send_ = 0;  // ns
+  double log_keep_;
+  double first_on_ = remy_plus::never;
+};
+
+}  // namespace lcca_ns3
