@@ -1,6 +1,6 @@
 """How often the intervals of importance sampling hold the truth, and what it saves, on queues whose truth is known.
 
-    python benchmarks/importance.py [CASE ...] [--repetitions 300] [--budget N] [--json]
+    python benchmarks/importance.py [CASE ...] [--repetitions 300] [--budget N] [--accuracy PERCENT] [--json]
 
 Truth is the pooled quantile of 40 million flows of plain trials (its own error is told). Per case: coverage of the
 interval delivered, how often importance sampling was delivered and each test refused it, coverage where it was
@@ -16,11 +16,13 @@ import math
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from lcca.evaluation.estimate import EstimateConfig, Estimating
 from lcca.evaluation.importance import (
     Bench,
     ImportanceConfig,
@@ -30,6 +32,7 @@ from lcca.evaluation.importance import (
     OpenLoop,
     TableSizes,
     TailEstimate,
+    attempt_tail,
     estimate_tail,
 )
 from lcca.evaluation.importance.cross_entropy import search
@@ -37,6 +40,8 @@ from lcca.evaluation.importance.flows import Simulator, Sizes
 from lcca.evaluation.importance.quantiles import batches, woodruff
 from lcca.evaluation.importance.queues import first_come_first_served, processor_sharing
 from lcca.evaluation.sizes import flow_sizes
+
+Estimator: TypeAlias = Callable[[Bench, ImportanceConfig, np.random.Generator], TailEstimate]
 
 TRUTH_SEED = 1
 TRUTH_TRIALS = 2_000_000
@@ -73,6 +78,22 @@ class Case:
         return ImportanceConfig.model_validate({"quantile": self.p, "budget": budget or self.budget} | self.options)
 
 
+@dataclass(frozen=True)
+class ParetoSizes:
+    """Sizes of at least 1 that are larger than x with chance x^−shape: without a variance below a shape of 2."""
+
+    shape: float
+
+    @property
+    def mean(self) -> float:
+        """Mean size."""
+        return self.shape / (self.shape - 1)
+
+    def beyond(self, chance: Any) -> Any:
+        """Return the sizes that a flow surpasses with this chance."""
+        return np.maximum(chance, np.finfo(np.float64).tiny) ** (-1 / self.shape)
+
+
 def _slowdown(fct: Any, size: Any) -> Any:
     return fct / size
 
@@ -81,6 +102,8 @@ CCEVAL = ImportanceConfig.cceval(0.5).model_dump(exclude={"quantile", "budget"})
 FCFS, LOGNORMAL = first_come_first_served(), LognormalSizes(0.0, 1.0)
 CASES = {
     "sharing-p99": Case(0.99),
+    "sharing-p99-light": Case(0.99, load=0.2),
+    "sharing-p99-pareto": Case(0.99, sizes=ParetoSizes(1.2)),
     "sharing-p999": Case(0.999),
     "sharing-p99-long": Case(0.99, flows=100, budget=2000),
     "sharing-p999-busy": Case(0.999, load=0.8),
@@ -118,11 +141,11 @@ def _quantile_of(tails: list[Any], flows: int, p: float) -> tuple[float, float]:
     return found, float(values[max(int(rank - reach), 0)] - values[int(rank + reach)]) / 2
 
 
-def measure(name: str, repetitions: int, budget: int | None, never_refuse: bool, seed: int) -> dict[str, Any]:
+def measure(name: str, repetitions: int, budget: int | None, estimate: Estimator, seed: int) -> dict[str, Any]:
     """Repeat a case."""
     case = CASES[name]
     bench, config, (wanted, error) = case.bench(), case.config(budget), truth(case)
-    began, estimate = time.process_time(), unchecked if never_refuse else estimate_tail
+    began = time.process_time()
     found = [estimate(bench, config, np.random.default_rng([seed, i])) for i in range(repetitions)]
     cpu = time.process_time() - began
     told = {
@@ -183,6 +206,31 @@ def unchecked(bench: Bench, config: ImportanceConfig, rng: np.random.Generator) 
     return TailEstimate(told.estimate, told.low, told.high, config.confidence, runs, cost, "unchecked", (), (), None)
 
 
+def to_accuracy(bench: Bench, config: ImportanceConfig, rng: np.random.Generator, percent: float) -> TailEstimate:
+    """Estimate as `lcca estimate` does: stop at an accuracy, fall back to the model-free estimation."""
+    wanted = EstimateConfig(
+        metric="value", quantile=config.quantile, accuracy_percent=percent, ceiling=config.budget, floor=100, every=500
+    )
+    tried = attempt_tail(bench, config, rng, wanted=wanted)
+    told = (tried.refused, tried.checks, tried.variance_ratio)
+    if tried.interval is not None:
+        ends = (tried.interval.estimate, tried.interval.low, tried.interval.high, config.confidence)
+        return TailEstimate(*ends, tried.runs, tried.spent, tried.words, *told)
+    going, plain = Estimating(wanted), Measure(NormalTilt(), bench.loop.rate)
+    while not going.finished:
+        cycles = bench.run(plain, 500, rng)
+        going.feed(np.split(cycles.value, cycles.flows.begin[1:-1]))
+    found = going.state
+    ends = (found.estimate, found.low, found.high, found.confidence)
+    return TailEstimate(*ends, tried.runs + found.trials, tried.spent + found.trials, found.method, *told)
+
+
+def estimator(never_refuse: bool, accuracy: float | None) -> Estimator:
+    if accuracy is not None:
+        return lambda bench, config, rng: to_accuracy(bench, config, rng, accuracy)
+    return unchecked if never_refuse else estimate_tail
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", choices=[*CASES, []], metavar="CASE", help=", ".join(CASES))
@@ -190,10 +238,12 @@ def main() -> None:
     parser.add_argument("--budget", type=int)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--never-refuse", action="store_true")
+    parser.add_argument("--accuracy", type=float, metavar="PERCENT", help="stop there, as `lcca estimate` does")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name in options.cases or CASES:
-        told = measure(name, options.repetitions, options.budget, options.never_refuse, options.seed)
+        estimate = estimator(options.never_refuse, options.accuracy)
+        told = measure(name, options.repetitions, options.budget, estimate, options.seed)
         if options.json:
             print(json.dumps(told), flush=True)
         else:

@@ -49,6 +49,7 @@ void add_senders(nb::dict& out, const BatchResult& r) {
   out["sender_delivered"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.delivered; });
   out["sender_lost"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.lost; });
   out["sender_dropped"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.dropped; });
+  out["sender_acks_dropped"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.acks_dropped; });
   out["sender_delay_sum_us"] = column<double>(r.senders, [](const SenderTotals& s) { return s.delay_sum; });
   out["sender_share_us"] = column<double>(r.senders, [](const SenderTotals& s) { return s.share; });
   out["sender_first_on_us"] = column<double>(r.senders, [](const SenderTotals& s) { return s.first_on; });
@@ -58,6 +59,7 @@ void add_senders(nb::dict& out, const BatchResult& r) {
 
 void add_trials(nb::dict& out, const BatchResult& r, bool delays) {
   out["trial_events"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.events; });
+  out["trial_hops"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.hops; });
   out["trial_sent"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.sent; });
   out["trial_delivered"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.delivered; });
   out["trial_utilisation"] = column<double>(r.trials, [](const TrialTotals& t) { return t.utilisation; });
@@ -84,9 +86,18 @@ void add_flows(nb::dict& out, const BatchResult& r) {
   out["flow_delivered"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.delivered; });
   out["flow_lost"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.lost; });
   out["flow_dropped"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.dropped; });
+  out["flow_acks_dropped"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.acks_dropped; });
   out["flow_length"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.length; });
   out["flow_finished"] = column<std::uint8_t>(r.flows, [](const Flow& f) { return f.finished; });
   out["flow_stalled"] = column<std::uint8_t>(r.flows, [](const Flow& f) { return f.stalled; });
+}
+
+void add_links(nb::dict& out, const BatchResult& r) {
+  out["link_begin"] = column<std::int64_t>(r.link_begin, [](std::size_t x) { return x; });
+  out["link_utilisation"] = column<double>(r.links, [](const LinkTotals& l) { return l.utilisation; });
+  out["link_queue_mean_packets"] = column<double>(r.links, [](const LinkTotals& l) { return l.queue_mean; });
+  out["link_accepted"] = column<std::int64_t>(r.links, [](const LinkTotals& l) { return l.accepted; });
+  out["link_dropped"] = column<std::int64_t>(r.links, [](const LinkTotals& l) { return l.dropped; });
 }
 
 BatchResult run_released(const std::vector<Policy>& policies, const std::vector<Network>& networks,
@@ -102,20 +113,22 @@ BatchResult run_released(const std::vector<Policy>& policies, const std::vector<
 nb::dict run(const nb::list& policies, const std::vector<Network>& networks, const Column<std::uint32_t>& policy_index,
              const Column<std::uint32_t>& network_index, const Column<std::uint64_t>& seed, double duration,
              double link_interval, bool rplus_link_window, unsigned jobs, bool keep_delays, bool keep_flows,
-             bool keep_uses) {
+             bool keep_uses, bool keep_links, double ack_size) {
   BatchOptions options;
   options.duration = duration;
-  options.model = {link_interval, rplus_link_window};
+  options.model = {link_interval, rplus_link_window, ack_size};
   options.jobs = std::max(jobs, 1u);
   options.keep_delays = keep_delays;
   options.keep_flows = keep_flows;
   options.keep_uses = keep_uses;
+  options.keep_links = keep_links;
   BatchResult result =
       run_released(policies_of(policies), networks, trials_of(policy_index, network_index, seed), options);
   nb::dict out;
   add_senders(out, result);
   add_trials(out, result, keep_delays);
   if (keep_flows) add_flows(out, result);
+  if (keep_links) add_links(out, result);
   if (keep_uses) {
     const std::size_t rows = result.trials.size();
     const std::size_t each = rows ? result.trial_uses.size() / rows : 0;
@@ -130,7 +143,7 @@ nb::dict run(const nb::list& policies, const std::vector<Network>& networks, con
 nb::object census(nb::handle policy, const std::vector<Network>& networks, const Column<std::uint32_t>& network_index,
                   const Column<std::uint64_t>& seed, double duration, double link_interval, bool rplus_link_window,
                   unsigned jobs, std::uint32_t rule, const std::vector<std::string>& axes,
-                  const std::vector<std::uint32_t>& prefix) {
+                  const std::vector<std::uint32_t>& prefix, double ack_size) {
   Census wanted;
   wanted.rule = rule;
   wanted.prefix = prefix;
@@ -142,7 +155,7 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
   if (!prefix.empty() && prefix.size() != axes.size()) throw std::invalid_argument("one prefix per axis is needed");
   BatchOptions options;
   options.duration = duration;
-  options.model = {link_interval, rplus_link_window};
+  options.model = {link_interval, rplus_link_window, ack_size};
   options.jobs = std::max(jobs, 1u);
   options.census = wanted;
   const std::vector<std::uint32_t> same(seed.shape(0), 0);
@@ -157,10 +170,11 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
 void bind_batch(nb::module_& m) {
   m.def("run_batch", &run, "policies"_a, "networks"_a, "policy_index"_a, "network_index"_a, "seed"_a, nb::kw_only(),
         "duration"_a, "link_interval"_a, "rplus_link_window"_a, "jobs"_a, "keep_delays"_a, "keep_flows"_a,
-        "keep_uses"_a,
+        "keep_uses"_a, "keep_links"_a = false, "ack_size"_a = Model{}.ack_size,
         "Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.");
   m.def("census", &census, "policy"_a, "networks"_a, "network_index"_a, "seed"_a, nb::kw_only(), "duration"_a,
         "link_interval"_a, "rplus_link_window"_a, "jobs"_a, "rule"_a, "axes"_a, "prefix"_a,
+        "ack_size"_a = Model{}.ack_size,
         "Counts, per axis, the upper (no prefix) or lower 16 bits of the float32 values met by one rule.");
 }
 

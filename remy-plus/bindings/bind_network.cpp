@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -17,11 +18,11 @@ void bind_network(nb::module_& m) {
           "__init__",
           [](Network* self, std::uint64_t id, double link_rate, double rtt, int senders, double buffer, double mean_on,
              double mean_off, double loss, bool byte_switched, double arrival_rate, std::vector<double> size_packets,
-             std::vector<double> size_cumulative) {
+             std::vector<double> size_cumulative, const std::optional<Layout>& layout) {
             Network network{id,       link_rate, rtt,
                             senders,  buffer,    mean_on,
                             mean_off, loss,      byte_switched ? Switching::bytes : Switching::time,
-                            0,        nullptr};
+                            0,        nullptr,   layout ? std::make_shared<const Layout>(*layout) : nullptr};
             if (arrival_rate != 0) {
               network.switched = Switching::open;
               network.arrival_rate = arrival_rate;
@@ -32,7 +33,7 @@ void bind_network(nb::module_& m) {
           },
           "id"_a, "link_rate"_a, "rtt"_a, "senders"_a, "buffer"_a, "mean_on"_a, "mean_off"_a, "loss"_a,
           "byte_switched"_a, "arrival_rate"_a = 0.0, "size_packets"_a = std::vector<double>{},
-          "size_cumulative"_a = std::vector<double>{})
+          "size_cumulative"_a = std::vector<double>{}, "layout"_a = nb::none())
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);
   m.def(

@@ -23,16 +23,18 @@ std::vector<TraceRow> traced(const Network& network, const Model& model, const P
   if constexpr (std::is_same_v<P, RuleTable>) table = &policy;
   TraceObserver observer(table);
   Workspace space;
-  Simulation<P, TraceObserver>(network, model, policy, seed, duration, space, observer, script).run();
+  run_simulation(network, model, policy, seed, duration, space, observer, script);
   return observer.rows;
 }
 
 nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, double duration, double link_interval,
-               bool rplus_link_window, const Script& script) {
-  const Model model{link_interval, rplus_link_window};
+               bool rplus_link_window, const Script& script, double ack_size) {
+  const Model model{link_interval, rplus_link_window, ack_size};
   validate(model);
   if (!(duration > 0) || duration == never) throw std::invalid_argument("duration must be > 0 µs and finite");
-  if (!script.empty() && script.size() != static_cast<std::size_t>(network.senders))
+  const auto measured = static_cast<std::size_t>(network.senders);
+  const std::size_t all = network.layout ? network.layout->ways.size() : measured;
+  if (!script.empty() && script.size() != measured && script.size() != all)
     throw std::invalid_argument("a script needs one list of switch times per sender");
   const std::vector<TraceRow> rows = std::visit(
       [&](const auto& p) { return traced(network, model, p, seed, duration, script.empty() ? nullptr : &script); },
@@ -61,10 +63,10 @@ nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, do
 }  // namespace
 
 void bind_trace(nb::module_& m) {
-  m.def(
-      "trace", &trace, "policy"_a, "network"_a, "seed"_a, nb::kw_only(), "duration"_a, "link_interval"_a,
-      "rplus_link_window"_a, "script"_a,
-      "One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones.");
+  m.def("trace", &trace, "policy"_a, "network"_a, "seed"_a, nb::kw_only(), "duration"_a, "link_interval"_a,
+        "rplus_link_window"_a, "script"_a, "ack_size"_a = Model{}.ack_size,
+        "One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones. "
+        "Senders that are not measured show in no row; a script for the measured ones alone leaves the others off.");
 }
 
 }  // namespace remy_plus::bindings

@@ -29,8 +29,7 @@ inline Action checked(double increment, double multiple, double pacing) {
 inline nb::tuple state_of(const Policy& policy) {
   if (const auto* p = std::get_if<FixedWindow>(&policy)) return nb::make_tuple("fixed-window", p->window);
   if (const auto* p = std::get_if<FixedRate>(&policy)) return nb::make_tuple("fixed-rate", p->gap);
-  if (const auto* p = std::get_if<Aimd>(&policy))
-    return nb::make_tuple("aimd", p->increase, p->decrease, p->initial);
+  if (const auto* p = std::get_if<Aimd>(&policy)) return nb::make_tuple("aimd", p->increase, p->decrease, p->initial);
   const auto& table = std::get<RuleTable>(policy);
   std::vector<double> cuts, actions;
   std::vector<std::int64_t> links;

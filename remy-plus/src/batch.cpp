@@ -47,6 +47,7 @@ class Batch {
     }
     result_.senders.resize(result_.sender_begin.back());
     if (options.keep_flows) flows_.resize(trials.size());
+    if (options.keep_links) links_.resize(trials.size());
     if (options.keep_uses) reserve_uses();
   }
 
@@ -110,6 +111,7 @@ class Batch {
 
   void run_trial(Worker& worker, std::size_t i) {
     const Trial& trial = trials_[i];
+    worker.space.given = options_.given.empty() ? nullptr : &options_.given[i];
     std::visit([&](const auto& policy) { simulate(worker, i, trial, policy); }, policies_[trial.policy]);
     auto& uses = worker.uses[trial.policy];
     for (std::size_t r = 0; r < uses.size(); ++r) uses[r] += worker.space.uses[r];
@@ -118,14 +120,14 @@ class Batch {
       std::copy(uses_of_trial(worker).begin(), uses_of_trial(worker).end(),
                 result_.trial_uses.begin() + static_cast<std::ptrdiff_t>(i * uses_of_trial(worker).size()));
     if (options_.keep_flows) flows_[i] = worker.space.flows;
+    if (options_.keep_links) links_[i] = worker.space.links;
   }
 
   template <class P>
   void simulate(Worker& worker, std::size_t i, const Trial& trial, const P& policy) {
     const auto run = [&](auto& observer) {
-      Simulation<P, std::remove_reference_t<decltype(observer)>> simulation(
-          networks_[trial.network], options_.model, policy, trial.seed, options_.duration, worker.space, observer);
-      result_.trials[i] = simulation.run();
+      result_.trials[i] = run_simulation(networks_[trial.network], options_.model, policy, trial.seed,
+                                         options_.duration, worker.space, observer);
     };
     if constexpr (std::is_same_v<P, RuleTable>) {
       if (options_.census) {
@@ -152,6 +154,7 @@ class Batch {
       row.delivered += flow.delivered;
       row.lost += flow.lost;
       row.dropped += flow.dropped;
+      row.acks_dropped += flow.acks_dropped;
       row.delay_sum += flow.delay_sum;
       row.share += flow.share;
       ++row.flows;
@@ -167,10 +170,17 @@ class Batch {
         for (std::size_t r = 0; r < result_.uses[p].size(); ++r) result_.uses[p][r] += workers[w].uses[p][r];
       for (std::size_t c = 0; c < result_.census.size(); ++c) result_.census[c] += workers[w].census[c];
     }
-    result_.flow_begin.assign(flows_.size() + 1, 0);
-    for (std::size_t i = 0; i < flows_.size(); ++i) {
-      result_.flow_begin[i + 1] = result_.flow_begin[i] + flows_[i].size();
-      result_.flows.insert(result_.flows.end(), flows_[i].begin(), flows_[i].end());
+    join(flows_, result_.flows, result_.flow_begin);
+    join(links_, result_.links, result_.link_begin);
+  }
+
+  template <class Row>
+  static void join(const std::vector<std::vector<Row>>& parts, std::vector<Row>& rows,
+                   std::vector<std::size_t>& begin) {
+    begin.assign(parts.size() + 1, 0);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      begin[i + 1] = begin[i] + parts[i].size();
+      rows.insert(rows.end(), parts[i].begin(), parts[i].end());
     }
   }
 
@@ -180,6 +190,7 @@ class Batch {
   const BatchOptions& options_;
   BatchResult result_;
   std::vector<std::vector<Flow>> flows_;
+  std::vector<std::vector<LinkTotals>> links_;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;

@@ -27,6 +27,12 @@ void validate(const Network& network) {
   // Flows of one packet would follow each other without end at one instant.
   require(network.switched != Switching::bytes || network.mean_off > 0, "mean_off", "> 0 when byte-switched",
           network.mean_off);
+  if (network.layout) {
+    validate(*network.layout);
+    require(network.switched != Switching::open, "arrival_rate", "0 with a layout", network.arrival_rate);
+    require(network.layout->measured == static_cast<std::size_t>(network.senders), "senders",
+            "the number of measured ways", network.senders);
+  }
   if (network.switched != Switching::open) return;
   require(std::isfinite(network.arrival_rate) && network.arrival_rate > 0, "arrival_rate", "> 0", network.arrival_rate);
   if (!network.sizes) throw std::invalid_argument("open flows need a table of sizes");
@@ -39,6 +45,7 @@ void validate(const Network& network) {
 void validate(const Model& model) {
   require(std::isfinite(model.link_interval) && model.link_interval >= 1e-6, "link_interval", ">= 1e-6 µs",
           model.link_interval);
+  require(model.ack_size >= 0 && model.ack_size <= 1, "ack_size", "in [0, 1]", model.ack_size);
 }
 
 }  // namespace remy_plus

@@ -26,7 +26,7 @@ void DelayObserver::clear() {
 void DelayObserver::fill(TrialTotals& totals, std::vector<Flow>& flows) {
   sorted_.resize(delays_.size());
   std::vector<std::size_t> next(flows.size() + 1, 0);
-  for (std::size_t i = 0; i < flows.size(); ++i) next[i + 1] = next[i] + flows[i].delivered;
+  for (std::size_t i = 0; i < flows.size(); ++i) next[i + 1] = next[i] + flows[i].delivered - flows[i].acks_dropped;
   std::vector<std::size_t> begin = next;
   for (const Delay& d : delays_) sorted_[next[d.flow]++] = d.value;
   for (std::size_t i = 0; i < flows.size(); ++i) {

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from lcca.campaigns.ahead import more_trials
+from lcca.campaigns.estimateblock import EstimateBlock
 from lcca.campaigns.progress import Reporter
 from lcca.campaigns.seeds import derive
 from lcca.campaigns.version import version
-from lcca.evaluation.estimate import Estimate, EstimateConfig, Estimating
+from lcca.evaluation.estimate import Estimate, EstimateLook, Estimating
 from lcca.evaluation.networks import NetworkSpace
 from lcca.evaluation.sizes import PACKET_BYTES, flow_sizes
 from lcca.evaluation.store import TrialStore
+from lcca.evaluation.tails import TailWarning
 from lcca.evaluation.trials import run_flows, run_trials
 from lcca.evaluation.utility import utility
 from lcca.remy_plus import policyfile
@@ -86,7 +90,14 @@ class EstimationConfig(Model):
     networks: NetworkSpace | None = None
     duration: Annotated[float, Field(gt=0)] = 10_000.0
     utility: str = "default"
-    estimate: EstimateConfig
+    estimate: EstimateBlock
+
+    @field_validator("estimate")
+    @classmethod
+    def _has_flows(cls, found: EstimateBlock, info: ValidationInfo) -> EstimateBlock:
+        if found.method == "model-based" and info.data.get("networks") is not None:
+            raise ValueError("method: model-based needs network.traffic (one link with open flows), not networks")
+        return found
 
     @model_validator(mode="after")
     def _fits(self) -> EstimationConfig:
@@ -117,7 +128,7 @@ def estimate_policy(
     Blocks that are there already are not run again, so a stopped estimation goes on where it was.
     """
     policy = policyfile.load(config.policy).policy
-    _claim(folder, config)
+    claim(folder, config)
     store, going = TrialStore(folder / "trials"), Estimating(config.estimate)
     with reporter.task(f"estimating {config.estimate.metric} of {config.policy}", config.estimate.ceiling) as task:
         first = 0
@@ -127,11 +138,11 @@ def estimate_policy(
                 store.add(part, _run_block(config, policy, engine, first))
             going.feed(_trials(config, store.read(part)))
             first += BLOCK
-            task.update(first, _standing(going, first))
+            task.update(first, _standing(going, first), more_trials(going))
     return going.state, going
 
 
-def _claim(folder: Path, config: EstimationConfig) -> None:
+def claim(folder: Path, config: EstimationConfig) -> None:
     """Make the folder this configuration's, or check that it is."""
     mark = folder / "manifest.json"
     if mark.is_file():
@@ -161,25 +172,56 @@ def _trials(config: EstimationConfig, rows: pd.DataFrame) -> Iterator[NDArray[np
     if config.networks is not None:
         yield from (np.array([v]) for v in rows[metric].dropna())
         return
-    for seed in rows["seed"].unique():
-        values = rows.loc[rows["seed"] == seed, metric].to_numpy(dtype=np.float64)
-        if np.isnan(values).any():
-            raise InputError("a flow did not complete: the load is too high for this policy and duration")
+    for values in flow_values(rows, metric):
         yield values if config.estimate.quantile is not None else np.array([values.mean()])
+
+
+def flow_values(rows: pd.DataFrame, metric: str) -> list[NDArray[np.float64]]:
+    """Return a metric of the flows of each trial that has any, in the order of the rows.
+
+    Raises:
+        InputError: a flow did not complete.
+    """
+    if rows[metric].isna().any():
+        raise InputError("a flow did not complete: the load is too high for this policy and duration")
+    return [trial.to_numpy(dtype=np.float64) for _, trial in rows.groupby("seed", sort=False)[metric]]
 
 
 def _standing(going: Estimating, trials: int) -> str:
     if not going.looks:
         return f"{trials} trials; the first look is at {going.config.floor}"
     look = going.looks[-1]
-    return (
-        f"{look.n} trials: {look.estimate:.4g} ± {look.half_width:.2g} (wanted ± {look.required:.2g}); "
-        f"{look.forecast_low}–{look.forecast_high} trials expected in all"
-    )
+    return f"{look.n} trials: {look.estimate:.4g} ± {look.half_width:.2g} (wanted ± {look.required:.2g})"
 
 
-def write_result(folder: Path, config: EstimationConfig, found: Estimate, going: Estimating) -> dict[str, Any]:
-    """Write estimate.json and return its content."""
+def _look(look: EstimateLook) -> dict[str, Any]:
+    numbers = {key: getattr(look, key) for key in ("estimate", "low", "high", "required")}
+    return {"n": look.n} | {key: value if math.isfinite(value) else None for key, value in numbers.items()}
+
+
+class Told(Protocol):
+    """What estimate.json tells beside the estimate."""
+
+    @property
+    def looks(self) -> list[EstimateLook]:
+        """What was seen on the way."""
+        ...
+
+    @property
+    def accurate(self) -> bool:
+        """Whether the accuracy was reached."""
+        ...
+
+    @property
+    def warning(self) -> TailWarning | None:
+        """Set with too few tail flows."""
+        ...
+
+
+def write_result(
+    folder: Path, config: EstimationConfig, found: Estimate, going: Told, details: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Write estimate.json, with further details if there are any, and return its content."""
     content = found.to_json() | {
         "format": 1,
         "name": config.name,
@@ -190,11 +232,9 @@ def write_result(folder: Path, config: EstimationConfig, found: Estimate, going:
         "quantile": config.estimate.quantile,
         "accurate": going.accurate,
         "warning": str(going.warning) if going.warning else "",
-        "looks": [
-            {"n": each.n, "estimate": each.estimate, "low": each.low, "high": each.high, "required": each.required}
-            for each in going.looks
-        ],
+        "looks": [_look(each) for each in going.looks],
     }
+    content |= details or {}
     text = json.dumps(content, sort_keys=True, indent=1, allow_nan=False) + "\n"
     write_atomically(folder / "estimate.json", text.encode())
     return content

@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from lcca.campaigns.ahead import More, Pace
+
 QUIET_SECONDS = 10.0
 """Plain output repeats a running task's message at most this often."""
 
@@ -89,9 +91,13 @@ class Task:
         self._live = live
         self._number = number
         self._total = total
+        self._pace = Pace()
 
-    def update(self, done: float, note: str) -> None:
-        """Tell how much is done, out of the total, and anything worth a few words."""
+    def update(self, done: float, note: str, more: More | None = None) -> None:
+        """Tell how much is done, out of the total, anything worth a few words, and what is still to come."""
+        self._pace.saw(done)
+        ahead = more.words(self._pace) if more is not None else ""
+        note = f"{note}; {ahead}" if ahead else note
         if self._live is not None and self._number is not None:
             self._live.update(self._number, completed=done, note=note)  # type: ignore[arg-type]
             self._reporter.note(f"{self._title}: {note}")

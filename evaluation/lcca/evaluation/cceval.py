@@ -54,10 +54,8 @@ class CCEvalSettling(Settling):
 
     rule: CCEvalRule
 
-    def forecast(self) -> Forecast | None:
-        """Forecast the pairs to the accuracy (Eq. 3), by the χ² interval of the spread; None before the first look."""
-        if not self.looks:
-            return None
+    def _forecast(self) -> Forecast:
+        """Forecast the pairs to the accuracy (Eq. 3), by the χ² interval of the spread."""
         n, spread = self.state.n, self.state.spread
         target = self.rule.accuracy(self.margin)
         kind, unkind = (t_pairs_until(target, s, self.rule.alpha, n) for s in spread_range(n, spread, 0.9))

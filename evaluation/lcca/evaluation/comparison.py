@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.intervals import CrossedInterval
 from lcca.evaluation.judgement import Look, Verdict, judge
-from lcca.evaluation.settling import Rule, Settling
+from lcca.evaluation.settling import FEWEST_ALIKE, Rule, Settling
 
 Level = Literal["artifact", "set"]
 Floats = NDArray[np.float64]
@@ -237,7 +237,8 @@ def _artifact_note(run: Settling, pairs: int, lost: int) -> str:
     if pairs < run.rule.first_look:
         notes.append(f"{_counted(pairs, 'pair')}; the first look is at {run.rule.first_look}")
     elif look.spread == 0:
-        notes.append(f"the difference was the same on all {look.n} pairs")
+        more = "" if look.verdict.settled else f"; {FEWEST_ALIKE} such pairs would settle it"
+        notes.append(f"the difference was the same on all {look.n} pairs{more}")
     elif run.finished and not look.verdict.settled:
         notes.append(f"stopped at the ceiling of {look.n} pairs before anything was settled")
     if run.rule.caution:

@@ -64,7 +64,7 @@ class EstimateConfig(Model):
         return self
 
     @property
-    def method(self) -> str:
+    def words(self) -> str:
         """How the estimate is made, in a few words."""
         if self.quantile is None:
             return "model-free: mean over trials, Student's t"
@@ -189,11 +189,19 @@ class Estimating:
         """The last look as a result."""
         config = self.config
         if not self.looks:
-            return Estimate(math.nan, -math.inf, math.inf, config.confidence, 0, 0, 0, config.method)
+            return Estimate(math.nan, -math.inf, math.inf, config.confidence, 0, 0, 0, config.words)
         last = self.looks[-1]
         told = self.looks[0] if last.accurate else last
         ends = (last.estimate, last.low, last.high, config.confidence, last.n)
-        return Estimate(*ends, told.forecast_low, told.forecast_high, config.method)
+        return Estimate(*ends, told.forecast_low, told.forecast_high, config.words)
+
+    @property
+    def values(self) -> Floats:
+        """A value for each trial: itself, or with a quantile that of its own flows (trials without flows left out)."""
+        p = self.config.quantile
+        if p is None:
+            return np.array(self._numbers)
+        return np.array([np.quantile(x, p) for x in self._flows if x.size])
 
     def _take(self, trial: ArrayLike) -> None:
         if self.config.quantile is not None:

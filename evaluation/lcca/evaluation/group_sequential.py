@@ -59,9 +59,9 @@ class GroupSequentialSettling(Settling):
         self._last_critical = last_critical_value(rule.looks, rule.alpha)
         self._information = (2 * self._last_critical / margin) ** 2
 
-    def forecast(self) -> Forecast | None:
-        """Forecast the pairs to settle from the last look; None before the first."""
-        return forecast_pairs(self.state, self.margin, self._pairs_until) if self.looks else None
+    def _forecast(self) -> Forecast:
+        """Forecast the pairs to settle from the last look."""
+        return forecast_pairs(self.state, self.margin, self._pairs_until)
 
     def _pairs_until(self, target: float, spread: float) -> int:
         """The critical value at fraction t is about that at 1 over √t, so a half-width falls as 1/n."""

@@ -11,13 +11,22 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_serializer, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from lcca.remy_plus.errors import InputError, did_you_mean
 from lcca.remy_plus.network import CHECKS, Network, field_problem
+from lcca.remy_plus.topology import DUMBBELL, Topology
 from lcca.signal_sets.model import Model
 
 PARAMETERS = ("link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss")
@@ -97,6 +106,10 @@ def _inf_is_a_buffer(value: Any) -> Any:
     return math.inf if value == "inf" else value
 
 
+NamedTopology = Annotated[Topology, BeforeValidator(Topology.of), PlainSerializer(str)]
+"""A topology: the text that names it, or a mapping of its options."""
+
+
 class NetworkSpace(Model):
     """A space of networks: each parameter a range or a plain number, drawn independently.
 
@@ -110,6 +123,7 @@ class NetworkSpace(Model):
         loss: chance per packet.
         switched: "time" or "bytes".
         duration: of a trial, µs.
+        topology: of every network; a name such as `line`, or a mapping with kind and options.
     """
 
     link_rate: Annotated[Range, _checked("link_rate")]
@@ -121,13 +135,21 @@ class NetworkSpace(Model):
     loss: Annotated[Range, _checked("loss")]
     switched: Literal["time", "bytes"] = "time"
     duration: float = Field(gt=0)
+    topology: NamedTopology = DUMBBELL
+
+    @model_serializer(mode="wrap")
+    def _default_topology_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave the plain dumbbell out: what names a campaign by its content must not change for it."""
+        said: dict[str, Any] = content(self)
+        return {key: value for key, value in said.items() if key != "topology" or self.topology != DUMBBELL}
 
     @model_validator(mode="after")
     def _long_enough(self) -> "NetworkSpace":
-        slowest = self.rtt.max + 1 / self.link_rate.min
+        hops = self.topology.hops(int(self.senders.max))
+        slowest = self.rtt.max + hops / self.link_rate.min
         if self.duration <= slowest:
             raise ValueError(
-                f"duration must exceed rtt + 1/link_rate ({slowest:g} µs at most), got {self.duration:g}: "
+                f"duration must exceed rtt + {hops}/link_rate ({slowest:g} µs at most), got {self.duration:g}: "
                 "nothing would arrive"
             )
         return self
@@ -158,7 +180,7 @@ class NetworkSpace(Model):
 
     def _network(self, seed: int, id: int, levels: dict[str, list[float]]) -> Network:
         drawn = {name: each[draw_index(seed, id, name, len(each))] for name, each in levels.items()}
-        return _network(id, drawn, self.switched)
+        return _network(id, drawn, self.switched, self.topology)
 
 
 def draw_index(seed: int, network: int, parameter: str, levels: int) -> int:
@@ -174,8 +196,8 @@ def draw_index(seed: int, network: int, parameter: str, levels: int) -> int:
 def networks_from_yaml(path: Path | str) -> list[Network]:
     """Read a list of networks, one mapping each, in packets, packets/µs and µs.
 
-    The keys are those of a `Network` less `id` (the position in the list); `switched` may be left out,
-    `buffer: inf` is allowed.
+    The keys are those of a `Network` less `id` (the position in the list); `switched` and
+    `topology` may be left out, `buffer: inf` is allowed.
 
     Raises:
         InputError: with every problem of the file at once, each as `file:line: key: problem`.
@@ -219,21 +241,31 @@ def _entry_problems(entries: Any, index: int, entry: Any) -> Iterator[tuple[int,
 
 
 def _key_problems(key: Any, value: Any) -> Iterable[str]:
-    known = (*PARAMETERS, "switched")
+    known = (*PARAMETERS, "switched", "topology")
     if key not in known:
         return [f"unknown key{did_you_mean(str(key), known)}"]
+    if key == "topology":
+        return _topology_problems(value)
     if key == "buffer":
         value = _inf_is_a_buffer(value)
     problem = field_problem(key, value)
     return [problem] if problem else []
 
 
+def _topology_problems(value: Any) -> list[str]:
+    try:
+        Topology.of(value)
+    except InputError as error:
+        return [str(error).removeprefix("topology: ")]
+    return []
+
+
 def _to_network(id: int, entry: dict[str, Any]) -> Network:
     numbers = {name: float(_inf_is_a_buffer(entry[name])) for name in PARAMETERS}
-    return _network(id, numbers, str(entry.get("switched", "time")))
+    return _network(id, numbers, str(entry.get("switched", "time")), Topology.of(entry.get("topology", DUMBBELL)))
 
 
-def _network(id: int, numbers: dict[str, float], switched: str) -> Network:
+def _network(id: int, numbers: dict[str, float], switched: str, topology: Topology) -> Network:
     """Return the network with these parameters, by name."""
     return Network(
         id=id,
@@ -245,4 +277,5 @@ def _network(id: int, numbers: dict[str, float], switched: str) -> Network:
         mean_off=numbers["mean_off"],
         loss=numbers["loss"],
         switched=switched,
+        topology=topology,
     )

@@ -28,10 +28,8 @@ class RepeatedTSettling(Settling):
 
     rule: RepeatedTRule
 
-    def forecast(self) -> Forecast | None:
-        """Forecast the pairs to settle from the last look; None before the first."""
-        if not self.looks:
-            return None
+    def _forecast(self) -> Forecast:
+        """Forecast the pairs to settle from the last look."""
 
         def until(target: float, spread: float) -> int:
             return t_pairs_until(target, spread, self.rule.alpha, self.state.n)

@@ -15,15 +15,24 @@ PERCENTILES = ("rtt_p50_us", "rtt_p90_us", "rtt_p95_us", "rtt_p99_us", "rtt_p999
 
 
 def sender_totals(batch: Batch) -> SenderTotals:
-    """Return the batch's senders in the form that utilities are computed from."""
+    """Return the batch's senders in the form that utilities are computed from.
+
+    Packets whose acknowledgement was dropped count as delivered, with the mean delay of the sender's other ones; a
+    sender that never heard of any counts as one that received nothing.
+    """
     networks, index = batch.networks, batch.network_index
+    delivered = batch.floats("sender_delivered")
+    heard = delivered - batch.floats("sender_acks_dropped") if "sender_acks_dropped" in batch.columns else delivered
+    unheard = np.divide(delivered, heard, out=np.ones_like(heard), where=heard > 0)  # 1 on a plain dumbbell
     return SenderTotals(
-        delivered=batch.floats("sender_delivered"),
-        delay_sum_us=batch.floats("sender_delay_sum_us"),
+        delivered=np.where(heard > 0, delivered, 0.0),
+        delay_sum_us=batch.floats("sender_delay_sum_us") * unheard,
         share_us=batch.floats("sender_share_us"),
         first_on_us=batch.floats("sender_first_on_us"),
         trial=batch.sender_trial,
-        latest_start_us=latest_start_us(batch.duration, networks.rtt[index], networks.link_rate[index]),
+        latest_start_us=latest_start_us(
+            batch.duration, networks.rtt[index] + batch.further_service_us, networks.link_rate[index]
+        ),
     )
 
 

@@ -158,9 +158,18 @@ class Settling(ABC):
             at = until
         return self.state
 
-    @abstractmethod
     def forecast(self) -> Forecast | None:
         """Forecast the pairs to settle from the last look; None before the first."""
+        if not self.looks:
+            return None
+        if self.state.spread == 0:  # nothing is known of the noise; if it stays so, these many settle it
+            alike = max(FEWEST_ALIKE, self.state.n)
+            return Forecast(alike, alike, alike)
+        return self._forecast()
+
+    @abstractmethod
+    def _forecast(self) -> Forecast:
+        """Forecast the pairs to settle from the last look, which saw a spread > 0."""
 
     @abstractmethod
     def _half_width(self, n: int, spread: float) -> float:

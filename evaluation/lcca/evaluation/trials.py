@@ -10,15 +10,14 @@ import pandas as pd
 
 from lcca.evaluation.scoring import trial_rows
 from lcca.evaluation.utility import Utility
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
+from lcca.remy_plus.engine import NetworkList
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies import Policy
-
-SIMULATOR = "engine"
+from lcca.remy_plus.simulator import Simulator
 
 
 def run_trials(
-    engine: Engine,
+    engine: Simulator,
     policies: Mapping[str, Policy],
     networks: Sequence[Network],
     seeds: Sequence[int],
@@ -35,7 +34,7 @@ def run_trials(
     shape = (len(policies), len(listed), len(seeds))
     policy, network, seed = (i.ravel() for i in np.indices(shape))
     seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
-    compiled = [compile_policy(p) for p in policies.values()]
+    compiled = [engine.compile(p) for p in policies.values()]
     batch = engine.run(compiled, listed, policy, network, seed_values, keep_delays=keep_delays)
     names = np.array(list(policies), dtype=object)
     errors = batch.columns.get("trial_error", np.full(batch.trials, "", dtype=object))
@@ -44,7 +43,7 @@ def run_trials(
             "policy": names[policy],
             "network": np.array([n.id for n in networks], dtype=np.int64)[network],
             "seed": seed_values.astype(np.int64),
-            "simulator": SIMULATOR,
+            "simulator": engine.name,
             "status": np.where(errors == "", "ok", "failed"),
             "error": errors.astype(str),
             "utility": utility.name,
@@ -57,8 +56,8 @@ def run_trials(
 
 
 def network_rows(networks: Sequence[Network]) -> pd.DataFrame:
-    """Return the networks table (packets, µs)."""
-    rows = pd.DataFrame([asdict(n) for n in networks]).drop(columns="open_flows")
+    """Return the networks table (packets, µs; the topology as its name)."""
+    rows = pd.DataFrame([asdict(n) | {"topology": str(n.topology)} for n in networks]).drop(columns="open_flows")
     return rows.rename(columns={"id": "network"}).astype({"network": np.int64})
 
 
@@ -70,24 +69,25 @@ def aligned_scores(trials: pd.DataFrame, policy: str, metric: str = "score_bits"
 
 
 def run_flows(
-    engine: Engine, policies: Mapping[str, Policy], networks: Sequence[Network], seeds: Sequence[int]
+    engine: Simulator, policies: Mapping[str, Policy], networks: Sequence[Network], seeds: Sequence[int]
 ) -> pd.DataFrame:
     """Run every policy on every network with every seed and return a row per flow.
 
     For networks with open flows, or byte-switched ones. Columns: policy, network, seed, flow (number within the
     trial), start_us, size_packets, fct_us (from the start to the last packet's arrival), ideal_fct_us (alone on the
-    link: rtt + size / link_rate), slowdown (their ratio), completed. All policies meet the same flows.
+    link: rtt + size / link_rate, and the service at further hops), slowdown (their ratio), completed. All policies
+    meet the same flows.
     """
     listed = NetworkList(networks)
     policy, network, seed = (i.ravel() for i in np.indices((len(policies), len(listed), len(seeds))))
     seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
-    compiled = [compile_policy(p) for p in policies.values()]
+    compiled = [engine.compile(p) for p in policies.values()]
     batch = engine.run(compiled, listed, policy, network, seed_values, keep_flows=True)
     begin = batch["flow_begin"]
     trial = np.repeat(np.arange(batch.trials), np.diff(begin))
     size, start = batch.floats("flow_length"), batch.floats("flow_start_us")
     fct = batch.floats("flow_last_arrival_us") - start
-    ideal = listed.rtt[network[trial]] + size / listed.link_rate[network[trial]]
+    ideal = listed.rtt[network[trial]] + size / listed.link_rate[network[trial]] + batch.further_service_us[trial]
     complete = np.asarray(batch["flow_finished"], dtype=bool) & (batch.floats("flow_delivered") >= size)
     return pd.DataFrame(
         {

@@ -40,10 +40,8 @@ class MixtureSettling(Settling):
 
     rule: SettlingRule
 
-    def forecast(self) -> Forecast | None:
-        """Forecast the pairs to settle from the last look; None before the first."""
-        if not self.looks:
-            return None
+    def _forecast(self) -> Forecast:
+        """Forecast the pairs to settle from the last look."""
 
         def until(target: float, spread: float) -> int:
             return pairs_until(target, spread, self._g, self.rule.alpha, self.state.n)

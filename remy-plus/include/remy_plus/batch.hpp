@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "remy_plus/given_flows.hpp"
 #include "remy_plus/network.hpp"
 #include "remy_plus/policy.hpp"
 #include "remy_plus/record.hpp"
@@ -33,8 +34,10 @@ struct BatchOptions {
   unsigned jobs = 1;
   bool keep_delays = false;  // fills in percentiles
   bool keep_flows = false;
-  bool keep_uses = false;        // look-ups per rule of every trial; needs policies of equal size
-  std::optional<Census> census;  // rule tables only
+  bool keep_links = false;
+  bool keep_uses = false;         // look-ups per rule of every trial; needs policies of equal size
+  std::optional<Census> census;   // rule tables only
+  std::vector<GivenFlows> given;  // the open flows of every trial, or empty for random ones
 };
 
 struct BatchResult {
@@ -43,6 +46,8 @@ struct BatchResult {
   std::vector<std::size_t> sender_begin;  // trials + 1
   std::vector<Flow> flows;                // empty unless kept
   std::vector<std::size_t> flow_begin;    // trials + 1
+  std::vector<LinkTotals> links;          // empty unless kept; one bottleneck is one link
+  std::vector<std::size_t> link_begin;    // trials + 1
   std::vector<Uses> uses;                 // per policy
   Uses trial_uses;                        // trials × rules; empty unless kept
   std::vector<std::uint64_t> census;      // axes × 65536

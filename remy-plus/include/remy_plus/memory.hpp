@@ -4,10 +4,17 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "remy_plus/port.hpp"
+#include "remy_plus/packet.hpp"
 #include "remy_plus/signals.hpp"
 
 namespace remy_plus {
+
+// What a simulator without ports of the engine's knows: the packet's stamps, and the rate of its links.
+struct StampsOnly {
+  double link_rate;  // packets/µs
+  double spare(const Packet& packet) const { return link_rate * std::max(0.0, 1 - packet.link); }
+  double one_way_delay(const Packet& packet, double) const { return packet.arrives - packet.sent; }
+};
 
 class Memory {
  public:
@@ -18,18 +25,20 @@ class Memory {
   // A new flow starts: everything is forgotten. `first` is the sequence number of its first packet.
   void reset(std::uint32_t first) {
     signals_.fill(0);
-    last_sent_ = last_received_ = smallest_rtt_ = 0;
+    last_sent_ = last_received_ = smallest_rtt_ = smallest_one_way_ = 0;
     expected_ = first;
   }
 
   // A packet of the current flow was received at `now`. `acknowledged` is the highest sequence number acknowledged
-  // before it. The first packet of a flow only starts the clocks (R+).
-  void receive(const Packet& packet, double now, std::int64_t acknowledged, SignalMask wanted, double link_rate) {
+  // before it; `net` knows what the packet met on its way. The first packet of a flow only starts the clocks (R+).
+  template <class Net, class Received>
+  void receive(const Net& net, const Received& packet, double now, std::int64_t acknowledged, SignalMask wanted) {
     const bool extras = (wanted & ~core_signals) != 0;
     if (extras) note_loss(packet);
     const double rtt = now - packet.sent;
     if (last_sent_ == 0 || last_received_ == 0) {
       smallest_rtt_ = rtt;
+      smallest_one_way_ = net.one_way_delay(packet, now);
     } else {
       const double gap = now - last_received_;
       smooth(send_ewma, packet.sent - last_sent_);
@@ -39,10 +48,14 @@ class Memory {
       signals_[rtt_ratio] = rtt / smallest_rtt_;
       signals_[queue] = packet.queue;
       signals_[link] = packet.link;
-      if (extras) receive_extras(packet, rtt, acknowledged, link_rate);
+      if (extras) receive_extras(net, packet, now, acknowledged);
     }
     last_sent_ = packet.sent;
     last_received_ = now;
+  }
+
+  void receive(const Packet& packet, double now, std::int64_t acknowledged, SignalMask wanted, double link_rate) {
+    receive(StampsOnly{link_rate}, packet, now, acknowledged, wanted);
   }
 
  private:
@@ -54,17 +67,21 @@ class Memory {
     expected_ = std::max(expected_, sequence + 1);
   }
 
-  void receive_extras(const Packet& packet, double rtt, std::int64_t acknowledged, double link_rate) {
+  template <class Net, class Received>
+  void receive_extras(const Net& net, const Received& packet, double now, std::int64_t acknowledged) {
     const std::int64_t ahead = static_cast<std::int64_t>(packet.sequence) - acknowledged;
-    signals_[rtt_difference] = rtt - smallest_rtt_;
+    signals_[rtt_difference] = now - packet.sent - smallest_rtt_;
     signals_[queueing_delay] = signals_[receive_ewma] * static_cast<double>(ahead > 0 ? ahead : 1);
     smooth(queue_ewma, packet.queue);
     smooth(link_ewma, packet.link);
-    const double spare = link_rate * std::max(0.0, 1 - packet.link);
+    const double spare = net.spare(packet);
     signals_[available_capacity] = spare;
     smooth(available_capacity_ewma, spare);
     signals_[send_ratio] = ratio(signals_[receive_ewma], signals_[send_ewma]);
     signals_[slow_receive_ratio] = ratio(signals_[receive_ewma], signals_[slow_receive_ewma]);
+    const double one_way = net.one_way_delay(packet, now);
+    smallest_one_way_ = std::min(smallest_one_way_, one_way);
+    signals_[one_way_ratio] = one_way / smallest_one_way_;
   }
 
   // Packets sent at one instant make a send EWMA of 0; the ratio then stays inside the domain.
@@ -77,6 +94,7 @@ class Memory {
   double last_sent_ = 0;
   double last_received_ = 0;
   double smallest_rtt_ = 0;
+  double smallest_one_way_ = 0;
   std::int64_t expected_ = 0;
 };
 

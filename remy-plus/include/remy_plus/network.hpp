@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "remy_plus/layout.hpp"
 #include "remy_plus/sizes.hpp"
 
 namespace remy_plus {
@@ -27,11 +28,13 @@ struct Network {
   Switching switched = Switching::time;
   double arrival_rate = 0;                 // flows/µs, when open
   std::shared_ptr<const SizeTable> sizes;  // of flows, when open
+  std::shared_ptr<const Layout> layout;    // none: one bottleneck
 };
 
 struct Model {
   double link_interval = 10;       // µs over which the link signal is collected
   bool rplus_link_window = false;  // divide by the whole interval, as R+ does, even where less time was covered
+  double ack_size = 0.1;           // of an acknowledgement, in packets (where acknowledgements cross links)
 };
 
 // Throws std::invalid_argument naming the field and its value.

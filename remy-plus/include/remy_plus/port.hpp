@@ -11,28 +11,22 @@
 
 #include "remy_plus/link_meter.hpp"
 #include "remy_plus/network.hpp"
+#include "remy_plus/packet.hpp"
+#include "remy_plus/record.hpp"
+#include "remy_plus/shares.hpp"
 
 namespace remy_plus {
 
-struct Packet {
-  double sent;             // µs
-  double start;            // µs, start of service
-  double arrives;          // µs, at the receiver
-  double link;             // link stamp: utilisation
-  std::uint32_t sequence;  // per sender, never reset
-  std::uint32_t flow;      // index of its flow in the trial
-  std::uint32_t queue;     // queue stamp, packets
-  std::uint16_t sender;
-  bool lost;  // by the loss stage, after service
-};
-static_assert(sizeof(Packet) <= 64);
-
 class Port {
  public:
+  static constexpr bool many_hops = false;
+  using Clocks = SharedClock;
+
   // `ring` is borrowed storage (its size a power of two); it grows when more packets are under way.
   Port(const Network& network, const Model& model, std::vector<Packet>& ring)
       : ring_(ring),
         meter_(model, network.link_rate),
+        link_rate_(network.link_rate),
         service_(1 / network.link_rate),
         rtt_(network.rtt),
         buffer_(network.buffer),
@@ -44,7 +38,10 @@ class Port {
               bool lost) {
     settle(now, link_moved);
     const bool busy = link_moved ? free_at_ > now : free_at_ >= now;
-    if (busy && static_cast<double>(tail_ - started_) >= buffer_) return false;
+    if (busy && static_cast<double>(tail_ - started_) >= buffer_) {
+      ++dropped_;
+      return false;
+    }
     if (tail_ - std::min(head_, started_) > mask_) grow();
     Packet& stored = ring_[tail_++ & mask_];
     const double start = busy ? free_at_ : now;
@@ -62,6 +59,12 @@ class Port {
     return true;
   }
 
+  // The same, told as a fate.
+  Fate offer(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow, std::uint16_t sender, bool lost) {
+    if (!accept(now, link_moved, sequence, flow, sender, lost)) return Fate::dropped;
+    return lost ? Fate::lost : Fate::under_way;
+  }
+
   double next_arrival() const { return next_arrival_; }
 
   // The packet that arrives at next_arrival(). The reference is valid until the next accept().
@@ -72,7 +75,21 @@ class Port {
     return packet;
   }
 
+  double spare(const Packet& packet) const { return link_rate_ * std::max(0.0, 1 - packet.link); }
+  // All delay is on the way forward, but for half of the propagation.
+  double one_way_delay(const Packet& packet, double now) const { return now - packet.sent - rtt_ / 2; }
+
   std::uint64_t accepted() const { return tail_; }
+  std::uint64_t passed() const { return 0; }
+
+  // Fills in what happened on the link.
+  void report(double end, TrialTotals& totals, std::vector<LinkTotals>& links) const {
+    const double backlog = std::max(0.0, free_at_ - end) * link_rate_;
+    totals.hops = tail_;
+    totals.utilisation = (static_cast<double>(tail_) - backlog) / link_rate_ / end;
+    totals.queue_mean = waiting(end) / end;
+    links.assign(1, {totals.utilisation, totals.queue_mean, tail_, dropped_});
+  }
 
   // Sum of the waiting times up to `end`, packet·µs; packets still waiting then count until `end`.
   double waiting(double end) const {
@@ -117,6 +134,7 @@ class Port {
 
   std::vector<Packet>& ring_;
   LinkMeter meter_;
+  double link_rate_;
   double service_;
   double rtt_;
   double buffer_;
@@ -127,6 +145,7 @@ class Port {
   std::uint64_t head_ = 0;     // next to arrive at the receiver
   std::uint64_t started_ = 0;  // next to be stamped
   std::uint64_t tail_ = 0;     // next to be accepted
+  std::uint64_t dropped_ = 0;
 };
 
 }  // namespace remy_plus

@@ -25,6 +25,7 @@ enum Signal : std::size_t {
   available_capacity_ewma,
   send_ratio,          // send rate / receive rate
   slow_receive_ratio,  // slow receive rate / receive rate
+  one_way_ratio,       // latest one-way delay / smallest one-way delay of this flow
   signal_count
 };
 
@@ -42,7 +43,8 @@ inline constexpr std::array<std::string_view, signal_count> signal_names = {"sen
                                                                             "available_capacity",
                                                                             "available_capacity_ewma",
                                                                             "send_ratio",
-                                                                            "slow_receive_ratio"};
+                                                                            "slow_receive_ratio",
+                                                                            "one_way_ratio"};
 
 // Every signal lives in [0, signal_ceiling), the domain of R+'s rule trees.
 inline constexpr double signal_ceiling = 163840;

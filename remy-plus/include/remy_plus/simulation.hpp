@@ -1,4 +1,5 @@
-// The event loop of one trial: senders behind one port. A simulation is a value; nothing here is global.
+// The event loop of one trial: senders behind one port, or at the ends of paths over many. A simulation is a value;
+// nothing here is global.
 //
 // Time is a double in µs: the model's arithmetic is defined in doubles (R+), and equal arithmetic gives equal bits.
 // Events at one instant keep R+'s order: switches, then sends that were due, then the link, then receipts and the sends
@@ -9,15 +10,19 @@
 #include <atomic>
 #include <cstdint>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "remy_plus/earliest.hpp"
+#include "remy_plus/given_flows.hpp"
 #include "remy_plus/memory.hpp"
 #include "remy_plus/network.hpp"
+#include "remy_plus/paths.hpp"
 #include "remy_plus/policy.hpp"
 #include "remy_plus/port.hpp"
 #include "remy_plus/random.hpp"
 #include "remy_plus/record.hpp"
+#include "remy_plus/shares.hpp"
 
 namespace remy_plus {
 
@@ -47,7 +52,8 @@ struct NoObserver {
 
 // Storage that trials reuse, so that a batch allocates nothing per packet and little per trial.
 struct Workspace {
-  std::vector<Packet> ring = std::vector<Packet>(1024);
+  std::vector<Packet> ring = std::vector<Packet>(1024);  // of one port
+  PathSpace paths;                                       // of many
   std::vector<Sender> senders;
   Earliest next_send;
   std::vector<double> next_switch;
@@ -55,7 +61,11 @@ struct Workspace {
   std::vector<Flow> flows;
   std::vector<std::size_t> idle;  // senders free for the next open flow
   Uses uses;
+  std::vector<Flow> unmeasured_flows;
+  Uses unmeasured_uses;
+  std::vector<LinkTotals> links;
   const std::atomic<bool>* stop = nullptr;  // true ends a trial early
+  const GivenFlows* given = nullptr;        // what an open network's flows are, unless random
 };
 
 // Thrown out of a trial that was told to stop.
@@ -64,7 +74,9 @@ struct Stopped {};
 // Fixed switch times (on, off, on, …) per sender instead of random ones.
 using Script = std::vector<std::vector<double>>;
 
-template <class P, class Observer = NoObserver>
+// `Net` is what lies between senders: Port, one bottleneck, or Paths over many links. The two agree bit for bit where
+// both can tell of a network.
+template <class P, class Observer = NoObserver, class Net = Port>
 class Simulation {
  public:
   Simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed, double duration,
@@ -77,34 +89,84 @@ class Simulation {
         space_(space),
         observer_(observer),
         script_(script),
-        port_(network, model, space.ring),
+        net_(network, model, room(space)),
+        clocks_(network),
         wanted_(policy.wanted | Observer::wanted) {
     prepare();
   }
 
   TrialTotals run() {
-    for (;;) {
-      const double arrival = port_.next_arrival();
-      const double send_at = space_.next_send.time();
-      if (send_at < switch_at_ && send_at <= arrival) {
-        if (!advance(send_at)) break;
-        send_due(space_.next_send.at());
-      } else if (switch_at_ <= arrival && switch_at_ <= send_at) {
-        if (!advance(switch_at_)) break;
-        switch_due(switch_due_);
-      } else {
-        if (!advance(arrival)) break;
-        receive();
-      }
+    while (play()) {
     }
     return finish();
   }
 
+  // Plays the next event; false if the trial is over. For those who steer senders from outside (see lanes.hpp): they
+  // play event by event, and finish.
+  bool play() {
+    const double arrival = net_.next_arrival();
+    const double send_at = space_.next_send.time();
+    if (send_at < switch_at_ && send_at <= arrival) {
+      if (!advance(send_at)) return false;
+      send_due(space_.next_send.at());
+    } else if (switch_at_ <= arrival && switch_at_ <= send_at) {
+      if (!advance(switch_at_)) return false;
+      switch_due(switch_due_);
+    } else {
+      if (!advance(arrival)) return false;
+      receive();
+    }
+    return true;
+  }
+
+  TrialTotals finish() {
+    const double end = std::max(now_, duration_);  // only open flows run on past the duration
+    now_ = end;
+    clocks_.settle(end);
+    TrialTotals totals;
+    for (std::size_t i = 0; i < space_.senders.size(); ++i)
+      if (const Sender& s = senders_[i]; s.flow != UINT32_MAX && !flows_of(i)[s.flow].finished) close(i, s, end, false);
+    for (const Flow& flow : space_.flows) {
+      totals.sent += flow.sent;
+      totals.delivered += flow.delivered;
+    }
+    totals.events = events_ - net_.passed();
+    net_.report(end, totals, space_.links);
+    return totals;
+  }
+
+  // A sender whose control was changed from outside sends what that allows.
+  void resume(std::size_t i) {
+    if (senders_[i].on) send_burst(i, senders_[i]);
+  }
+
+  Sender& sender(std::size_t i) { return senders_[i]; }
+  double now() const { return now_; }
+  double share(std::size_t i) const { return clocks_.at(i, now_); }  // µs of fair share so far
+
+  // Its window is closed and nothing is under way: no receipt can open it.
+  bool stalled(std::size_t i) {
+    const Flow& flow = flows_of(i)[senders_[i].flow];
+    return !window_open(senders_[i]) && flow.sent == flow.delivered + flow.lost + flow.dropped;
+  }
+
  private:
+  static auto& room(Workspace& space) {
+    if constexpr (Net::many_hops)
+      return space.paths;
+    else
+      return space.ring;
+  }
+
   static constexpr double drain_ = 100;  // × duration: open flows have long finished unless the load is above 1
 
   void prepare() {
-    const auto n = static_cast<std::size_t>(network_.senders);
+    std::size_t n = measured_;
+    if constexpr (Net::many_hops) {
+      n = network_.layout->ways.size();
+      space_.unmeasured_flows.clear();
+      space_.unmeasured_uses.assign(policy_.rules(), 0);
+    }
     space_.senders.assign(n, Sender{});
     space_.next_send.reset(n);
     space_.next_switch.assign(n, never);
@@ -132,8 +194,13 @@ class Simulation {
   bool open() const { return network_.switched == Switching::open; }
 
   double scripted(std::size_t i, std::size_t turn) const {
-    return turn < (*script_)[i].size() ? (*script_)[i][turn] : never;
+    return i < script_->size() && turn < (*script_)[i].size() ? (*script_)[i][turn] : never;
   }
+
+  // Where a sender's flows and look-ups are kept: apart, if it only loads the links.
+  bool measured(std::size_t i) const { return !Net::many_hops || i < measured_; }
+  std::vector<Flow>& flows_of(std::size_t i) { return measured(i) ? space_.flows : space_.unmeasured_flows; }
+  Uses& uses_of(std::size_t i) { return measured(i) ? space_.uses : space_.unmeasured_uses; }
 
   bool advance(double time) {
     if (!(time <= horizon_)) return false;
@@ -176,26 +243,31 @@ class Simulation {
   }
 
   void send_packet(std::size_t i, Sender& s) {
-    Flow& flow = space_.flows[s.flow];
+    Flow& flow = flows_of(i)[s.flow];
     const std::int64_t sequence = s.sent++;
     s.last_send = now_;
     ++flow.sent;
     const bool lost = sequence == s.next_loss;
     if (lost) draw_loss(s, sequence + 1);
-    if (!port_.accept(now_, link_moved_, static_cast<std::uint32_t>(sequence), s.flow, static_cast<std::uint16_t>(i),
-                      lost))
-      ++flow.dropped;
-    else if (lost)
-      ++flow.lost;
+    note(flow, net_.offer(now_, link_moved_, static_cast<std::uint32_t>(sequence), s.flow,
+                          static_cast<std::uint16_t>(i), lost));
     link_moved_ = true;
     if (network_.switched == Switching::time || s.sent < s.cap) return;
     if (open()) {
       s.on = false;  // nothing more to send; the flow leaves when its last packet has arrived
     } else {
       space_.next_switch[i] = now_ + space_.off_streams[i].exponential(network_.mean_off);
-      switch_off(s);
+      switch_off(i, s);
       find_switch();
     }
+  }
+
+  static void note(Flow& flow, Fate fate) {
+    flow.dropped += fate == Fate::dropped;
+    flow.lost += fate == Fate::lost;
+    if (fate != Fate::ack_dropped) return;
+    ++flow.delivered;
+    ++flow.acks_dropped;
   }
 
   // Geometric gaps between losses: one draw per loss instead of one per packet.
@@ -211,25 +283,38 @@ class Simulation {
   // --- receiving
 
   void receive() {
-    const Packet& packet = port_.deliver();  // valid until the next send
+    if constexpr (Net::many_hops)
+      if (!step()) return;
+    const auto& packet = net_.deliver();  // valid until the next send
     const std::size_t sender = packet.sender;
     Sender& s = senders_[sender];
-    Flow& flow = space_.flows[packet.flow];
+    Flow& flow = flows_of(sender)[packet.flow];
     ++flow.delivered;
     flow.delay_sum += now_ - packet.sent;
     flow.last_arrival = now_;
-    observer_.delivered(packet, now_);
+    if (measured(sender)) observer_.delivered(packet, now_);
     const bool current = packet.flow == s.flow;
-    if (current) s.memory.receive(packet, now_, s.acknowledged, wanted_, network_.link_rate);
+    if (current) s.memory.receive(net_, packet, now_, s.acknowledged, wanted_);
     s.acknowledged = std::max<std::int64_t>(s.acknowledged, packet.sequence);
-    observer_.lookup(s.memory, current);
-    policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current}, space_.uses);
-    observer_.feedback(now_, packet, s, current);
+    if (measured(sender)) observer_.lookup(s.memory, current);
+    if (!steered(sender)) policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current}, uses_of(sender));
+    if (measured(sender)) observer_.feedback(now_, packet, s, current);
     if (open() && flow.delivered == flow.length) return complete(sender);
     if (!s.on) return;
-    policy_.unblock(s.control, s.memory, space_.uses);
     link_moved_ = true;
+    if (held(sender)) return;
+    if (!steered(sender)) policy_.unblock(s.control, s.memory, uses_of(sender));
     send_burst(sender, s);
+  }
+
+  // Moves one packet over one hop; whether its acknowledgement has come home.
+  bool step() {
+    const Fate fate = net_.step(now_);
+    if (fate == Fate::home) return true;
+    if (fate == Fate::under_way) return false;
+    const Packet& packet = net_.deliver();
+    note(flows_of(packet.sender)[packet.flow], fate);
+    return false;
   }
 
   // --- switching
@@ -240,7 +325,7 @@ class Simulation {
     if (s.on) {
       space_.next_switch[i] =
           script_ ? scripted(i, 2 * s.flows) : now_ + space_.off_streams[i].exponential(network_.mean_off);
-      switch_off(s);
+      switch_off(i, s);
       plan(i, never);
     } else {
       switch_on(i, s);
@@ -250,14 +335,31 @@ class Simulation {
       else
         space_.next_switch[i] = never;
       find_switch();
-      send_burst(i, s);
+      if (!held(i)) send_burst(i, s);
     }
     find_switch();
+  }
+
+  // --- steering from outside: a policy with a member `steers` leaves some senders to the observer, which may hold one
+  // back, before it sends at its flow's start or after feedback, until resume()
+
+  static constexpr bool steering_ = requires(const P& p) { p.steers(std::size_t{}); };
+
+  bool steered(std::size_t i) const {
+    if constexpr (steering_) return policy_.steers(i);
+    return false;
+  }
+
+  bool held(std::size_t i) {
+    if constexpr (steering_) return policy_.steers(i) && observer_.hold(now_, i);
+    return false;
   }
 
   // --- open flows
 
   double next_arrival_of_flow() {
+    const GivenFlows* given = space_.given;
+    if (given) return given_++ < given->count ? given->arrival[given_ - 1] : never;
     const double time = std::max(now_, 0.0) + arrivals_.exponential(1 / network_.arrival_rate);
     return time <= duration_ ? time : never;
   }
@@ -284,34 +386,40 @@ class Simulation {
   void complete(std::size_t i) {
     Sender& s = senders_[i];
     plan(i, never);
-    switch_off(s);
+    switch_off(i, s);
     space_.idle.push_back(i);
   }
 
   void switch_on(std::size_t i, Sender& s) {
-    count_share();
-    ++active_;
+    clocks_.settle(now_);
+    clocks_.join(i);
     s.on = true;
-    s.share_begin = share_clock_;
+    s.share_begin = clocks_.read(i);
     s.first_on = std::min(s.first_on, now_);
-    s.flow = static_cast<std::uint32_t>(space_.flows.size());
+    s.flow = static_cast<std::uint32_t>(flows_of(i).size());
     Flow flow;
     flow.sender = static_cast<std::uint32_t>(i);
     flow.start = now_;
     if (network_.switched != Switching::time) {
-      flow.length = open() ? network_.sizes->draw(size_of_flow(s.flow)) : flow_length(i);
+      flow.length = open() ? open_length(s.flow) : flow_length(i);
       s.cap = s.sent + static_cast<std::int64_t>(flow.length);
     }
-    space_.flows.push_back(flow);
+    flows_of(i).push_back(flow);
     s.loss_stream = Stream(seed_, network_.id, Component::loss, i, s.flows++);
     draw_loss(s, s.sent);
     s.memory.reset(static_cast<std::uint32_t>(s.sent));
     s.last_send = 0;  // the beginning of time, not of the flow (R+): matters for absolute pacing only
     s.acknowledged = s.sent - 1;
     s.control = {};
-    observer_.lookup(s.memory, false);
-    policy_.start(s.control, s.memory, space_.uses);
-    policy_.unblock(s.control, s.memory, space_.uses);
+    if (measured(i)) observer_.lookup(s.memory, false);
+    if constexpr (steering_)
+      if (steered(i)) return observer_.started(i, s);
+    policy_.start(s.control, s.memory, uses_of(i));
+    policy_.unblock(s.control, s.memory, uses_of(i));
+  }
+
+  std::uint64_t open_length(std::uint32_t flow) const {
+    return space_.given ? space_.given->size[flow] : network_.sizes->draw(size_of_flow(flow));
   }
 
   double size_of_flow(std::uint32_t flow) const {
@@ -325,25 +433,22 @@ class Simulation {
     return std::max<std::uint64_t>(packets, 1);
   }
 
-  void switch_off(Sender& s) {
-    count_share();
-    --active_;
+  void switch_off(std::size_t i, Sender& s) {
+    if constexpr (steering_)
+      if (steered(i)) observer_.ended(i);
+    clocks_.settle(now_);
+    clocks_.leave(i);
     s.on = false;
-    close(s, now_, true);
+    close(i, s, now_, true);
   }
 
-  void close(const Sender& s, double time, bool finished) {
-    Flow& flow = space_.flows[s.flow];
+  void close(std::size_t i, const Sender& s, double time, bool finished) {
+    Flow& flow = flows_of(i)[s.flow];
     flow.end = time;
-    flow.share = share_clock_ - s.share_begin;
+    flow.share = clocks_.read(i) - s.share_begin;
     flow.finished = finished;
     const bool done = flow.length > 0 && flow.sent >= flow.length;
-    flow.stalled = !done && !window_open(s) && flow.sent == flow.delivered + flow.lost + flow.dropped;
-  }
-
-  void count_share() {
-    if (active_ > 0) share_clock_ += (now_ - share_since_) / active_;
-    share_since_ = now_;
+    flow.stalled = !done && stalled(i);
   }
 
   // --- the next event of each kind
@@ -356,24 +461,6 @@ class Simulation {
     switch_at_ = times[switch_due_];
   }
 
-  TrialTotals finish() {
-    const double end = std::max(now_, duration_);  // only open flows run on past the duration
-    now_ = end;
-    count_share();
-    TrialTotals totals;
-    for (const Sender& s : space_.senders)
-      if (s.flow != UINT32_MAX && !space_.flows[s.flow].finished) close(s, end, false);
-    for (const Flow& flow : space_.flows) {
-      totals.sent += flow.sent;
-      totals.delivered += flow.delivered;
-    }
-    totals.events = events_;
-    const double backlog = std::max(0.0, port_.served_until() - end) * network_.link_rate;
-    totals.utilisation = (static_cast<double>(port_.accepted()) - backlog) / network_.link_rate / end;
-    totals.queue_mean = port_.waiting(end) / end;
-    return totals;
-  }
-
   const Network network_;
   const P& policy_;
   std::uint64_t seed_;
@@ -382,19 +469,28 @@ class Simulation {
   Workspace& space_;
   Observer& observer_;
   const Script* script_;
-  Port port_;
+  std::size_t measured_ = static_cast<std::size_t>(network_.senders);  // the first senders
+  Net net_;
+  typename Net::Clocks clocks_;
   SignalMask wanted_;
   Sender* senders_ = nullptr;
   Stream arrivals_;
+  std::size_t given_ = 0;  // given flows that were planned
   double log_keep_ = portable_log(1 - network_.loss);
   double now_ = -1;
   bool link_moved_ = false;
   double switch_at_ = never;
   std::size_t switch_due_ = 0;
-  int active_ = 0;
-  double share_clock_ = 0;
-  double share_since_ = 0;
   std::uint64_t events_ = 0;
 };
+
+// Runs one trial on what its network lies on.
+template <class P, class Observer>
+TrialTotals run_simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed,
+                           double duration, Workspace& space, Observer& observer, const Script* script = nullptr) {
+  if (network.layout)
+    return Simulation<P, Observer, Paths>(network, model, policy, seed, duration, space, observer, script).run();
+  return Simulation<P, Observer>(network, model, policy, seed, duration, space, observer, script).run();
+}
 
 }  // namespace remy_plus

@@ -7,10 +7,23 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Layout:
+    """
+    Links (packets/µs, µs, packets), and the links on each sender's way and back.
+    """
+
+    def __init__(self, link_rate: Sequence[float], link_delay: Sequence[float], link_buffer: Sequence[float], forward: Sequence[Sequence[int]], backward: Sequence[Sequence[int]], measured: int, one_way: bool = False) -> None: ...
+
+    @property
+    def senders(self) -> int: ...
+
+    @property
+    def measured(self) -> int: ...
+
 class Network:
     """One bottleneck and its workload (packets, µs)."""
 
-    def __init__(self, id: int, link_rate: float, rtt: float, senders: int, buffer: float, mean_on: float, mean_off: float, loss: float, byte_switched: bool, arrival_rate: float = 0.0, size_packets: Sequence[float] = [], size_cumulative: Sequence[float] = []) -> None: ...
+    def __init__(self, id: int, link_rate: float, rtt: float, senders: int, buffer: float, mean_on: float, mean_off: float, loss: float, byte_switched: bool, arrival_rate: float = 0.0, size_packets: Sequence[float] = [], size_cumulative: Sequence[float] = [], layout: Layout | None = None) -> None: ...
 
     @property
     def id(self) -> int: ...
@@ -62,17 +75,121 @@ class Policy:
     @property
     def rules(self) -> int: ...
 
-def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, keep_delays: bool, keep_flows: bool, keep_uses: bool) -> dict:
+def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, keep_delays: bool, keep_flows: bool, keep_uses: bool, keep_links: bool = False, ack_size: float = 0.1) -> dict:
     """
     Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.
     """
 
-def census(policy: object, networks: Sequence[Network], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, rule: int, axes: Sequence[str], prefix: Sequence[int]) -> object:
+def census(policy: object, networks: Sequence[Network], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, rule: int, axes: Sequence[str], prefix: Sequence[int], ack_size: float = 0.1) -> object:
     """
     Counts, per axis, the upper (no prefix) or lower 16 bits of the float32 values met by one rule.
     """
 
-def trace(policy: object, network: Network, seed: int, *, duration: float, link_interval: float, rplus_link_window: bool, script: Sequence[Sequence[float]]) -> dict:
+def run_given_flows(policy: object, network: Network, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arrival: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int) -> object:
     """
-    One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones.
+    Runs trials with these open flows (times in µs, sizes in packets; those of trial i begin at `begin[i]`) and returns the time from each flow's arrival to that of its last packet; NaN if it never came.
     """
+
+def trace(policy: object, network: Network, seed: int, *, duration: float, link_interval: float, rplus_link_window: bool, script: Sequence[Sequence[float]], ack_size: float = 0.1) -> dict:
+    """
+    One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones. Senders that are not measured show in no row; a script for the measured ones alone leaves the others off.
+    """
+
+class Agent:
+    """How a network sees and steers a flow; see lcca.remy_plus.agents."""
+
+    def __init__(self, *, signals: Sequence[str], history: int, rtts: float, smallest_rtt: bool, late: bool, steering: str, multiple: float, increment: float, pacing: float, initial: float, smallest: float, largest: float, table: Sequence[tuple[float, float, float]]) -> None: ...
+
+    @property
+    def inputs(self) -> int:
+        """Numbers that it sees."""
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of an action."""
+
+    def see(self, signals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> object:
+        """
+        What it sees of (n, engine signals) raw signals, without history: (n, signals).
+        """
+
+    def steer(self, window: float, gap: float, receive_interval: float, action: Sequence[float]) -> tuple[float, float]:
+        """Window (packets) and gap (µs) after an action."""
+
+def signal_scales() -> list[tuple[float, float]]:
+    """
+    Per signal in engine order: (unit, divisor); see lcca.remy_plus.agents.
+    """
+
+class Reward:
+    """What a step is worth; see lcca.gym_envs.rewards."""
+
+    def __init__(self, kind: str, *, throughput_weight: float, delay_weight: float, interval: float, aurora_second: float) -> None: ...
+
+class Lanes:
+    """
+    Many games, stepped by threads without the GIL; see lcca.gym_envs.lanes.
+    """
+
+    def __init__(self, agent: Agent, reward: Reward, others: object | None, *, duration: float, link_interval: float, rplus_link_window: bool, ack_size: float, patience: float, lanes: Sequence[int], all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int) -> None: ...
+
+    def set_courses(self, networks: Sequence[Network], base_delay: Sequence[float]) -> None: ...
+
+    def reset(self, seed: int) -> None: ...
+
+    def start(self, game: int, course: int, seed: int) -> None: ...
+
+    def stop(self, game: int) -> None: ...
+
+    def step(self, actions: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Acts for the ready lanes, and plays on; the arrays below are overwritten.
+        """
+
+    @property
+    def lanes(self) -> int: ...
+
+    @property
+    def games(self) -> int: ...
+
+    @property
+    def observation(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]: ...
+
+    @property
+    def last_observation(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]: ...
+
+    @property
+    def reward(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def ended(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def acting(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def ready(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def course(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def trial_seed(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def trials(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]: ...
+
+    @property
+    def over(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]: ...
+
+    def now(self, game: int) -> float:
+        """µs since the start of the game's trial."""
+
+    def signals(self, lanes: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]:
+        """Raw signals of some lanes, (n, engine signals)."""
+
+    def control(self, lane: int) -> tuple[float, float, int]:
+        """Window (packets), gap (µs) and packets sent of a lane."""
+
+    def record(self, game: int) -> dict:
+        """Flows of the latest trial that came to its end, by column."""

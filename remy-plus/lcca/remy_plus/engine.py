@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.remy_plus import _core
+from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.errors import InputError
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, Policy
 from lcca.remy_plus.rules import RuleTable
+from lcca.remy_plus.topology import Layout, layout
 
 Floats = NDArray[np.float64]
 
@@ -30,10 +32,12 @@ class Model:
     Attributes:
         link_interval: µs over which the link signal is collected (the paper's default is 10).
         rplus_link_window: divide by the whole interval even where less time was covered, as R+ does.
+        ack_size: of an acknowledgement, in packets (54 of 590 bytes by default); on a plain dumbbell they take no time.
     """
 
     link_interval: float = 10.0
     rplus_link_window: bool = False
+    ack_size: float = 0.1
 
 
 def available_jobs() -> int:
@@ -58,7 +62,7 @@ class Request:
         duration: µs.
         model: options of the network model.
         jobs: threads.
-        keep_delays: as in `Engine.run`, like the two that follow.
+        keep_delays: as in `Engine.run`, like the three that follow.
     """
 
     policies: list[_core.Policy]
@@ -72,6 +76,7 @@ class Request:
     keep_delays: bool = False
     keep_flows: bool = False
     keep_uses: bool = False
+    keep_links: bool = False
 
     @property
     def trials(self) -> int:
@@ -115,6 +120,8 @@ def _run_core(request: Request) -> Columns:
         keep_delays=request.keep_delays,
         keep_flows=request.keep_flows,
         keep_uses=request.keep_uses,
+        keep_links=request.keep_links,
+        ack_size=request.model.ack_size,
     )
     return columns
 
@@ -132,6 +139,15 @@ class Engine:
     jobs: int = field(default_factory=available_jobs)
     runner: Runner = run_here
 
+    @property
+    def name(self) -> str:
+        """The word in the column ``simulator``."""
+        return "engine"
+
+    def compile(self, policy: Policy) -> _core.Policy:
+        """Return the engine's form of a policy (see `compile_policy`)."""
+        return compile_policy(policy)
+
     def run(
         self,
         policies: Sequence[_core.Policy],
@@ -143,6 +159,7 @@ class Engine:
         keep_delays: bool = False,
         keep_flows: bool = False,
         keep_uses: bool = False,
+        keep_links: bool = False,
     ) -> Batch:
         """Run one trial per entry of the three index arrays.
 
@@ -155,6 +172,7 @@ class Engine:
             keep_delays: keep every packet's delay, for percentiles.
             keep_flows: return a row per flow.
             keep_uses: return ``trial_uses``, (trials, rules) look-ups; policies must have equally many rules.
+            keep_links: return a row per directed link, in the layout's order; a plain dumbbell has one.
 
         Raises:
             ValueError: indices out of range, or a duration or model that is impossible.
@@ -171,8 +189,43 @@ class Engine:
             keep_delays,
             keep_flows,
             keep_uses,
+            keep_links,
         )
-        return Batch(self.runner(request), networks, request.network_index, self.duration)
+        return Batch(self.runner(request), networks, request.network_index, self.duration, self.model)
+
+    def given_flows(
+        self, policy: _core.Policy, network: Network, begin: ArrayLike, arrival: ArrayLike, size: ArrayLike
+    ) -> Floats:
+        """Run trials of an open network with given flows in place of random ones, in this process.
+
+        Args:
+            policy: a compiled policy.
+            network: with open flows; their load and sizes do not matter.
+            begin: (trials + 1,) where the flows of each trial begin, from 0 to the number of flows.
+            arrival: (flows,) µs since the start of the trial, not falling, none after the duration.
+            size: (flows,) whole packets.
+
+        Returns:
+            (flows,) µs from each flow's arrival to that of its last packet; NaN where it never came.
+
+        Raises:
+            InputError: flows that are impossible, or a network without open flows.
+        """
+        try:
+            found = _core.run_given_flows(
+                policy,
+                compile_network(network),
+                np.ascontiguousarray(begin, dtype=np.int64),
+                np.ascontiguousarray(arrival, dtype=np.float64),
+                np.ascontiguousarray(size, dtype=np.uint64),
+                duration=self.duration,
+                link_interval=self.model.link_interval,
+                rplus_link_window=self.model.rplus_link_window,
+                jobs=self.jobs,
+            )
+        except (ValueError, RuntimeError) as error:
+            raise InputError(f"engine: {error}") from error
+        return np.asarray(found)
 
     def cuts(
         self,
@@ -237,6 +290,7 @@ class Engine:
             rule=rule,
             axes=list(signals),
             prefix=prefix,
+            ack_size=self.model.ack_size,
         )
         return np.asarray(counts).astype(np.int64)
 
@@ -274,6 +328,8 @@ class NetworkList:
         self.senders = np.array([n.senders for n in self.networks], dtype=np.int64)
         self.link_rate = np.array([n.link_rate for n in self.networks])
         self.rtt = np.array([n.rtt for n in self.networks])
+        self.plain = np.array([n.topology.plain for n in self.networks], dtype=bool)
+        self.hops = np.array([n.topology.hops(n.senders) for n in self.networks], dtype=np.int64)
 
     def __len__(self) -> int:
         """Return the number of networks."""
@@ -295,6 +351,7 @@ class Batch:
     networks: NetworkList
     network_index: NDArray[np.uint32]
     duration: float
+    model: Model = field(default_factory=Model)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return one column."""
@@ -324,10 +381,18 @@ class Batch:
         """(senders,) which trial each sender row belongs to."""
         return np.repeat(np.arange(self.trials), self.networks.senders[self.network_index])
 
+    @property
+    def further_service_us(self) -> Floats:
+        """(trials,) µs that a lone packet's round trip takes beyond rtt + 1/link_rate: further hops, and the ACK's."""
+        listed, index = self.networks, self.network_index
+        services = np.where(listed.plain, 1.0, listed.hops * (1 + self.model.ack_size))[index]
+        further: Floats = (services - 1) / listed.link_rate[index]
+        return further
+
 
 def compile_network(network: Network) -> _core.Network:
-    """Return the engine's form of a network."""
-    flows = network.open_flows
+    """Return the engine's form of a network; one with a layout is simulated link by link."""
+    flows, topology = network.open_flows, network.topology
     return _core.Network(
         id=network.id,
         link_rate=network.link_rate,
@@ -341,6 +406,20 @@ def compile_network(network: Network) -> _core.Network:
         arrival_rate=flows.arrival_rate(network.link_rate) if flows else 0.0,
         size_packets=list(flows.sizes.packets) if flows else [],
         size_cumulative=list(flows.sizes.cumulative) if flows else [],
+        layout=None if topology.plain else compile_layout(layout(network, topology), topology.one_way),
+    )
+
+
+def compile_layout(laid: Layout, one_way: bool = False) -> _core.Layout:
+    """Return the engine's form of a layout; with `one_way`, in-network signals are locked at the receiver."""
+    return _core.Layout(
+        link_rate=[link.rate for link in laid.links],
+        link_delay=[link.delay for link in laid.links],
+        link_buffer=[link.buffer for link in laid.links],
+        forward=[list(route.forward) for route in laid.routes],
+        backward=[list(route.backward) for route in laid.routes],
+        measured=laid.measured,
+        one_way=one_way,
     )
 
 
@@ -348,7 +427,7 @@ def compile_policy(policy: Policy) -> _core.Policy:
     """Return the engine's form of a policy.
 
     Raises:
-        InputError: the rules overlap or leave signals to no rule.
+        InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 only.
     """
     match policy:
         case RuleTable():
@@ -359,6 +438,8 @@ def compile_policy(policy: Policy) -> _core.Policy:
             return _core.Policy.fixed_rate(policy.rate)
         case Aimd():
             return _core.Policy.aimd(policy.increase, policy.decrease, policy.initial_window)
+        case Classical():
+            raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3")
 
 
 def _compile_rules(table: RuleTable) -> _core.Policy:

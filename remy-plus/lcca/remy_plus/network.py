@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.topology import DUMBBELL, Topology
 from lcca.remy_plus.workload import OpenFlows
 
 Check = tuple[str, Callable[[float], bool]]
@@ -46,6 +47,7 @@ class Network:
         switched: "time" (a sender stays on for a time) or "bytes" (until its flow is sent).
         open_flows: open-loop traffic in place of switched senders; then `senders` is 1, `loss` 0 and `buffer`
             infinite (nothing is resent in this model), and `mean_on`, `mean_off` and `switched` do not matter.
+        topology: the links around it; anything but a plain dumbbell repeats the bottleneck or adds senders.
 
     Raises:
         InputError: naming every field that is out of bounds.
@@ -61,16 +63,22 @@ class Network:
     loss: float
     switched: str = "time"
     open_flows: OpenFlows | None = None
+    topology: Topology = DUMBBELL
 
     def __post_init__(self) -> None:
         """Check every field at once."""
         problems = [
             f"{field.name} {problem}"
             for field in fields(self)
-            if field.name != "open_flows" and (problem := field_problem(field.name, getattr(self, field.name)))
+            if field.name not in ("open_flows", "topology")
+            and (problem := field_problem(field.name, getattr(self, field.name)))
         ]
         if self.open_flows is not None and (self.senders, self.loss, self.buffer) != (1, 0, math.inf):
             problems.append("open flows need senders 1, loss 0 and buffer inf")
+        if self.open_flows is not None and not self.topology.plain:
+            problems.append(f"open flows need the dumbbell, not topology {self.topology.kind}")
+        if self.topology.senders(self.senders) > MAX_SENDERS:
+            problems.append(f"topology {self.topology.kind} has more than {MAX_SENDERS} senders around it")
         if self.switched == "bytes" and self.mean_off == 0 and self.open_flows is None:
             problems.append("mean_off must be > 0 when byte-switched: flows would follow each other without end")
         if problems:

@@ -1,4 +1,4 @@
-"""Policies: what drives a sender. A rule table, or one of three simple ones to hold it against."""
+"""Policies: what drives a sender. A rule table, or something to hold it against: three simple ones, classical ones."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from lcca.remy_plus.classical import Classical, classical
 from lcca.remy_plus.errors import InputError, about, did_you_mean
+from lcca.remy_plus.families import CLASSICAL
 from lcca.remy_plus.rules import RuleTable
 
 LARGEST_WINDOW = 1_000_000
 """Packets; R+ clamps every window to it."""
 
-BASELINES = ("aimd", "fixed-window", "fixed-rate")
+BASELINES = ("aimd", "fixed-window", "fixed-rate", *CLASSICAL)
 
 N = TypeVar("N", int, float)
 
@@ -80,14 +82,16 @@ class Aimd:
         _set_float(self, "initial_window", 1, LARGEST_WINDOW)
 
 
-Policy: TypeAlias = RuleTable | FixedWindow | FixedRate | Aimd
+Policy: TypeAlias = RuleTable | FixedWindow | FixedRate | Aimd | Classical
 
 
-def baseline(name: str) -> FixedWindow | FixedRate | Aimd:
-    """Return the policy named ``aimd``, ``fixed-window:20`` (packets) or ``fixed-rate:0.5`` (packets/µs).
+def baseline(name: str) -> FixedWindow | FixedRate | Aimd | Classical:
+    """Return the policy named ``aimd``, ``fixed-window:20`` (packets), ``fixed-rate:0.5`` (packets/µs), or classical.
+
+    Classical ones are named as in ``bbr`` or ``vegas:alpha=2,beta=4``.
 
     Raises:
-        InputError: an unknown name (with a suggestion), or a number that is missing or out of range.
+        InputError: an unknown name or parameter (with a suggestion), or a value that is missing or out of range.
     """
     kind, colon, number = name.partition(":")
     with about(f"baseline {name[:60]!r}"):
@@ -97,6 +101,8 @@ def baseline(name: str) -> FixedWindow | FixedRate | Aimd:
             return FixedWindow(_number(number, int, "fixed-window:20", "packets"))
         if kind == "fixed-rate":
             return FixedRate(_number(number, float, "fixed-rate:0.5", "packets/µs"))
+        if kind in CLASSICAL:
+            return classical(name)
     raise InputError(f"unknown baseline {name[:60]!r}{did_you_mean(kind, BASELINES)}")
 
 

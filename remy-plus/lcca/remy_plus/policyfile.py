@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.remy_plus import dna
+from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.errors import InputError, about, did_you_mean
 from lcca.remy_plus.files import read_limited, write_atomically
 from lcca.remy_plus.policies import BASELINES, Policy, baseline, is_baseline
@@ -24,6 +25,7 @@ FORMAT = 1
 _KEYS = ("format", "kind", "signals", "signal_set", "header", "provenance")
 _TABLE_KEYS = (*_KEYS, "pacing", "rules")
 _OTHER_KEYS = (*_KEYS, "parameters")
+_CLASSICAL_KEYS = (*_OTHER_KEYS, "name")
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,9 @@ def loads(text: str) -> PolicyFile:
     """
     document = parse(text)
     _check_format(document)
-    table = kind_of(document) is RuleTable
-    _check_keys(document, _TABLE_KEYS if table else _OTHER_KEYS)
+    kind = kind_of(document)
+    table = kind is RuleTable
+    _check_keys(document, _TABLE_KEYS if table else _CLASSICAL_KEYS if kind is Classical else _OTHER_KEYS)
     provenance = document.get("provenance", {})
     if not isinstance(provenance, dict):
         raise InputError("provenance: must be an object")
@@ -133,7 +136,7 @@ def load(
     Files are told apart by their suffix, others by their first byte (R+ writes files without a suffix).
 
     Args:
-        path_or_name: a path, or a name such as ``aimd`` or ``fixed-window:20``.
+        path_or_name: a path, or a name such as ``aimd``, ``fixed-window:20`` or ``bbr``.
         pacing: what pacing means in a ``.dna`` file; a ``policy.json`` knows, and may not contradict.
         int_signals: which queue and link signals the axes of a ``.dna`` file are.
 
@@ -155,6 +158,8 @@ def load(
 
 def _content(file: PolicyFile) -> dict[str, Any]:
     policy = file.policy
+    if isinstance(policy, Classical):
+        return {"name": policy.name, "parameters": dict(policy.parameters)}
     if not isinstance(policy, RuleTable):
         return {"parameters": asdict(policy)}
     rules = [

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.errors import InputError, about, did_you_mean
 from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, Policy
 from lcca.remy_plus.rules import MOST_RULES, Array, RuleTable, check_signals
@@ -20,6 +21,7 @@ KINDS: dict[type[Any], str] = {
     FixedWindow: "fixed-window",
     FixedRate: "fixed-rate",
     Aimd: "aimd",
+    Classical: "classical",
 }
 _RULE_KEYS = ("lower", "upper", "increment", "multiple", "pacing", "uses")
 
@@ -66,7 +68,9 @@ def policy_of(document: Mapping[str, Any]) -> Policy:
         InputError: whatever is wrong with it, by key.
     """
     policy_type = kind_of(document)
-    return _table(document) if policy_type is RuleTable else _simple(policy_type, document)
+    if policy_type is RuleTable:
+        return _table(document)
+    return _classical(document) if policy_type is Classical else _simple(policy_type, document)
 
 
 def text_or_null(document: Mapping[str, Any], key: str) -> str | None:
@@ -88,12 +92,25 @@ def uses_of(document: Mapping[str, Any]) -> tuple[int, ...] | None:
     return tuple(uses)
 
 
-def _simple(policy_type: type[Any], document: Mapping[str, Any]) -> Policy:
+def _parameters(document: Mapping[str, Any]) -> dict[str, Any]:
     if document.get("signals", []) != []:
         raise InputError(f"signals: a {document['kind']} policy has none; write []")
     parameters = document.get("parameters", {})
     if not isinstance(parameters, dict):
         raise InputError("parameters: must be an object")
+    return parameters
+
+
+def _classical(document: Mapping[str, Any]) -> Classical:
+    name = document.get("name")
+    if not isinstance(name, str):
+        raise InputError("name: must name a congestion control")
+    with about("parameters"):
+        return Classical(name, _parameters(document))
+
+
+def _simple(policy_type: type[Any], document: Mapping[str, Any]) -> Policy:
+    parameters = _parameters(document)
     known = [f.name for f in fields(policy_type)]
     for key in parameters:
         if key not in known:

@@ -25,8 +25,10 @@ Array: TypeAlias = NDArray[np.float64]
 Pacing: TypeAlias = Literal["relative", "absolute"]
 
 MOST_RULES = 100_000
-LARGEST_INCREMENT = 2**31 - 1
-LARGEST_MULTIPLE = 1e6
+LARGEST_INCREMENT = 1_000_000
+"""Packets, of either sign: the largest window of the engine, which refuses more."""
+LARGEST_MULTIPLE = 1000.0
+"""The engine refuses more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +42,8 @@ class RuleTable:
         signals: names of the k axes, in order.
         lower: (R, k) inclusive bounds, in the unit of each signal.
         upper: (R, k) exclusive bounds, at most `SIGNAL_CEILING`.
-        increment: (R,) whole packets added to the window.
-        multiple: (R,) factor of the window.
+        increment: (R,) whole packets added to the window, at most `LARGEST_INCREMENT` of either sign.
+        multiple: (R,) factor of the window, at most `LARGEST_MULTIPLE`.
         pacing: (R,) pacing gap: a multiple of the receive EWMA ("relative", R+) or µs ("absolute", Remy).
         pacing_kind: what ``pacing`` means.
 
@@ -244,7 +246,7 @@ def _check_boxes(table: RuleTable) -> None:
 def _check_actions(table: RuleTable) -> None:
     whole = np.abs(table.increment) <= LARGEST_INCREMENT
     whole &= table.increment == np.trunc(table.increment)
-    _check_each(whole, table.increment, "increment", f"a whole number of packets up to ±{LARGEST_INCREMENT}")
+    _check_each(whole, table.increment, "increment", f"a whole number of packets up to ±{LARGEST_INCREMENT:,}")
     fits = (table.multiple >= 0) & (table.multiple <= LARGEST_MULTIPLE)
     _check_each(fits, table.multiple, "multiple", f"between 0 and {LARGEST_MULTIPLE:g}")
     gaps = (table.pacing >= 0) & np.isfinite(table.pacing)

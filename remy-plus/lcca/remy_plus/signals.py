@@ -35,6 +35,7 @@ QUANTITIES: dict[str, Quantity] = {
     "available_capacity_ewma": Quantity("smoothed available capacity", "packets/µs"),
     "send_ratio": Quantity("send rate / receive rate", ""),
     "slow_receive_ratio": Quantity("slow receive rate / receive rate", ""),
+    "one_way_ratio": Quantity("one-way delay ratio", ""),
 }
 
 SIGNALS: tuple[str, ...] = tuple(QUANTITIES)

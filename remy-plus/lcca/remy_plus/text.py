@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow
 from lcca.remy_plus.policyfile import PolicyFile
 from lcca.remy_plus.rules import RuleTable
@@ -30,6 +31,8 @@ def _header(file: PolicyFile) -> list[str]:
 
 def _kind(file: PolicyFile) -> str:
     policy = file.policy
+    if isinstance(policy, Classical):
+        return policy.family.title
     if not isinstance(policy, RuleTable):
         return {FixedWindow: "fixed window", FixedRate: "fixed rate", Aimd: "AIMD"}[type(policy)]
     dead = len(policy) - int(policy.live.sum())
@@ -47,6 +50,8 @@ def _body(file: PolicyFile) -> list[str]:
     match file.policy:
         case RuleTable() as table:
             return _rules(table, file.uses)
+        case Classical() as control:
+            return _parameters(control)
         case FixedWindow(window):
             return [f"window = {window} packets, unpaced"]
         case FixedRate(rate):
@@ -56,6 +61,18 @@ def _body(file: PolicyFile) -> list[str]:
                 f"window = {_number(initial)} packets at first, + 1 per acknowledgement until the first loss",
                 f"then + {_number(increase)} per RTT, × {_number(decrease)} at a loss; unpaced",
             ]
+
+
+def _parameters(control: Classical) -> list[str]:
+    width = max(len(name) for name in control.parameters)
+    lines = []
+    for parameter in control.family.parameters:
+        value = control.parameters[parameter.name]
+        shown = str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else value
+        unit = f" {parameter.unit}" if parameter.unit and not isinstance(value, str) else ""
+        default = "" if value == parameter.default else "  (changed)"
+        lines.append(f"{parameter.name:<{width}}  {shown}{unit}{default}")
+    return lines
 
 
 def _rules(table: RuleTable, uses: tuple[int, ...] | None) -> list[str]:

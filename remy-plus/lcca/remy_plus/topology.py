@@ -7,7 +7,8 @@ so that they meet the same on/off times under every topology; senders that only 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
 
 from lcca.remy_plus.errors import InputError, did_you_mean
@@ -40,6 +41,24 @@ class Topology:
     reverse_senders: int = 2
     one_way: bool = False
 
+    @classmethod
+    def of(cls, value: object) -> Topology:
+        """Return the topology that a text (`line`, `reverse-path:one_way,reverse_senders=3`) or a mapping names.
+
+        Raises:
+            InputError: it names none.
+        """
+        if isinstance(value, cls):
+            return value
+        options = _options(value) if isinstance(value, str) else value
+        if not isinstance(options, Mapping):
+            raise InputError(f"topology: must be a name or a mapping with kind, got {value!r:.60}")
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise InputError(f"topology: unknown option {name!r:.60}{did_you_mean(str(name), known)}")
+        return cls(**options)
+
     def __post_init__(self) -> None:
         """Check the values."""
         if self.kind not in KINDS:
@@ -48,11 +67,40 @@ class Topology:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise InputError(f"topology: {name} must be a whole number >= 1, got {value!r}")
+        if not isinstance(self.one_way, bool):
+            raise InputError(f"topology: one_way must be true or false, got {self.one_way!r:.60}")
+
+    def __str__(self) -> str:
+        """Return the text that names it: the kind, and the options that differ from their defaults."""
+        options = [
+            field.name if value is True else f"{field.name}={value}"
+            for field in fields(self)[1:]
+            if (value := getattr(self, field.name)) != field.default
+        ]
+        return self.kind + (":" + ",".join(options) if options else "")
 
     @property
     def plain(self) -> bool:
         """Whether there is one bottleneck and nothing on the way back."""
         return self.kind == "dumbbell"
+
+    def hops(self, senders: int) -> int:
+        """Return how many links there are between a sender that counts and its receiver."""
+        return _half(senders, self) if self.kind in ("line", "multi-bottleneck") else 1
+
+    def senders(self, measured: int) -> int:
+        """Return how many senders there are in all, with so many that count."""
+        match self.kind:
+            case "reverse-path":
+                return measured * (1 + self.reverse_senders)
+            case "multi-bottleneck":
+                return measured + 2 * _half(measured, self) - 1
+            case _:
+                return measured
+
+
+DUMBBELL = Topology()
+"""One bottleneck, and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -112,21 +160,33 @@ def layout(network: Network, topology: Topology) -> Layout:
             back = [_across(1, 0, measured=False)] * (network.senders * topology.reverse_senders)
             return _row(network, 2, [_across(0, 1)] * network.senders + back)
         case "line":
-            return _row(network, 2 * _half(network, topology), _along(network, topology))
+            return _row(network, 2 * _half(network.senders, topology), _along(network, topology))
         case "multi-bottleneck":
-            routers = 2 * _half(network, topology)
+            routers = 2 * _half(network.senders, topology)
             crossing = [_across(r, r + 1, measured=False) for r in range(routers - 1)]
             return _row(network, routers, _along(network, topology) + crossing)
 
 
-def _half(network: Network, topology: Topology) -> int:
+def _options(text: str) -> dict[str, object]:
+    """Return the options that the text of a topology names."""
+    kind, _, rest = text.partition(":")
+    pairs = [part.partition("=") for part in rest.split(",") if part]
+    return {"kind": kind} | {name.strip(): _value(value.strip()) for name, _, value in pairs}
+
+
+def _value(text: str) -> object:
+    words = {"": True, "true": True, "false": False}
+    return words[text] if text in words else int(text) if text.isascii() and text.isdigit() else text
+
+
+def _half(senders: int, topology: Topology) -> int:
     """Routers on the senders' half of a line."""
-    return -(-network.senders // topology.hosts_per_router)
+    return -(-senders // topology.hosts_per_router)
 
 
 def _along(network: Network, topology: Topology) -> list[Route]:
     """Routes of a line: every sender has as many hops to its receiver, and all meet on the middle link."""
-    half = _half(network, topology)
+    half = _half(network.senders, topology)
     return [
         _across(i // topology.hosts_per_router, i // topology.hosts_per_router + half) for i in range(network.senders)
     ]

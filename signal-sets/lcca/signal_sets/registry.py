@@ -160,3 +160,10 @@ _define(
     "paper §5.1, footnote 2",
     "Slow receive rate over receive rate: receive EWMA / slow receive EWMA.",
 )
+_define(
+    "one_way_ratio",
+    _NONE,
+    _ANY,
+    "paper §6.1, footnote 3",
+    "Latest one-way delay over the smallest one of this flow: the RTT ratio without the way back (needs equal clocks).",
+)

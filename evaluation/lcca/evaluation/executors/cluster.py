@@ -42,7 +42,14 @@ class RayCluster(Executor):
 
     def _outcome(self, reference: Any) -> Columns | WorkerDied:
         errors = self._ray.exceptions
-        gone = (errors.WorkerCrashedError, errors.NodeDiedError, errors.ObjectLostError, errors.RaySystemError)
+        gone = (
+            errors.WorkerCrashedError,
+            errors.NodeDiedError,
+            errors.LocalRayletDiedError,
+            errors.OutOfMemoryError,  # Ray kills workers where memory runs short
+            errors.ObjectLostError,
+            errors.RaySystemError,
+        )
         try:
             columns: Columns = self._ray.get(reference)
             return columns

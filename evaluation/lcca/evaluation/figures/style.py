@@ -104,7 +104,13 @@ NO_METADATA: Any = {"Date": None, "Creator": None, "Format": None, "Type": None}
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write `name.png` and `name.svg` into a folder, on white."""
     (folder / f"{name}.svg").write_text(_svg(figure), encoding="utf-8")
+    save_png(figure, folder, name)
+
+
+def save_png(figure: Figure, folder: Path, name: str) -> None:
+    """Write `name.png` into a folder, on white."""
     with mpl.rc_context(LOOK):
+        figure.patch.set_facecolor("white")
         figure.set_dpi(LOOK["savefig.dpi"])
         FigureCanvasAgg(figure).print_png(str(folder / f"{name}.png"), metadata={"Software": None})  # type: ignore[no-untyped-call]
 

@@ -4,19 +4,23 @@ Start reading at `estimator`. A user has a `Bench` (workload, simulator, metric)
 a `TailEstimate` from `estimate_tail`. What is done and why, and what it was measured to save: `docs/importance.md`.
 """
 
+from lcca.evaluation.importance.attempt import Attempt, attempt_tail
 from lcca.evaluation.importance.cycles import Bench, Cycles, Measure
-from lcca.evaluation.importance.estimator import ImportanceConfig, TailEstimate, estimate_tail
+from lcca.evaluation.importance.estimator import TailEstimate, estimate_tail
 from lcca.evaluation.importance.flows import Flows, LognormalSizes, OpenLoop, TableSizes, each_trial
+from lcca.evaluation.importance.options import ImportanceConfig, ImportanceOptions
 from lcca.evaluation.importance.refusals import Check, RefusalTest
 from lcca.evaluation.importance.size_models import SizeFit, fit_sizes
 from lcca.evaluation.importance.tilts import NormalTilt, TailBoost, Tilt
 
 __all__ = [
+    "Attempt",
     "Bench",
     "Check",
     "Cycles",
     "Flows",
     "ImportanceConfig",
+    "ImportanceOptions",
     "LognormalSizes",
     "Measure",
     "NormalTilt",
@@ -27,6 +31,7 @@ __all__ = [
     "TailBoost",
     "TailEstimate",
     "Tilt",
+    "attempt_tail",
     "each_trial",
     "estimate_tail",
     "fit_sizes",

@@ -108,6 +108,20 @@ class Cycles:
         """Return (trials,) weighted counts of flows beyond a value; their mean is P(R > value)·λT."""
         return self.flows.sums(np.where(self.value > value, self.weight, 0.0))
 
+    def joined(self, more: "Cycles") -> "Cycles":
+        """Return these trials and further ones of the same workload."""
+        return Cycles(
+            self.flows.joined(more.flows),
+            np.concatenate([self.chance, more.chance]),
+            np.concatenate([self.finish, more.finish]),
+            np.concatenate([self.value, more.value]),
+            np.concatenate([self.log_weight, more.log_weight]),
+            np.concatenate([self.cycle_log_weight, more.cycle_log_weight]),
+            self.mean_flows,
+            self.runs + more.runs,
+            self.work + more.work,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:

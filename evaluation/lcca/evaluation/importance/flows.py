@@ -125,6 +125,17 @@ class Flows:
         """Return (trials,) sums over the flows of each trial."""
         return np.bincount(self.trial, weights=values, minlength=self.trials).astype(np.float64)
 
+    def joined(self, more: "Flows") -> "Flows":
+        """Return the trials of both."""
+        begin = np.concatenate([self.begin, self.begin[-1] + more.begin[1:]])
+        arrival, size = np.concatenate([self.arrival, more.arrival]), np.concatenate([self.size, more.size])
+        return Flows(begin, arrival, size)
+
+    def part(self, first: int, last: int) -> "Flows":
+        """Return the trials from `first` to before `last`."""
+        cut = slice(self.begin[first], self.begin[last])
+        return Flows(self.begin[first : last + 1] - self.begin[first], self.arrival[cut], self.size[cut])
+
     def some(self, chosen: Bools) -> "Flows":
         """Return the chosen trials alone, in order; `chosen` is (trials,)."""
         keep = chosen[self.trial]

@@ -6,7 +6,8 @@ fits is shown in the units in which it matters later: at the quantile whose tail
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -58,6 +59,16 @@ class SizeFit:
     def usable(self) -> bool:
         """Whether the model is right within 1 % at the target quantile."""
         return abs(self.quantile_error) <= MOST_SIZE_ERROR
+
+    def __str__(self) -> str:
+        fit = f"CDF off by {100 * self.rms_error:.2g} points rms, {100 * self.largest_error:.2g} at most"
+        tail = f"p{100 * self.p:g} {100 * self.quantile_error:+.3g} %, mean ×{self.mean_ratio:.3g}"
+        return f"{self.family}: {fit}; {tail}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as JSON values; what is infinite becomes null."""
+        values = asdict(self) | {"usable": self.usable}
+        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
 
     def sizes(self) -> LognormalSizes:
         """Return the sizes to draw; a lognormal only.

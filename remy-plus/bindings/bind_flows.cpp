@@ -1,0 +1,84 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "arrays.hpp"
+#include "remy_plus/batch.hpp"
+
+namespace remy_plus::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+const Policy& policy_of(nb::handle handle);
+
+namespace {
+
+template <class T>
+using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+bool keep_going() {
+  const nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() == 0;
+}
+
+// Cuts the columns at `begin` into the flows of single trials, and checks them.
+std::vector<GivenFlows> flows_of(const Column<std::int64_t>& begin, const Column<double>& arrival,
+                                 const Column<std::uint64_t>& size, double duration) {
+  const std::size_t flows = arrival.shape(0), trials = begin.shape(0) > 0 ? begin.shape(0) - 1 : 0;
+  if (size.shape(0) != flows) throw std::invalid_argument("arrival and size must have one entry per flow");
+  if (trials == 0 || begin.data()[0] != 0 || begin.data()[trials] != static_cast<std::int64_t>(flows) ||
+      !std::is_sorted(begin.data(), begin.data() + trials + 1))
+    throw std::invalid_argument("begin must rise from 0 to the number of flows");
+  std::vector<GivenFlows> given(trials);
+  for (std::size_t i = 0; i < trials; ++i) {
+    const auto first = static_cast<std::size_t>(begin.data()[i]), last = static_cast<std::size_t>(begin.data()[i + 1]);
+    const double* const times = arrival.data() + first;
+    const std::size_t count = last - first;
+    if (!std::all_of(times, times + count, [&](double t) { return t >= 0 && t <= duration; }) ||
+        !std::is_sorted(times, times + count))
+      throw std::invalid_argument("flows must arrive in order, between 0 and the duration");
+    given[i] = {times, size.data() + first, count};
+  }
+  if (!std::all_of(size.data(), size.data() + flows, [](std::uint64_t s) { return s >= 1 && s <= 1000000000000; }))
+    throw std::invalid_argument("sizes must be between 1 and 1e12 packets");
+  return given;
+}
+
+nb::object run(nb::handle policy, const Network& network, const Column<std::int64_t>& begin,
+               const Column<double>& arrival, const Column<std::uint64_t>& size, double duration, double link_interval,
+               bool rplus_link_window, unsigned jobs) {
+  if (network.switched != Switching::open) throw std::invalid_argument("flows can be given to open networks only");
+  BatchOptions options;
+  options.duration = duration;
+  options.model = {link_interval, rplus_link_window};
+  options.jobs = std::max(jobs, 1u);
+  options.keep_flows = true;
+  options.given = flows_of(begin, arrival, size, duration);
+  const std::vector<Policy> policies{policy_of(policy)};
+  const std::vector<Trial> trials(options.given.size(), Trial{0, 0, 0});
+  BatchResult result;
+  try {
+    const nb::gil_scoped_release release;
+    result = run_batch(policies, {network}, trials, options, keep_going);
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+  return column<double>(result.flows, [](const Flow& f) {
+    return f.finished && f.delivered >= f.length ? f.last_arrival - f.start : std::nan("");
+  });
+}
+
+}  // namespace
+
+void bind_flows(nb::module_& m) {
+  m.def("run_given_flows", &run, "policy"_a, "network"_a, "begin"_a, "arrival"_a, "size"_a, nb::kw_only(), "duration"_a,
+        "link_interval"_a, "rplus_link_window"_a, "jobs"_a,
+        "Runs trials with these open flows (times in µs, sizes in packets; those of trial i begin at `begin[i]`) and "
+        "returns the time from each flow's arrival to that of its last packet; NaN if it never came.");
+}
+
+}  // namespace remy_plus::bindings

@@ -1,0 +1,238 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "remy_plus/lanes.hpp"
+
+namespace remy_plus::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+const Policy& policy_of(nb::handle handle);
+
+namespace {
+
+using Actions = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Steering steering_by_name(const std::string& name) {
+  if (name == "window") return Steering::window;
+  if (name == "rate") return Steering::rate;
+  if (name == "table") return Steering::table;
+  throw std::invalid_argument("steering must be window, rate or table, got '" + name + "'");
+}
+
+RewardKind reward_by_name(const std::string& name) {
+  if (name == "utility") return RewardKind::utility;
+  if (name == "gain") return RewardKind::gain;
+  if (name == "aurora") return RewardKind::aurora;
+  if (name == "orca") return RewardKind::orca;
+  throw std::invalid_argument("a reward is utility, gain, aurora or orca, not '" + name + "'");
+}
+
+Agent make_agent(const std::vector<std::string>& signals, std::size_t history, double rtts, bool smallest_rtt,
+                 bool late, const std::string& steering, double multiple, double increment, double pacing,
+                 double initial, double smallest, double largest,
+                 const std::vector<std::tuple<double, double, double>>& table) {
+  Agent agent;
+  for (const std::string& name : signals) {
+    const auto at = std::find(signal_names.begin(), signal_names.end(), name);
+    if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + name + "'");
+    agent.signals.push_back(static_cast<Signal>(at - signal_names.begin()));
+  }
+  agent.history = history;
+  agent.decisions = {rtts, smallest_rtt, late};
+  agent.actions = {steering_by_name(steering), multiple, increment, pacing, initial, smallest, largest, {}};
+  for (const auto& [add, times, pace] : table) agent.actions.table.push_back({add, times, pace});
+  agent.check();
+  return agent;
+}
+
+// What an agent sees of rows of raw signals, without history.
+nb::object see(const Agent& agent, const Values& rows) {
+  if (rows.shape(1) != signal_count) throw std::invalid_argument("one value per engine signal is needed");
+  std::vector<float> seen;
+  for (std::size_t r = 0; r < rows.shape(0); ++r)
+    for (const Signal s : agent.signals) seen.push_back(scaled(s, rows.data()[r * signal_count + s]));
+  return to_numpy(std::move(seen), {rows.shape(0), agent.signals.size()});
+}
+
+// Window and gap after an action, for a flow with this receive EWMA (µs).
+std::tuple<double, double> steer(const Agent& agent, double window, double gap, double receive_interval,
+                                 const std::vector<float>& action) {
+  const ActionMap& map = agent.actions;
+  if (action.size() != map.numbers()) throw std::invalid_argument("an action of this agent has other numbers");
+  if (map.steering == Steering::table && !(action[0] >= 0 && action[0] < static_cast<float>(map.table.size())))
+    throw std::invalid_argument("an action is not an index of the action table");
+  Control control;
+  control.window = window;
+  control.gap = gap;
+  map.apply(control, receive_interval, action.data());
+  return {control.window, control.gap};
+}
+
+void init_lanes(Lanes* self, const Agent& agent, const Reward& reward, nb::handle others, double duration,
+                double link_interval, bool rplus_link_window, double ack_size, double patience,
+                const std::vector<std::uint32_t>& lanes, bool all_senders, bool whole_rows, bool endless,
+                bool keep_records, unsigned jobs) {
+  LanesOptions options;
+  options.rules.agent = agent;
+  options.rules.reward = reward;
+  if (!others.is_none()) options.rules.others = policy_of(others);
+  options.rules.duration = duration;
+  options.rules.model = {link_interval, rplus_link_window, ack_size};
+  options.rules.patience = patience;
+  options.lanes = lanes;
+  options.all_senders = all_senders;
+  options.whole_rows = whole_rows;
+  options.endless = endless;
+  options.keep_records = keep_records;
+  options.jobs = std::max(jobs, 1u);
+  new (self) Lanes(std::move(options));
+}
+
+void set_courses(Lanes& self, const std::vector<Network>& networks, const std::vector<double>& base_delay) {
+  if (networks.size() != base_delay.size()) throw std::invalid_argument("one base delay per network is needed");
+  std::vector<Course> courses;
+  for (std::size_t i = 0; i < networks.size(); ++i)
+    courses.push_back({std::make_shared<const Network>(networks[i]), base_delay[i]});
+  self.set_courses(std::move(courses));
+}
+
+void step(Lanes& self, const Actions& actions) {
+  const std::span<const float> rows(actions.data(), actions.size());
+  const nb::gil_scoped_release release;
+  self.step(rows);
+}
+
+// Views of what the lanes own: valid as long as they live, and overwritten by the next step.
+template <class T>
+using Column = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
+template <class T>
+using Matrix = nb::ndarray<nb::numpy, const T, nb::ndim<2>>;
+
+template <class T, class Get>
+auto column_of(Get get) {
+  return [get](nb::handle_t<Lanes> self) {
+    const std::vector<T>& values = get(nb::cast<const Lanes&>(self));
+    return Column<T>(values.data(), {values.size()}, self);
+  };
+}
+
+template <class Get>
+auto matrix_of(Get get) {
+  return [get](nb::handle_t<Lanes> self) {
+    const Lanes& lanes = nb::cast<const Lanes&>(self);
+    const std::size_t inputs = lanes.options().rules.agent.inputs();
+    return Matrix<float>(get(lanes).data(), {lanes.lanes(), inputs}, self);
+  };
+}
+
+auto signals_of(const Lanes& self, const std::vector<std::uint32_t>& lanes) {
+  std::vector<double> values;
+  for (const std::uint32_t lane : lanes) {
+    const Signals& signals = self.sender(lane).memory.signals();
+    values.insert(values.end(), signals.begin(), signals.end());
+  }
+  return nb::cast<Matrix<double>>(to_numpy(std::move(values), {lanes.size(), std::size_t{signal_count}}));
+}
+
+nb::dict record(const Lanes& self, std::size_t game) {
+  if (game >= self.games() || !self.options().keep_records)
+    throw std::invalid_argument("no such game, or its records are not kept");
+  const std::vector<Flow>& flows = self.flows(game);
+  nb::dict out;
+  out["sender"] = column<std::int32_t>(flows, [](const Flow& f) { return f.sender; });
+  out["start_us"] = column<double>(flows, [](const Flow& f) { return f.start; });
+  out["end_us"] = column<double>(flows, [](const Flow& f) { return f.end; });
+  out["share_us"] = column<double>(flows, [](const Flow& f) { return f.share; });
+  out["delay_sum_us"] = column<double>(flows, [](const Flow& f) { return f.delay_sum; });
+  out["sent"] = column<std::int64_t>(flows, [](const Flow& f) { return f.sent; });
+  out["delivered"] = column<std::int64_t>(flows, [](const Flow& f) { return f.delivered; });
+  out["lost"] = column<std::int64_t>(flows, [](const Flow& f) { return f.lost; });
+  out["dropped"] = column<std::int64_t>(flows, [](const Flow& f) { return f.dropped; });
+  out["events"] = self.totals(game).events;
+  out["utilisation"] = self.totals(game).utilisation;
+  return out;
+}
+
+void bind_agent(nb::module_& m) {
+  nb::class_<Agent>(m, "Agent", "How a network sees and steers a flow; see lcca.remy_plus.agents.")
+      .def(nb::new_(&make_agent), nb::kw_only(), "signals"_a, "history"_a, "rtts"_a, "smallest_rtt"_a, "late"_a,
+           "steering"_a, "multiple"_a, "increment"_a, "pacing"_a, "initial"_a, "smallest"_a, "largest"_a, "table"_a)
+      .def_prop_ro("inputs", &Agent::inputs, "Numbers that it sees.")
+      .def_prop_ro(
+          "numbers", [](const Agent& self) { return self.actions.numbers(); }, "Numbers of an action.")
+      .def("see", &see, "signals"_a, "What it sees of (n, engine signals) raw signals, without history: (n, signals).")
+      .def("steer", &steer, "window"_a, "gap"_a, "receive_interval"_a, "action"_a,
+           "Window (packets) and gap (µs) after an action.");
+  m.def(
+      "signal_scales",
+      [] {
+        std::vector<std::tuple<double, double>> scales;
+        for (const Scale& scale : signal_scales) scales.emplace_back(scale.unit, scale.divisor);
+        return scales;
+      },
+      "Per signal in engine order: (unit, divisor); see lcca.remy_plus.agents.");
+  nb::class_<Reward>(m, "Reward", "What a step is worth; see lcca.gym_envs.rewards.")
+      .def(nb::new_([](const std::string& kind, double throughput_weight, double delay_weight, double interval,
+                       double aurora_second) {
+             Reward reward;
+             reward.kind = reward_by_name(kind);
+             reward.throughput_weight = throughput_weight;
+             reward.delay_weight = delay_weight;
+             reward.interval = interval;
+             reward.aurora_second = aurora_second;
+             reward.check();
+             return reward;
+           }),
+           "kind"_a, nb::kw_only(), "throughput_weight"_a, "delay_weight"_a, "interval"_a, "aurora_second"_a);
+}
+
+}  // namespace
+
+void bind_lanes(nb::module_& m) {
+  bind_agent(m);
+  nb::class_<Lanes>(m, "Lanes", "Many games, stepped by threads without the GIL; see lcca.gym_envs.lanes.")
+      .def("__init__", &init_lanes, "agent"_a, "reward"_a, "others"_a.none(), nb::kw_only(), "duration"_a,
+           "link_interval"_a, "rplus_link_window"_a, "ack_size"_a, "patience"_a, "lanes"_a, "all_senders"_a,
+           "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a)
+      .def("set_courses", &set_courses, "networks"_a, "base_delay"_a)
+      .def("reset", &Lanes::reset, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("start", &Lanes::start, "game"_a, "course"_a, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("stop", &Lanes::stop, "game"_a)
+      .def("step", &step, "actions"_a, "Acts for the ready lanes, and plays on; the arrays below are overwritten.")
+      .def_prop_ro("lanes", &Lanes::lanes)
+      .def_prop_ro("games", &Lanes::games)
+      .def_prop_ro("observation", matrix_of([](const Lanes& l) -> auto& { return l.rows().observation; }))
+      .def_prop_ro("last_observation", matrix_of([](const Lanes& l) -> auto& { return l.rows().last; }))
+      .def_prop_ro("reward", column_of<float>([](const Lanes& l) -> auto& { return l.rows().reward; }))
+      .def_prop_ro("ended", column_of<std::uint8_t>([](const Lanes& l) -> auto& { return l.rows().ended; }))
+      .def_prop_ro("acting", column_of<std::uint8_t>([](const Lanes& l) -> auto& { return l.rows().acting; }))
+      .def_prop_ro("ready", column_of<std::uint32_t>([](const Lanes& l) -> auto& { return l.rows().ready; }))
+      .def_prop_ro("course", column_of<std::uint32_t>([](const Lanes& l) -> auto& { return l.course; }))
+      .def_prop_ro("trial_seed", column_of<std::uint64_t>([](const Lanes& l) -> auto& { return l.trial_seed; }))
+      .def_prop_ro("trials", column_of<std::uint64_t>([](const Lanes& l) -> auto& { return l.trials; }))
+      .def_prop_ro("over", column_of<std::uint8_t>([](const Lanes& l) -> auto& { return l.over; }))
+      .def("now", &Lanes::now, "game"_a, "µs since the start of the game's trial.")
+      .def("signals", &signals_of, "lanes"_a, "Raw signals of some lanes, (n, engine signals).")
+      .def(
+          "control",
+          [](const Lanes& self, std::size_t lane) {
+            const Sender& sender = self.sender(lane);
+            return std::make_tuple(sender.control.window, sender.control.gap, sender.sent);
+          },
+          "lane"_a, "Window (packets), gap (µs) and packets sent of a lane.")
+      .def("record", &record, "game"_a, "Flows of the latest trial that came to its end, by column.");
+}
+
+}  // namespace remy_plus::bindings

@@ -1,0 +1,40 @@
+// A team of threads that does many short rounds of work without starting threads anew.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace remy_plus {
+
+class Team {
+ public:
+  // `size` threads, the calling one included; fewer where no more can be had.
+  explicit Team(unsigned size);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  // Calls work(i) for every i below `count`, in blocks and in any order, and returns when all are done. The first
+  // exception is thrown again; work that had not begun is left out then.
+  void run(std::size_t count, const std::function<void(std::size_t)>& work);
+
+ private:
+  void serve();
+  void take_blocks();
+
+  std::mutex mutex_;
+  std::condition_variable begun_, ended_;
+  const std::function<void(std::size_t)>* work_ = nullptr;
+  std::size_t count_ = 0, block_ = 1, next_ = 0;
+  std::size_t round_ = 0, busy_ = 0;
+  bool closing_ = false;
+  std::exception_ptr failure_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace remy_plus
