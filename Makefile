@@ -9,10 +9,17 @@ BUILD_TOOLS := "scikit-build-core>=1.0" "nanobind>=2.9" "cmake>=3.26" ninja
 INSTALL := $(PIP) --no-build-isolation --config-settings=editable.mode=redirect
 CPP := $(wildcard remy-plus/CMakeLists.txt remy-plus/src/*.cpp remy-plus/bindings/*.cpp \
                   remy-plus/include/remy_plus/*.hpp)
-FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(wildcard tests/remy-plus/cpp/*.cpp benchmarks/*.cpp))
+NS3_CPP := $(wildcard gym-envs/ns3/CMakeLists.txt gym-envs/ns3/cmake/*.cmake gym-envs/ns3/src/*.cpp \
+                      gym-envs/ns3/src/*.hpp)
+FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(wildcard tests/remy-plus/cpp/*.cpp benchmarks/*.cpp))
+# ns-3 has wheels for x86-64 alone; elsewhere `make test NS3=` leaves it out and its tests skip.
+NS3 ?= $(VENV)/.ns3
+
+# Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev` leaves it out and its tests skip.
+EXTRAS ?= dev,drl
 
 .DEFAULT_GOAL := help
-.PHONY: help setup quickstart test test-full test-cpp lint types layers format stub bench bench-settle docs clean
+.PHONY: help setup ns3 quickstart test test-full test-cpp lint types layers format stub bench bench-settle docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -33,18 +40,28 @@ $(VENV)/.base: $(VENV)/.made pyproject.toml constraints.txt $(CPP)
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt $(CPP)
 	@.ci/need $(BIN)/python
 	@echo "lcca: installing with development tools (compiles the engine, about a minute the first time)"
-	@$(INSTALL) -e ".[dev]"
+	@$(INSTALL) -e ".[$(EXTRAS)]"
 	@touch $(VENV)/.base $@
 
-setup: $(VENV)/.dev  ## .venv with all extras and development tools
+# ns-3's declared dependency cppyy is not needed, hence --no-deps.
+$(VENV)/.ns3: $(VENV)/.made $(NS3_CPP) $(CPP) gym-envs/ns3/pyproject.toml
+	@.ci/need $(BIN)/python
+	@echo "lcca: installing ns-3 and lcca-ns3 (compiles the models, about a minute)"
+	@$(PIP) --no-deps "ns3==3.44.post0"
+	@$(PIP) --no-build-isolation --no-deps ./gym-envs/ns3
+	@touch $@
+
+ns3: $(VENV)/.base $(VENV)/.ns3  ## ns-3 beside the fast engine
+
+setup: $(VENV)/.dev $(NS3)  ## .venv with all extras and development tools
 
 quickstart: $(VENV)/.base  ## a real small sweep: verdicts on the terminal and a report
 	@$(BIN)/lcca sweep configs/quickstart.yaml --resume $(ARGS)
 
-test: $(VENV)/.dev  ## all tests but those marked full
+test: $(VENV)/.dev $(NS3)  ## all tests but those marked full
 	@$(BIN)/python -m pytest -m "not full" $(ARGS)
 
-test-full: $(VENV)/.dev  ## every test
+test-full: $(VENV)/.dev $(NS3)  ## every test
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-cpp: $(VENV)/.made  ## C++ unit tests (needs GoogleTest: apt-get install libgtest-dev)

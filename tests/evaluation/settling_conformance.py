@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from scipy import stats
 
 from lcca.evaluation.rules import AnyRule
-from lcca.evaluation.settling import FEWEST_ALIKE, Rule, Settling
+from lcca.evaluation.settling import FEWEST_ALIKE, Forecast, Rule, Settling
 
 MARGIN = math.log(1.03)
 NOISE = math.sqrt(2 * math.log1p(0.07**2))
@@ -119,6 +119,7 @@ class SettlingConformance:
         for value, name in ((0.0, "equivalent"), (0.2, "better")):
             run = self.start()
             assert not run.feed([value] * (FEWEST_ALIKE - 1)).verdict.settled
+            assert not run.looks or run.forecast() == Forecast(FEWEST_ALIKE, FEWEST_ALIKE, FEWEST_ALIKE)
             state = run.feed([value] * 20)
             assert state.verdict.name == name and state.n >= FEWEST_ALIKE
 

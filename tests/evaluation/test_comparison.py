@@ -68,6 +68,13 @@ def test_not_settled_has_a_forecast() -> None:
     assert 30 <= record.likely_n[0] <= record.likely_n[1] <= record.ceiling_n
 
 
+def test_pairs_that_are_all_alike_are_forecast_to_settle_at_the_fewest_that_may() -> None:
+    scores = np.linspace(1, 2, 80)
+    record = compare_artifacts("a", "b", scores, scores, utility="u", rule=RULE)
+    assert (record.verdict.name, record.likely_n, record.ceiling_n) == ("not settled", (100, 100), 100)
+    assert record.note == "the difference was the same on all 80 pairs; 100 such pairs would settle it"
+
+
 def test_several_comparisons_share_alpha() -> None:
     rng = np.random.default_rng(12)
     d = rng.normal(0.055, 0.1, 40)

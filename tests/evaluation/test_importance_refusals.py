@@ -129,7 +129,7 @@ def test_refusal_after_the_last_stage(monkeypatch: pytest.MonkeyPatch) -> None:
         stages.append(args)
         return variance_ratio(*args) if len(stages) == 1 else 1.0
 
-    monkeypatch.setattr("lcca.evaluation.importance.estimator.variance_ratio", late)
+    monkeypatch.setattr("lcca.evaluation.importance.attempt.variance_ratio", late)
     found = estimate()
     assert failed(found) == {RefusalTest.VARIANCE_RATIO} and found.method == POOLED and len(stages) == 2
     assert 9000 < found.cost < 12_500
@@ -176,20 +176,3 @@ def test_a_check_without_a_number_fails() -> None:
 def test_bad_options(wrong) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         ImportanceConfig.model_validate({"quantile": 0.99} | wrong)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("on", "p"),
-    [
-        (bench(simulate=processor_sharing()), 0.999),
-        (bench(sizes=TableSizes(flow_sizes("websearch"))), 0.99),
-        (bench(flows=50, simulate=processor_sharing()), 0.99),
-    ],
-    ids=["sharing", "in order", "mostly refused"],
-)
-def test_coverage_of_what_is_delivered(on: Bench, p: float) -> None:
-    cycles = on.run(Measure(NormalTilt(), on.loop.rate), int(2e7 / on.loop.mean_flows), np.random.default_rng(9))
-    wanted = float(np.quantile(cycles.value, p))
-    found = [estimate(1000 + i, on, quantile=p) for i in range(300)]
-    assert np.mean([each.low <= wanted <= each.high for each in found]) >= 0.93

@@ -10,12 +10,33 @@ from lcca.remy_plus.policies import Aimd, FixedWindow
 from lcca.remy_plus.workload import OpenFlows
 
 # Means of the tables in bytes, computed by others from the same points (linear interpolation).
-MEANS = {"websearch": 1_711_250, "fb-hadoop": 120_421, "ali-storage": 40_870, "google-rpc": 2_892}
+MEANS = {
+    "websearch": 1_711_250,
+    "fb-hadoop": 120_421,
+    "ali-storage": 40_870,
+    "google-rpc": 2_892,
+    "datamining": 7_470_236,
+}
 
 
 @pytest.mark.parametrize(("name", "mean"), MEANS.items())
 def test_packaged_tables_have_their_published_means(name: str, mean: float) -> None:
     assert flow_sizes(name, packet_bytes=1).mean_packets == pytest.approx(mean + 0.5, rel=1e-3)
+
+
+def test_datamining_has_the_mean_that_simulators_state() -> None:
+    """5,117 packets; the 7.41 MB that papers quote are as many packets of 1,448 bytes."""
+    found = flow_sizes("datamining", packet_bytes=1460)
+    assert found.mean_packets == pytest.approx(5117, abs=1)
+    assert found.mean_packets * 1448 == pytest.approx(7.41e6, rel=0.001)
+    shares = np.interp(np.array([1, 2, 3, 7, 267, 2107, 66_667]) + 1e-9, found.packets, found.cumulative)
+    assert shares == pytest.approx([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
+
+
+def test_half_of_the_datamining_flows_are_one_packet() -> None:
+    network = open_network(0, 3.0, 25.0, OpenFlows(0.3, flow_sizes("datamining", packet_bytes=1460)))
+    rows = run_flows(Engine(1e6, jobs=1), {"w": FixedWindow(76)}, [network], range(5))
+    assert (rows["size_packets"] == 1).mean() == pytest.approx(0.5, abs=0.1)
 
 
 def test_lognormal_by_name() -> None:

@@ -1,10 +1,13 @@
-"""Rule tables to test with."""
+"""Rule tables to test with, and networks on both kinds of engine."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from lcca.remy_plus import _core
+from lcca.remy_plus.network import Network
 from lcca.remy_plus.rules import RuleTable, bisect, one_rule
 
 E2E = ("send_ewma", "receive_ewma", "rtt_ratio", "slow_receive_ewma")
@@ -33,3 +36,35 @@ def _grow(seed: int, splits: int = 3, signals: tuple[str, ...] = E2E[:3], pacing
 @pytest.fixture(scope="session")
 def grow() -> Grow:
     return _grow
+
+
+Compile = Callable[[Network], _core.Network]
+
+
+def _by_links(network: Network) -> _core.Network:
+    """A plain dumbbell simulated link by link: all propagation on the way there, none on the way back."""
+    layout = _core.Layout(
+        link_rate=[network.link_rate] * 2,
+        link_delay=[network.rtt, 0.0],
+        link_buffer=[network.buffer, math.inf],
+        forward=[[0]] * network.senders,
+        backward=[[1]] * network.senders,
+        measured=network.senders,
+    )
+    return _core.Network(
+        id=network.id,
+        link_rate=network.link_rate,
+        rtt=network.rtt,
+        senders=network.senders,
+        buffer=network.buffer,
+        mean_on=network.mean_on,
+        mean_off=network.mean_off,
+        loss=network.loss,
+        byte_switched=network.switched == "bytes",
+        layout=layout,
+    )
+
+
+@pytest.fixture(scope="session")
+def by_links() -> Compile:
+    return _by_links

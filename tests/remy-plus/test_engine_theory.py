@@ -421,6 +421,8 @@ def test_signals_of_one_flow() -> None:
     with np.errstate(divide="ignore"):  # packets sent together
         between["send_ratio"] = np.minimum(between["receive_ewma"] / between["send_ewma"], SIGNAL_CEILING - 1)
     between["slow_receive_ratio"] = between["receive_ewma"] / between["slow_receive_ewma"]
+    one_way = rtt - network.rtt / 2
+    between["one_way_ratio"] = (one_way / np.minimum.accumulate(one_way))[1:]
     assert set(between) | {"available_capacity"} == set(SIGNALS)
     for name, values in between.items():
         np.testing.assert_allclose(rows[name][1:], values, rtol=1e-9, atol=1e-9, err_msg=name)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import csv
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,9 +87,10 @@ NOT_OURS = {"n", "flow", "batch"}  # a row number; the flow, which has its own t
 class Golden:
     """One case: the reference's rows and the engine's."""
 
-    def __init__(self, case: Case, folder: Path) -> None:
+    def __init__(self, case: Case, folder: Path, compiled: Callable[[Network], _core.Network]) -> None:
         self.case = case
         self.folder = folder
+        self.compiled = compiled
         self.lines = (folder / "rplus" / "golden" / f"{case.name}.csv").read_text().splitlines()
 
     @cached_property
@@ -106,11 +109,12 @@ class Golden:
         network = Network(0, case.link_rate, case.rtt, len(case.script), case.buffer, 1000.0, 1000.0, 0.0)
         return _core.trace(
             compile_policy(table),
-            compile_network(network),
+            self.compiled(network),
             0,
             duration=duration,
             link_interval=10.0,
             rplus_link_window=True,
+            ack_size=0.0,
             script=[list(times) for times in case.script],
         )
 
@@ -120,9 +124,14 @@ class Golden:
         return [{k: float(v) for k, v in re.findall(r"(\w+)=(\S+)", line)} for line in found]
 
 
+@pytest.fixture(scope="module", params=("one-port", "links"))
+def compiled(request: pytest.FixtureRequest, by_links: Callable[[Network], _core.Network]) -> Any:
+    return compile_network if request.param == "one-port" else by_links
+
+
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
-def golden(request: pytest.FixtureRequest, reference: Path) -> Golden:
-    return Golden(request.param, reference / "data")
+def golden(request: pytest.FixtureRequest, reference: Path, compiled: Callable[[Network], _core.Network]) -> Golden:
+    return Golden(request.param, reference / "data", compiled)
 
 
 def test_same_bits_in_every_row(golden: Golden) -> None:
@@ -143,7 +152,7 @@ def test_flow_of_each_packet(golden: Golden) -> None:
 
 def test_some_packets_are_late_and_some_senders_off(reference: Path) -> None:
     """Without them the golden traces would say nothing about such packets."""
-    restart = Golden(CASES[4], reference / "data").engine
+    restart = Golden(CASES[4], reference / "data", compile_network).engine
     assert (restart["current"] == 0).sum() > 5
     assert (restart["on"] == 0).sum() > 5
 

@@ -139,6 +139,8 @@ def spoil(document, where, value):
         (["rules", 1, "multiple"], True, r"rules\[1\].multiple: must be a number, got True"),
         (["rules", 1, "pacing"], ..., r"rules\[1\].pacing: missing"),
         (["rules", 1, "increment"], 0.5, r"rules\[1\].increment: must be a whole number"),
+        (["rules", 1, "increment"], 2_000_000, r"rules\[1\].increment: .* up to ±1,000,000, got 2e\+06"),
+        (["rules", 1, "multiple"], 1001, r"rules\[1\].multiple: must be between 0 and 1000, got 1001"),
         (["rules", 1, "uses"], 1.5, r"rules\[1\].uses: must be a whole number"),
         (["rules", 1, "uses"], -1, r"rules\[1\].uses: must not be negative"),
         (["rules", 1, "lower"], [1.0], "rules 0 and 1 overlap at send_ewma=1"),

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcca.remy_plus.engine import compile_policy
 from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.rules import RuleTable, bisect, one_rule
+from lcca.remy_plus.rules import LARGEST_INCREMENT, LARGEST_MULTIPLE, RuleTable, bisect, one_rule
 from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 from lcca.remy_plus.tiling import tiling
 
@@ -58,9 +59,11 @@ def test_one_rule_has_the_default_action():
         ({"lower": [[2, 0]], "upper": [[1, TOP]]}, r"rules\[0\]: send_ewma from 2 to 1"),
         ({"lower": [[1, 0]], "upper": [[1, TOP]]}, "every box is empty"),
         ({"increment": [1.5]}, r"rules\[0\].increment: must be a whole number"),
-        ({"increment": [2.0**31]}, r"rules\[0\].increment"),
+        ({"increment": [1_000_001]}, r"rules\[0\].increment: must be a whole number of packets up to ±1,000,000"),
+        ({"increment": [-1_000_001]}, r"rules\[0\].increment"),
         ({"increment": [math.nan]}, r"rules\[0\].increment"),
         ({"multiple": [math.inf]}, r"rules\[0\].multiple"),
+        ({"multiple": [1000.5]}, r"rules\[0\].multiple: must be between 0 and 1000"),
         ({"multiple": [-0.1]}, r"rules\[0\].multiple"),
         ({"pacing": [math.inf]}, r"rules\[0\].pacing"),
         ({"pacing": [-1]}, r"rules\[0\].pacing"),
@@ -188,3 +191,12 @@ def test_find_takes_the_first_match_and_skips_dead_rules():
     assert [table.find(point) for point in ([0, 0], [1.999, 5], [2, 0])] == [1, 1, 2]
     with pytest.raises(InputError, match="no rule holds send_ewma=163840"):
         table.find([TOP, 0])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_engine_takes_the_largest_actions_and_no_larger_ones(sign: int) -> None:
+    compiled = compile_policy(one_rule(("send_ewma",)).with_action(0, sign * LARGEST_INCREMENT, LARGEST_MULTIPLE, 1))
+    compiled.with_action(0, sign * LARGEST_INCREMENT, LARGEST_MULTIPLE, 1.0)
+    for action in ((sign * (LARGEST_INCREMENT + 1), 1.0, 1.0), (1.0, LARGEST_MULTIPLE * 1.001, 1.0)):
+        with pytest.raises(ValueError, match="must be"):
+            compiled.with_action(0, *action)

@@ -28,6 +28,7 @@ PACKAGED = {
     "link-smoothed": (*E2E, "link_ewma"),
     "queue-smoothed": (*E2E, "queue_ewma"),
     "link+queue-smoothed": (*E2E, "link_ewma", "queue_ewma"),
+    "e2e-one-way": ("send_ewma", "receive_ewma", "one_way_ratio", "slow_receive_ewma"),
     "link-ac": (*E2E, "available_capacity"),
     "link-ac+queue": (*E2E, "available_capacity", "queue"),
 }

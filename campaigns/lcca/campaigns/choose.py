@@ -10,6 +10,7 @@ import pandas as pd
 
 from lcca.campaigns.config import CampaignConfig
 from lcca.campaigns.costs import Costs
+from lcca.campaigns.ns3check import ns3_of, score_checkpoints
 from lcca.campaigns.plan import Learner, policy_folder
 from lcca.campaigns.runfolder import RunFolder
 from lcca.campaigns.seeds import derive
@@ -29,7 +30,7 @@ class Chosen:
         learner: the training.
         checkpoint: file name of the round, as in ``round-02.json``.
         table: the policy.
-        validation_score_bits: its mean score on the validation networks.
+        validation_score_bits: its mean score on the validation networks, in the fast engine.
     """
 
     learner: Learner
@@ -56,12 +57,31 @@ def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) ->
     scores = store.read(part).groupby("policy")["score_bits"].mean()
     if set(scores.index) != {_checkpoint_id(learner, f) for f in files}:
         raise InputError(f"{policy_folder(folder.path, learner)}: not the checkpoints that were validated; {mend}")
-    best = max(files, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name))
+    ranked = sorted(files, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name), reverse=True)
+    wanted = folder.config.validation.ns3
+    if wanted is not None and wanted.pick == "ns3":
+        best = _best_in_ns3(folder, learner, engine, costs, ranked[: wanted.finalists])
+    else:
+        best = ranked[0]
     kept = policyfile.read(best)
     if not isinstance(kept.policy, RuleTable):
         raise InputError(f"{best}: not a rule table; delete the run's policies/ and training/ and resume")
     policyfile.write(folder.path / "policies" / f"{learner.id}.json", kept)
     return Chosen(learner, best.name, kept.policy, float(np.float64(scores[_checkpoint_id(learner, best)])))
+
+
+def _best_in_ns3(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, finalists: list[Path]) -> Path:
+    """Return the checkpoint with the best mean score in ns-3."""
+    store, part = TrialStore(folder.path / "trials"), f"validation-ns3-{learner.id}"
+    if not store.has(part):
+        with costs.phase("ns3") as cost:
+            checkpoints = {_checkpoint_id(learner, f): policyfile.read(f).policy for f in finalists}
+            rows = score_checkpoints(folder.config, learner, ns3_of(folder.config, engine), checkpoints)
+            store.add(part, rows.assign(phase="validation-ns3"))
+            cost.trials += len(rows)
+            cost.packets += int(rows["packets_delivered"].sum())
+    scores = store.read(part).groupby("policy")["score_bits"].mean()
+    return max(finalists, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name))
 
 
 def _validate(config: CampaignConfig, learner: Learner, engine: Engine, files: list[Path]) -> pd.DataFrame:

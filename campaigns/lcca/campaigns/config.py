@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, field_validator, model_validator
 
@@ -19,8 +19,11 @@ from lcca.evaluation.rules import AnyRule
 from lcca.evaluation.settling import Rule
 from lcca.evaluation.utility import UtilityModel
 from lcca.evaluation.verdict import SettlingRule
+from lcca.gym_envs.ns3_plan import Ns3Options
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.policies import baseline as policy
+from lcca.remy_plus.topology import TopologyKind
 from lcca.signal_sets.model import Model
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.rplus import RplusConfig
@@ -55,10 +58,56 @@ class LinkModel(Model):
         return EngineModel(self.link_interval, self.rplus_link_window)
 
 
+class Ns3Config(Model):
+    """The truth check in ns-3.
+
+    Attributes:
+        pick: which simulator's scores pick a training's checkpoint: "engine" (the fast one; only champions run in
+            ns-3) or "ns3" (the paper's way, 100 to 1,000 times as dear).
+        finalists: with pick "ns3", how many of a training's checkpoints run there, the best ones by the engine; null
+            for all.
+        networks: fresh networks for the results, and as many to pick checkpoints on.
+        runs: seeds per network.
+        topologies: dumbbell, line, multi-bottleneck, reverse-path.
+        baselines: policies that run beside the champions, such as cubic or vegas:alpha=2.
+        header_bytes: of in-network signals in every packet; null for 4 per signal used, 0 for free signals.
+        min_rto: µs, smallest retransmission timeout.
+    """
+
+    pick: Literal["engine", "ns3"] = "engine"
+    finalists: Annotated[int, Field(ge=1)] | None = 3
+    networks: Annotated[int, Field(ge=2)] = 50
+    runs: Annotated[int, Field(ge=1)] = 1
+    topologies: Annotated[tuple[TopologyKind, ...], Field(min_length=1)] = ("dumbbell",)
+    baselines: tuple[str, ...] = ()
+    header_bytes: Annotated[int, Field(ge=0, le=256)] | None = None
+    min_rto: Annotated[float, Field(gt=0)] = 5000.0
+
+    @field_validator("topologies", "baselines")
+    @classmethod
+    def _distinct(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return _once(values)
+
+    @field_validator("baselines")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            policy(name)
+        return names
+
+    def options(self) -> Ns3Options:
+        """Return ns-3's options."""
+        return Ns3Options(header_bytes=self.header_bytes, min_rto=self.min_rto)
+
+
 class ValidationConfig(Model):
-    """Networks on which each training's best checkpoint is picked; fresh ones, the same for all policies."""
+    """Networks on which each training's best checkpoint is picked; fresh ones, the same for all policies.
+
+    With `ns3`, the champions are checked there, and it may pick the checkpoints too.
+    """
 
     networks: Annotated[int, Field(ge=2)] = 200
+    ns3: Ns3Config | None = None
 
 
 class TestConfig(Model):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from lcca.campaigns.ahead import more_pairs
 from lcca.campaigns.choose import choose
 from lcca.campaigns.config import CampaignConfig
 from lcca.campaigns.costs import Costs
@@ -17,11 +18,13 @@ from lcca.campaigns.plan import learners
 from lcca.campaigns.progress import Reporter
 from lcca.campaigns.runfolder import COMPLETE, RunFolder, read_json
 from lcca.campaigns.summary import all_comparisons, summary, verdicts
+from lcca.campaigns.truth import run_truth, truth_summary
 from lcca.campaigns.trying import Contest, contests, run_tests, tested_networks
 from lcca.campaigns.where import run_where, where_network_rows
 from lcca.evaluation.comparison import Comparison
 from lcca.evaluation.executors import executor
 from lcca.evaluation.report import render
+from lcca.gym_envs.ns3 import installed
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import write_atomically
 
@@ -70,6 +73,8 @@ def _finished(folder: RunFolder, reporter: Reporter) -> Result:
 
 def _run(folder: RunFolder, engine: Engine, reporter: Reporter) -> Result:
     config, costs = folder.config, Costs(folder)
+    if config.validation.ns3:
+        installed()  # or say so before hours of training
     plan = learners(config)
     reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
     folder.set_state("training")
@@ -88,11 +93,14 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter) -> Result:
     trials = {contest.utility.name: _test(folder, contest, engine, costs, reporter) for contest in groups}
     for contest in groups:
         run_where(folder, contest, engine, costs)
+    checked = [(contest, _truth(folder, contest, engine, costs, reporter)) for contest in groups]
     if config.where:
         write_parquet(folder, "where-networks.parquet", where_network_rows(folder))
     write_parquet(folder, "networks.parquet", tested_networks(config, pd.concat(list(trials.values()))))
     found = all_comparisons(config, groups, trials)
     content = summary(config, groups, trials, found)
+    if config.validation.ns3:
+        content["ns3"] = [row for contest, rows in checked for row in truth_summary(config, contest, rows)]
     folder.write_json("summary.json", content)
     folder.write_json("verdicts.json", verdicts(found))
     reporter.say("drawing the report")
@@ -102,13 +110,22 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter) -> Result:
 
 
 def _test(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter) -> pd.DataFrame:
-    title = f"testing on fresh networks (utility {contest.utility.name})"
-    with reporter.task(title, total=folder.config.test.pairs) as task:
+    title, test = f"testing on fresh networks (utility {contest.utility.name})", folder.config.test
+    with reporter.task(title, total=test.pairs) as task:
 
         def tell(pairs: int, found: list[Comparison]) -> None:
-            task.update(pairs, _standing(pairs, found))
+            task.update(pairs, _standing(pairs, found), more_pairs(found, pairs, test.at_least, test.pairs))
 
         return run_tests(folder, contest, engine, costs, tell)
+
+
+def _truth(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter) -> pd.DataFrame:
+    wanted = folder.config.validation.ns3
+    if wanted is None:
+        return pd.DataFrame()
+    title = f"checking in ns-3 (utility {contest.utility.name})"
+    with reporter.task(title, total=wanted.networks * len(wanted.topologies)) as task:
+        return run_truth(folder, contest, engine, costs, task.update)
 
 
 def write_parquet(folder: RunFolder, name: str, table: pd.DataFrame) -> None:

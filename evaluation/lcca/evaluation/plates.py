@@ -3,6 +3,7 @@
 from html import escape
 from pathlib import Path
 
+from lcca.evaluation.agreement_plate import truth
 from lcca.evaluation.figures.forest import draw_forest, forest_data
 from lcca.evaluation.figures.learning import draw_learning, learning_data
 from lcca.evaluation.figures.scores import draw_scores, scores_data
@@ -100,6 +101,7 @@ PLATES: tuple[tuple[str, str, Maker], ...] = (
     ("forest", "Who is better, and does it matter", _forest),
     ("scores", "Score by signal set", _scores),
     ("tradeoff", "Throughput against delay", _tradeoff),
+    ("ns3", "What ns-3 says", truth),
     *WHERE_PLATES,
     ("learning", "Learning curves", _learning),
     ("settling", "How the comparisons settled", _settling),

@@ -18,6 +18,7 @@ Json = dict[str, Any]
 
 TRIAL_KEY = ["policy", "network", "seed"]
 WHERE_PREFIX = "part-where"
+NS3_PREFIX = "part-ns3"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class RunTables:
         config: text of `config.yaml`, or empty.
         where: repeated trials on single networks (parts `part-where*`) that did not fail; may be empty.
         where_networks: one row per network of these trials; their numbers are not the test's.
+        ns3: trials of the check in ns-3 (parts `part-ns3*`), of both simulators; may be empty.
     """
 
     folder: Path
@@ -52,6 +54,7 @@ class RunTables:
     config: str
     where: pd.DataFrame = field(default_factory=pd.DataFrame)
     where_networks: pd.DataFrame = field(default_factory=pd.DataFrame)
+    ns3: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @classmethod
     def load(cls, folder: Path | str) -> "RunTables":
@@ -81,6 +84,7 @@ class RunTables:
             config=config.read_text(encoding="utf-8") if config.exists() else "",
             where=where[_good(where)].reset_index(drop=True),
             where_networks=_parquet(folder / "where-networks.parquet"),
+            ns3=_parts(folder, NS3_PREFIX),
         )
 
     @cached_property
@@ -190,7 +194,7 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 def _trials(folder: Path) -> pd.DataFrame:
     paths = sorted((folder / "trials").glob("part-*.parquet"))
-    paths = [path for path in paths if not path.name.startswith(WHERE_PREFIX)]
+    paths = [path for path in paths if not path.name.startswith((WHERE_PREFIX, NS3_PREFIX))]
     tests = [path for path in paths if path.name.startswith("part-test")]
     parts = [_parquet(path) for path in tests or paths]
     if not parts:
@@ -201,6 +205,11 @@ def _trials(folder: Path) -> pd.DataFrame:
 def _repeated(folder: Path) -> pd.DataFrame:
     parts = [_parquet(path) for path in sorted((folder / "trials").glob(f"{WHERE_PREFIX}*.parquet"))]
     return _whole(parts) if parts else pd.DataFrame()
+
+
+def _parts(folder: Path, prefix: str) -> pd.DataFrame:
+    parts = [_parquet(path) for path in sorted((folder / "trials").glob(f"{prefix}*.parquet"))]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def _whole(parts: list[pd.DataFrame]) -> pd.DataFrame:

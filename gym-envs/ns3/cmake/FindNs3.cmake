@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Finds stock ns-3 and makes the target lcca_ns3_stock. ns-3's own CMake package is not used: it names folders of the
 # machine it was built on.
-if(NOT LCCA_NS3_ROOT)
+if(LCCA_NS3_ROOT)
+  set(LCCA_NS3_GIVEN TRUE)
+else()
   execute_process(
     COMMAND ${Python_EXECUTABLE} -c
             "import importlib.metadata as m; print(m.distribution('ns3').locate_file('ns3'))"
@@ -17,8 +19,23 @@ if(NOT LCCA_NS3_CORE)
 endif()
 list(GET LCCA_NS3_CORE 0 LCCA_NS3_CORE)
 get_filename_component(LCCA_NS3_LIBRARY_DIR "${LCCA_NS3_CORE}" DIRECTORY)
-string(REGEX REPLACE ".*/libns([0-9.]+)[^/]*-core.so" "\\1" LCCA_NS3_VERSION "${LCCA_NS3_CORE}")
+if(LCCA_NS3_GIVEN)
+  set(LCCA_NS3_RPATH ";${LCCA_NS3_LIBRARY_DIR}")
+endif()
+# The version is in the libraries' names (PyPI) or in what pkg-config reads (Debian).
+string(REGEX MATCH "libns(3[.][0-9.]*[0-9])" _ "${LCCA_NS3_CORE}")
+set(LCCA_NS3_VERSION "${CMAKE_MATCH_1}")
+if(NOT LCCA_NS3_VERSION)
+  file(GLOB LCCA_NS3_PC "${LCCA_NS3_LIBRARY_DIR}/pkgconfig/*ns3*core.pc")
+  if(LCCA_NS3_PC)
+    list(GET LCCA_NS3_PC 0 LCCA_NS3_PC)
+    file(STRINGS "${LCCA_NS3_PC}" LCCA_NS3_VERSION REGEX "^Version:")
+    string(REGEX REPLACE "^Version: *(3-dev|[0-9.]+).*" "\\1" LCCA_NS3_VERSION "${LCCA_NS3_VERSION}")
+  endif()
+endif()
 file(GLOB LCCA_NS3_INCLUDE "${LCCA_NS3_ROOT}/include" "${LCCA_NS3_ROOT}/include/ns${LCCA_NS3_VERSION}")
+list(REMOVE_ITEM LCCA_NS3_INCLUDE /usr/include)  # searched anyway, and not to be moved in the order of searching
+list(FILTER LCCA_NS3_INCLUDE EXCLUDE REGEX "/ns3$")
 message(STATUS "ns-${LCCA_NS3_VERSION}: ${LCCA_NS3_LIBRARY_DIR}")
 
 add_library(lcca_ns3_stock INTERFACE)

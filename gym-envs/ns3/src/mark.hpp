@@ -16,6 +16,7 @@ class Mark : public ns3::Tag {
     std::int64_t arrived = 0;     // ns, when it reached its receiver
     std::uint32_t number = 0;     // of the packet, per sender, retransmissions counted anew
     std::uint32_t flow = 0;       // index of the flow in the trial
+    std::uint32_t first = 0;      // TCP sequence number where a stock control's flow begins; 0: the connection's
     std::uint32_t delivered = 0;  // echo: different segments of this flow that the receiver has
     std::uint32_t queue = 0;      // packets, largest along the path
     float link = 0;               // utilisation, largest along the path

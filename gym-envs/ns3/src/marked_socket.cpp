@@ -3,12 +3,28 @@
 
 #include <algorithm>
 
+#include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
 
 namespace lcca_ns3 {
 
 using ns3::Packet;
 using ns3::Ptr;
+
+namespace {
+
+// ns-3.37 does not show these to congestion controls.
+template <class State>
+void set_smoothed_rtt(State& state, ns3::Time rtt) {
+  if constexpr (requires { state.m_srtt; }) state.m_srtt = rtt;
+}
+
+template <class State>
+void set_window_limited(State& state, bool limited) {
+  if constexpr (requires { state.m_isCwndLimited; }) state.m_isCwndLimited = limited;
+}
+
+}  // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(MarkedSocket);
 NS_OBJECT_ENSURE_REGISTERED(HeldWindow);
@@ -41,6 +57,7 @@ void MarkedSocket::mark(Ptr<const Packet> packet) {
   Mark mark;
   if (driver_ && packet->GetSize() > 0) {
     driver_->sending(mark.fields, packet->GetSize());
+    mark.fields.first = first_;
   } else if (!driver_ && latest_.echo) {
     mark.fields = latest_;
   } else {
@@ -64,13 +81,52 @@ void MarkedSocket::set_window(double packets) {
   m_tcb->m_cWnd = static_cast<std::uint32_t>(std::min(packets * m_tcb->m_segmentSize, 4e9));
 }
 
-void MarkedSocket::restart(Ptr<ns3::TcpCongestionOps> control, std::uint32_t initial_window) {
+void MarkedSocket::restart(Ptr<ns3::TcpCongestionOps> control, Ptr<ns3::TcpRateOps> rates,
+                           std::uint32_t initial_window) {
+  if (handshake_.IsZero()) handshake_ = m_tcb->m_minRtt;
+  forget_sent();
+  m_rateOps = rates;
+  forget_path();
+  forget_control(initial_window);
   SetCongestionControlAlgorithm(control);
+  control->CongestionStateSet(m_tcb, ns3::TcpSocketState::CA_OPEN);  // as at the end of a handshake
+  UpdatePacingRate();
+}
+
+void MarkedSocket::forget_sent() {
+  const ns3::SequenceNumber32 next = m_tcb->m_highTxMark;
+  if (m_txBuffer->HeadSequence() < next) m_txBuffer->DiscardUpTo(next);
+  m_tcb->m_nextTxSequence = m_highRxAckMark = m_recover = next;
+  m_recoverActive = false;
+  m_isFirstPartialAck = true;
+  m_dupAckCount = 0;
+  m_bytesAckedNotProcessed = 0;
+  m_retxEvent.Cancel();
+  m_pacingTimer.Cancel();
+  first_ = next.GetValue();
+}
+
+void MarkedSocket::forget_path() {
+  m_history.clear();
+  m_rtt->Reset();
+  m_rtt->Measurement(handshake_);
+  m_rto = std::max(m_rtt->GetEstimate() + std::max(m_clockGranularity, m_rtt->GetVariation() * 4), m_minRto);
+  m_tcb->m_lastRtt = m_tcb->m_minRtt = handshake_;
+  set_smoothed_rtt(*m_tcb, handshake_);
+}
+
+void MarkedSocket::forget_control(std::uint32_t initial_window) {
+  using State = ns3::TcpSocketState;
   m_tcb->m_cWnd = initial_window * m_tcb->m_segmentSize;
   m_tcb->m_cWndInfl = m_tcb->m_cWnd;
-  m_tcb->m_ssThresh = UINT32_MAX;
-  m_tcb->m_minRtt = ns3::Time::Max();
-  if (m_tcb->m_congState == ns3::TcpSocketState::CA_CWR) m_tcb->m_congState = ns3::TcpSocketState::CA_OPEN;
+  m_tcb->m_ssThresh = m_tcb->m_initialSsThresh;
+  m_tcb->m_congState = State::CA_OPEN;
+  if (m_tcb->m_ecnState != State::ECN_DISABLED) m_tcb->m_ecnState = State::ECN_IDLE;
+  m_tcb->m_pacing = false;
+  m_tcb->m_pacingRate = ns3::DataRate(0);
+  m_tcb->m_lastAckedSackedBytes = 0;
+  m_tcb->m_isRetransDataAcked = false;
+  set_window_limited(*m_tcb, false);
 }
 
 std::uint32_t MarkedSocket::AvailableWindow() const {
@@ -78,16 +134,40 @@ std::uint32_t MarkedSocket::AvailableWindow() const {
   return TcpSocketBase::AvailableWindow();
 }
 
-void MarkedSocket::ReceivedAck(Ptr<Packet> packet, const ns3::TcpHeader& header) {
+// TCP ignores an acknowledgement of a flow that was given up; the flow's book does not.
+void MarkedSocket::DoForwardUp(Ptr<Packet> packet, const ns3::Address& from, const ns3::Address& to) {
   Mark mark;
-  if (driver_ && packet->PeekPacketTag(mark) && mark.fields.echo) driver_->acknowledged(mark.fields);
-  if (driver_) driver_->refill();
-  TcpSocketBase::ReceivedAck(packet, header);
+  ns3::TcpHeader header;
+  if (driver_ && first_ > 0 && packet->PeekPacketTag(mark) && mark.fields.echo && packet->PeekHeader(header) > 0 &&
+      header.GetAckNumber() < m_txBuffer->HeadSequence())
+    driver_->acknowledged(mark.fields);
+  TcpSocketBase::DoForwardUp(packet, from, to);
+}
+
+void MarkedSocket::ReceivedAck(Ptr<Packet> packet, const ns3::TcpHeader& header) {
+  if (!driver_) return TcpSocketBase::ReceivedAck(packet, header);
+  Mark mark;
+  if (packet->PeekPacketTag(mark) && mark.fields.echo) driver_->acknowledged(mark.fields);
+  driver_->refill();
+  const std::uint32_t window = m_tcb->m_cWnd;
+  if (const auto congested = driver_->met_congestion()) {
+    ns3::TcpHeader judged = header;
+    const int flags = header.GetFlags() & ~ns3::TcpHeader::ECE;
+    judged.SetFlags(static_cast<std::uint8_t>(*congested ? flags | ns3::TcpHeader::ECE : flags));
+    TcpSocketBase::ReceivedAck(packet, judged);
+  } else {
+    TcpSocketBase::ReceivedAck(packet, header);
+  }
+  if (m_tcb->m_cWnd <= window + 2 * m_tcb->m_segmentSize) return;
+  driver_->refill();  // a window that leaps outgrows what was supplied for it
+  SendPendingData(m_connected);
 }
 
 void MarkedSocket::ReceivedData(Ptr<Packet> packet, const ns3::TcpHeader& header) {
   Mark mark;
   if (deliveries_ && packet->PeekPacketTag(mark)) {
+    if (m_tcb->m_rxBuffer->NextRxSequence().GetValue() < mark.fields.first)
+      skip_to(ns3::SequenceNumber32(mark.fields.first));
     latest_ = mark.fields;
     latest_.echo = true;
     latest_.arrived = ns3::Simulator::Now().GetNanoSeconds();
@@ -105,6 +185,12 @@ bool MarkedSocket::is_new(ns3::SequenceNumber32 begin) {
   if (received_[index]) return false;
   received_[index] = true;
   return true;
+}
+
+void MarkedSocket::skip_to(ns3::SequenceNumber32 first) {
+  auto fresh = ns3::CreateObject<ns3::TcpRxBuffer>(first.GetValue());
+  fresh->SetMaxBufferSize(m_tcb->m_rxBuffer->MaxBufferSize());
+  m_tcb->m_rxBuffer = fresh;
 }
 
 void MarkedSocket::ReTxTimeout() {

@@ -3,6 +3,7 @@
 // what follows from an acknowledgement. Everything else (SACK, recovery, RTO, congestion control) is stock ns-3.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "mark.hpp"
@@ -21,6 +22,8 @@ class Driver {
   virtual void acknowledged(const Mark::Fields& echo) = 0;
   virtual void refill() = 0;
   virtual void timed_out() = 0;
+  // Whether the last acknowledged packet met congestion, where the sender decides that and not the network's ECN marks.
+  virtual std::optional<bool> met_congestion() const = 0;
 };
 
 // What receivers have, by flow of the trial; shared by all sockets of a trial.
@@ -46,12 +49,15 @@ class MarkedSocket : public ns3::TcpSocketBase {
   bool established() const { return m_state == ESTABLISHED; }
 
   void set_window(double packets);
-  void restart(ns3::Ptr<ns3::TcpCongestionOps> control, std::uint32_t initial_window);  // a new flow of a stock CCA
+  // A new flow of a stock congestion control, as on a new connection: nothing of the flow before it is known any more,
+  // and what it had not got acknowledged is given up. Its first RTT is that of the connection's own handshake.
+  void restart(ns3::Ptr<ns3::TcpCongestionOps> control, ns3::Ptr<ns3::TcpRateOps> rates, std::uint32_t initial_window);
   ns3::Ptr<ns3::TcpSocketState> block() const { return m_tcb; }
   ns3::Ptr<ns3::TcpCongestionOps> control() const { return m_congestionControl; }
 
  protected:
   ns3::Ptr<ns3::TcpSocketBase> Fork() override { return ns3::CopyObject<MarkedSocket>(this); }
+  void DoForwardUp(ns3::Ptr<ns3::Packet> packet, const ns3::Address& from, const ns3::Address& to) override;
   void ReceivedAck(ns3::Ptr<ns3::Packet> packet, const ns3::TcpHeader& header) override;
   void ReceivedData(ns3::Ptr<ns3::Packet> packet, const ns3::TcpHeader& header) override;
   std::uint32_t AvailableWindow() const override;
@@ -62,11 +68,17 @@ class MarkedSocket : public ns3::TcpSocketBase {
                       ns3::Ptr<const ns3::TcpSocketBase> socket);
   void mark(ns3::Ptr<const ns3::Packet> packet);
   bool is_new(ns3::SequenceNumber32 begin);
+  void forget_sent();
+  void forget_path();
+  void forget_control(std::uint32_t initial_window);
+  void skip_to(ns3::SequenceNumber32 first);  // receiver: what comes before is not expected any more
 
   Driver* driver_ = nullptr;
   Deliveries* deliveries_ = nullptr;
   Mark::Fields latest_;         // receiver: of the data packet that is being answered
   std::vector<bool> received_;  // receiver: segments that have arrived
+  std::uint32_t first_ = 0;     // sender: sequence number where the flow begins
+  ns3::Time handshake_;         // sender: RTT of the connection's handshake
 };
 
 // Congestion control that leaves the window to the driver, in loss and recovery too.

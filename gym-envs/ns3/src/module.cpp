@@ -37,8 +37,19 @@ remy_plus::Network network_of(const nb::dict& d) {
 
 std::variant<remy_plus::Policy, StockControl> policy_of(const nb::tuple& state) {
   if (nb::cast<std::string>(state[0]) != "stock") return policy_from(state);
-  return StockControl{nb::cast<std::string>(state[1]), nb::cast<std::map<std::string, std::string>>(state[2]),
-                      nb::cast<bool>(state[3])};
+  const auto stock = nb::cast<nb::dict>(state[1]);
+  StockControl control{get<std::string>(stock, "type"),
+                       get<std::map<std::string, std::string>>(stock, "attributes"),
+                       get<bool>(stock, "ecn"),
+                       get<bool>(stock, "needs_queue"),
+                       get<bool>(stock, "needs_link"),
+                       get<bool>(stock, "stock_rates"),
+                       {}};
+  if (!stock["congested"].is_none()) {
+    const auto congested = get<nb::tuple>(stock, "congested");
+    control.congested = Threshold{nb::cast<std::string>(congested[0]), nb::cast<double>(congested[1])};
+  }
+  return control;
 }
 
 Options options_of(const nb::dict& d) {
@@ -99,6 +110,7 @@ nb::dict flows_of(const std::vector<Row>& rows) {
   out["delivered"] = column(rows, [](const Row& r) { return r.delivered; });
   out["lost"] = column(rows, [](const Row& r) { return r.lost; });
   out["dropped"] = column(rows, [](const Row& r) { return r.dropped; });
+  out["acks_dropped"] = column(rows, [](const Row& r) { return r.acks_dropped; });
   out["length"] = column(rows, [](const Row& r) { return r.length; });
   out["finished"] = column(rows, [](const Row& r) { return r.finished; });
   out["stalled"] = column(rows, [](const Row& r) { return r.stalled; });
@@ -113,8 +125,10 @@ nb::dict run(const nb::dict& description) {
   const Result result = run_trial(plan_of(description), keep_going);
   nb::dict out;
   out["events"] = result.totals.events;
+  out["hops"] = result.totals.hops;
   out["sent"] = result.totals.sent;
   out["delivered"] = result.totals.delivered;
+  out["marked"] = result.marked;
   out["utilisation"] = result.totals.utilisation;
   out["queue_mean_packets"] = result.totals.queue_mean;
   out["queue_p99_packets"] = result.totals.queue_p99;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,11 +27,20 @@ struct RoutePlan {
   bool measured = true;
 };
 
+// Decides at the sender which packets met congestion, in place of the network's ECN marks (DCTCP', A.7).
+struct Threshold {
+  std::string signal;  // "queue" (packets), "link" (utilisation) or "rtt" (over the flow's smallest)
+  double from = 0;
+};
+
 // A congestion control of ns-3 or of this module, by its TypeId and attributes.
 struct StockControl {
   std::string type;
   std::map<std::string, std::string> attributes;
   bool ecn = false;
+  bool needs_queue = false, needs_link = false;  // in-network signals that it reads
+  bool stock_rates = false;                      // samples of ns3::TcpRateLinux and not of RateSampler
+  std::optional<Threshold> congested;
 };
 
 // Drop-tail unless `kind` says "red"; attributes are those of ns3::RedQueueDisc.

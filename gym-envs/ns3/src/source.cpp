@@ -7,6 +7,8 @@
 #include "ns3/object-factory.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/uinteger.h"
+#include "rate_sampler.hpp"
 
 namespace lcca_ns3 {
 
@@ -109,10 +111,29 @@ void Source::start_policy() {
 }
 
 void Source::start_stock() {
-  const auto& stock = std::get<StockControl>(plan_.policy);
-  ns3::ObjectFactory factory(stock.type);
-  for (const auto& [name, value] : stock.attributes) factory.Set(name, ns3::StringValue(value));
-  socket_->restart(factory.Create<ns3::TcpCongestionOps>(), plan_.options.initial_window);
+  ns3::ObjectFactory factory(stock().type);
+  for (const auto& [name, value] : stock().attributes) factory.Set(name, ns3::StringValue(value));
+  ns3::TypeId::AttributeInformation stream;
+  if (ns3::TypeId::LookupByName(stock().type).LookupAttributeByName("Stream", &stream))  // else all draw alike
+    factory.Set("Stream", ns3::UintegerValue(1000 * index_ + flows_));
+  auto control = factory.Create<ns3::TcpCongestionOps>();
+  informed_ = dynamic_cast<SignalControl*>(ns3::PeekPointer(control));
+  least_rtt_ = HUGE_VAL;
+  met_congestion_.reset();
+  ns3::Ptr<ns3::TcpRateOps> rates = ns3::CreateObject<RateSampler>();
+  if (stock().stock_rates) rates = ns3::CreateObject<ns3::TcpRateLinux>();
+  socket_->restart(control, rates, plan_.options.initial_window);
+}
+
+void Source::inform(const Signals& signals) {
+  if (informed_) informed_->observe(signals);
+  least_rtt_ = std::min(least_rtt_, signals.rtt);
+  if (const auto& congested = stock().congested) {
+    const double seen = congested->signal == "queue"  ? signals.queue
+                        : congested->signal == "link" ? signals.link
+                                                      : signals.rtt / least_rtt_;
+    met_congestion_ = seen >= congested->from;
+  }
 }
 
 void Source::acknowledged(const Mark::Fields& echo) {
@@ -120,10 +141,13 @@ void Source::acknowledged(const Mark::Fields& echo) {
   const double time = now();
   const double sent = static_cast<double>(echo.sent - begin_) / plan_.ns_per_us();
   ledger_.acknowledged(echo.flow, echo.delivered, time - sent, time);
-  if (!policy()) return;
+  if (!policy()) {
+    if (echo.flow == flow_) inform({static_cast<double>(echo.queue), echo.link, time - sent});
+    return;
+  }
   remy_plus::Packet packet{};
   packet.sent = sent;
-  packet.arrives = time;
+  packet.arrives = static_cast<double>(echo.arrived - begin_) / plan_.ns_per_us();
   packet.sequence = echo.number;
   packet.flow = echo.flow;
   packet.queue = echo.queue;

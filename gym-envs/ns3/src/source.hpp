@@ -10,6 +10,7 @@
 #include "ns3/event-id.h"
 #include "remy_plus/memory.hpp"
 #include "remy_plus/random.hpp"
+#include "signal_control.hpp"
 
 namespace lcca_ns3 {
 
@@ -29,6 +30,7 @@ class Source : public Driver {
   void acknowledged(const Mark::Fields& echo) override;
   void refill() override;
   void timed_out() override;
+  std::optional<bool> met_congestion() const override { return met_congestion_; }
 
  private:
   double now() const;  // µs since the trial began
@@ -38,13 +40,15 @@ class Source : public Driver {
   void end_if_sent();
   void start_policy();
   void start_stock();
-  void obey();  // hands the policy's window and gap to the socket
+  void inform(const Signals& signals);  // a stock congestion control that reads signals
+  void obey();                          // hands the policy's window and gap to the socket
   void wake();
   void draw_loss(std::int64_t from);
   std::uint64_t flow_length();
   std::int64_t due() const;  // ns, when pacing allows the next packet
   bool by_bytes() const { return plan_.network.switched == remy_plus::Switching::bytes; }
   bool active() const { return on_ || by_bytes(); }  // a byte-switched flow may resend what was lost after its end
+  const StockControl& stock() const { return std::get<StockControl>(plan_.policy); }
   const remy_plus::Policy* policy() const { return std::get_if<remy_plus::Policy>(&plan_.policy); }
 
   const Plan& plan_;
@@ -58,6 +62,9 @@ class Source : public Driver {
   remy_plus::Control control_;
   remy_plus::Uses uses_;
   remy_plus::SignalMask wanted_ = 0;
+  SignalControl* informed_ = nullptr;  // the socket's congestion control
+  double least_rtt_ = 0;               // µs, of the flow
+  std::optional<bool> met_congestion_;
   ns3::EventId timer_;
   bool on_ = false;
   std::uint64_t supply_ = 0;  // packets of the flow that are not in the send buffer yet

@@ -105,20 +105,25 @@ class Trial {
     rules_.ns_per_us = plan_.ns_per_us();
     rules_.header = header();
     rules_.dropped = [this](const Mark::Fields& fields) {
-      if (!fields.echo) ++ledger_.row(fields.flow).dropped;
+      Row& row = ledger_.row(fields.flow);
+      ++(fields.echo ? row.acks_dropped : row.dropped);
     };
   }
+
+  const StockControl* stock() const { return std::get_if<StockControl>(&plan_.policy); }
 
   IntLayout header() const {
     using namespace remy_plus;
     SignalMask wanted = 0;
     if (const auto* policy = std::get_if<Policy>(&plan_.policy))
       wanted = std::visit([](const auto& p) { return p.wanted; }, *policy);
+    const auto* stock = this->stock();
     IntLayout layout;
-    layout.queue = (wanted & (bit(queue) | bit(queue_ewma))) != 0;
+    layout.queue = (wanted & (bit(queue) | bit(queue_ewma))) != 0 || (stock && stock->needs_queue);
     layout.link =
         (wanted & (bit(remy_plus::link) | bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma))) !=
-        0;
+            0 ||
+        (stock && stock->needs_link);
     const std::int64_t bytes = plan_.options.header_bytes;
     layout.bytes = bytes < 0 ? layout.needed() : static_cast<std::uint32_t>(bytes);
     return layout;
@@ -151,6 +156,9 @@ class Trial {
     auto disc = factory.Create<ns3::QueueDisc>();
     disc->TraceConnectWithoutContext("Drop", ns3::Callback<void, Ptr<const ns3::QueueDiscItem>>(
                                                  [this](Ptr<const ns3::QueueDiscItem> item) { note_drop(item); }));
+    disc->TraceConnectWithoutContext("Mark",
+                                     ns3::Callback<void, Ptr<const ns3::QueueDiscItem>, const char*>(
+                                         [this](Ptr<const ns3::QueueDiscItem> item, const char*) { note_mark(item); }));
     disc->Initialize();
     return disc;
   }
@@ -158,6 +166,11 @@ class Trial {
   void note_drop(Ptr<const ns3::QueueDiscItem> item) {
     Mark mark;
     if (item->GetPacket()->PeekPacketTag(mark)) rules_.dropped(mark.fields);
+  }
+
+  void note_mark(Ptr<const ns3::QueueDiscItem> item) {
+    Mark mark;
+    if (item->GetPacket()->PeekPacketTag(mark) && !mark.fields.echo) ++marked_;
   }
 
   Ptr<Wire> add_wire(Ptr<Node> node, const Wire::Link& link) {
@@ -226,12 +239,18 @@ class Trial {
     socket->SetNode(node);
     socket->SetTcp(tcp);
     socket->SetRtt(rtt);
-    socket->SetCongestionControlAlgorithm(CreateObject<HeldWindow>());
+    socket->SetCongestionControlAlgorithm(first_control());
     socket->SetRecoveryAlgorithm(CreateObject<ns3::TcpPrrRecovery>());
     configure(*socket);
     MarkedSocket::trace(socket);
     tcp->AddSocket(socket);
     return socket;
+  }
+
+  // Before the first flow. Of a receiver, it says how marks are echoed: DCTCP's does so packet by packet.
+  Ptr<ns3::TcpCongestionOps> first_control() const {
+    if (!stock() || !stock()->ecn) return CreateObject<HeldWindow>();
+    return ns3::ObjectFactory(stock()->type).Create<ns3::TcpCongestionOps>();
   }
 
   // The defaults of ns-3 are for millisecond networks.
@@ -250,12 +269,10 @@ class Trial {
     socket.SetAttribute("Timestamp", ns3::BooleanValue(false));
     socket.SetAttribute("Sack", ns3::BooleanValue(true));
     socket.SetAttribute("WindowScaling", ns3::BooleanValue(true));
+    // Leaving recovery sets the window to this threshold, in ns-3 for BBR too; its default, 2^32 - 1, then overflows.
+    socket.SetAttribute("InitialSlowStartThreshold", UintegerValue(1u << 30));
     socket.block()->m_maxPacingRate = ns3::DataRate("1000Gbps");
-    const auto* stock = std::get_if<StockControl>(&plan_.policy);
-    if (stock && stock->ecn) {
-      socket.SetUseEcn(ns3::TcpSocketState::On);
-      if (stock->type == "ns3::TcpDctcp") socket.block()->m_ecnMode = ns3::TcpSocketState::DctcpEcn;
-    }
+    if (stock() && stock()->ecn) socket.SetUseEcn(ns3::TcpSocketState::On);
   }
 
   void listen(const Host& host) {
@@ -315,6 +332,7 @@ class Trial {
       result.totals.sent += row.sent;
       result.totals.delivered += row.delivered;
     }
+    result.marked = marked_;
     fill_link(result.totals);
     if (plan_.options.keep_delays) fill_delays(result);
     return result;
@@ -325,6 +343,7 @@ class Trial {
     const double end = plan_.duration * plan_.ns_per_us();
     totals.utilisation = -1;
     for (const auto& wire : wires_) {
+      totals.hops += wire->sent_packets();
       const double used = wire->sent_bytes() / wire->link().bytes_per_ns / end;
       if (used <= totals.utilisation) continue;
       totals.utilisation = used;
@@ -368,6 +387,7 @@ class Trial {
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<Ptr<MarkedSocket>> sockets_;
   std::vector<std::uint64_t> queues_;
+  std::uint64_t marked_ = 0;
   std::exception_ptr failure_;
 
   static ns3::InternetStackHelper make_stack() {

@@ -89,7 +89,10 @@ void Wire::transmit(Ptr<Packet> packet) {
     }
     packet->ReplacePacketTag(mark);
   }
-  if (now() >= rules_->begin) sent_bytes_ += bytes;
+  if (now() >= rules_->begin) {
+    sent_bytes_ += bytes;
+    ++sent_packets_;
+  }
   busy_ = true;
   free_at_ = std::max(free_at_, static_cast<double>(now())) + bytes / link_.bytes_per_ns;
   const std::int64_t done = std::llround(free_at_) - now();

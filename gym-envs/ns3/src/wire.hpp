@@ -55,6 +55,7 @@ class Wire : public ns3::NetDevice {
 
   // Counted from the beginning of the trial on.
   double sent_bytes() const { return static_cast<double>(sent_bytes_); }
+  std::uint64_t sent_packets() const { return sent_packets_; }
   double waiting_integral(std::int64_t end);  // packet·ns
   std::uint64_t waiting() const;
   const Link& link() const { return link_; }
@@ -114,6 +115,7 @@ class Wire : public ns3::NetDevice {
   bool busy_ = false;
   double free_at_ = 0;  // ns, exact: rounding a time to whole ns does not add up
   std::uint64_t sent_bytes_ = 0;
+  std::uint64_t sent_packets_ = 0;
   std::int64_t noted_ = 0;  // ns
   double waiting_ = 0;      // packet·ns until then
 };

@@ -10,7 +10,20 @@ from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 
-NAMES = ("sweep", "train", "evaluate", "compare", "estimate", "verdict", "report", "show", "check", "import_", "export")
+NAMES = (
+    "sweep",
+    "train",
+    "evaluate",
+    "compare",
+    "agree",
+    "estimate",
+    "verdict",
+    "report",
+    "show",
+    "check",
+    "import_",
+    "export",
+)
 """In the order in which help lists them."""
 
 

@@ -8,16 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from lcca.campaigns.ahead import more_pairs
 from lcca.campaigns.commands.options import add_jobs, add_json, command, positive, print_json
 from lcca.campaigns.commands.policies import (
     POLICY_HELP,
     add_policy_options,
+    add_topology,
     add_trial_options,
     check_duration,
     engine_for,
     load_policy,
     utility_of,
 )
+from lcca.campaigns.commands.simulators import add_simulator_options, simulator_for
 from lcca.campaigns.config import require
 from lcca.campaigns.progress import Reporter
 from lcca.campaigns.seeds import derive
@@ -52,6 +55,8 @@ def add(commands: Any) -> None:
     )
     add_trial_options(parser, None)
     add_policy_options(parser)
+    add_topology(parser)
+    add_simulator_options(parser)
     add_jobs(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -61,13 +66,16 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     files = [load_policy(options, options.a), load_policy(options, options.b)]
     space = read_config(options.space, NetworkSpace)
+    if options.topology:
+        space = space.model_copy(update={"topology": options.topology})
     require(0 < options.margin_percent < 1000, f"--margin-percent: must be > 0, got {options.margin_percent:g}")
     require(0 < options.alpha < 1, f"--alpha: must be between 0 and 1, got {options.alpha:g}")
     require(options.pairs >= 20, f"--pairs: at least 20 are needed for a first look, got {options.pairs}")
     rule = SettlingRule(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=options.pairs)
     duration = space.duration if options.duration is None else options.duration
-    engine = engine_for(options, files, duration)
-    check_duration(duration, space.rtt.max, space.link_rate.min)
+    simulator = simulator_for(options, engine_for(options, files, duration))
+    hops = space.topology.hops(int(space.senders.max))
+    check_duration(duration, space.rtt.max, space.link_rate.min, hops)
     utility, reporter = utility_of(options), Reporter()
     first = derive(options.seed, "compare")
     seeds = (first, derive(options.seed, "compare", "private") if options.private_seeds else first)
@@ -77,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         for begin in range(0, options.pairs, options.block):
             networks = space.draw(first, min(options.block, options.pairs - begin), first_id=begin)
             for own, file, seed in zip(scores, files, seeds, strict=True):
-                rows = run_trials(engine, {"policy": file.policy}, networks, [seed], utility, keep_delays=False)
+                rows = run_trials(simulator, {"policy": file.policy}, networks, [seed], utility, keep_delays=False)
                 own += rows["score_bits"].tolist()
             found = compare_artifacts(
                 options.a,
@@ -88,7 +96,8 @@ def run(options: argparse.Namespace) -> int:
                 rule=rule,
                 throughput_weight=utility.throughput_weight or 1.0,
             )
-            task.update(len(scores[0]), f"{len(scores[0])} pairs: {found.verdict.name}")
+            done = len(scores[0])
+            task.update(done, f"{done} pairs: {found.verdict.name}", more_pairs([found], done, 0, options.pairs))
             if found.verdict.settled:
                 break
     assert found is not None

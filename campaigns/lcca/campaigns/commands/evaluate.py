@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +17,24 @@ from lcca.campaigns.commands.options import add_jobs, add_json, command, positiv
 from lcca.campaigns.commands.policies import (
     POLICY_HELP,
     add_policy_options,
+    add_topology,
     add_trial_options,
     check_duration,
     engine_for,
     load_policy,
     utility_of,
 )
+from lcca.campaigns.commands.simulators import add_simulator_options, simulator_for
 from lcca.campaigns.progress import Reporter
 from lcca.campaigns.tables import wide_console, with_error
 from lcca.evaluation.networks import networks_from_yaml
-from lcca.evaluation.trials import SIMULATOR, run_trials
+from lcca.evaluation.trials import run_trials
 from lcca.remy_plus.network import Network
 
 EXAMPLES = """\
   lcca evaluate aimd --networks configs/networks/examples.yaml --seeds 10
   lcca evaluate policy.json --networks configs/networks/examples.yaml --seeds 10 --duration 10000 --json
+  lcca evaluate policy.json --networks configs/networks/examples.yaml --seeds 3 --simulator ns3 --topology line
   lcca evaluate RemyCC-2014-100x.dna --pacing absolute --networks my-networks.yaml --seeds 8 --duration 1e6"""
 
 TRIALS_PER_JOB = 16
@@ -48,6 +51,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--seeds", type=positive, default=10, help="trials per network (default: 10)")
     add_trial_options(parser, 10_000.0)
     add_policy_options(parser)
+    add_topology(parser)
+    add_simulator_options(parser)
     add_jobs(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -56,21 +61,23 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     file, networks = load_policy(options, options.policy), networks_from_yaml(options.networks)
-    engine = engine_for(options, [file], options.duration)
+    if options.topology:
+        networks = [replace(network, topology=options.topology) for network in networks]
+    simulator = simulator_for(options, engine_for(options, [file], options.duration))
     for network in networks:
-        check_duration(options.duration, network.rtt, network.link_rate)
+        check_duration(options.duration, network.rtt, network.link_rate, network.topology.hops(network.senders))
     seeds, utility = list(range(options.seed, options.seed + options.seeds)), utility_of(options)
     rows: list[dict[str, Any]] = []
     with Reporter().task(f"evaluating {options.policy}", total=len(networks)) as task:
         for batch in _batches(networks, options.seeds, options.jobs):
-            trials = run_trials(engine, {"policy": file.policy}, batch, seeds, utility, keep_delays=False)
+            trials = run_trials(simulator, {"policy": file.policy}, batch, seeds, utility, keep_delays=False)
             rows += [_row(network, trials[trials["network"] == network.id]) for network in batch]
             task.update(len(rows), f"{len(rows)} of {len(networks)} networks")
     if options.json:
         print_json(
             {
                 "policy": options.policy,
-                "simulator": SIMULATOR,
+                "simulator": simulator.name,
                 "utility": options.utility,
                 "duration_us": options.duration,
                 "seeds": options.seeds,
@@ -91,6 +98,7 @@ def _batches(networks: list[Network], seeds: int, jobs: int) -> Iterator[list[Ne
 
 def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = asdict(network)
+    row["topology"] = str(network.topology)
     row["buffer"] = "inf" if math.isinf(network.buffer) else network.buffer
     for name in MEASURES:
         values = trials[name].dropna()

@@ -11,8 +11,16 @@ from lcca.remy_plus import policyfile
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.errors import InputError
 from lcca.remy_plus.policyfile import PolicyFile
+from lcca.remy_plus.topology import KINDS, Topology
 
-POLICY_HELP = "policy.json, a .dna file, or a baseline: aimd, fixed-window:20 (packets), fixed-rate:0.5 (packets/µs)"
+TOPOLOGY_HELP = (
+    f"in place of that of the networks: {', '.join(KINDS)}; with options as in line:hosts_per_router=4 or "
+    "reverse-path:reverse_senders=3,one_way"
+)
+POLICY_HELP = (
+    "policy.json, a .dna file, or a baseline: aimd, fixed-window:20 (packets), fixed-rate:0.5 (packets/µs); in ns-3 "
+    "alone also newreno, cubic, vegas, bbr, dctcp, bbr-prime, dctcp-prime, with parameters as in vegas:alpha=2"
+)
 
 
 def add_policy_options(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +54,19 @@ def add_trial_options(parser: argparse.ArgumentParser, duration: float | None) -
     parser.add_argument("--seed", type=natural, default=1, help="first seed (default: 1)")
 
 
+def add_topology(parser: argparse.ArgumentParser) -> None:
+    """Add the topology that replaces that of the networks."""
+    parser.add_argument("--topology", type=topology, help=TOPOLOGY_HELP)
+
+
+def topology(text: str) -> Topology:
+    """Parse the name of a topology."""
+    try:
+        return Topology.of(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def load_policy(options: argparse.Namespace, name: str) -> PolicyFile:
     """Load the policy that an argument names."""
     return policyfile.load(name, options.pacing, options.int_signals)
@@ -61,11 +82,13 @@ def engine_for(options: argparse.Namespace, files: list[PolicyFile], duration: f
     return Engine(duration, Model(options.link_interval, window == "rplus"), options.jobs)
 
 
-def check_duration(duration: float, rtt: float, link_rate: float) -> None:
+def check_duration(duration: float, rtt: float, link_rate: float, hops: int = 1) -> None:
     """Raise `InputError` if no packet could arrive within the duration."""
-    needed = rtt + 1 / link_rate
+    needed = rtt + hops / link_rate
     if duration <= needed:
-        raise InputError(f"--duration: {duration:g} µs is too short: a packet takes rtt + 1/link_rate = {needed:g} µs")
+        raise InputError(
+            f"--duration: {duration:g} µs is too short: a packet takes rtt + {hops}/link_rate = {needed:g} µs"
+        )
 
 
 def utility_of(options: argparse.Namespace) -> Utility:

@@ -124,7 +124,8 @@ def _networks(options: argparse.Namespace) -> int:
         return 0
     for name in PARAMETERS:
         print(f"{name:10} {_levels(content[name])}")
-    print(f"{'switched':10} {space.switched}\n{'duration':10} {space.duration:g} µs\n{space.size:,} networks")
+    print(f"{'switched':10} {space.switched}\n{'duration':10} {space.duration:g} µs")
+    print(f"{'topology':10} {space.topology}\n{space.size:,} networks")
     return 0
 
 

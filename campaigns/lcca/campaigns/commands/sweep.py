@@ -7,6 +7,7 @@ from typing import Any
 
 from lcca.campaigns.commands.campaign import add_campaign, campaign_of
 from lcca.campaigns.commands.options import command, print_json
+from lcca.campaigns.commands.policies import add_topology
 from lcca.campaigns.sweep import sweep
 from lcca.campaigns.tables import print_policies, print_verdicts
 from lcca.evaluation.executors import EXECUTORS
@@ -28,11 +29,14 @@ def add(commands: Any) -> None:
         default="local",
         help="where trials run: threads here, worker processes, or a Ray cluster; never changes a result",
     )
+    add_topology(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    if options.topology:
+        options.overrides = [*options.overrides, f"networks.topology={options.topology}"]
     config, folder = campaign_of(options)
     result = sweep(config, folder, jobs=options.jobs, resume=options.resume, place=options.executor)
     if options.json:

@@ -1,0 +1,122 @@
+"""ns-3 as a simulator of trials: in worker processes, because ns-3 has one simulation per process and may abort."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lcca.gym_envs.baselines import with_classical
+from lcca.gym_envs.ns3_columns import columns
+from lcca.gym_envs.ns3_plan import Ns3Options, trial_plan
+from lcca.gym_envs.workers import run_all
+from lcca.remy_plus.classical import Classical
+from lcca.remy_plus.engine import Batch, Model, NetworkList, available_jobs, compile_policy
+from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies import Policy
+
+MISSING = (
+    "ns-3 is not installed: from a checkout, `make ns3`, or "
+    "pip install --no-deps ns3==3.44.post0 && pip install ./gym-envs/ns3"
+)
+
+Compiled: TypeAlias = tuple[Any, ...] | Classical
+
+UNUSED = ("fixed-window", 1.0)  # stands in a plan until a classical control takes its place
+
+
+@cache
+def installed() -> str:
+    """Return ns-3's version.
+
+    Raises:
+        InputError: the distribution lcca-ns3 is missing or does not load, with the mend.
+    """
+    try:
+        import lcca.ns3 as module
+    except ModuleNotFoundError as error:
+        raise InputError(MISSING) from error
+    except ImportError as error:
+        raise InputError(f"ns-3 does not load ({error}); {MISSING}") from error
+    return str(module.NS3_VERSION)
+
+
+@dataclass(frozen=True)
+class Ns3:
+    """Runs trials in ns-3.
+
+    Attributes:
+        duration: µs of a trial.
+        model: options that both simulators have.
+        jobs: worker processes; never changes a result.
+        options: options of ns-3.
+    """
+
+    duration: float = 10_000.0
+    model: Model = field(default_factory=Model)
+    jobs: int = field(default_factory=available_jobs)
+    options: Ns3Options = field(default_factory=Ns3Options)
+
+    def __post_init__(self) -> None:
+        """Check that ns-3 is there."""
+        installed()
+
+    @property
+    def name(self) -> str:
+        """The word in the column ``simulator``."""
+        return f"ns-{installed()}"
+
+    def compile(self, policy: Policy) -> Compiled:
+        """Return a policy as plain values; the ns-3 module builds the engine's own C++ policy from them.
+
+        Classical congestion controls stay as they are: what ns-3 runs for them depends on the network too.
+        """
+        return policy if isinstance(policy, Classical) else tuple(compile_policy(policy).__getstate__())
+
+    def run(
+        self,
+        policies: Sequence[Compiled],
+        networks: NetworkList,
+        policy_index: ArrayLike,
+        network_index: ArrayLike,
+        seed: ArrayLike,
+        *,
+        keep_delays: bool = False,
+        keep_flows: bool = False,
+    ) -> Batch:
+        """Run one trial per entry of the index arrays (see `Engine.run`).
+
+        A trial that makes ns-3 abort is returned as failed with ns-3's message in ``trial_error``; the others go on.
+
+        Raises:
+            InputError: a network that ns-3 does not simulate here.
+        """
+        where = np.ascontiguousarray(network_index, dtype=np.uint32)
+        which, seeds = np.asarray(policy_index, dtype=np.int64), np.asarray(seed, dtype=np.uint64)
+        plans = [
+            self._plan(policies[p], networks.networks[n], int(s), keep_delays)
+            for p, n, s in zip(which, where, seeds, strict=True)
+        ]
+        results: list[Any] = [None] * len(plans)
+        for at, result in run_all(run_plan, plans, self.jobs):
+            results[at] = result
+        senders = [networks.networks[n].senders for n in where]
+        return Batch(columns(results, senders, keep_delays, keep_flows), networks, where, self.duration)
+
+    def _plan(self, policy: Compiled, network: Network, seed: int, delays: bool) -> dict[str, Any]:
+        plain = UNUSED if isinstance(policy, Classical) else policy
+        plan = trial_plan(network, plain, seed, self.duration, self.model, self.options, delays)
+        return with_classical(plan, policy, network) if isinstance(policy, Classical) else plan
+
+
+def run_plan(plan: dict[str, Any]) -> dict[str, Any]:
+    """Run one trial in this process."""
+    from lcca.ns3 import run_trial
+
+    found: dict[str, Any] = run_trial(plan)
+    return found
