@@ -52,7 +52,8 @@ double interval_reward(const Reward& reward, const Ideal& ideal, const Interval&
   if (!(interval.time > 0) || !(interval.share > 0)) return 0;
   switch (reward.kind) {
     case RewardKind::utility:
-      return utility(reward, ideal, interval) * interval.time / ideal.delay;
+      return std::max(utility(reward, ideal, interval), reward.floor) *
+             std::min(interval.time / ideal.delay, reward.longest);
     case RewardKind::aurora:
       return aurora(reward, ideal, interval);
     case RewardKind::orca:

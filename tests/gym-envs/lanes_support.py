@@ -14,7 +14,7 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.agents import EVERY_ACK, Agent, Decisions, TableSteering
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies import Policy
+from lcca.remy_plus.policies import LARGEST_WINDOW, Policy
 from lcca.remy_plus.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.signals import SIGNALS
 
@@ -29,7 +29,7 @@ Choose = Callable[[_core.Lanes], NDArray[np.float32]]
 
 def replayed(table: tuple[tuple[float, float, float], ...], decisions: Decisions = EVERY_ACK) -> Agent:
     """An agent that sees every signal and picks from the table, windows of 0 included, as rule tables do."""
-    return Agent(SIGNALS, 1, decisions, TableSteering(table, initial=0, smallest=0))
+    return Agent(SIGNALS, 1, decisions, TableSteering(table, initial=0, smallest=0, largest=LARGEST_WINDOW))
 
 
 def random_table(seed: int) -> RuleTable:

@@ -181,6 +181,18 @@ def test_aurora_and_orca_rewards() -> None:
     assert orca == pytest.approx(30 / base / 3.0, rel=0.05)
 
 
+def test_a_flow_that_falls_silent_costs_a_bounded_price() -> None:
+    agent = Agent(E2E, steering=WindowSteering(multiple=1.0, smallest=1.0))
+    lanes = Lanes(Rules(agent, patience=8.0), [replace(ALWAYS_ON, mean_on=3000.0, loss=0.05)], games=4, whole_rows=True)
+    lanes.reset()
+    random = np.random.default_rng(1)
+    worst = 0.0
+    for _ in range(600):
+        lanes.step(random.uniform(-1, 1, (lanes.num_lanes, 1)))
+        worst = min(worst, float(lanes.reward.min()))
+    assert worst == -80.0
+
+
 def test_short_steps_pay_when_an_interval_is_full() -> None:
     core = one_game(window_rules(30, Reward("utility")), ALONE, 1)
     rewards = []

@@ -23,7 +23,7 @@ from lcca.gym_envs.ns3_plan import Ns3Options
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.errors import InputError
 from lcca.remy_plus.policies import baseline as policy
-from lcca.remy_plus.topology import TopologyKind
+from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.model import Model
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.rplus import RplusConfig
@@ -68,7 +68,7 @@ class Ns3Config(Model):
             for all.
         networks: fresh networks for the results, and as many to pick checkpoints on.
         runs: seeds per network.
-        topologies: dumbbell, line, multi-bottleneck, reverse-path.
+        topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way.
         baselines: policies that run beside the champions, such as cubic or vegas:alpha=2.
         header_bytes: of in-network signals in every packet; null for 4 per signal used, 0 for free signals.
         min_rto: µs, smallest retransmission timeout.
@@ -78,10 +78,15 @@ class Ns3Config(Model):
     finalists: Annotated[int, Field(ge=1)] | None = 3
     networks: Annotated[int, Field(ge=2)] = 50
     runs: Annotated[int, Field(ge=1)] = 1
-    topologies: Annotated[tuple[TopologyKind, ...], Field(min_length=1)] = ("dumbbell",)
+    topologies: Annotated[tuple[str, ...], Field(min_length=1)] = ("dumbbell",)
     baselines: tuple[str, ...] = ()
     header_bytes: Annotated[int, Field(ge=0, le=256)] | None = None
     min_rto: Annotated[float, Field(gt=0)] = 5000.0
+
+    @field_validator("topologies")
+    @classmethod
+    def _topologies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(str(Topology.of(name)) for name in names)
 
     @field_validator("topologies", "baselines")
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,7 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies import Policy, baseline
 from lcca.remy_plus.simulator import Simulator
-from lcca.remy_plus.topology import Topology, TopologyKind
+from lcca.remy_plus.topology import Topology
 
 BLOCK = 10
 """Networks between two signs of life, which is also what a killed run can lose."""
@@ -44,7 +45,7 @@ def run_truth(
     done, blocks = 0, []
     for kind in wanted.topologies:
         for first in range(0, wanted.networks, BLOCK):
-            part = f"ns3-{contest.utility.name}-{kind}-{first // BLOCK:05d}"
+            part = f"ns3-{contest.utility.name}-{_word(kind)}-{first // BLOCK:05d}"
             networks = _networks(folder.config, wanted, kind, first)
             if not store.has(part):
                 with costs.phase("ns3") as cost:
@@ -58,10 +59,15 @@ def run_truth(
     return pd.concat(blocks, ignore_index=True)
 
 
-def _networks(config: CampaignConfig, wanted: Ns3Config, kind: TopologyKind, first: int) -> list[Network]:
+def _word(topology: str) -> str:
+    """Return a topology's text as a part of a file name."""
+    return re.sub("[^a-z0-9]+", "-", topology)
+
+
+def _networks(config: CampaignConfig, wanted: Ns3Config, kind: str, first: int) -> list[Network]:
     count = min(BLOCK, wanted.networks - first)
     drawn = config.networks.draw(derive(config.seed, "ns3"), count, first_id=first)
-    return [replace(network, topology=Topology(kind)) for network in drawn]
+    return [replace(network, topology=Topology.of(kind)) for network in drawn]
 
 
 def _both(

@@ -20,7 +20,8 @@ class Reward:
 
     Attributes:
         kind: ``utility``: the utility c_t·log₂(T/C) − c_d·log₂(D/D₀) of an interval, times its length in base delays:
-            a time integral. ``gain``: by how much the utility of the whole flow so far has risen: the sum over a flow
+            a time integral, of at least −10 bits over at most 8 base delays at once, since a flow may fall silent for
+            good. ``gain``: by how much the utility of the whole flow so far has risen: the sum over a flow
             is the flow's utility. ``aurora``: 0.001·(10·throughput − 1000·latency − 2000·loss). ``orca``:
             (T − 5·loss rate)/C · min(1, 1.25·D₀/D).
         throughput_weight: c_t, bits per doubling.

@@ -7,7 +7,7 @@
 namespace remy_plus {
 
 enum class RewardKind : std::uint8_t {
-  utility,  // of the interval, bits × base delays
+  utility,  // of the interval, bits × base delays, held within bounds
   gain,     // how much the utility of the whole flow so far has risen, bits: sums to the flow's utility
   aurora,   // 10 × throughput − 1000 × latency − 2000 × loss (Jay et al., ICML 2019)
   orca      // (throughput − 5 × loss rate) / link rate × delay metric (Abbasloo et al., SIGCOMM 2020)
@@ -18,6 +18,8 @@ struct Reward {
   double throughput_weight = 1;  // c_t, bits per doubling of the throughput share
   double delay_weight = 1;       // c_d, bits per halving of the delay
   double interval = 1;           // base delays over which throughput and delay are measured, at least
+  double floor = -10;            // bits; a worse utility of an interval counts as this
+  double longest = 8;            // base delays; a longer interval counts as this: a flow may fall silent for good
   double aurora_second = 100;    // µs that stand for Aurora's second: 3 packets/µs look like 300 packets/s
   double aurora_throughput = 10, aurora_latency = 1000, aurora_loss = 2000, aurora_scale = 0.001;
   double orca_loss = 5, orca_slack = 1.25;

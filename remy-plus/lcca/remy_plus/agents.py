@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from lcca.remy_plus import _core
 from lcca.remy_plus.errors import InputError, about, did_you_mean
-from lcca.remy_plus.policies import LARGEST_WINDOW
 from lcca.remy_plus.rules import check_signals
 from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 
@@ -40,7 +39,7 @@ class WindowSteering:
         pacing: k of c(a₂, pacing), times the receive EWMA the gap between sends; 0 for no pacing and no such number.
         initial: window of a new flow, packets.
         smallest: least window, packets; with 1, a single loss would silence the flow.
-        largest: largest window, packets.
+        largest: largest window, packets; what a full buffer drops costs time to simulate all the same.
     """
 
     kind: ClassVar[str] = "window"
@@ -49,7 +48,7 @@ class WindowSteering:
     pacing: float = 0.0
     initial: float = 10.0
     smallest: float = 2.0
-    largest: float = LARGEST_WINDOW
+    largest: float = 2000.0
 
 
 @dataclass(frozen=True)
@@ -80,14 +79,14 @@ class TableSteering:
         actions: (increment, multiple, pacing) each.
         initial: window of a new flow, packets.
         smallest: least window, packets; 0 is allowed, as it is for rule tables.
-        largest: largest window, packets.
+        largest: largest window, packets; what a full buffer drops costs time to simulate all the same.
     """
 
     kind: ClassVar[str] = "table"
     actions: tuple[Entry, ...] = ((0, 1, 0), (0, 0.5, 0), (-10, 1, 0), (10, 1, 0), (0, 2, 0))
     initial: float = 10.0
     smallest: float = 2.0
-    largest: float = LARGEST_WINDOW
+    largest: float = 2000.0
 
     def __post_init__(self) -> None:
         """Make the list a tuple of tuples."""

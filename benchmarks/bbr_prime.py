@@ -1,0 +1,98 @@
+"""BBR′ against BBR: the paper's section 7 finds the same throughput and better delay, whichever signal it uses.
+
+    python benchmarks/bbr_prime.py [--networks 50] [--topology dumbbell] [--jobs 2] [--json]
+
+BBR, and BBR′ with conditions on queue, link and RTT, on the same default networks in ns-3 (needs `make ns3`). Prints
+the difference to BBR of throughput share and mean delay, as a ratio in per cent with a 95 % Student's t interval over
+networks (of the logarithm), and on how many networks each is better.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lcca.campaigns.validation import read_config
+from lcca.evaluation.intervals import t_interval
+from lcca.evaluation.networks import NetworkSpace
+from lcca.evaluation.trials import run_trials
+from lcca.evaluation.utility import utility
+from lcca.gym_envs.ns3 import Ns3
+from lcca.remy_plus.policies import baseline
+from lcca.remy_plus.topology import Topology
+
+SPACE = Path(__file__).parents[1] / "configs" / "networks" / "default.yaml"
+NAMES = ("bbr", "bbr-prime:signal=queue", "bbr-prime:signal=link", "bbr-prime:signal=rtt")
+METRICS = ("throughput_share", "delay_us")
+BLOCK = 5
+
+
+def trials(networks: int, topology: str, jobs: int) -> pd.DataFrame:
+    """Run all policies on the networks, block by block."""
+    space = read_config(SPACE, NetworkSpace)
+    simulator = Ns3(space.duration, jobs=jobs)
+    policies = {name: baseline(name) for name in NAMES}
+    parts = []
+    for first in range(0, networks, BLOCK):
+        drawn = [
+            replace(n, topology=Topology.of(topology))
+            for n in space.draw(11, min(BLOCK, networks - first), first_id=first)
+        ]
+        parts.append(run_trials(simulator, policies, drawn, [1], utility("default"), keep_delays=False))
+        print(f"{first + len(drawn)} of {networks} networks", file=sys.stderr, flush=True)
+    return pd.concat(parts, ignore_index=True)
+
+
+def findings(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a record per BBR′ and metric."""
+    good = rows[rows["status"] == "ok"]
+    found = []
+    for metric in METRICS:
+        wide = np.log(good.pivot(index="network", columns="policy", values=metric)).dropna()
+        for name in NAMES[1:]:
+            difference = (wide[name] - wide["bbr"]).to_numpy()
+            ratios = [100 * float(np.expm1(x)) for x in t_interval(difference)]
+            better = difference > 0 if metric == "throughput_share" else difference < 0
+            found.append(
+                {
+                    "policy": name,
+                    "metric": metric,
+                    "difference_percent": ratios[0],
+                    "low": ratios[1],
+                    "high": ratios[2],
+                    "networks": len(difference),
+                    "better_on": int(better.sum()),
+                }
+            )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--networks", type=int, default=50)
+    parser.add_argument("--topology", default="dumbbell")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    rows = trials(options.networks, options.topology, options.jobs)
+    found = findings(rows)
+    if options.json:
+        print(json.dumps(found))
+        return
+    for r in found:
+        ends = f"[{r['low']:+.1f}, {r['high']:+.1f}]"
+        better = f"better on {r['better_on']} of {r['networks']} networks"
+        print(f"{r['policy']:24} {r['metric']:17} {r['difference_percent']:+6.1f} % {ends:18} {better}")
+    means = rows.groupby("policy")[["score_bits", "throughput_over_link", "delay_over_rtt"]].mean()
+    print(means.reindex(list(NAMES)).round(3).to_string())
+
+
+if __name__ == "__main__":
+    main()
