@@ -2,7 +2,9 @@
 
 import os
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,37 @@ def test_a_death_costs_its_item_only(jobs, tmp_path):
 
 def test_nothing_to_do_starts_nobody():
     assert list(run_all(work, [], 4)) == []
+
+
+PARENT = """
+import sys, time
+sys.path.insert(0, {folder!r})
+from busy_for_test import forever
+from lcca.gym_envs.workers import run_all
+
+if __name__ == "__main__":
+    list(run_all(forever, [0], 1))
+"""
+BUSY = """
+import os, pathlib, time
+
+def forever(item):
+    pathlib.Path({flag!r}).write_text(str(os.getpid()))
+    while True:
+        time.sleep(0.01)
+"""
+
+
+def test_workers_end_with_a_killed_parent(tmp_path):
+    psutil = pytest.importorskip("psutil")
+    flag = tmp_path / "pid"
+    (tmp_path / "busy_for_test.py").write_text(BUSY.format(flag=str(flag)))
+    (tmp_path / "parent.py").write_text(PARENT.format(folder=str(tmp_path)))
+    parent = subprocess.Popen([sys.executable, tmp_path / "parent.py"], env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    while not flag.exists() or not flag.read_text():
+        assert parent.poll() is None
+        time.sleep(0.05)
+    worker = psutil.Process(int(flag.read_text()))
+    parent.kill()
+    parent.wait()
+    worker.wait(timeout=60)

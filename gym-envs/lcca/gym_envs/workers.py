@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import re
@@ -17,6 +18,8 @@ Result = TypeVar("Result")
 
 TRIES = 2
 """How often an item is given to a worker that is killed from outside before it is called failed."""
+
+PR_SET_PDEATHSIG = 1
 
 _PARTS = {"condition": r'cond="([^"]*)"', "message": r'msg="([^"]*)"', "line": r"file=\S*?([^/\s]+, line=\d+)"}
 
@@ -124,6 +127,7 @@ def _next(worker: _Worker[Item], waiting: list[int], items: Sequence[Item], trie
 def _serve(function: Callable[[Any], Any], pipe: Connection, log: str) -> None:
     """The life of a worker: items in, results out, until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    _die_with_parent()
     os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND), 2)
     while True:
         try:
@@ -135,6 +139,16 @@ def _serve(function: Callable[[Any], Any], pipe: Connection, log: str) -> None:
         except Exception as error:
             outcome = Failure(f"{type(error).__name__}: {error}")
         pipe.send(outcome)
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this process when its parent is gone: in the middle of a trial nobody looks at the pipe."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if hasattr(libc, "prctl"):
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    parent = multiprocessing.parent_process()
+    if parent is not None and os.getppid() != parent.pid:  # it went before we asked
+        os._exit(1)
 
 
 def _message(written: str) -> str:
