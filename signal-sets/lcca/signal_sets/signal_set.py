@@ -6,17 +6,15 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any
 
-from pydantic import Field, ValidationError, field_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from pydantic import Field, field_validator
 
-from lcca.remy_plus.errors import InputError, about, did_you_mean
+from lcca.remy_plus.errors import InputError, did_you_mean
 from lcca.remy_plus.files import read_limited
 from lcca.signal_sets.model import Model
 from lcca.signal_sets.registry import SIGNALS, signal
 from lcca.signal_sets.signal import Signal
+from lcca.signal_sets.yaml_model import read_model
 
 _LARGEST_FILE = 2**16
 
@@ -86,52 +84,4 @@ def packaged_sets() -> Mapping[str, SignalSet]:
 
 
 def _parse(data: bytes, name: str) -> SignalSet:
-    with about(name):
-        document = _yaml(data)
-    try:
-        return SignalSet.model_validate(document)
-    except ValidationError as error:
-        raise InputError("\n".join(_problem(name, document, e) for e in error.errors()[:10])) from error
-
-
-def _yaml(data: bytes) -> Any:
-    try:
-        document = YAML().load(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text (byte {error.start})") from error
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise InputError(f"not YAML: {_yaml_reason(error)}") from error
-    if not isinstance(document, dict):
-        raise InputError("a signal set is a mapping with the keys name, title, signals and doc")
-    return document
-
-
-def _yaml_reason(error: Exception) -> str:
-    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-    if mark is not None and problem:
-        return f"line {mark.line + 1}: {problem}"
-    return "nested too deep" if isinstance(error, RecursionError) else str(error).partition("\n")[0]
-
-
-def _problem(name: str, document: Any, error: Mapping[str, Any]) -> str:
-    """Return ``file:line: key: problem`` for one error of the model."""
-    where = error["loc"]
-    key = ".".join(map(str, where))
-    if error["type"] == "extra_forbidden":
-        hint = did_you_mean(str(where[-1]), SignalSet.model_fields)
-        return f"{name}:{_line(document, where)}: {key}: unknown key{hint}"
-    return f"{name}:{_line(document, where)}: {key}: {error['msg'].removeprefix('Value error, ')}"
-
-
-def _line(document: Any, where: tuple[int | str, ...]) -> int:
-    """Return the line of a key, or of the innermost thing around it that the document has."""
-    node: Any = document
-    line = 1
-    for key in where:
-        try:
-            position = node.lc.item(key) if isinstance(key, int) else node.lc.key(key)
-            node = node[key]
-        except (AttributeError, KeyError, IndexError, TypeError):
-            break
-        line = position[0] + 1
-    return line
+    return read_model(data, name, SignalSet, "a signal set is a mapping with the keys name, title, signals and doc")

@@ -1,4 +1,4 @@
-"""`lcca show`: print a policy, a signal, a signal set, a network space or a run."""
+"""`lcca show`: print a policy, a signal, a signal set, a header, a network space or a run."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from lcca.campaigns.validation import read_config
 from lcca.evaluation.networks import PARAMETERS, NetworkSpace
 from lcca.remy_plus import policyfile
 from lcca.remy_plus.text import describe
+from lcca.signal_sets.headers import text
+from lcca.signal_sets.headers.catalogue import header, packaged_headers
 from lcca.signal_sets.registry import SIGNALS, signal
 from lcca.signal_sets.signal_set import packaged_sets, signal_set
 
@@ -23,13 +25,15 @@ EXAMPLES = """\
   lcca show signal-sets
   lcca show signal-set link+queue
   lcca show signal queue
+  lcca show headers
+  lcca show header csig-compact-abw --json
   lcca show networks configs/networks/default.yaml
   lcca show run results/quickstart/*/"""
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(commands, "show", "Print a policy, signal, signal set, network space or run.", EXAMPLES)
+    parser = command(commands, "show", "Print a policy, signal, signal set, header, network space or run.", EXAMPLES)
     kinds = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for name, argument, function in (
         ("policy", "file", _policy),
@@ -37,6 +41,8 @@ def add(commands: Any) -> None:
         ("signal", "name", _signal),
         ("signal-sets", None, _signal_sets),
         ("signal-set", "name", _signal_set),
+        ("headers", None, _headers),
+        ("header", "name", _header),
         ("networks", "file", _networks),
         ("run", "folder", _run),
     ):
@@ -112,6 +118,26 @@ def _signal_set(options: argparse.Namespace) -> int:
     print(f"{found.name}: {found.title}\n{found.doc}".rstrip())
     for member in found.members:
         print(f"  {member.name:24} {member.source:12} {member.unit or '-':11} {member.doc.splitlines()[0]}")
+    return 0
+
+
+def _headers(options: argparse.Namespace) -> int:
+    """All headers of the catalogue."""
+    if options.json:
+        print_json([text.content(found) for found in packaged_headers().values()])
+        return 0
+    for found in packaged_headers().values():
+        print(text.summary(found))
+    return 0
+
+
+def _header(options: argparse.Namespace) -> int:
+    """One header, of the catalogue or a YAML file: its bytes and bits."""
+    found = header(options.name)
+    if options.json:
+        print_json(text.content(found))
+    else:
+        print(text.describe(found))
     return 0
 
 

@@ -1,0 +1,136 @@
+"""Conditions and small formulas over what a hop knows, such as ``qlen_bytes >= 62000 and not dec``."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from lcca.remy_plus.errors import InputError, did_you_mean
+
+_LONGEST = 300
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.USub: operator.neg,
+    ast.Not: operator.not_,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {"min": min, "max": max, "floor": math.floor, "ceil": math.ceil}
+_PARTS = "numbers, names, + - * / // %, comparisons, and, or, not, min, max, floor, ceil"
+
+
+class Expression:
+    """A formula over named numbers.
+
+    Args:
+        text: in Python's notation; at most 300 characters.
+
+    Raises:
+        InputError: the text is no formula, or uses what the vocabulary has not.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._tree = _parse(text)
+        self.names = frozenset(_names(self._tree))
+        """Names that a value is needed for."""
+
+    def __call__(self, known: Mapping[str, float]) -> float:
+        """Return the value; truth is 1 and 0.
+
+        Args:
+            known: a value for each of the names.
+
+        Raises:
+            InputError: a name without a value, a division by zero, or a number too large.
+        """
+        try:
+            return float(_value(self._tree, known))
+        except KeyError as error:
+            raise InputError(f"{self.text!r}: no value for {error.args[0]!r}") from None
+        except (ArithmeticError, ValueError) as error:
+            raise InputError(f"{self.text!r}: {error}") from None
+
+    def require_known(self, names: Iterable[str]) -> None:
+        """Check that every name is one of ``names``.
+
+        Raises:
+            InputError: the first that is not, with the nearest.
+        """
+        known = list(names)
+        for name in sorted(self.names.difference(known)):
+            raise InputError(f"{self.text!r}: there is no {name!r} at a hop{did_you_mean(name, known)}")
+
+
+def _parse(text: str) -> ast.expr:
+    if len(text) > _LONGEST:
+        raise InputError(f"a formula has at most {_LONGEST} characters, this one {len(text)}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(f"{text!r} is no formula; it may have {_PARTS}") from None
+    for node in ast.walk(tree):
+        if not _allowed(node):
+            raise InputError(f"{text!r}: no {_called(node)} here; a formula may have {_PARTS}")
+    return tree
+
+
+def _allowed(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        number = node.value
+        return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and bool(node.args) and not node.keywords
+    kinds = (ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.And, ast.Or)
+    return isinstance(node, kinds) or type(node) in _OPERATORS
+
+
+def _called(node: ast.AST) -> str:
+    if isinstance(node, ast.Constant):
+        return repr(node.value)[:60]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return f"{node.func.id}()"
+    return type(node).__name__
+
+
+def _names(tree: ast.expr) -> Iterable[str]:
+    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in functions)
+
+
+def _value(node: ast.expr, known: Mapping[str, float]) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return known[name]
+        case ast.UnaryOp(op=op, operand=operand):
+            return _OPERATORS[type(op)](_value(operand, known))
+        case ast.BinOp(left=left, op=op, right=right):
+            return _OPERATORS[type(op)](_value(left, known), _value(right, known))
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return _FUNCTIONS[name](*(_value(argument, known) for argument in arguments))
+        case ast.BoolOp(op=op, values=values):
+            results = (bool(_value(value, known)) for value in values)
+            return all(results) if isinstance(op, ast.And) else any(results)
+        case ast.Compare():
+            return _comparison(node, known)
+    raise AssertionError(ast.dump(node))  # _parse lets nothing else in
+
+
+def _comparison(node: ast.Compare, known: Mapping[str, float]) -> bool:
+    values = [_value(value, known) for value in (node.left, *node.comparators)]
+    pairs = zip(node.ops, values, values[1:], strict=False)
+    return all(_OPERATORS[type(op)](left, right) for op, left, right in pairs)

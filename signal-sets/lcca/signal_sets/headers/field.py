@@ -1,0 +1,191 @@
+"""One field of a header: what a hop writes into it, in how many bits, and what becomes of it at the next hop."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from lcca.remy_plus.errors import did_you_mean
+from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Linear, Table, Uint
+from lcca.signal_sets.headers.expression import Expression
+from lcca.signal_sets.headers.parts import Measurement
+from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
+from lcca.signal_sets.model import Model
+from lcca.signal_sets.yaml_model import problem_at, raise_problems
+
+AGGREGATIONS = ("min", "max", "sum", "last", "first", "or", "and", "count", "per_hop")
+"""What a hop does with the field; and ``with:FIELD``."""
+
+WITH = "with:"
+EXPRESSION = "expr:"
+IDENTIFIER = r"^[a-z][a-z0-9_]*$"
+
+
+class HeaderField(Model):
+    """A field.
+
+    Attributes:
+        name: in lower case, once per header.
+        source: one of `SOURCES`, or ``expr:`` and a formula over them and over the header's own fields.
+        unit: of all numbers here; the source's own if empty.
+        value: what is written for ``const``, or when ``mark`` holds.
+        when: condition at the hop, a formula too; the field stays as it is where it does not hold. Formulas see what
+            the header carried as it arrived.
+        only: the name in the ``by`` field of ``select: one_of`` under which this field travels. Adjacent ones share
+            their bits.
+        measure: how the hop measures the source; in a formula, each of its sources.
+        bits: size.
+        encode: how numbers become bits.
+        agg: compare-and-replace on codes (min, max), ``sum``, ``count`` of the hops, the ``last`` or ``first`` value,
+            bitwise ``or`` and ``and``, a record ``per_hop``, or ``with:FIELD``: written when that field was replaced.
+        scope: who writes it: every hop, the sender once (``src_once``), or the receiver (``dst``).
+        init: what the sender writes; if left out the value that any hop's replaces.
+        invalid: the code for "not known", ``all_ones`` or ``zero``; NaN stands for it.
+    """
+
+    name: str = Field(pattern=IDENTIFIER, max_length=40)
+    source: str
+    unit: str = ""
+    value: float | str | None = None
+    when: str = "always"
+    only: str | None = None
+    measure: Measurement = Measurement()
+    bits: int = Field(ge=1, le=64)
+    encode: Encoding = Uint()
+    agg: str = "last"
+    scope: Literal["hop", "src_once", "dst"] = "hop"
+    init: float | str | None = None
+    invalid: Literal["all_ones", "zero"] | None = None
+
+    @field_validator("source")
+    @classmethod
+    def _known_source(cls, source: str) -> str:
+        if source.startswith(EXPRESSION):
+            Expression(source.removeprefix(EXPRESSION))
+        elif source not in SOURCES:
+            hint = did_you_mean(source, SOURCES)
+            raise ValueError(f"there is no source {source[:60]!r}{hint}; or expr: and a formula")
+        return source
+
+    @field_validator("unit")
+    @classmethod
+    def _known_unit(cls, unit: str) -> str:
+        if unit not in UNITS:
+            raise ValueError(f"there is no unit {unit[:60]!r}{did_you_mean(unit, [known for known in UNITS if known])}")
+        return unit
+
+    @field_validator("when")
+    @classmethod
+    def _condition(cls, when: str) -> str:
+        Expression(when)
+        return when
+
+    @field_validator("agg")
+    @classmethod
+    def _known_aggregation(cls, agg: str) -> str:
+        if agg not in AGGREGATIONS and not agg.startswith(WITH):
+            hint = did_you_mean(agg, AGGREGATIONS)
+            raise ValueError(f"there is no aggregation {agg[:60]!r}{hint}; or with: and a field")
+        return agg
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> HeaderField:
+        checks = (
+            self._unit_problem(),
+            self._bits_problem(),
+            self._value_problem(),
+            self._init_problem(),
+            self._agg_problem(),
+            self._scope_problem(),
+            self._invalid_problem(),
+        )
+        raise_problems("field", [problem_at((found[0],), found[1]) for found in checks if found is not None])
+        return self
+
+    @property
+    def told_in(self) -> str:
+        """The unit of the field's numbers; empty where they are mere numbers."""
+        own = "" if self.formula is not None else SOURCES[self.source].unit
+        return self.unit or own
+
+    @property
+    def formula(self) -> Expression | None:
+        """The formula of an ``expr:`` source."""
+        text = self.source.removeprefix(EXPRESSION)
+        return Expression(text) if text != self.source else None
+
+    @property
+    def condition(self) -> Expression | None:
+        """The formula of ``when``; None for always."""
+        return None if self.when == "always" else Expression(self.when)
+
+    @property
+    def follows(self) -> str | None:
+        """The field that ``with:`` names."""
+        return self.agg.removeprefix(WITH) if self.agg.startswith(WITH) else None
+
+    @property
+    def per_hop(self) -> bool:
+        """Whether it is part of the hops' records."""
+        return self.agg == "per_hop"
+
+    def _unit_problem(self) -> tuple[str, str] | None:
+        if self.formula is not None or not self.unit:
+            return None
+        try:
+            convert(1.0, SOURCES[self.source].unit, self.unit)
+        except ValueError as error:
+            return "unit", str(error)
+        return None
+
+    def _bits_problem(self) -> tuple[str, str] | None:
+        problem = self.encode.problem(self.bits)
+        return None if problem is None else ("bits", problem)
+
+    def _value_problem(self) -> tuple[str, str] | None:
+        if self.value is not None and self.source not in ("const", "mark"):
+            return "value", "only const and mark have a value; what is written otherwise is the source's"
+        needed = self.source == "const" and self.scope == "hop"
+        if needed and self.value is None:
+            return "value", "const at a hop needs a value; or scope: src_once and init"
+        return self._listed("value", self.value)
+
+    def _init_problem(self) -> tuple[str, str] | None:
+        return self._listed("init", self.init)
+
+    def _listed(self, key: str, value: float | str | None) -> tuple[str, str] | None:
+        """Return the problem with a value that an enum does not have, or a name without an enum."""
+        if value is None:
+            return None
+        names = isinstance(self.encode, Enum) and self.encode.names
+        if isinstance(value, str) != names:
+            return key, f"must be {'one of the names' if names else 'a number'}, got {value!r:.60}"
+        if isinstance(self.encode, Enum) and value not in self.encode.values and self.encode.unlisted == "refuse":
+            listed = [str(known) for known in self.encode.values if known is not None]
+            return key, f"{value!r:.60} is not listed{did_you_mean(str(value), listed)}"
+        return None
+
+    def _agg_problem(self) -> tuple[str, str] | None:
+        encode = self.encode
+        if self.agg in ("min", "max") and isinstance(encode, Enum | Counter):
+            return "agg", f"{self.agg} compares codes, and those of {encode.kind} have no order"
+        if self.agg == "sum" and not (isinstance(encode, Uint) or (isinstance(encode, Linear) and encode.base == 0)):
+            return "agg", "sum adds codes: it needs uint, or linear from base 0"
+        if self.agg == "count" and not isinstance(encode, Uint):
+            return "agg", "count needs uint"
+        if self.agg in ("or", "and") and isinstance(encode, Table):
+            return "agg", f"{self.agg} works on bits, and those of a table's numbers mean nothing"
+        return None
+
+    def _scope_problem(self) -> tuple[str, str] | None:
+        if self.scope == "src_once" and self.agg not in ("first", "last", "and", "or", "min", "max"):
+            return "agg", f"{self.agg} is what hops do, but scope src_once says that they write nothing"
+        return None
+
+    def _invalid_problem(self) -> tuple[str, str] | None:
+        if self.invalid is None:
+            return None
+        if self.encode.kind in ("enum", "flag", "counter") or getattr(self.encode, "overflow", "") == "wrap":
+            return "invalid", "a code for 'not known' needs numbers that saturate"
+        return None

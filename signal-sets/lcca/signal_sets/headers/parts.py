@@ -1,0 +1,172 @@
+"""The parts of a header beside its fields: where it sits, how it grows, when it travels, how it comes back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from lcca.signal_sets.model import Model
+from lcca.signal_sets.yaml_model import problem_at, raise_problems
+
+
+class Placement(Model):
+    """Where the header sits, and what it costs beside its fields.
+
+    Attributes:
+        layer: below l2 (between MAC and IP), l3 or l4; "none" for bits that packets have anyway: free of charge.
+        fixed_bits: before the fields: EtherType, shim, option header.
+        pad_to_bits: head and records are filled up with zeros to a multiple of this.
+    """
+
+    layer: Literal["none", "l2", "l3", "l4"]
+    fixed_bits: int = Field(default=0, ge=0, le=2048)
+    pad_to_bits: Literal[8, 16, 32] = 8
+
+    @model_validator(mode="after")
+    def _free_bits_are_no_others(self) -> Placement:
+        if self.layer == "none" and self.fixed_bits:
+            raise_problems("placement", [problem_at(("fixed_bits",), "must be 0 for layer none, which costs nothing")])
+        return self
+
+
+class Scalar(Model):
+    """One value of each field, whatever the number of hops."""
+
+    kind: Literal["scalar"] = "scalar"
+
+
+class PerHop(Model):
+    """A record for each hop, made of the fields with ``agg: per_hop``.
+
+    Attributes:
+        max_hops: records that there is room for.
+        prealloc: whether that room is there from the sender on; else each hop adds its record.
+        order: push writes the newest record first, append last.
+        count_bits: of a count of the hops, after the records; 0 for none.
+        overflow: what a hop does when there is no room: "stop" adds nothing, "stop_flag" sets ``flag`` too, "modulo"
+            overwrites the oldest record.
+        flag: the field of "stop_flag".
+    """
+
+    kind: Literal["per_hop"] = "per_hop"
+    max_hops: int = Field(ge=1, le=255)
+    prealloc: bool = False
+    order: Literal["push", "append"] = "append"
+    count_bits: int = Field(default=0, ge=0, le=32)
+    overflow: Literal["stop", "stop_flag", "modulo"] = "stop"
+    flag: str | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> PerHop:
+        problems = []
+        if (self.overflow == "stop_flag") != (self.flag is not None):
+            text = "overflow stop_flag needs flag, the field to set; the others have none"
+            problems.append(problem_at(("overflow",), text))
+        if self.overflow == "modulo" and not self.prealloc:
+            problems.append(problem_at(("overflow",), "modulo overwrites, and needs prealloc: true for it"))
+        if self.prealloc and self.order == "push":
+            problems.append(problem_at(("order",), "records have fixed places with prealloc: append"))
+        if self.prealloc and not self.count_bits:
+            problems.append(problem_at(("count_bits",), "prealloc needs a count, else empty records look like hops"))
+        raise_problems("stack", problems)
+        return self
+
+
+Stack: TypeAlias = Annotated[Scalar | PerHop, Field(discriminator="kind")]
+
+
+class SelectAll(Model):
+    """Every packet carries all fields."""
+
+    kind: Literal["all"] = "all"
+
+
+class SelectOneOf(Model):
+    """A packet carries one of several fields that share their bits.
+
+    Attributes:
+        by: the field that says which: an enum of names. A field with ``only: NAME`` travels under that name.
+        policy: "fixed" always takes ``by``'s initial value, "round_robin" takes them in turn, "random" by chance.
+    """
+
+    kind: Literal["one_of"] = "one_of"
+    by: str
+    policy: Literal["fixed", "round_robin", "random"]
+
+
+class SelectSample(Model):
+    """Packets carry the header with probability ``prob``, drawn by the sender."""
+
+    kind: Literal["sample"] = "sample"
+    prob: float = Field(gt=0, le=1)
+
+
+Select: TypeAlias = Annotated[SelectAll | SelectOneOf | SelectSample, Field(discriminator="kind")]
+
+
+class Measurement(Model):
+    """How a hop measures what it writes.
+
+    Attributes:
+        window: "instant" for the value now; "tumbling" over the interval last completed; "ewma" with the interval as
+            time constant; "counter" since the hop started.
+        interval_us: µs, for tumbling and ewma.
+        per: whether of the packet's queue or of the whole port.
+        at: whether the packet is stamped as it is put into the queue or as it leaves.
+    """
+
+    window: Literal["instant", "tumbling", "ewma", "counter"] = "instant"
+    interval_us: float | None = Field(default=None, gt=0)
+    per: Literal["queue", "port"] = "port"
+    at: Literal["enqueue", "dequeue"] = "dequeue"
+
+    @model_validator(mode="after")
+    def _interval_where_one_is_needed(self) -> Measurement:
+        needed = self.window in ("tumbling", "ewma")
+        if needed != (self.interval_us is not None):
+            text = f"window {self.window} {'needs an' if needed else 'has no'} interval_us"
+            raise_problems("measure", [problem_at(("interval_us",), text)])
+        return self
+
+
+class Reflection(Model):
+    """How the receiver sends back what arrived.
+
+    Attributes:
+        via: in its acknowledgements, in notifications of their own (CNP), or in an option of the transport.
+        every_packets: one for so many packets.
+        every_us: or one in so many µs.
+        min_gap_us: µs between two at least.
+        bits: that it costs on the way back; null for the whole header.
+    """
+
+    via: Literal["ack", "cnp", "option"]
+    every_packets: int = Field(default=1, ge=1)
+    every_us: float | None = Field(default=None, gt=0)
+    min_gap_us: float = Field(default=0.0, ge=0)
+    bits: int | None = Field(default=None, ge=0, le=65536)
+
+    @model_validator(mode="after")
+    def _one_pace(self) -> Reflection:
+        if self.every_us is not None and self.every_packets != 1:
+            raise_problems("reflect", [problem_at(("every_us",), "one of every_packets and every_us, not both")])
+        return self
+
+
+class SwitchReply(Model):
+    """A packet that a hop itself sends to the sender. May be declared; no simulator sends it yet.
+
+    Attributes:
+        when: condition at the hop.
+        to: whom.
+        fields: that it carries.
+        bytes: its size.
+        prob: probability, once the condition holds.
+    """
+
+    when: str
+    to: Literal["sender"] = "sender"
+    fields: tuple[str, ...] = Field(min_length=1)
+    bytes: int = Field(ge=1, le=65535)
+    prob: float = Field(default=1.0, gt=0, le=1)

@@ -1,0 +1,96 @@
+"""Headers for people, and for other programs."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from lcca.signal_sets.headers.field import HeaderField
+from lcca.signal_sets.headers.header import Header
+from lcca.signal_sets.headers.packing import Position, layout
+from lcca.signal_sets.headers.parts import PerHop
+
+_LONGEST = 44
+_LINE = 110
+_PLACES = {
+    "none": "in bits that packets have anyway",
+    "l2": "between MAC and IP",
+    "l3": "behind IP",
+    "l4": "behind UDP or TCP",
+}
+
+
+def content(header: Header) -> dict[str, Any]:
+    """Return ``name``, ``wire_bytes`` (leaving the sender), ``per_hop_bytes`` (that each hop adds) and ``fields``.
+
+    Each field has its keys of the description, ``in_record`` (whether it is part of each hop's record) and
+    ``offset_bits`` (from the beginning of the head or of the record).
+    """
+    return {
+        "name": header.name,
+        "wire_bytes": header.wire_bytes(),
+        "per_hop_bytes": header.per_hop_bytes,
+        "fields": [_field_content(at) for at in layout(header)],
+    }
+
+
+def describe(header: Header) -> str:
+    """Return a header as text: what it is, what it costs, and a line for each field."""
+    texts = (f"{header.name}: {header.title}", header.doc, f"reference: {header.reference}", _cost(header))
+    lines = [line for text in texts for line in textwrap.wrap(text, _LINE)] + [""]
+    rows = [("bits", "at", "field", "source", "encoding", "aggregation"), *map(_row, layout(header))]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(lines)
+
+
+def summary(header: Header) -> str:
+    """Return a header in one line: name, bytes and title."""
+    return f"{header.name:20} {size(header):22} {header.title}"
+
+
+def size(header: Header) -> str:
+    """Return what a header costs, such as ``16 B + 16 B/hop``."""
+    growth = f" + {header.per_hop_bytes} B/hop" if header.per_hop_bytes else ""
+    return f"{header.wire_bytes()} B{growth}"
+
+
+def _field_content(at: Position) -> dict[str, Any]:
+    keys = at.field.model_dump(mode="json", exclude_none=True)
+    return keys | {"unit": at.field.told_in, "in_record": at.in_record, "offset_bits": at.offset}
+
+
+def _cost(header: Header) -> str:
+    text = f"{size(header)} on the wire, {_PLACES[header.placement.layer]}, {header.direction.replace('_', '-')}"
+    if header.placement.fixed_bits:
+        text += f"; the first {header.placement.fixed_bits} bits are fixed"
+    if isinstance(header.stack, PerHop):
+        room = "reserves room for" if header.stack.prealloc else "at most"
+        text += f"; {room} {header.stack.max_hops} hops of {header.record_bytes} B"
+    return text + ("; declares a packet of the switch, which is not simulated" if header.switch_reply else "")
+
+
+def _row(at: Position) -> tuple[str, ...]:
+    field = at.field
+    place = f"{'hop ' if at.in_record else ''}{at.offset}"
+    return str(field.bits), place, field.name, _source(field), _encoding(field), field.agg
+
+
+def _source(field: HeaderField) -> str:
+    unit = f" ({field.told_in})" if field.told_in not in ("", "flag") else ""
+    source = field.source if len(field.source) <= _LONGEST else field.source[: _LONGEST - 1] + "…"
+    window = field.measure.interval_us
+    return source + unit + (f", {field.measure.window} {window:g} µs" if window is not None else "")
+
+
+def _encoding(field: HeaderField) -> str:
+    given = field.encode.model_dump(exclude_defaults=True, exclude={"kind"})
+    parts = [f"{key} {_shown(value)}" for key, value in given.items() if value is not None]
+    return f"{field.encode.kind} {', '.join(parts)}".rstrip()
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        some = value if len(value) <= 4 else (value[0], "…", value[-1])
+        return "/".join(map(_shown, some)) + (f" ({len(value)})" if len(value) > 4 else "")
+    return f"{value:g}" if isinstance(value, float) else "-" if value is None else str(value)
