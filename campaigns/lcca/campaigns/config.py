@@ -62,10 +62,10 @@ class Ns3Config(Model):
     """The truth check in ns-3.
 
     Attributes:
-        pick: which simulator's scores pick a training's checkpoint: "engine" (the fast one; only champions run in
-            ns-3) or "ns3" (the paper's way, 100 to 1,000 times as dear).
+        pick: which simulator's scores pick a training's checkpoint: "ns3", among the finalists, or "engine", and then
+            only champions run in ns-3.
         finalists: with pick "ns3", how many of a training's checkpoints run there, the best ones by the engine; null
-            for all.
+            for all, the paper's way, which is 100 to 1,000 times as dear.
         networks: fresh networks for the results, and as many to pick checkpoints on.
         runs: seeds per network.
         topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way.
@@ -74,7 +74,7 @@ class Ns3Config(Model):
         min_rto: µs, smallest retransmission timeout.
     """
 
-    pick: Literal["engine", "ns3"] = "engine"
+    pick: Literal["engine", "ns3"] = "ns3"
     finalists: Annotated[int, Field(ge=1)] | None = 3
     networks: Annotated[int, Field(ge=2)] = 50
     runs: Annotated[int, Field(ge=1)] = 1
