@@ -15,8 +15,8 @@ FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(wildcard tests/remy-plus/c
 # ns-3 has wheels for x86-64 alone; elsewhere `make test NS3=` leaves it out and its tests skip.
 NS3 ?= $(VENV)/.ns3
 
-# Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev` leaves it out and its tests skip.
-EXTRAS ?= dev,drl
+# Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev,tune` leaves it out and its tests skip.
+EXTRAS ?= dev,drl,tune
 
 .DEFAULT_GOAL := help
 .PHONY: help setup ns3 quickstart test test-full test-cpp lint types layers format stub bench bench-settle docs clean

@@ -13,7 +13,7 @@ import os
 import platform
 import shutil
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal, Protocol, Self
 
 from ruamel.yaml import YAML
 
@@ -31,16 +31,47 @@ COMPLETE = "complete"
 """State of a run that has nothing left to do."""
 
 
-class RunFolder:
-    """The folder of one run of a campaign, locked against a second process."""
+class RunConfig(Protocol):
+    """The configuration of a run: what its folder must know of it."""
 
-    def __init__(self, path: Path, config: CampaignConfig) -> None:
+    @property
+    def name(self) -> str:
+        """Name of the folder of its runs."""
+
+    @property
+    def seed(self) -> int:
+        """Everything random follows from it."""
+
+    @property
+    def hash(self) -> str:
+        """Names everything in the configuration."""
+
+    def model_dump(self, *, mode: Literal["json"]) -> dict[str, Any]:
+        """Return it as JSON values."""
+
+
+class LockedFolder:
+    """The folder of one run, locked against a second process.
+
+    Attributes:
+        path: of the folder.
+        config: of the run.
+        results: files without which a run is not complete.
+        first_state: of a new run.
+        again: what to do about a run that is there and complete.
+    """
+
+    results: tuple[str, ...] = ("summary.json",)
+    first_state = "begun"
+    again = "look at it with `lcca report FOLDER`"
+
+    def __init__(self, path: Path, config: RunConfig) -> None:
         self.path = path
         self.config = config
         self._lock: IO[str] | None = None
 
     @classmethod
-    def open(cls, path: Path, config: CampaignConfig, resume: bool) -> RunFolder:
+    def open(cls, path: Path, config: RunConfig, resume: bool) -> Self:
         """Create the folder, or go on with the one that is there if `resume`.
 
         Raises:
@@ -95,9 +126,8 @@ class RunFolder:
     @property
     def complete(self) -> bool:
         """Whether nothing is left to do."""
-        results = ("summary.json", "verdicts.json", "report.html")
         finished = (self.manifest() or {}).get("state") == COMPLETE
-        return finished and all((self.path / name).exists() for name in results)
+        return finished and all((self.path / name).exists() for name in self.results)
 
     def set_state(self, state: str) -> None:
         """Note in the manifest how far the run is: training, testing or complete."""
@@ -121,7 +151,23 @@ class RunFolder:
             free >= SPACE_NEEDED,
             f"{self.path}: only {free // 2**20} MiB left on the disk; free {SPACE_NEEDED // 2**20} MiB at least",
         )
-        self.write_json("manifest.json", _new_manifest(self.config))
+        self.write_json("manifest.json", self._new_manifest())
+
+    def _new_manifest(self) -> dict[str, Any]:
+        return {
+            "format": 1,
+            "campaign": self.config.name,
+            "config_hash": self.config.hash,
+            "version": version(),
+            "commit": commit(),
+            "seed": self.config.seed,
+            "machine": {
+                "system": platform.system(),
+                "processor": platform.machine(),
+                "python": platform.python_version(),
+            },
+            "state": self.first_state,
+        }
 
     def _remove_halves(self) -> None:
         """Remove what a killed process was writing and never finished."""
@@ -140,7 +186,7 @@ class RunFolder:
             "results could differ; finish it with that version or choose another --out",
         )
         done = manifest["state"] == COMPLETE
-        mend = f"look at it with `lcca report {self.path}`" if done else "add --resume to go on with it"
+        mend = self.again.replace("FOLDER", str(self.path)) if done else "add --resume to go on with it"
         require(resume, f"{self.path}: there already{' and complete' if done else ''}; {mend}, or choose another --out")
 
     def _take_lock(self) -> None:
@@ -154,6 +200,17 @@ class RunFolder:
         self._lock.truncate(0)
         self._lock.write(f"process {os.getpid()}\n")
         self._lock.flush()
+
+
+class RunFolder(LockedFolder):
+    """The folder of one run of a campaign."""
+
+    config: CampaignConfig
+    results = ("summary.json", "verdicts.json", "report.html")
+    first_state = "training"
+
+    def _new_manifest(self) -> dict[str, Any]:
+        return super()._new_manifest() | {"training_seeds": list(self.config.training_seeds)}
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
@@ -181,7 +238,9 @@ def read_summary(path: Path) -> dict[str, Any]:
     assert manifest is not None
     file = path / "summary.json"
     require(file.is_file(), f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG --resume")
-    return read_json(file, "delete it and resume")
+    found = read_json(file, "delete it and resume")
+    require("policies" in found, f"{path}: not a campaign's run; look at {file}")
+    return found
 
 
 def read_json(file: Path, mend: str) -> dict[str, Any]:
@@ -204,33 +263,15 @@ def _is_beginning(file: Path) -> bool:
     return file.name == LOCK or (file.name.startswith(".manifest.json.") and file.suffix == ".part")
 
 
-def default_folder(config: CampaignConfig) -> Path:
+def default_folder(config: RunConfig) -> Path:
     """Return where a run goes unless told otherwise: the configuration decides, so a run finds itself again."""
     return Path("results") / config.name / config.hash
 
 
-def resolved_yaml(config: CampaignConfig) -> str:
+def resolved_yaml(config: RunConfig) -> str:
     """Return the configuration with everything filled in, as YAML that `lcca` reads again."""
     stream = io.StringIO()
     yaml = YAML()
     yaml.default_flow_style = False
     yaml.dump(config.model_dump(mode="json"), stream)
     return stream.getvalue()
-
-
-def _new_manifest(config: CampaignConfig) -> dict[str, Any]:
-    return {
-        "format": 1,
-        "campaign": config.name,
-        "config_hash": config.hash,
-        "version": version(),
-        "commit": commit(),
-        "seed": config.seed,
-        "training_seeds": list(config.training_seeds),
-        "machine": {
-            "system": platform.system(),
-            "processor": platform.machine(),
-            "python": platform.python_version(),
-        },
-        "state": "training",
-    }

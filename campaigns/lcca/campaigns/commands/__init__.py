@@ -15,6 +15,8 @@ NAMES = (
     "train",
     "evaluate",
     "compare",
+    "rank",
+    "tune",
     "agree",
     "estimate",
     "verdict",

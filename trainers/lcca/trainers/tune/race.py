@@ -1,0 +1,157 @@
+"""Trying candidates on networks that all of them meet, and stopping those that are settled worse than the best so far.
+
+Every candidate is held against a bar: the scores of the best of the batches before, on the same (network, seed) pairs.
+Candidates of one batch know nothing of each other, so it does not matter who tries which, or when.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.evaluation.sequence import Moments, half_width
+from lcca.evaluation.trials import run_trials
+from lcca.evaluation.utility import FLOOR_DELAY_US, FLOOR_THROUGHPUT, Utility
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies import Policy
+from lcca.remy_plus.simulator import Simulator
+from lcca.trainers.tune.config import Race
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Course:
+    """What all candidates of a search are tried on.
+
+    Attributes:
+        simulator: runs the trials.
+        networks: in the order in which they are met.
+        seed: of every trial; a network's number tells its traffic apart.
+        utility: scores a trial, in bits.
+        race: stops a candidate; None for never.
+    """
+
+    simulator: Simulator
+    networks: Sequence[Network]
+    seed: int
+    utility: Utility
+    race: Race | None = None
+
+    @property
+    def floor(self) -> float:
+        """Score of a trial that failed, in bits: as if every sender had starved."""
+        return float(self.utility.of(FLOOR_THROUGHPUT, FLOOR_DELAY_US))
+
+    def blocks(self) -> list[int]:
+        """Return the numbers of networks after which candidates are looked at, the last one all."""
+        if self.race is None:
+            return [len(self.networks)]
+        return [*range(self.race.first_look, len(self.networks), self.race.every), len(self.networks)]
+
+    def run(self, policies: Sequence[Policy], begin: int, end: int) -> tuple[Floats, NDArray[np.int64]]:
+        """Run policies on some of the networks.
+
+        Returns:
+            (policies, end − begin) scores in bits, NaN where no sender was on for long enough to count; and how many
+            trials of each policy failed, which score `floor`.
+        """
+        named = {str(i): policy for i, policy in enumerate(policies)}
+        rows = run_trials(self.simulator, named, self.networks[begin:end], [self.seed], self.utility, keep_delays=False)
+        failed = (rows["status"] != "ok").to_numpy().reshape(len(policies), -1)
+        scores = rows["score_bits"].to_numpy(dtype=np.float64).reshape(len(policies), -1)
+        return np.where(failed, self.floor, scores), failed.sum(axis=1)
+
+
+@dataclass
+class Runner:
+    """A candidate on its way.
+
+    Attributes:
+        number: in the study.
+        policy: what it is.
+        scores: in bits, on the networks so far; NaN where no sender counted.
+        failed: trials that failed.
+        stopped: whether it was settled worse than the bar.
+    """
+
+    number: int
+    policy: Policy
+    scores: list[float] = field(default_factory=list)
+    failed: int = 0
+    stopped: bool = False
+
+
+def mean_score(scores: Sequence[float], bar: Sequence[float] | None = None) -> float:
+    """Return a candidate's score over all networks, in bits.
+
+    A candidate that was stopped has met fewer networks than the bar, perhaps easy ones: its score is that of the bar on
+    all networks, plus the mean difference on those that both have met. NaN if nothing was scored.
+    """
+    own = np.asarray(scores, dtype=np.float64)
+    if bar is None or len(own) == len(bar):
+        return float(np.mean(own[np.isfinite(own)])) if np.isfinite(own).any() else math.nan
+    all_of_bar = np.asarray(bar, dtype=np.float64)
+    difference = own - all_of_bar[: len(own)]
+    return mean_score(bar) + mean_score(difference.tolist())
+
+
+def is_worse(differences: Sequence[float], networks: int, alpha: float) -> bool:
+    """Tell whether the t-mixture confidence sequence for the mean difference lies below 0.
+
+    It may be asked after every network. The mixture is tuned beforehand, for a quarter of all networks: half of a
+    race's looks would come too late for it otherwise (`lcca.evaluation.sequence`).
+
+    Args:
+        differences: from the bar, in bits; those that are NaN are left out.
+        networks: of the whole course.
+        alpha: error rate over all looks.
+    """
+    moments = Moments()
+    moments.extend(d for d in differences if math.isfinite(d))
+    log_term = -2 * math.log(alpha)
+    g = (log_term + math.log(max(log_term, 1.0)) + 1) / max(networks / 4, 1)
+    return moments.spread > 0 and moments.mean + half_width(moments.n, moments.spread, g, alpha) < 0
+
+
+def race(
+    course: Course,
+    runners: Sequence[Runner],
+    bar: Sequence[float],
+    after_block: Callable[[Runner], None] = lambda runner: None,
+) -> None:
+    """Take candidates through the course, from where each of them is, until it is done or stopped.
+
+    Args:
+        course: the networks and the rule.
+        runners: candidates; what they have met already is not run again.
+        bar: scores of the best so far, one per network.
+        after_block: called with each candidate that has met more networks.
+    """
+    blocks = course.blocks()
+    for runner in runners:
+        runner.stopped = _is_beaten(course, runner.scores, bar)  # one that was killed right after a block
+    while True:
+        going = [r for r in runners if not r.stopped and len(r.scores) < len(course.networks)]
+        if not going:
+            return
+        begin = min(len(r.scores) for r in going)
+        end = next(block for block in blocks if block > begin)
+        group = [r for r in going if len(r.scores) == begin]
+        scores, failed = course.run([r.policy for r in group], begin, end)
+        for runner, own, lost in zip(group, scores, failed, strict=True):
+            runner.scores += own.tolist()
+            runner.failed += int(lost)
+            runner.stopped = _is_beaten(course, runner.scores, bar)
+            after_block(runner)
+
+
+def _is_beaten(course: Course, scores: Sequence[float], bar: Sequence[float]) -> bool:
+    if course.race is None or len(scores) not in course.blocks()[:-1]:
+        return False
+    differences = [own - other for own, other in zip(scores, bar, strict=False)]
+    return is_worse(differences, len(course.networks), course.race.alpha)
