@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lcca.gym_envs.ns3 import Ns3, run_plan
 from lcca.gym_envs.ns3_plan import Ns3Options, trial_plan
+from lcca.remy_plus import policyfile
 from lcca.remy_plus.engine import Engine, Model, NetworkList
 from lcca.remy_plus.errors import InputError
 from lcca.remy_plus.network import Network
@@ -15,6 +17,7 @@ from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow
 from lcca.remy_plus.topology import Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 
+POLICIES = Path(__file__).parents[2] / "configs" / "policies"
 DURATION = 5_000.0
 NETWORK = Network(3, 2.7, 50.0, 4, math.inf, 1500.0, 1000.0, 0.0)
 FREE = Ns3Options(header_bytes=0)
@@ -125,6 +128,18 @@ class TestWire:
             counts.append(int(batch["sender_delivered"].sum()))
         assert counts[1] / counts[0] == pytest.approx(590 / 598, abs=1e-3)
         assert counts[2] / counts[0] == pytest.approx(590 / 632, abs=1e-3)
+
+    @pytest.mark.parametrize("rplus", [False, True])
+    def test_the_link_signal_is_collected_as_in_the_engine(self, rplus):
+        """A learnt table that reads it delivers other packets if it is collected otherwise."""
+        table = policyfile.read(POLICIES / "link+queue.json").policy
+        model, network = Model(10.0, rplus), Network(5, 3.0, 25.0, 6, 175.0, 5000.0, 800.0, 0.0)
+        real = record(Ns3(10_000.0, model, 1, FREE), table, network)
+        fast = record(Engine(10_000.0, model, 1), table, network)
+        other = record(Engine(10_000.0, Model(10.0, not rplus), 1), table, network)
+        delivered = [int(b["sender_delivered"].sum()) for b in (real, fast, other)]
+        assert abs(delivered[0] - delivered[1]) < abs(delivered[0] - delivered[2]) / 2
+        assert delivered[0] == pytest.approx(delivered[1], rel=0.02)
 
     def test_time_can_be_stretched(self):
         for policy in (FixedWindow(30), FixedRate(0.3)):

@@ -104,6 +104,7 @@ def trial_plan(
         "seed": int(seed),
         "duration": float(duration),
         "link_interval": float(model.link_interval),
+        "rplus_link_window": bool(model.rplus_link_window),
         "options": used | {"keep_delays": delays, "one_way": topology.one_way},
     }
 

@@ -84,7 +84,8 @@ Plan plan_of(const nb::dict& d) {
   plan.queue.attributes = get<std::map<std::string, std::string>>(d, "queue_attributes");
   plan.seed = get<std::uint64_t>(d, "seed");
   plan.duration = get<double>(d, "duration");
-  plan.link_interval = get<double>(d, "link_interval");
+  plan.model.link_interval = get<double>(d, "link_interval");
+  plan.model.rplus_link_window = get<bool>(d, "rplus_link_window");
   plan.options = options_of(get<nb::dict>(d, "options"));
   return plan;
 }

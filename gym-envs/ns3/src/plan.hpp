@@ -69,7 +69,7 @@ struct Plan {
   QueuePlan queue;
   std::uint64_t seed = 0;
   double duration = 0;
-  double link_interval = 10;
+  remy_plus::Model model;
   Options options;
 
   double ns_per_us() const { return 1000 * options.time_scale; }

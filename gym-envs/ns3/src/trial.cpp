@@ -100,7 +100,7 @@ class Trial {
   void set_rules() {
     rules_.framing = framing;
     rules_.one_way = plan_.options.one_way;
-    rules_.link_interval = plan_.link_interval;
+    rules_.model = plan_.model;
     rules_.begin = begin_;
     rules_.ns_per_us = plan_.ns_per_us();
     rules_.header = header();

@@ -34,7 +34,7 @@ ns3::TypeId Wire::GetTypeId() {
 Wire::Wire(const WireRules& rules, const Link& link)
     : rules_(&rules),
       link_(link),
-      meter_(rules.link_interval, link.bytes_per_ns * rules.ns_per_us),
+      meter_(rules.model, link.bytes_per_ns * rules.ns_per_us),
       address_(ns3::Mac48Address::Allocate()) {}
 
 bool Wire::SetMtu(std::uint16_t mtu) {

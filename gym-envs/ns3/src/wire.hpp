@@ -9,7 +9,6 @@
 #include <functional>
 #include <optional>
 
-#include "byte_meter.hpp"
 #include "int_header.hpp"
 #include "mark.hpp"
 #include "ns3/channel.h"
@@ -18,6 +17,7 @@
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
 #include "ns3/queue-disc.h"
+#include "remy_plus/link_meter.hpp"
 
 namespace lcca_ns3 {
 
@@ -26,7 +26,7 @@ struct WireRules {
   IntLayout header;
   bool one_way = false;        // echoes keep what the receiver saw
   std::uint32_t framing = 14;  // bytes of every packet beside IP and signals: 2 of PPP, 12 of a timestamp option
-  double link_interval = 10;   // µs
+  remy_plus::Model model;      // how the link signal is collected
   double ns_per_us = 1000;     // simulated ns
   std::int64_t begin = 0;      // ns, where the trial's clock starts
   std::function<void(const Mark::Fields&)> dropped;  // by a full buffer
@@ -101,7 +101,7 @@ class Wire : public ns3::NetDevice {
 
   const WireRules* rules_;
   Link link_;
-  ByteMeter meter_;
+  remy_plus::BasicLinkMeter<std::uint64_t, 1> meter_;  // by bytes: packets on this wire differ in size
   ns3::Ptr<Wire> peer_;
   ns3::Ptr<ns3::Node> node_;
   ns3::Ptr<ns3::QueueDisc> disc_;
