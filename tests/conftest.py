@@ -4,12 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-# What passes here passes there: where CI is set, properties are tried on the same examples every time.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session")
