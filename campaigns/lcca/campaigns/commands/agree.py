@@ -59,7 +59,11 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command: exit status 0 whatever the verdict."""
+    """Run the command: exit status 0 whatever the verdict, 1 if a trial failed in ns-3."""
+    require(options.margin > 0, f"--margin: must be > 0 bits, got {options.margin:g}")
+    if options.figure:
+        folder = options.figure.parent
+        require(folder.is_dir(), f"--figure: {folder}: no such folder")
     files = {name: load_policy(options, name) for name in options.policies}
     space = read_config(options.space, NetworkSpace)
     if options.topology:
@@ -81,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         figure = draw_agreement({_kind(options): paired(fast, real)}, ("fast engine", simulators[1].name))
         save_png(figure, options.figure.parent, options.figure.stem)
     report(options, fast, real)
-    return 0
+    return 1 if (real["status"] != "ok").any() else 0
 
 
 def report(options: argparse.Namespace, fast: pd.DataFrame, real: pd.DataFrame) -> None:

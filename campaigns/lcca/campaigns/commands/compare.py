@@ -20,7 +20,7 @@ from lcca.campaigns.commands.policies import (
     load_policy,
     utility_of,
 )
-from lcca.campaigns.commands.simulators import add_simulator_options, simulator_for
+from lcca.campaigns.commands.simulators import add_simulator_options, report_failures, simulator_for
 from lcca.campaigns.config import require
 from lcca.campaigns.progress import Reporter
 from lcca.campaigns.seeds import derive
@@ -80,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
     first = derive(options.seed, "compare")
     seeds = (first, derive(options.seed, "compare", "private") if options.private_seeds else first)
     scores: list[list[float]] = [[], []]
+    errors: list[str] = []
     found: Comparison | None = None
     with reporter.task(f"comparing {options.b} with {options.a}", total=options.pairs) as task:
         for begin in range(0, options.pairs, options.block):
@@ -87,6 +88,7 @@ def run(options: argparse.Namespace) -> int:
             for own, file, seed in zip(scores, files, seeds, strict=True):
                 rows = run_trials(simulator, {"policy": file.policy}, networks, [seed], utility, keep_delays=False)
                 own += rows["score_bits"].tolist()
+                errors += rows.loc[rows["status"] != "ok", "error"].tolist()
             found = compare_artifacts(
                 options.a,
                 options.b,
@@ -105,4 +107,4 @@ def run(options: argparse.Namespace) -> int:
         print_json(found.to_json())
     else:
         print_comparison(found.to_json())
-    return 0
+    return report_failures(errors)

@@ -24,7 +24,7 @@ from lcca.campaigns.commands.policies import (
     load_policy,
     utility_of,
 )
-from lcca.campaigns.commands.simulators import add_simulator_options, simulator_for
+from lcca.campaigns.commands.simulators import add_simulator_options, report_failures, simulator_for
 from lcca.campaigns.progress import Reporter
 from lcca.campaigns.tables import wide_console, with_error
 from lcca.evaluation.networks import networks_from_yaml
@@ -68,9 +68,11 @@ def run(options: argparse.Namespace) -> int:
         check_duration(options.duration, network.rtt, network.link_rate, network.topology.hops(network.senders))
     seeds, utility = list(range(options.seed, options.seed + options.seeds)), utility_of(options)
     rows: list[dict[str, Any]] = []
+    errors: list[str] = []
     with Reporter().task(f"evaluating {options.policy}", total=len(networks)) as task:
         for batch in _batches(networks, options.seeds, options.jobs):
             trials = run_trials(simulator, {"policy": file.policy}, batch, seeds, utility, keep_delays=False)
+            errors += trials.loc[trials["status"] != "ok", "error"].tolist()
             rows += [_row(network, trials[trials["network"] == network.id]) for network in batch]
             task.update(len(rows), f"{len(rows)} of {len(networks)} networks")
     if options.json:
@@ -86,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
         )
     else:
         _print(options.policy, rows)
-    return 0
+    return report_failures(errors)
 
 
 def _batches(networks: list[Network], seeds: int, jobs: int) -> Iterator[list[Network]]:
@@ -105,6 +107,7 @@ def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:
         row[name] = float(values.mean()) if len(values) else None
         row[f"{name}_se"] = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
     row["trials"] = len(trials)
+    row["failed"] = int((trials["status"] != "ok").sum())
     for name in ("starved", "stalled_flows"):
         row[name] = int(trials[name].sum())
     return row

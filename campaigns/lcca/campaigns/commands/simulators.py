@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections import Counter
 from dataclasses import fields
 from typing import Any
 
@@ -44,6 +46,13 @@ def simulator_for(options: argparse.Namespace, engine: Engine) -> Simulator:
             raise InputError("--ns3 needs --simulator ns3")
         return engine
     return Ns3(engine.duration, engine.model, engine.jobs, parse_ns3(options.ns3))
+
+
+def report_failures(errors: list[str]) -> int:
+    """Say on standard error why trials failed, each reason once; return the exit status, 1 if any did."""
+    for error, count in Counter(errors).items():
+        print(f"lcca: {count} trials failed: {error}", file=sys.stderr)
+    return 1 if errors else 0
 
 
 def parse_ns3(settings: list[str]) -> Ns3Options:
