@@ -26,6 +26,11 @@ enum Signal : std::size_t {
   send_ratio,          // send rate / receive rate
   slow_receive_ratio,  // slow receive rate / receive rate
   one_way_ratio,       // latest one-way delay / smallest one-way delay of this flow
+  hop_delay,           // µs from arrival at a hop to departure; this and the four below come in headers alone
+  queue_time,          // µs of waiting at a hop
+  flows,               // active at a hop
+  mark,                // 0..1, EWMA (1/8) of marks
+  load,                // what a header's formula makes of a hop; HPCC's utilisation, for one
   signal_count
 };
 
@@ -44,7 +49,12 @@ inline constexpr std::array<std::string_view, signal_count> signal_names = {"sen
                                                                             "available_capacity_ewma",
                                                                             "send_ratio",
                                                                             "slow_receive_ratio",
-                                                                            "one_way_ratio"};
+                                                                            "one_way_ratio",
+                                                                            "hop_delay",
+                                                                            "queue_time",
+                                                                            "flows",
+                                                                            "mark",
+                                                                            "load"};
 
 // Every signal lives in [0, signal_ceiling), the domain of R+'s rule trees.
 inline constexpr double signal_ceiling = 163840;

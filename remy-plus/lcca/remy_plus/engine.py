@@ -18,7 +18,7 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.errors import InputError
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, Policy
+from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, Policy, WithHeader
 from lcca.remy_plus.rules import RuleTable
 from lcca.remy_plus.topology import Layout, layout
 
@@ -438,6 +438,8 @@ def compile_policy(policy: Policy) -> _core.Policy:
             return _core.Policy.fixed_rate(policy.rate)
         case Aimd():
             return _core.Policy.aimd(policy.increase, policy.decrease, policy.initial_window)
+        case WithHeader():
+            raise InputError(f"header {policy.stamping.name}: the engine does not stamp headers yet")
         case Classical():
             raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3")
 

@@ -11,6 +11,7 @@ from lcca.remy_plus.classical import Classical, classical
 from lcca.remy_plus.errors import InputError, about, did_you_mean
 from lcca.remy_plus.families import CLASSICAL
 from lcca.remy_plus.rules import RuleTable
+from lcca.remy_plus.stamping import Stamping
 
 LARGEST_WINDOW = 1_000_000
 """Packets; R+ clamps every window to it."""
@@ -82,7 +83,44 @@ class Aimd:
         _set_float(self, "initial_window", 1, LARGEST_WINDOW)
 
 
-Policy: TypeAlias = RuleTable | FixedWindow | FixedRate | Aimd | Classical
+@dataclass(frozen=True)
+class WithHeader:
+    """A policy, and the header that its packets carry.
+
+    Attributes:
+        policy: any but a classical congestion control.
+        stamping: the header; its bytes are charged on the policy's packets, and its signals are all that the policy
+            sees of the network.
+
+    Raises:
+        InputError: the policy uses an in-network signal that the header does not carry, or cannot have a header.
+    """
+
+    policy: RuleTable | FixedWindow | FixedRate | Aimd
+    stamping: Stamping
+
+    def __post_init__(self) -> None:
+        """Check that the two fit."""
+        if not isinstance(self.policy, RuleTable | FixedWindow | FixedRate | Aimd):
+            raise InputError(f"a {type(self.policy).__name__} cannot have a header of its own")
+        if isinstance(self.policy, RuleTable):
+            self.stamping.require(self.policy.signals)
+
+
+Policy: TypeAlias = RuleTable | FixedWindow | FixedRate | Aimd | Classical | WithHeader
+
+
+def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
+    """Return the policy with the header, or as it is if there is none.
+
+    Raises:
+        InputError: as `WithHeader`, or the policy has one already.
+    """
+    if stamping is None:
+        return policy
+    if isinstance(policy, Classical | WithHeader):
+        raise InputError(f"a {type(policy).__name__} cannot have a header of its own")
+    return WithHeader(policy, stamping)
 
 
 def baseline(name: str) -> FixedWindow | FixedRate | Aimd | Classical:

@@ -17,7 +17,7 @@ from lcca.remy_plus import dna
 from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.errors import InputError, about, did_you_mean
 from lcca.remy_plus.files import read_limited, write_atomically
-from lcca.remy_plus.policies import BASELINES, Policy, baseline, is_baseline
+from lcca.remy_plus.policies import BASELINES, Policy, WithHeader, baseline, is_baseline
 from lcca.remy_plus.policyjson import KINDS, kind_of, parse, policy_of, text_or_null, uses_of
 from lcca.remy_plus.rules import Pacing, RuleTable
 
@@ -35,7 +35,8 @@ class PolicyFile:
     Attributes:
         policy: what drives a sender.
         signal_set: name of the signal set that it was learnt with.
-        header: name of the header that carried its in-network signals; None for plain values.
+        header: that carried its in-network signals: the name of one in the catalogue, or the whole description as
+            JSON values; None for plain values.
         provenance: JSON values: config hash, seeds, versions, notes. No times, so that equal runs give
             equal bytes.
         uses: look-ups per rule of a rule table in its last evaluation, if known.
@@ -46,12 +47,14 @@ class PolicyFile:
 
     policy: Policy
     signal_set: str | None = None
-    header: str | None = None
+    header: str | Mapping[str, Any] | None = field(default=None, hash=False)
     provenance: Mapping[str, Any] = field(default_factory=dict, hash=False)
     uses: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check what the types leave open."""
+        if isinstance(self.policy, WithHeader):
+            raise InputError("a policy file has its header apart from its policy")
         if self.uses is not None:
             _check_uses(self.policy, self.uses)
 
@@ -72,14 +75,14 @@ def dumps(file: PolicyFile) -> str:
         "kind": KINDS[type(file.policy)],
         "signals": list(file.signals),
         "signal_set": file.signal_set,
-        "header": file.header,
+        "header": dict(file.header) if isinstance(file.header, Mapping) else file.header,
         "provenance": dict(file.provenance),
         **_content(file),
     }
     try:
         return json.dumps(document, sort_keys=True, indent=1, allow_nan=False) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"provenance: cannot be written as JSON: {error}") from error
+        raise InputError(f"provenance or header: cannot be written as JSON: {error}") from error
 
 
 def loads(text: str) -> PolicyFile:
@@ -100,7 +103,7 @@ def loads(text: str) -> PolicyFile:
     return PolicyFile(
         policy_of(document),
         text_or_null(document, "signal_set"),
-        text_or_null(document, "header"),
+        _header(document),
         provenance,
         uses_of(document) if table else None,
     )
@@ -154,6 +157,13 @@ def load(
             _check_pacing(file.policy, pacing)
             return file
         return _from_dna(Path(name).name, data, pacing, int_signals)
+
+
+def _header(document: Mapping[str, Any]) -> str | Mapping[str, Any] | None:
+    header = document.get("header")
+    if header is not None and not isinstance(header, str | dict):
+        raise InputError(f"header: must be a name, a description or null, got {header!r:.60}")
+    return header
 
 
 def _content(file: PolicyFile) -> dict[str, Any]:

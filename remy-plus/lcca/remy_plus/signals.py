@@ -36,7 +36,27 @@ QUANTITIES: dict[str, Quantity] = {
     "send_ratio": Quantity("send rate / receive rate", ""),
     "slow_receive_ratio": Quantity("slow receive rate / receive rate", ""),
     "one_way_ratio": Quantity("one-way delay ratio", ""),
+    "hop_delay": Quantity("delay at a hop", "µs"),
+    "queue_time": Quantity("queueing time at a hop", "µs"),
+    "flows": Quantity("flows at a hop", ""),
+    "mark": Quantity("share of marks", ""),
+    "load": Quantity("load of a hop", ""),
 }
 
 SIGNALS: tuple[str, ...] = tuple(QUANTITIES)
 """Names of the engine's signals; a signal's position is its index in the engine. The first nine are R+'s."""
+
+CARRIED: dict[str, str] = {
+    "queue": "queue",
+    "queue_ewma": "queue",
+    "link": "link",
+    "link_ewma": "link",
+    "available_capacity": "available_capacity",
+    "available_capacity_ewma": "available_capacity",
+    "hop_delay": "hop_delay",
+    "queue_time": "queue_time",
+    "flows": "flows",
+    "mark": "mark",
+    "load": "load",
+}
+"""In-network signals, and the one that a header has to carry for each."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lcca.remy_plus.classical import Classical
-from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow
+from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, WithHeader
 from lcca.remy_plus.policyfile import PolicyFile
 from lcca.remy_plus.rules import RuleTable
 from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING
@@ -22,11 +22,15 @@ def describe(file: PolicyFile) -> str:
 def _header(file: PolicyFile) -> list[str]:
     rows: list[tuple[str, str | None]] = [("policy", _kind(file))]
     rows += [("signals", ", ".join(file.signals) or None)]
-    rows += [("signal set", file.signal_set), ("header", file.header)]
+    rows += [("signal set", file.signal_set), ("header", _header_name(file))]
     for key in sorted(file.provenance):
         rows += [(key.replace("_", " "), line) for line in _shown(file.provenance[key])]
     width = max(len(name) for name, _ in rows)
     return [f"{name:<{width}}  {value}" for name, value in rows if value is not None]
+
+
+def _header_name(file: PolicyFile) -> str | None:
+    return file.header if isinstance(file.header, str | None) else str(file.header.get("name", "described in the file"))
 
 
 def _kind(file: PolicyFile) -> str:
@@ -52,6 +56,8 @@ def _body(file: PolicyFile) -> list[str]:
             return _rules(table, file.uses)
         case Classical() as control:
             return _parameters(control)
+        case WithHeader():
+            raise AssertionError("a policy file has none")
         case FixedWindow(window):
             return [f"window = {window} packets, unpaced"]
         case FixedRate(rate):

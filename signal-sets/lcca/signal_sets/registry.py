@@ -167,3 +167,44 @@ _define(
     "paper §6.1, footnote 3",
     "Latest one-way delay over the smallest one of this flow: the RTT ratio without the way back (needs equal clocks).",
 )
+_define(
+    "hop_delay",
+    _NONE,
+    _ANY,
+    "CSIG max(PD): UEC 1.1; draft-ravi-ippm-csig-01",
+    "Time from a packet's arrival at a hop to its departure, the largest of the path.",
+    carries="hop delay",
+)
+_define(
+    "queue_time",
+    _NONE,
+    _ANY,
+    "CSIG max(nQD): UEC 1.1 as in SAI",
+    "Time that the queue of a hop takes, the largest of the path.",
+    carries="queueing time",
+)
+_define(
+    "flows",
+    _NONE,
+    _ANY,
+    "PRED's flow count",
+    "Flows that are on and pass a hop, the largest of the path.",
+    carries="flows",
+)
+_define(
+    "mark",
+    _FAST,
+    _SHARE,
+    "RFC 3168; DCTCP (SIGCOMM 2010)",
+    "Share of packets that a hop's queue marked.",
+    carries="mark",
+)
+_define(
+    "load",
+    _NONE,
+    _ANY,
+    "HPCC (SIGCOMM 2019), equation 2; PINT (SIGCOMM 2020)",
+    "What a formula in a header makes of a hop, such as HPCC's utilisation: rate and queue over the "
+    "bandwidth-delay product. Only a header defines it.",
+    carries="load",
+)

@@ -63,6 +63,14 @@ class Expression:
         except (ArithmeticError, ValueError) as error:
             raise InputError(f"{self.text!r}: {error}") from None
 
+    def postfix(self) -> tuple[tuple[str, float | str], ...]:
+        """Return the formula in postfix order: ("number", x), ("name", name) or (operator, "").
+
+        Operators are those of the notation, ``neg`` and ``not`` with one operand, the others with two; comparisons in a
+        row, and more than two operands, are taken apart.
+        """
+        return tuple(_postfix(self._tree))
+
     def require_known(self, names: Iterable[str]) -> None:
         """Check that every name is one of ``names``.
 
@@ -128,6 +136,56 @@ def _value(node: ast.expr, known: Mapping[str, float]) -> Any:
         case ast.Compare():
             return _comparison(node, known)
     raise AssertionError(ast.dump(node))  # _parse lets nothing else in
+
+
+_SIGNS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.USub: "neg",
+    ast.Not: "not",
+    ast.And: "and",
+    ast.Or: "or",
+}
+
+
+def _postfix(node: ast.expr) -> Iterable[tuple[str, float | str]]:
+    match node:
+        case ast.Constant(value=int(value) | float(value)):
+            return [("number", float(value))]
+        case ast.Name(id=name):
+            return [("name", name)]
+        case ast.UnaryOp(op=op, operand=operand):
+            return [*_postfix(operand), (_SIGNS[type(op)], "")]
+        case ast.BinOp(left=left, op=op, right=right):
+            return [*_postfix(left), *_postfix(right), (_SIGNS[type(op)], "")]
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return _folded([_postfix(argument) for argument in arguments], name, alone=name in ("floor", "ceil"))
+        case ast.BoolOp(op=op, values=values):
+            return _folded([_postfix(value) for value in values], _SIGNS[type(op)])
+        case ast.Compare(left=left, ops=ops, comparators=comparators):
+            operands = [_postfix(value) for value in (left, *comparators)]
+            pairs = zip(ops, operands, operands[1:], strict=False)
+            return _folded([[*a, *b, (_SIGNS[type(op)], "")] for op, a, b in pairs], "and")
+    raise AssertionError(ast.dump(node))  # _parse lets nothing else in
+
+
+def _folded(
+    parts: list[Iterable[tuple[str, float | str]]] | list[list[tuple[str, float | str]]], sign: str, alone: bool = False
+) -> Iterable[tuple[str, float | str]]:
+    tokens = list(parts[0])
+    for part in parts[1:]:
+        tokens += [*part, (sign, "")]
+    return [*tokens, (sign, "")] if alone else tokens
 
 
 def _comparison(node: ast.Compare, known: Mapping[str, float]) -> bool:

@@ -19,7 +19,9 @@ from lcca.evaluation.utility import Utility
 from lcca.evaluation.verdict import SettlingRule
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
+from lcca.remy_plus.policies import with_header
 from lcca.remy_plus.rules import RuleTable, bisect, one_rule
+from lcca.remy_plus.stamping import Stamping
 from lcca.trainers.rplus.actions import Action, action_of, candidates
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.exact import best_exact
@@ -37,7 +39,8 @@ CHECK_BLOCK = 50
 class Task:
     """What to learn: for these signals, on this space, for this utility, from this training seed.
 
-    `identity` names the task in its checkpoint: a checkpoint of another one is refused.
+    `identity` names the task in its checkpoint: a checkpoint of another one is refused. With a `header`, its bytes are
+    charged as it says and its signals are all that is seen of the network.
     """
 
     identity: str
@@ -45,6 +48,7 @@ class Task:
     space: NetworkSpace
     utility: Utility
     seed: int
+    header: Stamping | None = None
 
 
 Watcher = Callable[[LearningRow], None]
@@ -125,7 +129,7 @@ class RplusTrainer:
 
     def _improve_or_split(self, effort: Effort) -> tuple[str, float]:
         sample = self._sample(self.config.networks, effort)
-        compiled = compile_policy(self.state.table)
+        compiled = self._compiled(self.state.table)
         scores, uses = sample.baseline(compiled)
         rule = self._next_rule(uses.sum(axis=0))
         if rule is None:
@@ -202,7 +206,7 @@ class RplusTrainer:
         if not limit:
             return False, self.state.learning[-1].score_bits
         sample = self._sample(limit, effort)
-        pair = [compile_policy(self.state.before), compile_policy(self.state.table)]
+        pair = [self._compiled(self.state.before), self._compiled(self.state.table)]
         settling = SettlingRule(ceiling=max(limit, 20)).start()
         old, new = np.empty(0), np.empty(0)
         for begin in range(0, limit, CHECK_BLOCK):
@@ -214,6 +218,9 @@ class RplusTrainer:
                 break
         worse = settling.state.verdict.name == "worse"
         return worse, float((old if worse else new).mean())
+
+    def _compiled(self, table: RuleTable) -> _core.Policy:
+        return compile_policy(with_header(table, self.task.header))
 
     def _sample(self, count: int, effort: Effort) -> Sample:
         space, seed = self.task.space, self.task.seed

@@ -1,0 +1,218 @@
+"""What hops write into packets and what senders read from it: a header as plain data for the simulators.
+
+`lcca.signal_sets.headers.stamping` makes a `Stamping` from the description of a header. Everything that the C++ code
+needs is in it, and nothing else: it can be hashed, pickled and written as JSON.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.signals import CARRIED
+
+Token: TypeAlias = tuple[str, float | str]
+"""One step of a formula in postfix order: ("number", 2.0), ("source", name), ("field", index) or (operator, "")."""
+
+Window: TypeAlias = Literal["instant", "rolling", "tumbling", "ewma", "counter"]
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How the numbers of a field become codes.
+
+    Attributes:
+        kind: "linear" (also whole numbers and counters), "grid" (any ascending numbers), "float", "enum", "flag", or
+            "exact": the number itself, in no bits that a wire has.
+        bits: size of the field.
+        base: number of code 0, of "linear".
+        step: distance of codes, of "linear" and "float".
+        largest: number of the largest code where it is told; else base and step tell it.
+        mantissa: bits, of "float".
+        numbers: of all codes in order ("grid"), or those listed ("enum").
+        codes: of the listed numbers ("enum").
+        rounding: "floor", "ceil", "nearest" or "stochastic".
+        wraps: codes modulo ``2**bits``; else numbers saturate.
+        invalid: code for "not known".
+        nearest: "enum" takes the nearest listed number instead of refusing others.
+    """
+
+    kind: Literal["linear", "grid", "float", "enum", "flag", "exact"]
+    bits: int = 64
+    base: float = 0.0
+    step: float = 1.0
+    largest: float | None = None
+    mantissa: int = 0
+    numbers: tuple[float, ...] = ()
+    codes: tuple[int, ...] = ()
+    rounding: Literal["floor", "ceil", "nearest", "stochastic"] = "floor"
+    wraps: bool = False
+    invalid: int | None = None
+    nearest: bool = False
+
+
+@dataclass(frozen=True)
+class StampedField:
+    """One field as hops treat it.
+
+    Attributes:
+        name: of the field.
+        source: name of what is written; "formula" for `formula`.
+        formula: in postfix order.
+        when: condition in postfix order; empty for always.
+        value: written for "const", or where "mark" holds, as a number; None for what the source says.
+        scale: a source's number times the first over the second is in the field's unit.
+        window: how the source, or each source of the formula, is measured.
+        interval: µs of the window; 0 for the model's own (``link_interval``).
+        at: "enqueue" or "dequeue".
+        coding: numbers to codes.
+        agg: min, max, sum, last, first, or, and, count, per_hop or with.
+        follows: index of the field that "with" follows, else -1.
+        init: code that the sender writes.
+        only: label under which a field of one-of headers travels, else -1.
+        writes: whether hops write it at all.
+    """
+
+    name: str
+    source: str
+    coding: Coding
+    agg: str
+    formula: tuple[Token, ...] = ()
+    when: tuple[Token, ...] = ()
+    value: float | None = None
+    scale: tuple[float, float] = (1.0, 1.0)
+    window: Window = "instant"
+    interval: float = 0.0
+    at: Literal["enqueue", "dequeue"] = "dequeue"
+    follows: int = -1
+    init: int = 0
+    only: int = -1
+    writes: bool = True
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the sender gets one signal out of the fields that came back.
+
+    Attributes:
+        signal: of the engine.
+        field: index of the field.
+        kind: "value" of the field, "mark" (1 where the code is `marked`, else 0), or "throughput": what a hop sent
+            between two packets, over its rate; then `field` counts bytes.
+        count: index of a field to divide by (mean along the path), or -1.
+        rate: index of the field with the hop's rate in bit/s, of "throughput".
+        time: index of the field with the hop's clock in ns, of "throughput".
+        rest: 1 less the value: what is used in place of what is unused.
+        over_hops: which of several records counts.
+        marked: code of a mark; -1 for any but 0.
+        factor: of the value, into the signal's unit.
+        factors: of `rate` into bit/s and of `time` into ns, of "throughput".
+    """
+
+    signal: str
+    field: int
+    kind: Literal["value", "mark", "throughput"] = "value"
+    count: int = -1
+    rate: int = -1
+    time: int = -1
+    rest: bool = False
+    over_hops: Literal["max", "min"] = "max"
+    marked: int = -1
+    factor: float = 1.0
+    factors: tuple[float, float] = (1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Stamping:
+    """A header in the simulators.
+
+    Attributes:
+        name: of the header.
+        packet_bytes: of a data packet without the header: what a packet of the network's numbers is.
+        fields: those that some signal depends on, in the order of the wire; others cost their bytes alone.
+        readings: what the sender sees; signals without one are 0.
+        two_way: whether the hops on the way back write too.
+        sent_bytes: that the header adds to a data packet after 0, 1, … hops; the last number holds for more hops.
+        reflected_bytes: the same of an acknowledgement that reflects it, by hops that wrote.
+        max_hops: records that there is room for; 0 for a scalar header.
+        overwrites: whether hops beyond overwrite the oldest record; else they write none.
+        labels: of one-of headers, of which each packet carries one; empty for the others.
+        turns: which label: "fixed" (the first), "round_robin" or "random".
+        probability: that a packet carries the header at all.
+        every_packets: one of so many data packets is reflected.
+        every_us: or one in so many µs, at least so far apart.
+        plain: whether queue, link and available capacity are those without a header, free and exact.
+    """
+
+    name: str
+    packet_bytes: int
+    fields: tuple[StampedField, ...]
+    readings: tuple[Reading, ...]
+    two_way: bool = False
+    sent_bytes: tuple[int, ...] = (0,)
+    reflected_bytes: tuple[int, ...] = (0,)
+    max_hops: int = 0
+    overwrites: bool = False
+    labels: tuple[int, ...] = ()
+    turns: Literal["fixed", "round_robin", "random"] = "fixed"
+    probability: float = 1.0
+    every_packets: int = 1
+    every_us: float = 0.0
+    plain: bool = False
+
+    @cached_property
+    def signals(self) -> tuple[str, ...]:
+        """The signals that it carries, smoothed ones not counted."""
+        return tuple(reading.signal for reading in self.readings)
+
+    @property
+    def charged(self) -> bool:
+        """Whether its bytes take time on links."""
+        return any(self.sent_bytes) or any(self.reflected_bytes)
+
+    def content(self) -> dict[str, Any]:
+        """Return it as JSON values: what an identity or a hash should cover."""
+        return asdict(self)
+
+    def require(self, signals: tuple[str, ...]) -> None:
+        """Check that in-network signals are carried.
+
+        Raises:
+            InputError: the first that is not, with those that are.
+        """
+        for name in signals:
+            carried = CARRIED.get(name)
+            if carried is not None and carried not in self.signals and not (self.plain and carried in PLAIN):
+                known = ", ".join(self.signals) or "none"
+                raise InputError(f"header {self.name} does not carry the signal {name} (it carries: {known})")
+
+
+PLAIN = ("queue", "link", "available_capacity")
+"""In-network signals that the simulators have without any header."""
+
+_UNIT_OF_RAW = {"hop_delay": "hop_delay", "queue_time": "qdelay", "flows": "flows", "mark": "mark"}
+_RAW_FACTOR = {"hop_delay": 1e-3, "queue_time": 1e-3}  # ns to µs
+
+
+def raw_stamping(signals: tuple[str, ...]) -> Stamping | None:
+    """Return what brings in-network signals to a policy without a header: exact, free, the largest of the path.
+
+    None where the simulators have all of them anyway.
+
+    Raises:
+        InputError: a signal that only a header can define.
+    """
+    wanted = [CARRIED[name] for name in dict.fromkeys(signals) if name in CARRIED and CARRIED[name] not in PLAIN]
+    if not wanted:
+        return None
+    for name in wanted:
+        if name not in _UNIT_OF_RAW:
+            raise InputError(f"the signal {name} is what a header makes of it: use one that carries it")
+    fields = tuple(StampedField(name, _UNIT_OF_RAW[name], Coding("exact"), "max") for name in wanted)
+    readings = tuple(
+        Reading(name, at, "mark" if name == "mark" else "value", factor=_RAW_FACTOR.get(name, 1.0))
+        for at, name in enumerate(wanted)
+    )
+    return Stamping("none", 1500, fields, readings, two_way=True, plain=True)
