@@ -170,7 +170,7 @@ def test_ctrl_c_tells_how_to_go_on_where_one_can(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("lcca.campaigns.commands.show._signals", stop)
-    monkeypatch.setattr("lcca.campaigns.commands.sweep.campaign_of", stop)
+    monkeypatch.setattr("lcca.campaigns.commands.sweep.read_grid", stop)
     answer = lcca(*arguments)
     assert (answer.status, answer.err) == (130, said)
 

@@ -54,7 +54,7 @@ class More:
             return ""
         counted = f"{_about(f'{self.low:,}', f'{self.high:,}')} more {self.unit}"
         soonest, latest = pace.seconds(self.low), pace.seconds(self.high)
-        return counted if soonest is None or latest is None else f"{counted}, {_time(soonest, latest)}"
+        return counted if soonest is None or latest is None else f"{counted}, {words_for_time(soonest, latest)}"
 
 
 def more_pairs(found: Sequence[Comparison], done: int, at_least: int, most: int) -> More:
@@ -93,7 +93,7 @@ def _about(low: str, high: str) -> str:
     return f"up to {high}" if low == "0" else f"about {low}–{high}"
 
 
-def _time(low: float, high: float) -> str:
+def words_for_time(low: float, high: float) -> str:
     """Return a range of seconds in the unit that suits its upper end."""
     if high < 1:
         return "less than 1 s"

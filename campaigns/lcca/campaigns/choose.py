@@ -19,6 +19,7 @@ from lcca.evaluation.trials import run_trials
 from lcca.remy_plus import policyfile
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.policies import Policy
 from lcca.remy_plus.rules import RuleTable
 
 
@@ -37,6 +38,16 @@ class Chosen:
     checkpoint: str
     table: RuleTable
     validation_score_bits: float
+
+    @property
+    def free(self) -> Policy:
+        """The policy as simulators run it, with the bytes of its header free."""
+        return self.learner.candidate.equip(self.table)
+
+    @property
+    def charged(self) -> Policy:
+        """The policy as simulators run it, with the bytes of its header charged."""
+        return self.learner.candidate.equip(self.table, charged=True)
 
 
 def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) -> Chosen:
@@ -75,7 +86,7 @@ def _best_in_ns3(folder: RunFolder, learner: Learner, engine: Engine, costs: Cos
     store, part = TrialStore(folder.path / "trials"), f"validation-ns3-{learner.id}"
     if not store.has(part):
         with costs.phase("ns3") as cost:
-            checkpoints = {_checkpoint_id(learner, f): policyfile.read(f).policy for f in finalists}
+            checkpoints = _policies(learner, finalists)
             rows = score_checkpoints(folder.config, learner, ns3_of(folder.config, engine), checkpoints)
             store.add(part, rows.assign(phase="validation-ns3"))
             cost.trials += len(rows)
@@ -87,8 +98,11 @@ def _best_in_ns3(folder: RunFolder, learner: Learner, engine: Engine, costs: Cos
 def _validate(config: CampaignConfig, learner: Learner, engine: Engine, files: list[Path]) -> pd.DataFrame:
     seed = derive(config.seed, "validation")
     networks = config.networks.draw(seed, config.validation.networks)
-    policies = {_checkpoint_id(learner, f): policyfile.read(f).policy for f in files}
-    return run_trials(engine, policies, networks, [seed], learner.utility, keep_delays=False)
+    return run_trials(engine, _policies(learner, files), networks, [seed], learner.utility, keep_delays=False)
+
+
+def _policies(learner: Learner, files: list[Path]) -> dict[str, Policy]:
+    return {_checkpoint_id(learner, f): learner.candidate.equip(policyfile.read(f).policy) for f in files}
 
 
 def _checkpoint_id(learner: Learner, file: Path) -> str:

@@ -6,12 +6,14 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, field_validator, model_validator
 
-from lcca.campaigns.documents import OVERRIDE, Document, apply_overrides, read_document
+from lcca.campaigns.candidates import Candidate, HeaderEntry, header_candidates
+from lcca.campaigns.documents import OVERRIDE, Document, apply_overrides, read_document, with_value
 from lcca.campaigns.problems import ConfigError, Keys, Problem
 from lcca.campaigns.validation import validate
 from lcca.evaluation.networks import NetworkSpace
@@ -30,6 +32,9 @@ from lcca.trainers.rplus import RplusConfig
 
 FILES = ("networks",)
 """Keys whose value may be the name of a file that holds the mapping."""
+
+GRID = "grid"
+"""The key of a file that holds many campaigns; see `lcca.campaigns.grid`."""
 
 YAML_ENDINGS = (".yaml", ".yml")
 
@@ -137,6 +142,40 @@ class WhereConfig(Model):
     seeds: Annotated[int, Field(ge=2)] = 10
 
 
+class ElsewhereConfig(Model):
+    """Networks of another kind on which the champions are tested too: what was learnt here, used there.
+
+    Attributes:
+        name: of the condition.
+        networks: another space, or a file with it; the campaign's own if left out.
+        topology: of every network, instead of the space's.
+        pairs: at most so many (network, seed) pairs; fewer if everything is settled.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
+    networks: NetworkSpace | None = None
+    topology: str | None = None
+    pairs: Annotated[int, Field(ge=20)] = 500
+
+    @field_validator("topology")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        return None if name is None else str(Topology.of(name))
+
+    @model_validator(mode="after")
+    def _elsewhere(self) -> ElsewhereConfig:
+        if self.networks is None and self.topology is None:
+            raise ValueError("give networks, topology or both: what differs from the campaign's networks")
+        return self
+
+    def space(self, own: NetworkSpace) -> NetworkSpace:
+        """Return the space that networks are drawn from."""
+        found = self.networks or own
+        if self.topology is None:
+            return found
+        return NetworkSpace.model_validate(found.model_dump(mode="json") | {"topology": self.topology})
+
+
 class CampaignConfig(Model):
     """A campaign: learn a policy per signal set and utility, compare them on fresh networks.
 
@@ -145,6 +184,9 @@ class CampaignConfig(Model):
         seed: everything random follows from it.
         networks: the space that networks are drawn from, or a file with it.
         signal_sets: names of packaged sets, files, or sets written out.
+        headers: what carries signals of the network: names of the catalogue, files, descriptions, or grids over their
+            fields. Each is a candidate beside the signal sets: its signals are the baseline's and those it carries.
+        packet_bytes: of a data packet without headers: what their bytes are charged against.
         baseline: the signal set that the others are compared with, by its name or its file.
         utilities: names of the paper's utilities, or name and weights.
         trainer: how to learn.
@@ -152,6 +194,7 @@ class CampaignConfig(Model):
         validation: networks that pick a training's checkpoint.
         test: networks that results are reported on.
         where: repeated trials of the champions on single networks; left out if null.
+        elsewhere: other networks or topologies on which the champions are tested too: robustness and generalisation.
         settle: when a comparison is settled.
         model: options of the network model.
     """
@@ -161,12 +204,15 @@ class CampaignConfig(Model):
     networks: NetworkSpace
     signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
     baseline: Annotated[str, Field(validate_default=True)] = "e2e"
+    headers: tuple[HeaderEntry, ...] = ()
+    packet_bytes: Annotated[int, Field(ge=64, le=65535)] = 1500
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: RplusConfig
     training_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     validation: ValidationConfig = ValidationConfig()
     test: TestConfig = TestConfig()
     where: WhereConfig | None = None
+    elsewhere: tuple[ElsewhereConfig, ...] = ()
     settle: AnyRule = SettlingRule()
     model: LinkModel = LinkModel()
 
@@ -180,6 +226,12 @@ class CampaignConfig(Model):
     @classmethod
     def _name_of_file(cls, value: Any) -> Any:
         return signal_set(value).name if isinstance(value, str) and value.endswith(YAML_ENDINGS) else value
+
+    @field_validator("elsewhere")
+    @classmethod
+    def _distinct_conditions(cls, conditions: tuple[ElsewhereConfig, ...]) -> tuple[ElsewhereConfig, ...]:
+        _once(tuple(each.name for each in conditions))
+        return conditions
 
     @field_validator("training_seeds")
     @classmethod
@@ -203,7 +255,10 @@ class CampaignConfig(Model):
 
     @model_validator(mode="after")
     def _distinct_ids(self) -> CampaignConfig:
-        _once(tuple(f"{s.name}.{u.name}" for s in self.signal_sets for u in self.utilities))
+        for candidate in self.candidates:
+            if candidate.header and candidate.signals.signals == self.base.signals:
+                raise ValueError(f"header {candidate.name} carries no signal that {self.baseline} lacks; leave it out")
+        _once(tuple(f"{c.name}.{u.name}" for c in self.candidates for u in self.utilities))
         return self
 
     @model_validator(mode="after")
@@ -214,6 +269,17 @@ class CampaignConfig(Model):
                 "or nothing can ever be settled"
             )
         return self
+
+    @property
+    def base(self) -> SignalSet:
+        """The baseline's signal set."""
+        return next(each for each in self.signal_sets if each.name == self.baseline)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Everything that is trained and compared: the signal sets, then the headers."""
+        sets = tuple(Candidate(each, None, self.packet_bytes) for each in self.signal_sets)
+        return sets + header_candidates(self.headers, self.base, self.packet_bytes)
 
     @property
     def rule(self) -> Rule:
@@ -245,40 +311,56 @@ def read_campaign(
     Raises:
         ConfigError: listing every problem, by file and line.
     """
-    return validate(read_with_files(path, overrides, seed), CampaignConfig)
+    document = read_with_files(path, overrides, seed)
+    if GRID in document.data:
+        raise ConfigError(Problem(document.place((GRID,)), (GRID,), "only `lcca sweep` runs a grid; leave it out here"))
+    return validate(document, CampaignConfig)
 
 
 def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (), seed: int | None = None) -> Document:
     """Read a YAML file with overrides, and the files that its keys name."""
     extra = [] if seed is None else [f"seed={seed}"]
-    return _with_files(apply_overrides(_with_files(read_document(path)), [*overrides, *extra]))
+    return with_files(apply_overrides(with_files(read_document(path)), [*overrides, *extra]))
 
 
-def _with_files(document: Document) -> Document:
-    for key in FILES:
-        document = _included(document, key)
+def with_files(document: Document) -> Document:
+    """Put the content of files where their names stand."""
+    elsewhere = document.data.get("elsewhere")
+    ways: list[Keys] = [(key,) for key in FILES]
+    ways += [("elsewhere", i, "networks") for i in range(len(elsewhere))] if isinstance(elsewhere, list) else []
+    for way in ways:
+        document = _included(document, way)
     return _placed_sets(document)
 
 
-def _included(document: Document, key: str) -> Document:
-    """Put the mapping of the file that `key` names in its place; its lines go on pointing into that file."""
-    name = document.data.get(key)
+def _included(document: Document, keys: Keys) -> Document:
+    """Put the mapping of the file that the value at `keys` names in its place; its lines go on pointing into it."""
+    name = _at(document.data, keys)
     if not isinstance(name, str):
         return document
-    path = _beside(document, (key,), name)
+    path = _beside(document, keys, name)
     if not path.is_file():
-        place = document.place((key,))
+        place = document.place(keys)
         here = "the working folder" if place.source == OVERRIDE else "this file"
-        raise ConfigError(Problem(place, (key,), f"{path}: no such file; name one relative to {here}"))
+        raise ConfigError(Problem(place, keys, f"{path}: no such file; name one relative to {here}"))
     inner = read_document(path)
-    places = {way: place for way, place in document.places.items() if way[:1] != (key,)}
-    places |= {(key, *way): place for way, place in inner.places.items()}
-    return Document(document.path, {**document.data, key: inner.data}, places)
+    return with_value(document, keys, inner.data, inner.places)
+
+
+def _at(data: Any, keys: Keys) -> Any:
+    for key in keys:
+        if isinstance(data, list) and isinstance(key, int):
+            data = data[key]
+        else:
+            data = data.get(key) if isinstance(data, dict) else None
+    return data
 
 
 def _placed_sets(document: Document) -> Document:
-    """Make the names of signal sets' files independent of where they were written."""
+    """Make the names of signal sets' and headers' files independent of where they were written."""
     data = dict(document.data)
+    if isinstance(data.get("headers"), list):
+        data["headers"] = [_placed_header(document, ("headers", i), each) for i, each in enumerate(data["headers"])]
     if isinstance(data.get("signal_sets"), list):
         data["signal_sets"] = [
             _placed(document, ("signal_sets", i), each) for i, each in enumerate(data["signal_sets"])
@@ -286,6 +368,12 @@ def _placed_sets(document: Document) -> Document:
     if "baseline" in data:
         data["baseline"] = _placed(document, ("baseline",), data["baseline"])
     return Document(document.path, data, document.places)
+
+
+def _placed_header(document: Document, keys: Keys, entry: Any) -> Any:
+    if isinstance(entry, dict) and "header" in entry:
+        return {**entry, "header": _placed(document, (*keys, "header"), entry["header"])}
+    return _placed(document, keys, entry)
 
 
 def _placed(document: Document, keys: Keys, value: Any) -> Any:

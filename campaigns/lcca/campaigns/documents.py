@@ -199,10 +199,7 @@ def _override(document: Document, text: str) -> Document:
         data, places = parse(value, OVERRIDE, numbered=False)
     except ConfigError as error:
         raise ConfigError(Problem(p.place, (*keys, *p.keys), p.text) for p in error.problems) from None
-    kept = {way: place for way, place in document.places.items() if way[: len(keys)] != keys}
-    made = {keys[:n]: Place(OVERRIDE) for n in range(len(keys)) if keys[:n] not in kept}
-    own = {(*keys, *way): place for way, place in places.items()}
-    return Document(document.path, _put(document.data, keys, data), kept | made | own)
+    return with_value(document, keys, data, places)
 
 
 def _split_override(text: str) -> tuple[list[str], str]:
@@ -230,6 +227,23 @@ def _way(node: Any, names: list[str]) -> Keys:
             text = f"{'.'.join(map(str, way))} is {kind_name(node)} and has no keys"
             raise ConfigError(Problem(Place(OVERRIDE), (*way, name), text))
     return way
+
+
+def with_value(document: Document, keys: Keys, value: Any, places: Places) -> Document:
+    """Returns `document` with `value` at `keys`, whose own places are given from its root."""
+    kept = {way: place for way, place in document.places.items() if way[: len(keys)] != keys}
+    made = {keys[:n]: places[()] for n in range(len(keys)) if keys[:n] not in kept}
+    own = {(*keys, *way): place for way, place in places.items()}
+    return Document(document.path, _put(document.data, keys, value), kept | made | own)
+
+
+def way_of(document: Document, names: list[str]) -> Keys:
+    """The way that dotted names tell in a document: indices where there are lists, keys elsewhere.
+
+    Raises:
+        ConfigError: a list without that item, or a value without keys.
+    """
+    return _way(document.data, names)
 
 
 def _put(node: Any, keys: Keys, value: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pandas as pd
 
+from lcca.campaigns.cells import CellStore
 from lcca.campaigns.config import CampaignConfig
 from lcca.campaigns.costs import Costs
 from lcca.campaigns.plan import Learner, policy_folder
@@ -16,8 +18,11 @@ from lcca.remy_plus import policyfile
 from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.policyfile import PolicyFile
 from lcca.remy_plus.rules import RuleTable
+from lcca.signal_sets.headers.stamping import described
 from lcca.trainers.rplus import RplusTrainer
 from lcca.trainers.rplus.state import LearningRow
+
+NO_CELLS = CellStore(None)
 
 
 def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> Engine:
@@ -26,27 +31,44 @@ def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> E
 
 
 def train(
-    folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, reporter: Reporter, place: str = ""
+    folder: RunFolder,
+    learner: Learner,
+    engine: Engine,
+    costs: Costs,
+    reporter: Reporter,
+    place: str = "",
+    cells: CellStore = NO_CELLS,
 ) -> list[LearningRow]:
     """Train one policy to the end, going on from its checkpoint, and return its learning curve.
 
     Each round's table is written to ``policies/<id>/round-<k>.json``. `place` follows the learner's name on the screen.
+    A training that `cells` has is not done again; one that was finished is kept there.
     """
     config = folder.config
     rounds = policy_folder(folder.path, learner)
+    title = f"training {learner.id}{place}"
+
+    header = None if learner.candidate.header is None else described(learner.candidate.header)
 
     def keep(round_: int, table: RuleTable) -> None:
         file = PolicyFile(
-            table, signal_set=learner.signals.name, provenance=provenance(config, learner) | {"round": round_ + 1}
+            table,
+            signal_set=learner.signals.name,
+            header=header,
+            provenance=provenance(config, learner) | {"round": round_ + 1},
         )
         rounds.mkdir(parents=True, exist_ok=True)
         policyfile.write(rounds / f"round-{round_ + 1:02d}.json", file)
 
     checkpoint = folder.path / "training" / f"{learner.id}.json"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    cell = learner.cell(config)
+    if not checkpoint.exists() and cells.take(cell, checkpoint, rounds, lambda: _own(rounds, config, learner)):
+        reporter.say(f"{title}: done before, taken from {cells.root}/{cell}")
     trainer = RplusTrainer(learner.task(config), config.trainer, engine, checkpoint, keep=keep)
     if not trainer.done:
-        _train_to_end(trainer, f"training {learner.id}{place}", config, costs, reporter)
+        _train_to_end(trainer, title, config, costs, reporter)
+    cells.keep(cell, checkpoint, rounds)
     return trainer.state.learning
 
 
@@ -61,6 +83,18 @@ def _train_to_end(trainer: RplusTrainer, title: str, config: CampaignConfig, cos
             row = trainer.state.learning[-1]
             task.update(_done(config, row), _note(row))
     reporter.say(f"{title}: {_note(trainer.state.learning[-1])}: done")
+
+
+def _own(rounds: Path, config: CampaignConfig, learner: Learner) -> None:
+    """Write this campaign into the provenance of checkpoints: they are what it would have trained."""
+    for file in sorted(rounds.glob("round-*.json")):
+        kept = policyfile.read(file)
+        own = replace(
+            kept,
+            signal_set=learner.signals.name,
+            provenance=provenance(config, learner) | {"round": kept.provenance["round"]},
+        )
+        policyfile.write(file, own)
 
 
 def provenance(config: CampaignConfig, learner: Learner) -> dict[str, object]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from lcca.campaigns.candidates import Candidate
+from lcca.campaigns.cells import cell_key
 from lcca.campaigns.config import CampaignConfig
 from lcca.campaigns.seeds import derive
 from lcca.evaluation.utility import Utility
@@ -14,35 +16,56 @@ from lcca.trainers.rplus.trainer import Task
 
 @dataclass(frozen=True)
 class Learner:
-    """One training: a signal set, a utility and a training seed.
+    """One training: a candidate, a utility and a training seed.
 
     Attributes:
-        id: names the learnt policy everywhere: ``<signal set>.<utility>.s<training seed>``.
+        id: names the learnt policy everywhere: ``<candidate>.<utility>.s<training seed>``.
     """
 
     id: str
-    signals: SignalSet
+    candidate: Candidate
     utility: Utility
     training_seed: int
 
+    @property
+    def signals(self) -> SignalSet:
+        """What the policy sees."""
+        return self.candidate.signals
+
+    def cell(self, config: CampaignConfig) -> str:
+        """Return the name of the training's content: equal trainings of any campaigns have the same."""
+        return cell_key(
+            candidate=self.candidate.content(),
+            space=config.networks.model_dump(mode="json"),
+            utility={"throughput": self.utility.throughput_weight, "delay": self.utility.delay_weight},
+            seed=derive(config.seed, "training", self.training_seed),
+            trainer=config.trainer.model_dump(mode="json"),
+            model=config.model.model_dump(mode="json"),
+        )
+
     def task(self, config: CampaignConfig) -> Task:
-        """Return what the trainer has to learn. All signal sets meet the same training networks under one seed."""
+        """Return what the trainer has to learn. All candidates meet the same training networks under one seed.
+
+        Headers are free while a policy learns: it is the signals that are learnt to be used. Their bytes are charged
+        when it is tested.
+        """
         return Task(
-            identity=f"{config.hash}/{self.id}",
+            identity=self.cell(config),
             signals=self.signals.signals,
             space=config.networks,
             utility=self.utility,
             seed=derive(config.seed, "training", self.training_seed),
+            header=self.candidate.stamping(charged=False),
         )
 
 
 def learners(config: CampaignConfig) -> list[Learner]:
-    """Return all trainings of a campaign, seed by seed, so that early results span all signal sets."""
+    """Return all trainings of a campaign, seed by seed, so that early results span all candidates."""
     return [
-        Learner(f"{signals.name}.{utility.name}.s{seed}", signals, utility.build(), seed)
+        Learner(f"{candidate.name}.{utility.name}.s{seed}", candidate, utility.build(), seed)
         for utility in config.utilities
         for seed in config.training_seeds
-        for signals in config.signal_sets
+        for candidate in config.candidates
     ]
 
 

@@ -9,8 +9,9 @@ import pandas as pd
 
 from lcca.campaigns.choose import Chosen
 from lcca.campaigns.config import CampaignConfig
-from lcca.campaigns.trying import Contest, compare_champions, compare_signal_sets
+from lcca.campaigns.contest import Contest, compare_champions, compare_signal_sets
 from lcca.campaigns.version import version
+from lcca.campaigns.worth import worth_content
 from lcca.evaluation.comparison import Comparison
 from lcca.evaluation.ebh import with_discoveries
 
@@ -33,7 +34,7 @@ def all_comparisons(
     config: CampaignConfig, contests: list[Contest], trials: dict[str, pd.DataFrame]
 ) -> list[Comparison]:
     """Return every comparison of a campaign, α of the adjusted verdicts shared among all of one level."""
-    total = len(contests) * (len(config.signal_sets) - 1)
+    total = len(contests) * (len(config.candidates) - 1)
     found: list[Comparison] = []
     for contest in contests:
         tested = trials[contest.utility.name]
@@ -46,6 +47,7 @@ def summary(
     config: CampaignConfig, contests: list[Contest], trials: dict[str, pd.DataFrame], found: list[Comparison]
 ) -> dict[str, Any]:
     """Return the content of summary.json."""
+    worth = worth_content(config, contests, trials)
     return {
         "format": 1,
         "campaign": config.name,
@@ -57,7 +59,7 @@ def summary(
             for chosen in contest.policies
         ],
         "comparisons": [c.to_json() for c in found],
-    }
+    } | ({} if worth is None else {"worth": worth})
 
 
 def verdicts(found: list[Comparison]) -> dict[str, Any]:

@@ -10,16 +10,19 @@ from typing import Any
 import pandas as pd
 
 from lcca.campaigns.ahead import more_pairs
+from lcca.campaigns.cells import CellStore
 from lcca.campaigns.choose import choose
 from lcca.campaigns.config import CampaignConfig
+from lcca.campaigns.contest import Contest, contests
 from lcca.campaigns.costs import Costs
+from lcca.campaigns.elsewhere import run_elsewhere
 from lcca.campaigns.learn import engine_of, learning_rows, train
 from lcca.campaigns.plan import learners
-from lcca.campaigns.progress import Reporter
+from lcca.campaigns.progress import Reporter, Task
 from lcca.campaigns.runfolder import COMPLETE, RunFolder, read_json
 from lcca.campaigns.summary import all_comparisons, summary, verdicts
 from lcca.campaigns.truth import run_truth, truth_summary
-from lcca.campaigns.trying import Contest, contests, run_tests, tested_networks
+from lcca.campaigns.trying import run_tests, tested_networks
 from lcca.campaigns.where import run_where, where_network_rows
 from lcca.evaluation.comparison import Comparison
 from lcca.evaluation.executors import executor
@@ -38,7 +41,14 @@ class Result:
 
 
 def sweep(
-    config: CampaignConfig, path: Path, *, jobs: int, resume: bool, quiet: bool = False, place: str = "local"
+    config: CampaignConfig,
+    path: Path,
+    *,
+    jobs: int,
+    resume: bool,
+    quiet: bool = False,
+    place: str = "local",
+    cells: Path | None = None,
 ) -> Result:
     """Run a campaign to its end, going on from whatever its folder holds.
 
@@ -49,6 +59,7 @@ def sweep(
         resume: go on with a run that is there.
         quiet: say nothing.
         place: where trials run, an executor's name; never changes a result.
+        cells: a folder of finished trainings, used and added to; None trains everything here.
 
     Raises:
         InputError: the folder cannot be used; see `RunFolder.open`.
@@ -59,7 +70,7 @@ def sweep(
         if folder.complete:
             return _finished(folder, reporter)
         with executor(place, jobs) as runner:
-            return _run(folder, engine_of(config, jobs, runner), reporter)
+            return _run(folder, engine_of(config, jobs, runner), reporter, CellStore(cells))
     finally:
         reporter.close()
         folder.close()
@@ -71,7 +82,7 @@ def _finished(folder: RunFolder, reporter: Reporter) -> Result:
     return Result(folder.path, read_json(folder.path / "summary.json", mend))
 
 
-def _run(folder: RunFolder, engine: Engine, reporter: Reporter) -> Result:
+def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cells: CellStore) -> Result:
     config, costs = folder.config, Costs(folder)
     if config.validation.ns3:
         installed()  # or say so before hours of training
@@ -79,7 +90,7 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter) -> Result:
     reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
     folder.set_state("training")
     curves = [
-        learning_rows(learner, train(folder, learner, engine, costs, reporter, f" ({i} of {len(plan)})"))
+        learning_rows(learner, train(folder, learner, engine, costs, reporter, f" ({i} of {len(plan)})", cells))
         for i, learner in enumerate(plan, 1)
     ]
     write_parquet(folder, "learning.parquet", pd.concat(curves, ignore_index=True))
@@ -94,6 +105,7 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter) -> Result:
     for contest in groups:
         run_where(folder, contest, engine, costs)
     checked = [(contest, _truth(folder, contest, engine, costs, reporter)) for contest in groups]
+    there = [row for contest in groups for row in _elsewhere(folder, contest, engine, costs, reporter)]
     if config.where:
         write_parquet(folder, "where-networks.parquet", where_network_rows(folder))
     write_parquet(folder, "networks.parquet", tested_networks(config, pd.concat(list(trials.values()))))
@@ -101,6 +113,8 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter) -> Result:
     content = summary(config, groups, trials, found)
     if config.validation.ns3:
         content["ns3"] = [row for contest, rows in checked for row in truth_summary(config, contest, rows)]
+    if there:
+        content["elsewhere"] = there
     folder.write_json("summary.json", content)
     folder.write_json("verdicts.json", verdicts(found))
     reporter.say("drawing the report")
@@ -117,6 +131,21 @@ def _test(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, rep
             task.update(pairs, _standing(pairs, found), more_pairs(found, pairs, test.at_least, test.pairs))
 
         return run_tests(folder, contest, engine, costs, tell)
+
+
+def _elsewhere(
+    folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter
+) -> list[dict[str, Any]]:
+    rows = []
+    for condition in folder.config.elsewhere:
+        title = f"testing elsewhere: {condition.name} (utility {contest.utility.name})"
+        with reporter.task(title, total=condition.pairs) as task:
+
+            def tell(pairs: int, found: list[Comparison], task: Task = task) -> None:
+                task.update(pairs, _standing(pairs, found))
+
+            rows.append(run_elsewhere(folder, contest, condition, engine, costs, tell))
+    return rows
 
 
 def _truth(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter) -> pd.DataFrame:

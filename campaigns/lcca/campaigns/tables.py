@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from lcca.campaigns.ahead import words_for_time
+from lcca.campaigns.forecast import Forecast
 
 
 def wide_console() -> Console:
@@ -50,6 +54,77 @@ def print_verdicts(summary: dict[str, Any]) -> None:
             console.print(_verdict_table(f"{level}: {title}", rows))
             for note in notes(rows):
                 console.print(note, style="dim", markup=False)
+
+
+def print_worth(summary: dict[str, Any]) -> None:
+    """Print what headers are worth, if the campaign has any."""
+    worth = summary.get("worth")
+    if not worth:
+        return
+    table = Table(title=f"headers against {worth['baseline']}, bytes charged on {worth['packet_bytes']}-byte packets")
+    for name in ("header", "bytes", "utility", "signals, free", "cost of the bytes", "net (bits) [95 %]", "net", "n"):
+        table.add_column(name, justify="left" if name in ("header", "net") else "right", overflow="fold")
+    for row in worth["rows"]:
+        net = row["net"]
+        table.add_row(
+            escape(row["header"]),
+            str(row["wire_bytes"]),
+            row["utility"],
+            _bits(row["gross"]),
+            _bits(row["cost"]) if row["cost"] else "0",
+            interval(net["difference"], net["low"], net["high"], "{:+.3f}"),
+            verdict_words(net),
+            str(net["n"]),
+        )
+    wide_console().print(table)
+    for choice in worth["choices"]:
+        take = choice["take"] or f"{worth['baseline']}: no header is settled better once its bytes are paid"
+        print(f"utility {choice['utility']}: take {take}")
+
+
+def _bits(comparison: dict[str, Any]) -> str:
+    value = comparison["difference"]
+    return "–" if value is None else f"{value:+.3f}"
+
+
+def print_points(summary: dict[str, Any]) -> None:
+    """Print the comparisons of a grid's points, one line each."""
+    table = Table(title=f"{summary['grid']}: points of the grid")
+    for name in ("point", "B", "against A", "utility", "difference (bits) [95 %]", "verdict", "n"):
+        table.add_column(
+            name, justify="right" if name in ("difference (bits) [95 %]", "n") else "left", overflow="fold"
+        )
+    for point in summary["points"]:
+        for c in (c for c in point["comparisons"] if c["level"] == "artifact"):
+            difference = interval(c["difference"], c["low"], c["high"], "{:+.3f}")
+            table.add_row(
+                point["name"], escape(c["B"]), escape(c["A"]), c["utility"], difference, verdict_words(c), str(c["n"])
+            )
+    wide_console().print(table)
+
+
+def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
+    """Print what campaigns will cost, a line each."""
+    table = Table(title=f"{name}: what is to be done")
+    for head in ("point", "trainings", "done already", "a training takes", "test trials", "CPU ms a trial", "time"):
+        table.add_column(head, justify="left" if head == "point" else "right", overflow="fold")
+    for point, each in found.items():
+        ends = each.wall_s
+        table.add_row(
+            point or name,
+            str(len(each.trainings)),
+            str(len(each.trainings) - each.to_train),
+            "no budget" if each.budget is None else f"{each.budget:,} {each.unit}",
+            f"{each.tests_least:,}–{each.tests_most:,}",
+            f"{1000 * each.trial_cpu_s:.2f}",
+            "not known in advance" if ends is None else f"{words_for_time(*ends)} on {each.jobs} cores",
+        )
+    wide_console().print(table)
+    for point, each in found.items():
+        for id, _, done in each.trainings:
+            print(f"{point + ': ' if point else ''}{id}: {'done already' if done else 'to train'}")
+    keys: set[str] = {cell for each in found.values() for _, cell, done in each.trainings if not done}
+    print(f"{len(keys)} different trainings are to be done; points share equal ones")
 
 
 def notes(rows: list[dict[str, Any]]) -> list[str]:

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 
 from lcca.campaigns.config import CampaignConfig, Ns3Config
+from lcca.campaigns.contest import Contest, scores
 from lcca.campaigns.costs import Costs
 from lcca.campaigns.ns3check import ns3_of
 from lcca.campaigns.runfolder import RunFolder
 from lcca.campaigns.seeds import derive
-from lcca.campaigns.trying import Contest, scores
 from lcca.evaluation.agreement import agreements, order_flips
 from lcca.evaluation.comparison import Comparison, compare_artifacts
 from lcca.evaluation.store import TrialStore
@@ -73,7 +73,7 @@ def _networks(config: CampaignConfig, wanted: Ns3Config, kind: str, first: int) 
 def _both(
     config: CampaignConfig, contest: Contest, wanted: Ns3Config, simulators: list[Simulator], networks: list[Network]
 ) -> pd.DataFrame:
-    champions: dict[str, Policy] = {c.learner.id: c.table for c in contest.champions.values()}
+    champions: dict[str, Policy] = {c.learner.id: c.charged for c in contest.champions.values()}
     beside: dict[str, Policy] = {name: baseline(name) for name in wanted.baselines}
     engine, real = simulators
     seeds = [derive(config.seed, "ns3", k) for k in range(wanted.runs)]

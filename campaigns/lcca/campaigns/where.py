@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from lcca.campaigns.config import WhereConfig
+from lcca.campaigns.contest import Contest
 from lcca.campaigns.costs import Costs
 from lcca.campaigns.runfolder import RunFolder
 from lcca.campaigns.seeds import derive
-from lcca.campaigns.trying import Contest
 from lcca.evaluation.store import TrialStore
 from lcca.evaluation.trials import network_rows, run_trials
 from lcca.remy_plus.engine import Engine
@@ -28,7 +28,7 @@ def run_where(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs)
     part = f"where-{contest.utility.name}"
     if not store.has(part):
         with costs.phase("where") as cost:
-            policies = {c.learner.id: c.table for c in contest.champions.values()}
+            policies = {c.learner.id: c.free for c in contest.champions.values()}
             seeds = [derive(folder.config.seed, "where", k) for k in range(wanted.seeds)]
             rows = run_trials(engine, policies, where_networks(folder, wanted), seeds, contest.utility)
             rows["phase"] = "where"

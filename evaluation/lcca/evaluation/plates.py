@@ -4,6 +4,7 @@ from html import escape
 from pathlib import Path
 
 from lcca.evaluation.agreement_plate import truth
+from lcca.evaluation.elsewhere_plate import elsewhere
 from lcca.evaluation.figures.forest import draw_forest, forest_data
 from lcca.evaluation.figures.learning import draw_learning, learning_data
 from lcca.evaluation.figures.scores import draw_scores, scores_data
@@ -102,6 +103,7 @@ PLATES: tuple[tuple[str, str, Maker], ...] = (
     ("scores", "Score by signal set", _scores),
     ("tradeoff", "Throughput against delay", _tradeoff),
     ("ns3", "What ns-3 says", truth),
+    ("elsewhere", "On networks that no policy learnt on", elsewhere),
     *WHERE_PLATES,
     ("learning", "Learning curves", _learning),
     ("settling", "How the comparisons settled", _settling),

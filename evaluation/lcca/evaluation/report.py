@@ -14,6 +14,7 @@ from lcca.evaluation.headline import MINUS, answer, counts, percent
 from lcca.evaluation.plate import Plate
 from lcca.evaluation.plates import make_plates
 from lcca.evaluation.tables import RunTables, group_of
+from lcca.evaluation.which_header import WhichHeader, which_header
 from lcca.remy_plus.files import write_atomically
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -29,13 +30,15 @@ def render(run_folder: Path | str) -> Path:
     figures = tables.folder / "figures"
     figures.mkdir(exist_ok=True)
     plates = make_plates(tables, figures)
-    page = _environment().get_template("report.html.j2").render(_context(tables, plates))
+    which = which_header(tables, figures)
+    page = environment().get_template("report.html.j2").render(_context(tables, plates, which))
     path = tables.folder / "report.html"
     write_atomically(path, page.encode())
     return path
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what renders templates, with the filters that tables use."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -46,11 +49,14 @@ def _environment() -> Environment:
     return environment
 
 
-def _context(tables: RunTables, plates: Sequence[Plate]) -> dict[str, Any]:
+def _context(tables: RunTables, plates: Sequence[Plate], which: WhichHeader | None) -> dict[str, Any]:
     comparisons = tables.comparisons
+    found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
     return {
+        "title": which.title if which else found.title,
+        "which": which,
         "summary": tables.summary,
-        "answer": answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies}),
+        "answer": found,
         "levels": [
             ("Signal sets", "over training seeds", [each for each in comparisons if each["level"] == "set"]),
             ("Policies", "these artifacts", [each for each in comparisons if each["level"] == "artifact"]),

@@ -10,13 +10,13 @@ from typing import Any
 from lcca.campaigns.choose import choose
 from lcca.campaigns.commands.options import add_json, command, print_json
 from lcca.campaigns.config import read_campaign, require
+from lcca.campaigns.contest import contests
 from lcca.campaigns.costs import Costs
 from lcca.campaigns.learn import engine_of
 from lcca.campaigns.plan import learners
 from lcca.campaigns.runfolder import RunFolder
 from lcca.campaigns.summary import all_comparisons, verdicts
 from lcca.campaigns.tables import print_verdicts
-from lcca.campaigns.trying import contests
 from lcca.evaluation.store import TrialStore
 
 EXAMPLES = """\
