@@ -1,4 +1,7 @@
-"""Policies: what drives a sender. A rule table, or something to hold it against: three simple ones, classical ones."""
+"""Policies: what drives a sender.
+
+A rule table, a trained network, or something to hold them against: three simple ones, and classical ones.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TypeAlias, TypeVar
 from lcca.remy_plus.classical import Classical, classical
 from lcca.remy_plus.errors import InputError, about, did_you_mean
 from lcca.remy_plus.families import CLASSICAL
+from lcca.remy_plus.mlp import MlpPolicy
 from lcca.remy_plus.rules import RuleTable
 
 LARGEST_WINDOW = 1_000_000
@@ -82,7 +86,7 @@ class Aimd:
         _set_float(self, "initial_window", 1, LARGEST_WINDOW)
 
 
-Policy: TypeAlias = RuleTable | FixedWindow | FixedRate | Aimd | Classical
+Policy: TypeAlias = RuleTable | MlpPolicy | FixedWindow | FixedRate | Aimd | Classical
 
 
 def baseline(name: str) -> FixedWindow | FixedRate | Aimd | Classical:
