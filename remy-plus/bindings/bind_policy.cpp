@@ -1,12 +1,17 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 
+#include "arrays.hpp"
 #include "policy_state.hpp"
 
 namespace remy_plus::bindings {
@@ -49,6 +54,53 @@ PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lowe
   return {table};
 }
 
+using Floats = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using FloatRow = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using LayerArrays = std::tuple<Floats, FloatRow, std::string>;  // weights input by input, biases, activation
+using LstmArrays = std::tuple<Floats, Floats, FloatRow>;        // from inputs, from hidden, biases
+
+template <class Array>
+std::vector<float> copy_of(const Array& array) {
+  return {array.data(), array.data() + array.size()};
+}
+
+Activation activation_by_name(const std::string& name) {
+  if (name == "linear") return Activation::linear;
+  if (name == "tanh") return Activation::tanh;
+  if (name == "relu") return Activation::relu;
+  throw std::invalid_argument("an activation is linear, tanh or relu, not '" + name + "'");
+}
+
+PolicyHandle mlp(const Agent& agent, const std::vector<LayerArrays>& layers, const std::optional<LstmArrays>& memory) {
+  NeuralNet net;
+  for (const auto& [weights, biases, activation] : layers)
+    net.layers.push_back(
+        {weights.shape(0), weights.shape(1), copy_of(weights), copy_of(biases), activation_by_name(activation)});
+  if (memory) {
+    const auto& [from_input, from_hidden, biases] = *memory;
+    net.memory =
+        Lstm{from_input.shape(0), from_hidden.shape(0), copy_of(from_input), copy_of(from_hidden), copy_of(biases)};
+  }
+  return {Mlp(agent, std::move(net))};
+}
+
+// The network's outputs for rows of views, each with a state of its own, and the states afterwards.
+std::tuple<nb::object, nb::object> outputs(const PolicyHandle& self, const Floats& views, const Floats& states) {
+  const auto* policy = std::get_if<Mlp>(&self.policy);
+  if (!policy) throw std::invalid_argument("this policy has no network");
+  const NeuralNet& net = policy->net();
+  const std::size_t rows = views.shape(0), inputs = net.inputs(), size = net.state_size();
+  if (views.shape(1) != inputs || states.shape(0) != rows || states.shape(1) != size)
+    throw std::invalid_argument("views must have " + std::to_string(inputs) + " columns, states as many rows and " +
+                                std::to_string(size) + " columns");
+  std::vector<float> said, after = copy_of(states), scratch(net.scratch_size());
+  for (std::size_t r = 0; r < rows; ++r) {
+    const auto out = net.run(views.data() + r * inputs, after.data() + r * size, scratch.data());
+    said.insert(said.end(), out.begin(), out.end());
+  }
+  return {to_numpy(std::move(said), {rows, net.outputs()}), to_numpy(std::move(after), {rows, size})};
+}
+
 PolicyHandle with_action(const PolicyHandle& self, std::size_t rule, double increment, double multiple, double pacing) {
   RuleTable table = std::get<RuleTable>(self.policy);
   table.actions.at(rule) = checked(increment, multiple, pacing);
@@ -80,6 +132,12 @@ void bind_policy(nb::module_& m) {
             return PolicyHandle{Aimd{increase, decrease, initial}};
           },
           "increase"_a, "decrease"_a, "initial"_a)
+      .def_static(
+          "mlp", &mlp, "agent"_a, "layers"_a, "memory"_a.none(),
+          "A trained network: layers of (weights, inputs × outputs; biases; activation), and perhaps an LSTM of "
+          "(inputs × 4 cells; cells × 4 cells; biases) before them.")
+      .def("outputs", &outputs, "views"_a, "states"_a,
+           "A network's outputs for (n, inputs) views and (n, 2 × cells) states, and the states afterwards.")
       .def("with_action", &with_action, "rule"_a, "increment"_a, "multiple"_a, "pacing"_a,
            "The same table with another action for one rule; the compiled tree is shared.")
       .def("find", &find, "signals"_a, "Index of the rule that holds these values (one per engine signal).")

@@ -6,9 +6,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "remy_plus/policy.hpp"
@@ -26,10 +28,79 @@ inline Action checked(double increment, double multiple, double pacing) {
   return {increment, multiple, pacing};
 }
 
+inline nb::bytes bytes_of(const std::vector<float>& numbers) {
+  return nb::bytes(numbers.data(), numbers.size() * sizeof(float));
+}
+
+inline std::vector<float> floats_of(nb::handle handle) {
+  const auto bytes = nb::cast<nb::bytes>(handle);
+  std::vector<float> numbers(bytes.size() / sizeof(float));
+  std::memcpy(numbers.data(), bytes.c_str(), numbers.size() * sizeof(float));
+  return numbers;
+}
+
+inline nb::tuple state_of(const Agent& agent) {
+  const ActionMap& map = agent.actions;
+  const std::vector<std::size_t> signals(agent.signals.begin(), agent.signals.end());
+  std::vector<double> table;
+  for (const Action& a : map.table) table.insert(table.end(), {a.increment, a.multiple, a.pacing});
+  return nb::make_tuple(signals, agent.history, agent.decisions.rtts, agent.decisions.smallest, agent.decisions.late,
+                        static_cast<int>(map.steering), map.multiple, map.increment, map.pacing, map.initial,
+                        map.smallest, map.largest, table);
+}
+
+inline Agent agent_of(const nb::tuple& state) {
+  const auto number = [&](std::size_t i) { return nb::cast<double>(state[i]); };
+  Agent agent;
+  for (const std::size_t s : nb::cast<std::vector<std::size_t>>(state[0]))
+    agent.signals.push_back(static_cast<Signal>(s));
+  agent.history = nb::cast<std::size_t>(state[1]);
+  agent.decisions = {number(2), nb::cast<bool>(state[3]), nb::cast<bool>(state[4])};
+  const int steering = nb::cast<int>(state[5]);
+  if (steering < 0 || steering > static_cast<int>(Steering::table)) throw std::invalid_argument("damaged agent");
+  agent.actions = {
+      static_cast<Steering>(steering), number(6), number(7), number(8), number(9), number(10), number(11), {}};
+  const auto table = nb::cast<std::vector<double>>(state[12]);
+  for (std::size_t i = 0; i + 2 < table.size(); i += 3)
+    agent.actions.table.push_back({table[i], table[i + 1], table[i + 2]});
+  return agent;
+}
+
+inline nb::tuple state_of(const Mlp& policy) {
+  nb::list layers;
+  for (const Dense& d : policy.net().layers)
+    layers.append(
+        nb::make_tuple(d.inputs, d.outputs, static_cast<int>(d.activation), bytes_of(d.weights), bytes_of(d.biases)));
+  nb::object memory = nb::none();
+  if (const auto& m = policy.net().memory)
+    memory =
+        nb::make_tuple(m->inputs, m->cells, bytes_of(m->from_input), bytes_of(m->from_hidden), bytes_of(m->biases));
+  return nb::make_tuple("mlp", state_of(policy.agent()), memory, layers);
+}
+
+inline Mlp mlp_of(const nb::tuple& state) {
+  NeuralNet net;
+  const auto size = [](const nb::tuple& t, std::size_t i) { return nb::cast<std::size_t>(t[i]); };
+  if (!state[2].is_none()) {
+    const auto m = nb::cast<nb::tuple>(state[2]);
+    net.memory = Lstm{size(m, 0), size(m, 1), floats_of(m[2]), floats_of(m[3]), floats_of(m[4])};
+  }
+  for (nb::handle layer : nb::cast<nb::list>(state[3])) {
+    const auto d = nb::cast<nb::tuple>(layer);
+    const int activation = nb::cast<int>(d[2]);
+    if (activation < 0 || activation > static_cast<int>(Activation::relu))
+      throw std::invalid_argument("damaged network");
+    net.layers.push_back(
+        {size(d, 0), size(d, 1), floats_of(d[3]), floats_of(d[4]), static_cast<Activation>(activation)});
+  }
+  return {agent_of(nb::cast<nb::tuple>(state[1])), std::move(net)};
+}
+
 inline nb::tuple state_of(const Policy& policy) {
   if (const auto* p = std::get_if<FixedWindow>(&policy)) return nb::make_tuple("fixed-window", p->window);
   if (const auto* p = std::get_if<FixedRate>(&policy)) return nb::make_tuple("fixed-rate", p->gap);
   if (const auto* p = std::get_if<Aimd>(&policy)) return nb::make_tuple("aimd", p->increase, p->decrease, p->initial);
+  if (const auto* p = std::get_if<Mlp>(&policy)) return state_of(*p);
   const auto& table = std::get<RuleTable>(policy);
   std::vector<double> cuts, actions;
   std::vector<std::int64_t> links;
@@ -69,6 +140,7 @@ inline Policy policy_from(const nb::tuple& state) {
   if (kind == "fixed-rate") return FixedRate{number(1)};
   if (kind == "aimd") return Aimd{number(1), number(2), number(3)};
   if (kind == "rule-table") return table_of(state);
+  if (kind == "mlp") return mlp_of(state);
   throw std::invalid_argument("unknown kind of compiled policy '" + kind + "'");
 }
 

@@ -2,6 +2,7 @@
 #include "marked_socket.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
@@ -78,7 +79,8 @@ std::uint32_t MarkedSocket::top_up(std::uint32_t count) {
 }
 
 void MarkedSocket::set_window(double packets) {
-  m_tcb->m_cWnd = static_cast<std::uint32_t>(std::min(packets * m_tcb->m_segmentSize, 4e9));
+  // Whole packets, as in the engine: a window of 2.5 lets three be under way.
+  m_tcb->m_cWnd = static_cast<std::uint32_t>(std::min(std::ceil(packets) * m_tcb->m_segmentSize, 4e9));
 }
 
 void MarkedSocket::restart(Ptr<ns3::TcpCongestionOps> control, Ptr<ns3::TcpRateOps> rates,

@@ -157,7 +157,7 @@ void Source::acknowledged(const Mark::Fields& echo) {
   acknowledged_ = std::max<std::int64_t>(acknowledged_, echo.number);
   std::visit(
       [&](const auto& kind) {
-        kind.feedback(control_, memory_, {echo.number, sent_, current}, uses_);
+        kind.feedback(control_, memory_, {echo.number, sent_, current, time}, uses_);
         if (on_) kind.unblock(control_, memory_, uses_);
       },
       *policy());

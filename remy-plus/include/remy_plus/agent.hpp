@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "remy_plus/control.hpp"
 #include "remy_plus/memory.hpp"
-#include "remy_plus/policy.hpp"
 #include "remy_plus/signals.hpp"
 
 namespace remy_plus {

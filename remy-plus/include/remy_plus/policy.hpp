@@ -10,37 +10,12 @@
 #include <variant>
 #include <vector>
 
+#include "remy_plus/control.hpp"
 #include "remy_plus/memory.hpp"
+#include "remy_plus/mlp.hpp"
 #include "remy_plus/rule_tree.hpp"
 
 namespace remy_plus {
-
-inline constexpr double largest_window = 1e6;  // packets (R+)
-
-// The part of a sender that a policy steers, and what it may remember of the flow.
-struct Control {
-  double window = 0;  // packets
-  double gap = 0;     // µs between sends
-  double threshold = 0;
-  std::int64_t recover = -1;
-  std::int64_t highest = -1;
-};
-
-// What a policy is told when a packet was received (of the current flow, or a late one of an earlier flow).
-struct Receipt {
-  std::int64_t sequence;
-  std::int64_t sent;  // packets sent so far by this sender, all flows
-  bool current;
-};
-
-// Counts look-ups per rule of one run.
-using Uses = std::vector<std::uint64_t>;
-
-struct Action {
-  double increment;  // packets
-  double multiple;
-  double pacing;  // × receive EWMA (relative, R+) or µs (absolute, Remy)
-};
 
 enum class Pacing : std::uint8_t { relative, absolute };
 
@@ -123,6 +98,6 @@ struct Aimd {
   std::size_t rules() const { return 0; }
 };
 
-using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd>;
+using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, Mlp>;
 
 }  // namespace remy_plus

@@ -167,7 +167,8 @@ class Simulation {
       space_.unmeasured_flows.clear();
       space_.unmeasured_uses.assign(policy_.rules(), 0);
     }
-    space_.senders.assign(n, Sender{});
+    space_.senders.clear();
+    space_.senders.resize(n);
     space_.next_send.reset(n);
     space_.next_switch.assign(n, never);
     space_.flows.clear();
@@ -297,7 +298,8 @@ class Simulation {
     if (current) s.memory.receive(net_, packet, now_, s.acknowledged, wanted_);
     s.acknowledged = std::max<std::int64_t>(s.acknowledged, packet.sequence);
     if (measured(sender)) observer_.lookup(s.memory, current);
-    if (!steered(sender)) policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current}, uses_of(sender));
+    if (!steered(sender))
+      policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current, now_}, uses_of(sender));
     if (measured(sender)) observer_.feedback(now_, packet, s, current);
     if (open() && flow.delivered == flow.length) return complete(sender);
     if (!s.on) return;

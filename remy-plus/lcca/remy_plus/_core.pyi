@@ -60,6 +60,17 @@ class Policy:
     @staticmethod
     def aimd(increase: float, decrease: float, initial: float) -> Policy: ...
 
+    @staticmethod
+    def mlp(agent: Agent, layers: Sequence[tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], str]], memory: tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None) -> Policy:
+        """
+        A trained network: layers of (weights, inputs × outputs; biases; activation), and perhaps an LSTM of (inputs × 4 cells; cells × 4 cells; biases) before them.
+        """
+
+    def outputs(self, views: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], states: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[object, object]:
+        """
+        A network's outputs for (n, inputs) views and (n, 2 × cells) states, and the states afterwards.
+        """
+
     def with_action(self, rule: int, increment: float, multiple: float, pacing: float) -> Policy:
         """
         The same table with another action for one rule; the compiled tree is shared.

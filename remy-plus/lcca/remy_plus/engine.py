@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from lcca.remy_plus import _core
 from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.mlp import MlpPolicy
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, Policy, WithHeader
 from lcca.remy_plus.rules import RuleTable
@@ -432,6 +433,8 @@ def compile_policy(policy: Policy) -> _core.Policy:
     match policy:
         case RuleTable():
             return _compile_rules(policy)
+        case MlpPolicy():
+            return policy.compile()
         case FixedWindow():
             return _core.Policy.fixed_window(policy.window)
         case FixedRate():

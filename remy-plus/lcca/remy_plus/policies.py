@@ -1,4 +1,7 @@
-"""Policies: what drives a sender. A rule table, or something to hold it against: three simple ones, classical ones."""
+"""Policies: what drives a sender.
+
+A rule table, a trained network, or something to hold them against: three simple ones, and classical ones.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TypeAlias, TypeVar
 from lcca.remy_plus.classical import Classical, classical
 from lcca.remy_plus.errors import InputError, about, did_you_mean
 from lcca.remy_plus.families import CLASSICAL
+from lcca.remy_plus.mlp import MlpPolicy
 from lcca.remy_plus.rules import RuleTable
 from lcca.remy_plus.stamping import Stamping
 
@@ -96,18 +100,18 @@ class WithHeader:
         InputError: the policy uses an in-network signal that the header does not carry, or cannot have a header.
     """
 
-    policy: RuleTable | FixedWindow | FixedRate | Aimd
+    policy: RuleTable | MlpPolicy | FixedWindow | FixedRate | Aimd
     stamping: Stamping
 
     def __post_init__(self) -> None:
         """Check that the two fit."""
-        if not isinstance(self.policy, RuleTable | FixedWindow | FixedRate | Aimd):
+        if not isinstance(self.policy, RuleTable | MlpPolicy | FixedWindow | FixedRate | Aimd):
             raise InputError(f"a {type(self.policy).__name__} cannot have a header of its own")
-        if isinstance(self.policy, RuleTable):
+        if isinstance(self.policy, RuleTable | MlpPolicy):
             self.stamping.require(self.policy.signals)
 
 
-Policy: TypeAlias = RuleTable | FixedWindow | FixedRate | Aimd | Classical | WithHeader
+Policy: TypeAlias = RuleTable | MlpPolicy | FixedWindow | FixedRate | Aimd | Classical | WithHeader
 
 
 def with_header(policy: Policy, stamping: Stamping | None) -> Policy:

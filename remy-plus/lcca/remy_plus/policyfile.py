@@ -17,6 +17,8 @@ from lcca.remy_plus import dna
 from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.errors import InputError, about, did_you_mean
 from lcca.remy_plus.files import read_limited, write_atomically
+from lcca.remy_plus.mlp import MlpPolicy
+from lcca.remy_plus.mlpjson import mlp_to_json
 from lcca.remy_plus.policies import BASELINES, Policy, WithHeader, baseline, is_baseline
 from lcca.remy_plus.policyjson import KINDS, kind_of, parse, policy_of, text_or_null, uses_of
 from lcca.remy_plus.rules import Pacing, RuleTable
@@ -26,6 +28,12 @@ _KEYS = ("format", "kind", "signals", "signal_set", "header", "provenance")
 _TABLE_KEYS = (*_KEYS, "pacing", "rules")
 _OTHER_KEYS = (*_KEYS, "parameters")
 _CLASSICAL_KEYS = (*_OTHER_KEYS, "name")
+_MLP_KEYS = (*_KEYS, "agent", "layers", "memory")
+_OWN_KEYS: dict[type[Any], tuple[str, ...]] = {
+    RuleTable: _TABLE_KEYS,
+    MlpPolicy: _MLP_KEYS,
+    Classical: _CLASSICAL_KEYS,
+}
 
 
 @dataclass(frozen=True)
@@ -60,8 +68,8 @@ class PolicyFile:
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """The signals that the policy looks at: none unless it is a rule table."""
-        return self.policy.signals if isinstance(self.policy, RuleTable) else ()
+        """The signals that the policy looks at: none unless it is a rule table or a trained network."""
+        return self.policy.signals if isinstance(self.policy, RuleTable | MlpPolicy) else ()
 
 
 def dumps(file: PolicyFile) -> str:
@@ -96,7 +104,7 @@ def loads(text: str) -> PolicyFile:
     _check_format(document)
     kind = kind_of(document)
     table = kind is RuleTable
-    _check_keys(document, _TABLE_KEYS if table else _CLASSICAL_KEYS if kind is Classical else _OTHER_KEYS)
+    _check_keys(document, _OWN_KEYS.get(kind, _OTHER_KEYS))
     provenance = document.get("provenance", {})
     if not isinstance(provenance, dict):
         raise InputError("provenance: must be an object")
@@ -170,6 +178,8 @@ def _content(file: PolicyFile) -> dict[str, Any]:
     policy = file.policy
     if isinstance(policy, Classical):
         return {"name": policy.name, "parameters": dict(policy.parameters)}
+    if isinstance(policy, MlpPolicy):
+        return mlp_to_json(policy)
     if not isinstance(policy, RuleTable):
         return {"parameters": asdict(policy)}
     rules = [

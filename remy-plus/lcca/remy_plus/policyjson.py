@@ -12,12 +12,15 @@ import numpy as np
 
 from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.errors import InputError, about, did_you_mean
+from lcca.remy_plus.mlp import MlpPolicy
+from lcca.remy_plus.mlpjson import mlp_from_json
 from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, Policy
 from lcca.remy_plus.rules import MOST_RULES, Array, RuleTable, check_signals
 from lcca.remy_plus.tiling import tiling
 
 KINDS: dict[type[Any], str] = {
     RuleTable: "rule-table",
+    MlpPolicy: "mlp",
     FixedWindow: "fixed-window",
     FixedRate: "fixed-rate",
     Aimd: "aimd",
@@ -70,6 +73,8 @@ def policy_of(document: Mapping[str, Any]) -> Policy:
     policy_type = kind_of(document)
     if policy_type is RuleTable:
         return _table(document)
+    if policy_type is MlpPolicy:
+        return mlp_from_json(document)
     return _classical(document) if policy_type is Classical else _simple(policy_type, document)
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
+from lcca.remy_plus.agents import TableSteering
 from lcca.remy_plus.classical import Classical
+from lcca.remy_plus.mlp import MlpPolicy
 from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, WithHeader
 from lcca.remy_plus.policyfile import PolicyFile
 from lcca.remy_plus.rules import RuleTable
@@ -37,6 +41,8 @@ def _kind(file: PolicyFile) -> str:
     policy = file.policy
     if isinstance(policy, Classical):
         return policy.family.title
+    if isinstance(policy, MlpPolicy):
+        return f"trained network: {policy.parameters:,} parameters"
     if not isinstance(policy, RuleTable):
         return {FixedWindow: "fixed window", FixedRate: "fixed rate", Aimd: "AIMD"}[type(policy)]
     dead = len(policy) - int(policy.live.sum())
@@ -54,6 +60,8 @@ def _body(file: PolicyFile) -> list[str]:
     match file.policy:
         case RuleTable() as table:
             return _rules(table, file.uses)
+        case MlpPolicy() as network:
+            return _network(network)
         case Classical() as control:
             return _parameters(control)
         case WithHeader():
@@ -67,6 +75,22 @@ def _body(file: PolicyFile) -> list[str]:
                 f"window = {_number(initial)} packets at first, + 1 per acknowledgement until the first loss",
                 f"then + {_number(increase)} per RTT, × {_number(decrease)} at a loss; unpaced",
             ]
+
+
+def _network(policy: MlpPolicy) -> list[str]:
+    agent, steering = policy.agent, policy.agent.steering
+    often = f"every {_number(agent.decisions.rtts)} round trips" if agent.decisions.rtts else "at every acknowledgement"
+    seen = f"{len(agent.signals)} signals" + (f" of {agent.history} decisions" if agent.history > 1 else "")
+    parts = [] if policy.memory is None else [f"LSTM of {policy.memory.cells} cells"]
+    parts += [f"{len(layer.biases)} {layer.activation}" for layer in policy.layers]
+    fields = {key: value for key, value in asdict(steering).items() if key != "actions"}
+    if isinstance(steering, TableSteering):
+        fields["actions"] = len(steering.actions)
+    said = ", ".join(f"{key} {_number(value)}" for key, value in fields.items())
+    return [f"{seen} → {' → '.join(parts)}", f"decides {often}", f"steers the {_STEERED[steering.kind]}: {said}"]
+
+
+_STEERED = {"window": "window", "rate": "sending rate", "table": "window by a table of actions"}
 
 
 def _parameters(control: Classical) -> list[str]:
