@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "agent_state.hpp"
 #include "arrays.hpp"
 #include "remy_plus/lanes.hpp"
 
@@ -23,39 +24,6 @@ namespace {
 
 using Actions = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-Steering steering_by_name(const std::string& name) {
-  if (name == "window") return Steering::window;
-  if (name == "rate") return Steering::rate;
-  if (name == "table") return Steering::table;
-  throw std::invalid_argument("steering must be window, rate or table, got '" + name + "'");
-}
-
-RewardKind reward_by_name(const std::string& name) {
-  if (name == "utility") return RewardKind::utility;
-  if (name == "gain") return RewardKind::gain;
-  if (name == "aurora") return RewardKind::aurora;
-  if (name == "orca") return RewardKind::orca;
-  throw std::invalid_argument("a reward is utility, gain, aurora or orca, not '" + name + "'");
-}
-
-Agent make_agent(const std::vector<std::string>& signals, std::size_t history, double rtts, bool smallest_rtt,
-                 bool late, const std::string& steering, double multiple, double increment, double pacing,
-                 double initial, double smallest, double largest,
-                 const std::vector<std::tuple<double, double, double>>& table) {
-  Agent agent;
-  for (const std::string& name : signals) {
-    const auto at = std::find(signal_names.begin(), signal_names.end(), name);
-    if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + name + "'");
-    agent.signals.push_back(static_cast<Signal>(at - signal_names.begin()));
-  }
-  agent.history = history;
-  agent.decisions = {rtts, smallest_rtt, late};
-  agent.actions = {steering_by_name(steering), multiple, increment, pacing, initial, smallest, largest, {}};
-  for (const auto& [add, times, pace] : table) agent.actions.table.push_back({add, times, pace});
-  agent.check();
-  return agent;
-}
 
 // What an agent sees of rows of raw signals, without history.
 nb::object see(const Agent& agent, const Values& rows) {
@@ -184,18 +152,8 @@ void bind_agent(nb::module_& m) {
       },
       "Per signal in engine order: (unit, divisor); see lcca.remy_plus.agents.");
   nb::class_<Reward>(m, "Reward", "What a step is worth; see lcca.gym_envs.rewards.")
-      .def(nb::new_([](const std::string& kind, double throughput_weight, double delay_weight, double interval,
-                       double aurora_second) {
-             Reward reward;
-             reward.kind = reward_by_name(kind);
-             reward.throughput_weight = throughput_weight;
-             reward.delay_weight = delay_weight;
-             reward.interval = interval;
-             reward.aurora_second = aurora_second;
-             reward.check();
-             return reward;
-           }),
-           "kind"_a, nb::kw_only(), "throughput_weight"_a, "delay_weight"_a, "interval"_a, "aurora_second"_a);
+      .def(nb::new_(&make_reward), "kind"_a, nb::kw_only(), "throughput_weight"_a, "delay_weight"_a, "interval"_a,
+           "aurora_second"_a);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "remy_plus/earnings.hpp"
+
 namespace remy_plus {
 namespace {
 
@@ -33,17 +35,13 @@ SignalMask wanted_of(const GameRules& rules) {
   return rules.agent.wanted() | others;
 }
 
-// One lane: the flow that is on, and what its reward is computed from.
+// One lane: the flow that is on, and what it has earned.
 struct Lane {
   AgentMemory memory;
   bool on = false;
   bool due = false;
   std::uint32_t decisions = 0;  // of this flow
-  std::int64_t expected = 0;    // sequence number
-  Interval flow, recent;        // since the flow's start, since the last payment; time and share when needed
-  double began = 0, paid_at = 0;
-  double share_began = 0, share_paid_at = 0;
-  double gained = 0;
+  Earnings earnings;
 };
 
 template <class Net>
@@ -89,28 +87,17 @@ class GameOn final : public Game, public NoObserver {
     Lane& lane = lanes_[i];
     lane.on = true;
     lane.decisions = 0;
-    lane.expected = s.sent;
-    lane.flow = lane.recent = {};
-    lane.began = lane.paid_at = simulation_.now();
-    lane.share_began = lane.share_paid_at = simulation_.share(i);
-    lane.gained = 0;
+    lane.earnings.start(simulation_.now(), simulation_.share(i), s.sent);
     lane.memory.start(rules_.agent);
     rules_.agent.actions.start(s.control);
     ++on_;
-    set_due(lane, lane.began);
+    set_due(lane, simulation_.now());
   }
 
   void feedback(double now, const Packet& packet, const Sender&, bool current) {
     current_ = current;
     if (!policy_.steers(packet.sender) || !current) return;
-    Lane& lane = lanes_[packet.sender];
-    const std::int64_t sequence = packet.sequence;
-    if (sequence > lane.expected) lane.recent.missing += static_cast<std::uint64_t>(sequence - lane.expected);
-    lane.expected = std::max(lane.expected, sequence + 1);
-    ++lane.recent.packets;
-    lane.recent.delay_sum += now - packet.sent;
-    ++lane.flow.packets;
-    lane.flow.delay_sum += now - packet.sent;
+    lanes_[packet.sender].earnings.receive(packet.sequence, now - packet.sent);
   }
 
   bool hold(double now, std::size_t i) {
@@ -156,6 +143,7 @@ class GameOn final : public Game, public NoObserver {
       lane.memory.decided(rules_.agent, memory, simulation_.now());
       told_[i].reward += static_cast<float>(pay(i, false));
       ++lane.decisions;
+      lane.earnings.decided();
       ready_.push_back(static_cast<std::uint32_t>(i));
     }
     due_ = 0;
@@ -172,31 +160,8 @@ class GameOn final : public Game, public NoObserver {
     told.last = lane.memory.see(rules_.agent, simulation_.sender(i).memory);
   }
 
-  // The reward since the last payment; an interval that is still short is paid later, but at the end.
   double pay(std::size_t i, bool last) {
-    Lane& lane = lanes_[i];
-    if (rules_.reward.kind == RewardKind::gain) return pay_gain(i, last);
-    const double now = simulation_.now();
-    if (lane.decisions > 0) {
-      lane.recent.time = now - lane.paid_at;
-      if (!last && lane.recent.time < rules_.reward.interval * ideal_.delay) return 0;
-      lane.recent.share = simulation_.share(i) - lane.share_paid_at;
-    }
-    const double reward = lane.decisions > 0 ? interval_reward(rules_.reward, ideal_, lane.recent) : 0;
-    lane.recent = {};
-    lane.paid_at = now;
-    lane.share_paid_at = simulation_.share(i);
-    return reward;
-  }
-
-  double pay_gain(std::size_t i, bool last) {
-    Lane& lane = lanes_[i];
-    lane.flow.time = simulation_.now() - lane.began;
-    lane.flow.share = simulation_.share(i) - lane.share_began;
-    if ((lane.flow.packets == 0 && !last) || !(lane.flow.share > 0)) return 0;
-    const double before = lane.gained;
-    lane.gained = utility(rules_.reward, ideal_, lane.flow);
-    return lane.gained - before;
+    return lanes_[i].earnings.pay(rules_.reward, ideal_, simulation_.now(), simulation_.share(i), last);
   }
 
   const GameRules& rules_;

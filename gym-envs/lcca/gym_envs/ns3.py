@@ -99,7 +99,7 @@ class Ns3:
         where = np.ascontiguousarray(network_index, dtype=np.uint32)
         which, seeds = np.asarray(policy_index, dtype=np.int64), np.asarray(seed, dtype=np.uint64)
         plans = [
-            self._plan(policies[p], networks.networks[n], int(s), keep_delays)
+            self.plan(policies[p], networks.networks[n], int(s), keep_delays)
             for p, n, s in zip(which, where, seeds, strict=True)
         ]
         results: list[Any] = [None] * len(plans)
@@ -108,7 +108,8 @@ class Ns3:
         senders = [networks.networks[n].senders for n in where]
         return Batch(columns(results, senders, keep_delays, keep_flows), networks, where, self.duration)
 
-    def _plan(self, policy: Compiled, network: Network, seed: int, delays: bool) -> dict[str, Any]:
+    def plan(self, policy: Compiled, network: Network, seed: int, delays: bool = False) -> dict[str, Any]:
+        """Return the plan of one trial (see `trial_plan`)."""
         plain = UNUSED if isinstance(policy, Classical) else policy
         plan = trial_plan(network, plain, seed, self.duration, self.model, self.options, delays)
         return with_classical(plan, policy, network) if isinstance(policy, Classical) else plan

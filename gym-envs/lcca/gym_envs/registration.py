@@ -12,6 +12,8 @@ except ImportError as error:
 # id: (class, vectorised form or None)
 ENVIRONMENTS: dict[str, tuple[str, str | None]] = {
     "lcca/Bottleneck-v0": ("lcca.gym_envs.bottleneck:BottleneckEnv", "lcca.gym_envs.vector:bottlenecks"),
+    "lcca/Ns3Bottleneck-v0": ("lcca.gym_envs.ns3_bottleneck:Ns3BottleneckEnv", None),
+    "lcca/Ns3Ecn-v0": ("lcca.gym_envs.ns3_ecn:Ns3EcnEnv", None),
 }
 
 

@@ -64,7 +64,7 @@ class _Worker(Generic[Item]):
         self.process.join()
         self.log.seek(0)
         written = self.log.read().decode(errors="replace").strip()
-        return _message(written) or _ending(self.process.exitcode)
+        return cause_of_death(written, self.process.exitcode)
 
     @property
     def killed(self) -> bool:
@@ -127,7 +127,8 @@ def _next(worker: _Worker[Item], waiting: list[int], items: Sequence[Item], trie
 def _serve(function: Callable[[Any], Any], pipe: Connection, log: str) -> None:
     """The life of a worker: items in, results out, until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
-    _die_with_parent()
+    parent = multiprocessing.parent_process()
+    die_with_parent(os.getppid() if parent is None else parent.pid)
     os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND), 2)
     while True:
         try:
@@ -141,14 +142,18 @@ def _serve(function: Callable[[Any], Any], pipe: Connection, log: str) -> None:
         pipe.send(outcome)
 
 
-def _die_with_parent() -> None:
+def die_with_parent(parent: int | None) -> None:
     """Ask Linux to end this process when its parent is gone: in the middle of a trial nobody looks at the pipe."""
     libc = ctypes.CDLL(None, use_errno=True)
     if hasattr(libc, "prctl"):
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    parent = multiprocessing.parent_process()
-    if parent is not None and os.getppid() != parent.pid:  # it went before we asked
+    if os.getppid() != parent:  # it went before we asked
         os._exit(1)
+
+
+def cause_of_death(written: str, code: int | None) -> str:
+    """Return why a process died: the gist of what it wrote last, or which signal or status ended it."""
+    return _message(written) or _ending(code)
 
 
 def _message(written: str) -> str:

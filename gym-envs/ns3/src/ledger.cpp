@@ -39,6 +39,11 @@ void Ledger::acknowledged(std::uint32_t flow, std::uint32_t delivered, double rt
   if (plan_.options.keep_delays) row.delays.push_back(static_cast<float>(rtt));
 }
 
+double Ledger::share(std::uint32_t flow, double time) {
+  count(time);
+  return rows_[flow].share;
+}
+
 void Ledger::finish() {
   for (Row& row : rows_)
     if (row.samples > 0) row.delay_sum *= static_cast<double>(row.delivered) / static_cast<double>(row.samples);

@@ -25,6 +25,7 @@ class Ledger {
   std::vector<Row>& rows() { return rows_; }
 
   void acknowledged(std::uint32_t flow, std::uint32_t delivered, double rtt, double time);
+  double share(std::uint32_t flow, double time);  // µs, until now
   // Delays are known per acknowledgement; where some were lost, the others stand for them.
   void finish();
 

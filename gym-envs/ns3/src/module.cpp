@@ -5,8 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "plan_of.hpp"
 #include "policy_state.hpp"
-#include "trial.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -65,6 +65,17 @@ Options options_of(const nb::dict& d) {
   return options;
 }
 
+std::vector<GivenFlow> flows_given(nb::handle pairs) {
+  std::vector<GivenFlow> flows;
+  for (nb::handle pair : nb::cast<nb::list>(pairs)) {
+    const auto flow = nb::cast<nb::tuple>(pair);
+    flows.push_back({nb::cast<double>(flow[0]), nb::cast<std::uint64_t>(flow[1])});
+  }
+  return flows;
+}
+
+}  // namespace
+
 Plan plan_of(const nb::dict& d) {
   Plan plan;
   plan.network = network_of(get<nb::dict>(d, "network"));
@@ -82,6 +93,8 @@ Plan plan_of(const nb::dict& d) {
   plan.policy = policy_of(get<nb::tuple>(d, "policy"));
   plan.queue.kind = get<std::string>(d, "queue");
   plan.queue.attributes = get<std::map<std::string, std::string>>(d, "queue_attributes");
+  if (d.contains("given"))
+    for (nb::handle flows : get<nb::list>(d, "given")) plan.given.push_back(flows_given(flows));
   plan.seed = get<std::uint64_t>(d, "seed");
   plan.duration = get<double>(d, "duration");
   plan.model.link_interval = get<double>(d, "link_interval");
@@ -89,6 +102,8 @@ Plan plan_of(const nb::dict& d) {
   plan.options = options_of(get<nb::dict>(d, "options"));
   return plan;
 }
+
+namespace {
 
 template <class F>
 nb::list column(const std::vector<Row>& rows, F value) {
@@ -118,12 +133,13 @@ nb::dict flows_of(const std::vector<Row>& rows) {
   return out;
 }
 
+}  // namespace
+
 void keep_going() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-nb::dict run(const nb::dict& description) {
-  const Result result = run_trial(plan_of(description), keep_going);
+nb::dict dict_of(const Result& result) {
   nb::dict out;
   out["events"] = result.totals.events;
   out["hops"] = result.totals.hops;
@@ -139,13 +155,13 @@ nb::dict run(const nb::dict& description) {
   return out;
 }
 
-}  // namespace
-
 NB_MODULE(_core, m) {
   m.doc() = "Trials in ns-3.";
   m.attr("NS3_VERSION") = LCCA_NS3_VERSION;
-  m.def("run_trial", &run, "plan"_a,
-        "Runs the trial that a dictionary describes; returns what was measured. One at a time in a process.");
+  m.def(
+      "run_trial", [](const nb::dict& plan) { return dict_of(run_trial(plan_of(plan), keep_going)); }, "plan"_a,
+      "Runs the trial that a dictionary describes; returns what was measured. One at a time in a process.");
+  bind_plays(m);
 }
 
 }  // namespace lcca_ns3

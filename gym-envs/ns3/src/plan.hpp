@@ -43,10 +43,17 @@ struct StockControl {
   std::optional<Threshold> congested;
 };
 
-// Drop-tail unless `kind` says "red"; attributes are those of ns3::RedQueueDisc.
+// Drop-tail unless `kind` says "red" (attributes are those of ns3::RedQueueDisc) or "marking" (a MarkingQueue at the
+// first link).
 struct QueuePlan {
   std::string kind = "drop-tail";
   std::map<std::string, std::string> attributes;
+};
+
+// A flow of a sender whose flows are given.
+struct GivenFlow {
+  double start = 0;          // µs
+  std::uint64_t length = 1;  // packets
 };
 
 struct Options {
@@ -67,6 +74,7 @@ struct Plan {
   std::vector<RoutePlan> routes;
   std::variant<remy_plus::Policy, StockControl> policy;
   QueuePlan queue;
+  std::vector<std::vector<GivenFlow>> given;  // per route; with none, senders go on and off at random
   std::uint64_t seed = 0;
   double duration = 0;
   remy_plus::Model model;

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ns3/object-factory.h"
+#include "new_control.hpp"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
-#include "ns3/uinteger.h"
 #include "rate_sampler.hpp"
 
 namespace lcca_ns3 {
@@ -44,6 +42,11 @@ Source::Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t
   Simulator::Schedule(NanoSeconds(begin + plan.ns(wait)), &Source::switch_on, this);
 }
 
+void Source::steer(Pilot* pilot) {
+  pilot_ = pilot;
+  wanted_ |= pilot->wanted();
+}
+
 void Source::attach(ns3::Ptr<MarkedSocket> socket) {
   socket_ = socket;
   socket_->drive(this);
@@ -67,7 +70,7 @@ void Source::switch_on() {
   supply_ = by_bytes() ? length : UINT64_MAX;
   last_send_ = 0;
   if (!by_bytes()) after(on_stream_.exponential(plan_.network.mean_on), &Source::switch_off);
-  if (policy())
+  if (governed())
     start_policy();
   else
     start_stock();
@@ -80,6 +83,7 @@ void Source::switch_off() {
   on_ = false;
   ledger_.close(flow_, now(), true, false);
   timer_.Cancel();
+  if (pilot_) pilot_->ended();
   after(off_stream_.exponential(plan_.network.mean_off), &Source::switch_on);
 }
 
@@ -87,7 +91,7 @@ void Source::finish(double end) {
   if (!on_) return;
   const Row& row = ledger_.row(flow_);
   const bool idle = row.sent == row.delivered + row.lost + row.dropped;
-  ledger_.close(flow_, end, false, policy() && control_.window < 1 && idle);
+  ledger_.close(flow_, end, false, governed() && control_.window < 1 && idle);
 }
 
 std::uint64_t Source::flow_length() {
@@ -101,6 +105,7 @@ void Source::start_policy() {
   memory_.reset(static_cast<std::uint32_t>(sent_));
   acknowledged_ = sent_ - 1;
   control_ = {};
+  if (pilot_) return pilot_->started(control_, flow_, sent_);
   std::visit(
       [&](const auto& kind) {
         kind.start(control_, memory_, uses_);
@@ -111,12 +116,7 @@ void Source::start_policy() {
 }
 
 void Source::start_stock() {
-  ns3::ObjectFactory factory(stock().type);
-  for (const auto& [name, value] : stock().attributes) factory.Set(name, ns3::StringValue(value));
-  ns3::TypeId::AttributeInformation stream;
-  if (ns3::TypeId::LookupByName(stock().type).LookupAttributeByName("Stream", &stream))  // else all draw alike
-    factory.Set("Stream", ns3::UintegerValue(1000 * index_ + flows_));
-  auto control = factory.Create<ns3::TcpCongestionOps>();
+  auto control = new_control(stock(), 1000 * index_ + flows_);
   informed_ = dynamic_cast<SignalControl*>(ns3::PeekPointer(control));
   least_rtt_ = HUGE_VAL;
   met_congestion_.reset();
@@ -141,7 +141,7 @@ void Source::acknowledged(const Mark::Fields& echo) {
   const double time = now();
   const double sent = static_cast<double>(echo.sent - begin_) / plan_.ns_per_us();
   ledger_.acknowledged(echo.flow, echo.delivered, time - sent, time);
-  if (!policy()) {
+  if (!governed()) {
     if (echo.flow == flow_) inform({static_cast<double>(echo.queue), echo.link, time - sent});
     return;
   }
@@ -155,6 +155,10 @@ void Source::acknowledged(const Mark::Fields& echo) {
   const bool current = echo.flow == flow_;
   if (current) memory_.receive(packet, time, acknowledged_, wanted_, plan_.network.link_rate);
   acknowledged_ = std::max<std::int64_t>(acknowledged_, echo.number);
+  if (pilot_) {
+    if (current && on_) pilot_->acknowledged(memory_, echo.number, time - sent);
+    return;
+  }
   std::visit(
       [&](const auto& kind) {
         kind.feedback(control_, memory_, {echo.number, sent_, current, time}, uses_);
@@ -162,6 +166,12 @@ void Source::acknowledged(const Mark::Fields& echo) {
       },
       *policy());
   obey();
+}
+
+void Source::resume() {
+  obey();
+  refill();
+  socket_->send_now();
 }
 
 void Source::obey() {
@@ -176,7 +186,10 @@ std::int64_t Source::due() const {
   return gap < 1e18 ? last_send_ + static_cast<std::int64_t>(std::ceil(gap)) : INT64_MAX;
 }
 
-bool Source::may_send() const { return active() && (!policy() || due() <= clock()); }
+bool Source::may_send() const {
+  if (pilot_ && pilot_->holds()) return false;
+  return active() && (!governed() || due() <= clock());
+}
 
 void Source::wake() {
   timer_.Cancel();
@@ -194,7 +207,7 @@ void Source::sending(Mark::Fields& fields, std::uint32_t) {
   fields.lost = fields.number == next_loss_;
   if (fields.lost) draw_loss(sent_);
   ++ledger_.row(flow_).sent;
-  if (policy() && active() && due() > clock() && due() < INT64_MAX) wake();
+  if (governed() && active() && due() > clock() && due() < INT64_MAX) wake();
   if (by_bytes() && on_ && supply_ == 0) Simulator::ScheduleNow(&Source::end_if_sent, this);
 }
 
@@ -214,7 +227,7 @@ void Source::refill() {
 }
 
 void Source::timed_out() {
-  if (policy()) obey();
+  if (governed()) obey();
 }
 
 void Source::draw_loss(std::int64_t from) {

@@ -6,23 +6,30 @@
 #include <functional>
 
 #include "ledger.hpp"
-#include "marked_socket.hpp"
 #include "ns3/event-id.h"
+#include "pilot.hpp"
 #include "remy_plus/memory.hpp"
 #include "remy_plus/random.hpp"
+#include "sender.hpp"
 #include "signal_control.hpp"
 
 namespace lcca_ns3 {
 
-class Source : public Driver {
+class Source : public Sender {
  public:
   Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t begin);
 
-  void attach(ns3::Ptr<MarkedSocket> socket);
-  void finish(double end);
-  double first_on() const { return first_on_; }
-  // Called with every echo (queue stamps are counted by the trial).
-  void watch(std::function<void(const Mark::Fields&)> watcher) { watcher_ = std::move(watcher); }
+  // From the first flow on, in the place of the plan's policy.
+  void steer(Pilot* pilot);
+  void resume();  // what the pilot decided takes effect
+  remy_plus::Control& control() { return control_; }
+  const remy_plus::Memory& memory() const { return memory_; }
+
+  // --- Sender
+  void attach(ns3::Ptr<MarkedSocket> socket) override;
+  void finish(double end) override;
+  double first_on() const override { return first_on_; }
+  void watch(std::function<void(const Mark::Fields&)> watcher) override { watcher_ = std::move(watcher); }
 
   // --- Driver
   bool may_send() const override;
@@ -49,6 +56,7 @@ class Source : public Driver {
   bool by_bytes() const { return plan_.network.switched == remy_plus::Switching::bytes; }
   bool active() const { return on_ || by_bytes(); }  // a byte-switched flow may resend what was lost after its end
   const StockControl& stock() const { return std::get<StockControl>(plan_.policy); }
+  bool governed() const { return pilot_ || policy(); }  // not by a stock congestion control
   const remy_plus::Policy* policy() const { return std::get_if<remy_plus::Policy>(&plan_.policy); }
 
   const Plan& plan_;
@@ -57,6 +65,7 @@ class Source : public Driver {
   std::int64_t begin_;  // ns
   ns3::Ptr<MarkedSocket> socket_;
   std::function<void(const Mark::Fields&)> watcher_;
+  Pilot* pilot_ = nullptr;
   remy_plus::Stream on_stream_, off_stream_, length_stream_, loss_stream_;
   remy_plus::Memory memory_;
   remy_plus::Control control_;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "given_source.hpp"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
@@ -22,8 +23,6 @@
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-prr-recovery.h"
 #include "ns3/uinteger.h"
-#include "source.hpp"
-#include "wire.hpp"
 
 namespace lcca_ns3 {
 
@@ -71,9 +70,10 @@ struct Cleaner {
   ~Cleaner() { Simulator::Destroy(); }
 };
 
-class Trial {
+class Trial final : public Stage {
  public:
-  Trial(const Plan& plan) : plan_(plan), ledger_(plan) {
+  Trial(const Plan& plan, Pilot* pilot, std::function<void()> keep_going)
+      : plan_(plan), pilot_(pilot), keep_going_(std::move(keep_going)), ledger_(plan) {
     ns3::RngSeedManager::SetSeed(1 + static_cast<std::uint32_t>(plan.seed % 4294967290u));
     ns3::RngSeedManager::SetRun(1 + plan.network.id);
     begin_ = plan.ns(plan.network.rtt * 4 + 1000) + handshake_;
@@ -83,15 +83,47 @@ class Trial {
     for (std::size_t i = 0; i < plan.routes.size(); ++i) add_pair(i);
   }
 
-  Result run(const std::function<void()>& keep_going) {
-    poll(keep_going);
+  void begin() override {
+    poll();
     Simulator::Stop(NanoSeconds(begin_ - 1));
-    Simulator::Run();
+    go_on();
     for (const auto& socket : sockets_)
       if (!socket->established()) throw std::runtime_error("ns-3: a connection was not set up in time");
     Simulator::Stop(NanoSeconds(1 + plan_.ns(plan_.duration)));
+  }
+
+  void go_on() override {
     Simulator::Run();
-    return collect();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  double now() const override {
+    return static_cast<double>(Simulator::Now().GetNanoSeconds() - begin_) / plan_.ns_per_us();
+  }
+  bool over() const override { return Simulator::Now().GetNanoSeconds() >= ns_at(plan_.duration); }
+  std::int64_t ns_at(double us) const override { return begin_ + plan_.ns(us); }
+  Ledger& ledger() override { return ledger_; }
+  Source* steered() override { return steered_; }
+  Wire& wire(std::size_t link) override { return *wires_.at(link); }
+  MarkingQueue* marking_queue() override { return ns3::PeekPointer(marking_); }
+
+  Result collect() override {
+    for (auto& source : sources_) source->finish(plan_.duration);
+    ledger_.finish();
+    Result result;
+    for (std::size_t i = 0; i < sources_.size(); ++i)
+      if (plan_.routes[i].measured) result.first_on.push_back(sources_[i]->first_on());
+    for (Row& row : ledger_.rows())
+      if (plan_.routes[row.sender].measured) result.flows.push_back(std::move(row));
+    result.totals.events = Simulator::GetEventCount();
+    for (const Row& row : result.flows) {
+      result.totals.sent += row.sent;
+      result.totals.delivered += row.delivered;
+    }
+    result.marked = marked_;
+    fill_link(result.totals);
+    if (plan_.options.keep_delays) fill_delays(result);
+    return result;
   }
 
  private:
@@ -117,6 +149,7 @@ class Trial {
     SignalMask wanted = 0;
     if (const auto* policy = std::get_if<Policy>(&plan_.policy))
       wanted = std::visit([](const auto& p) { return p.wanted; }, *policy);
+    if (pilot_) wanted |= pilot_->wanted();
     const auto* stock = this->stock();
     IntLayout layout;
     layout.queue = (wanted & (bit(queue) | bit(queue_ewma))) != 0 || (stock && stock->needs_queue);
@@ -141,7 +174,18 @@ class Trial {
       wires_.back()->forward_to([&tail](Ptr<ns3::Packet> packet) { tail.forward(packet); });
       if (plan_.queue.kind == "red") wires_.back()->use(red(link));
     }
+    if (plan_.queue.kind == "marking") use_marking(plan_.links.at(0));
     for (std::size_t i = 0; i < wires_.size(); ++i) wires_[i]->connect(wires_[i ^ 1]);
+  }
+
+  void use_marking(const LinkPlan& link) {
+    const auto most = static_cast<std::uint32_t>(std::min(link.buffer, 4e9));
+    // The engine's components end at 6; 100 and more are of ns-3 alone.
+    const remy_plus::Stream draws(plan_.seed, plan_.network.id, static_cast<remy_plus::Component>(100), 0);
+    marking_ = CreateObject<MarkingQueue>(most, draws, begin_);
+    watch(*marking_);
+    marking_->Initialize();
+    wires_.at(0)->use(marking_);
   }
 
   Ptr<ns3::QueueDisc> red(const LinkPlan& link) {
@@ -154,13 +198,17 @@ class Trial {
     factory.Set("LinkBandwidth", ns3::StringValue(std::to_string(bits) + "bps"));
     factory.Set("MeanPktSize", UintegerValue(plan_.options.packet_bytes));
     auto disc = factory.Create<ns3::QueueDisc>();
-    disc->TraceConnectWithoutContext("Drop", ns3::Callback<void, Ptr<const ns3::QueueDiscItem>>(
-                                                 [this](Ptr<const ns3::QueueDiscItem> item) { note_drop(item); }));
-    disc->TraceConnectWithoutContext("Mark",
-                                     ns3::Callback<void, Ptr<const ns3::QueueDiscItem>, const char*>(
-                                         [this](Ptr<const ns3::QueueDiscItem> item, const char*) { note_mark(item); }));
+    watch(*disc);
     disc->Initialize();
     return disc;
+  }
+
+  void watch(ns3::QueueDisc& disc) {
+    disc.TraceConnectWithoutContext("Drop", ns3::Callback<void, Ptr<const ns3::QueueDiscItem>>(
+                                                [this](Ptr<const ns3::QueueDiscItem> item) { note_drop(item); }));
+    disc.TraceConnectWithoutContext("Mark",
+                                    ns3::Callback<void, Ptr<const ns3::QueueDiscItem>, const char*>(
+                                        [this](Ptr<const ns3::QueueDiscItem> item, const char*) { note_mark(item); }));
   }
 
   void note_drop(Ptr<const ns3::QueueDiscItem> item) {
@@ -210,10 +258,20 @@ class Trial {
     lay(route.backward, sender);
     receiver.wire->filter([this](const Mark::Fields& fields) { return lose(fields); });
     listen(receiver);
-    sources_.push_back(std::make_unique<Source>(plan_, i, ledger_, begin_));
+    sources_.push_back(new_source(i));
     if (plan_.options.keep_delays && route.measured)
       sources_.back()->watch([this](const Mark::Fields& echo) { note_queue(echo.queue); });
     connect(sender, receiver, *sources_.back());
+  }
+
+  std::unique_ptr<Sender> new_source(std::size_t i) {
+    if (!plan_.given.empty()) return std::make_unique<GivenSource>(plan_, i, ledger_, begin_);
+    auto source = std::make_unique<Source>(plan_, i, ledger_, begin_);
+    if (pilot_ && i == 0) {
+      steered_ = source.get();
+      steered_->steer(pilot_);
+    }
+    return source;
   }
 
   void lay(const std::vector<int>& links, const Host& to) {
@@ -293,8 +351,12 @@ class Trial {
       if (packet->GetSize() == 0) return;
   }
 
-  void connect(const Host& from, const Host& to, Source& source) {
+  void connect(const Host& from, const Host& to, Sender& source) {
     auto socket = add_socket(from.node);
+    if (&source == steered_) {
+      socket->SetCongestionControlAlgorithm(CreateObject<HeldWindow>());
+      socket->SetUseEcn(ns3::TcpSocketState::Off);
+    }
     source.attach(socket);
     sockets_.push_back(socket);
     socket->Bind();
@@ -303,39 +365,19 @@ class Trial {
     });
   }
 
-  void poll(const std::function<void()>& keep_going) {
+  void poll() {
     try {
-      keep_going();
+      keep_going_();
     } catch (...) {
       failure_ = std::current_exception();
       return Simulator::Stop();
     }
-    Simulator::Schedule(NanoSeconds(plan_.ns(100)), [this, keep_going] { poll(keep_going); });
+    Simulator::Schedule(NanoSeconds(plan_.ns(100)), [this] { poll(); });
   }
 
   void note_queue(std::uint32_t queue) {
     if (queue >= queues_.size()) queues_.resize(queue + 1);
     ++queues_[queue];
-  }
-
-  Result collect() {
-    if (failure_) std::rethrow_exception(failure_);
-    for (auto& source : sources_) source->finish(plan_.duration);
-    ledger_.finish();
-    Result result;
-    for (std::size_t i = 0; i < sources_.size(); ++i)
-      if (plan_.routes[i].measured) result.first_on.push_back(sources_[i]->first_on());
-    for (Row& row : ledger_.rows())
-      if (plan_.routes[row.sender].measured) result.flows.push_back(std::move(row));
-    result.totals.events = Simulator::GetEventCount();
-    for (const Row& row : result.flows) {
-      result.totals.sent += row.sent;
-      result.totals.delivered += row.delivered;
-    }
-    result.marked = marked_;
-    fill_link(result.totals);
-    if (plan_.options.keep_delays) fill_delays(result);
-    return result;
   }
 
   // Of the most used link, as in the engine.
@@ -376,7 +418,10 @@ class Trial {
     return values[static_cast<std::size_t>(rank)];
   }
 
+  const Cleaner cleaner_;  // goes last
   const Plan& plan_;
+  Pilot* pilot_;
+  std::function<void()> keep_going_;
   Ledger ledger_;
   Deliveries deliveries_;
   WireRules rules_;
@@ -384,7 +429,9 @@ class Trial {
   std::vector<std::unique_ptr<Router>> routers_;
   std::vector<Ptr<Wire>> wires_;
   ns3::InternetStackHelper stack_ = make_stack();
-  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<std::unique_ptr<Sender>> sources_;
+  Source* steered_ = nullptr;
+  Ptr<MarkingQueue> marking_;
   std::vector<Ptr<MarkedSocket>> sockets_;
   std::vector<std::uint64_t> queues_;
   std::uint64_t marked_ = 0;
@@ -401,9 +448,14 @@ class Trial {
 }  // namespace
 
 Result run_trial(const Plan& plan, const std::function<void()>& keep_going) {
-  const Cleaner cleaner;
-  Trial trial(plan);
-  return trial.run(keep_going);
+  const auto stage = new_stage(plan, nullptr, keep_going);
+  stage->begin();
+  stage->go_on();
+  return stage->collect();
+}
+
+std::unique_ptr<Stage> new_stage(const Plan& plan, Pilot* pilot, std::function<void()> keep_going) {
+  return std::make_unique<Trial>(plan, pilot, std::move(keep_going));
 }
 
 }  // namespace lcca_ns3

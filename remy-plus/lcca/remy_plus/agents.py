@@ -168,21 +168,23 @@ class Agent:
         Args:
             late: decide at late packets of earlier flows too, as rule tables do: for replaying them.
         """
-        chosen = {"multiple": 0.0, "increment": 0.0, "pacing": 0.0, **asdict(self.steering)}
-        table = chosen.pop("actions", ())
         try:
-            return _core.Agent(
-                signals=list(self.signals),
-                history=self.history,
-                rtts=self.decisions.rtts,
-                smallest_rtt=self.decisions.round_trip == "smallest",
-                late=late,
-                steering=self.steering.kind,
-                table=list(table),
-                **chosen,
-            )
+            return _core.Agent(late=late, **self.parts())
         except (ValueError, TypeError) as error:
             raise InputError(f"agent: {str(error).splitlines()[0]}") from error
+
+    def parts(self) -> dict[str, Any]:
+        """Return it as plain values, of which the engine's form is made, here or in another process."""
+        chosen = {"multiple": 0.0, "increment": 0.0, "pacing": 0.0, **asdict(self.steering)}
+        return {
+            "signals": list(self.signals),
+            "history": self.history,
+            "rtts": float(self.decisions.rtts),
+            "smallest_rtt": self.decisions.round_trip == "smallest",
+            "steering": self.steering.kind,
+            "table": list(chosen.pop("actions", ())),
+            **chosen,
+        }
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values, for policy files."""

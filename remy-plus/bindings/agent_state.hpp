@@ -1,0 +1,60 @@
+// Agents and rewards from plain values, for every module that lets agents play.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "remy_plus/agent.hpp"
+#include "remy_plus/reward.hpp"
+
+namespace remy_plus::bindings {
+
+inline Steering steering_by_name(const std::string& name) {
+  if (name == "window") return Steering::window;
+  if (name == "rate") return Steering::rate;
+  if (name == "table") return Steering::table;
+  throw std::invalid_argument("steering must be window, rate or table, got '" + name + "'");
+}
+
+inline RewardKind reward_by_name(const std::string& name) {
+  if (name == "utility") return RewardKind::utility;
+  if (name == "gain") return RewardKind::gain;
+  if (name == "aurora") return RewardKind::aurora;
+  if (name == "orca") return RewardKind::orca;
+  throw std::invalid_argument("a reward is utility, gain, aurora or orca, not '" + name + "'");
+}
+
+inline Agent make_agent(const std::vector<std::string>& signals, std::size_t history, double rtts, bool smallest_rtt,
+                        bool late, const std::string& steering, double multiple, double increment, double pacing,
+                        double initial, double smallest, double largest,
+                        const std::vector<std::tuple<double, double, double>>& table) {
+  Agent agent;
+  for (const std::string& name : signals) {
+    const auto at = std::find(signal_names.begin(), signal_names.end(), name);
+    if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + name + "'");
+    agent.signals.push_back(static_cast<Signal>(at - signal_names.begin()));
+  }
+  agent.history = history;
+  agent.decisions = {rtts, smallest_rtt, late};
+  agent.actions = {steering_by_name(steering), multiple, increment, pacing, initial, smallest, largest, {}};
+  for (const auto& [add, times, pace] : table) agent.actions.table.push_back({add, times, pace});
+  agent.check();
+  return agent;
+}
+
+inline Reward make_reward(const std::string& kind, double throughput_weight, double delay_weight, double interval,
+                          double aurora_second) {
+  Reward reward;
+  reward.kind = reward_by_name(kind);
+  reward.throughput_weight = throughput_weight;
+  reward.delay_weight = delay_weight;
+  reward.interval = interval;
+  reward.aurora_second = aurora_second;
+  reward.check();
+  return reward;
+}
+
+}  // namespace remy_plus::bindings
