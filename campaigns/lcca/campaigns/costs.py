@@ -24,22 +24,40 @@ class Cost:
 
 
 class Costs:
-    """The costs of a run, kept in costs.json. A killed run loses what it had not noted yet."""
+    """The costs of a run, kept in costs.json; without a folder, in memory. A killed run loses what it had not noted."""
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder | None) -> None:
         self._folder = folder
-        self._phases = {cost.name: cost for cost in _costs_so_far(folder.path / "costs.json")}
+        before = _costs_so_far(folder.path / "costs.json") if folder else []
+        self._phases = {cost.name: cost for cost in before}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[Cost]:
         """Measure a stretch of a phase; the caller adds its trials and packets to what is yielded."""
-        cost = self._phases.setdefault(name, Cost(name))
+        cost = self.total(name)
         cpu, wall = time.process_time(), time.monotonic()
         try:
             yield cost
         finally:
             cost.cpu_s = round(cost.cpu_s + time.process_time() - cpu, 3)
             cost.wall_s = round(cost.wall_s + time.monotonic() - wall, 3)
+            self._note()
+
+    def add(self, name: str, more: Cost) -> None:
+        """Add what another process spent on a phase."""
+        cost = self.total(name)
+        cost.cpu_s = round(cost.cpu_s + more.cpu_s, 3)
+        cost.wall_s = round(cost.wall_s + more.wall_s, 3)
+        cost.trials += more.trials
+        cost.packets += more.packets
+        self._note()
+
+    def total(self, name: str) -> Cost:
+        """Return what a phase has cost so far."""
+        return self._phases.setdefault(name, Cost(name))
+
+    def _note(self) -> None:
+        if self._folder is not None:
             self._folder.write_json("costs.json", {"phases": [asdict(c) for c in self._phases.values()]})
 
 

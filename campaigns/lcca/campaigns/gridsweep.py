@@ -30,6 +30,7 @@ def sweep_grid(
     resume: bool,
     place: str = "local",
     cells: Path | None = None,
+    trainings: int = 1,
     say: Callable[[str], None] = lambda text: None,
 ) -> GridResult:
     """Run every point of a grid into a folder of its own below `path`; points that are complete are left alone.
@@ -41,6 +42,7 @@ def sweep_grid(
         resume: go on with what is there.
         place: where trials run.
         cells: a folder of finished trainings.
+        trainings: how many policies learn at once.
         say: told which point begins.
 
     Raises:
@@ -49,7 +51,9 @@ def sweep_grid(
     rows = []
     for number, point in enumerate(grid.points, 1):
         say(f"point {number} of {len(grid.points)}: {point.name}")
-        found = sweep(point.config, path / point.name, jobs=jobs, resume=resume, place=place, cells=cells)
+        found = sweep(
+            point.config, path / point.name, jobs=jobs, resume=resume, place=place, cells=cells, trainings=trainings
+        )
         rows.append(_row(point, found.summary))
     content = {"format": 1, "grid": grid.name, "hash": grid.hash, "points": rows}
     write_atomically(path / "grid.json", (json.dumps(content, sort_keys=True, indent=1) + "\n").encode())

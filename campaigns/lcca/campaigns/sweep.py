@@ -20,6 +20,7 @@ from lcca.campaigns.learn import engine_of, learning_rows, train
 from lcca.campaigns.plan import learners
 from lcca.campaigns.progress import Reporter, Task
 from lcca.campaigns.runfolder import COMPLETE, RunFolder, read_json
+from lcca.campaigns.side_by_side import train_side_by_side
 from lcca.campaigns.summary import all_comparisons, summary, verdicts
 from lcca.campaigns.truth import run_truth, truth_summary
 from lcca.campaigns.trying import run_tests, tested_networks
@@ -49,6 +50,7 @@ def sweep(
     quiet: bool = False,
     place: str = "local",
     cells: Path | None = None,
+    trainings: int = 1,
 ) -> Result:
     """Run a campaign to its end, going on from whatever its folder holds.
 
@@ -60,6 +62,7 @@ def sweep(
         quiet: say nothing.
         place: where trials run, an executor's name; never changes a result.
         cells: a folder of finished trainings, used and added to; None trains everything here.
+        trainings: how many policies learn at once, each on one thread; 1 gives each in turn all the jobs.
 
     Raises:
         InputError: the folder cannot be used; see `RunFolder.open`.
@@ -70,7 +73,7 @@ def sweep(
         if folder.complete:
             return _finished(folder, reporter)
         with executor(place, jobs) as runner:
-            return _run(folder, engine_of(config, jobs, runner), reporter, CellStore(cells))
+            return _run(folder, engine_of(config, jobs, runner), reporter, CellStore(cells), trainings)
     finally:
         reporter.close()
         folder.close()
@@ -82,13 +85,15 @@ def _finished(folder: RunFolder, reporter: Reporter) -> Result:
     return Result(folder.path, read_json(folder.path / "summary.json", mend))
 
 
-def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cells: CellStore) -> Result:
+def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cells: CellStore, trainings: int) -> Result:
     config, costs = folder.config, Costs(folder)
     if config.validation.ns3:
         installed()  # or say so before hours of training
     plan = learners(config)
     reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
     folder.set_state("training")
+    if trainings > 1:
+        train_side_by_side(folder, plan, costs, reporter, cells, trainings)
     curves = [
         learning_rows(learner, train(folder, learner, engine, costs, reporter, f" ({i} of {len(plan)})", cells))
         for i, learner in enumerate(plan, 1)

@@ -173,6 +173,10 @@ def _record(incast: Incast, trace: Trace, found: dict[str, Any]) -> SwitchRecord
     ]
     packets, fct, slowdown = np.array(rows, dtype=np.float64).reshape(-1, 3).T
     return SwitchRecord(
-        packets * (PACKET_BYTES - HEADER_BYTES), fct, slowdown, np.array(found["queue_ns"]) / 1000, int(found["marked"]),
+        packets * (PACKET_BYTES - HEADER_BYTES),
+        fct,
+        slowdown,
+        np.array(found["queue_ns"]) / 1000,
+        int(found["marked"]),
         int(sum(flows["dropped"])),
     )

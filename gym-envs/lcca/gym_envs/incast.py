@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -103,5 +102,3 @@ class Incast(Model):
         plan = trial_plan(network, UNUSED, seed, self.duration_us, NetworkModel(), options, False)
         dctcp = Classical("dctcp", {"time_scale": 1.0, "min_rto": self.min_rto_us, "mark_threshold": 2.0})
         return {**with_classical(plan, dctcp, network), "queue": "marking", "queue_attributes": {}, "given": trace}
-
-

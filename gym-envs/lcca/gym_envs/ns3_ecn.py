@@ -162,7 +162,12 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
         self._over = reading.over
         self._see(state(reading, setting, self.incast.buffer))
         reward = self.utility(reading.rate, reading.queue)
-        told = {"now_us": reading.now_us, "queue_packets": reading.queue, "rate": reading.rate, "marked": reading.marked}
+        told = {
+            "now_us": reading.now_us,
+            "queue_packets": reading.queue,
+            "rate": reading.rate,
+            "marked": reading.marked,
+        }
         return self._seen.copy(), reward, False, reading.over, {**self._info, **told}
 
     def record(self) -> SwitchRecord:

@@ -105,7 +105,7 @@ class _Process:
     def __init__(self, host: str) -> None:
         self.owner = os.getpid()
         ours, theirs = socket.socketpair()
-        self._log = tempfile.NamedTemporaryFile(prefix="lcca-session-", mode="w+b")  # noqa: SIM115
+        self._log = tempfile.NamedTemporaryFile(prefix="lcca-session-", mode="w+b")
         with theirs:
             command = [sys.executable, "-m", __name__, host, str(theirs.fileno()), str(self.owner)]
             self._process = subprocess.Popen(

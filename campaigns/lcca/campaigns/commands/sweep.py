@@ -9,7 +9,7 @@ from typing import Any
 
 from lcca.campaigns.cells import CellStore
 from lcca.campaigns.commands.campaign import add_campaign
-from lcca.campaigns.commands.options import command, print_json
+from lcca.campaigns.commands.options import command, positive, print_json
 from lcca.campaigns.commands.policies import add_topology
 from lcca.campaigns.forecast import forecast
 from lcca.campaigns.grid import Grid, read_grid
@@ -46,6 +46,14 @@ def add(commands: Any) -> None:
         metavar="FOLDER",
         help=f"finished trainings, used and added to (default: {CELLS}; none with --out)",
     )
+    parser.add_argument(
+        "--trainings",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="policies that learn at once, each in a process on one thread (default 1: each in turn, on all threads); "
+        "never changes a result",
+    )
     add_topology(parser)
     parser.set_defaults(run=run)
 
@@ -73,7 +81,15 @@ def _plan(options: argparse.Namespace, grid: Grid, cells: CellStore) -> int:
 def _single(options: argparse.Namespace, grid: Grid, cells: Path | None) -> int:
     config = grid.points[0].config
     folder = options.out or default_folder(config)
-    result = sweep(config, folder, jobs=options.jobs, resume=options.resume, place=options.executor, cells=cells)
+    result = sweep(
+        config,
+        folder,
+        jobs=options.jobs,
+        resume=options.resume,
+        place=options.executor,
+        cells=cells,
+        trainings=options.trainings,
+    )
     if options.json:
         print_json(result.summary)
         return 0
@@ -92,6 +108,7 @@ def _grid(options: argparse.Namespace, grid: Grid, cells: Path | None) -> int:
         resume=options.resume,
         place=options.executor,
         cells=cells,
+        trainings=options.trainings,
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )
     if options.json:
