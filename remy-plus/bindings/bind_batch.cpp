@@ -16,6 +16,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 const Policy& policy_of(nb::handle handle);
+std::shared_ptr<const Stamping> header_of(nb::handle handle);
 
 namespace {
 
@@ -32,6 +33,12 @@ std::vector<Policy> policies_of(const nb::list& handles) {
   std::vector<Policy> policies;
   for (nb::handle handle : handles) policies.push_back(policy_of(handle));
   return policies;
+}
+
+std::vector<std::shared_ptr<const Stamping>> headers_of(const nb::list& handles) {
+  std::vector<std::shared_ptr<const Stamping>> headers;
+  for (nb::handle handle : handles) headers.push_back(header_of(handle));
+  return headers;
 }
 
 std::vector<Trial> trials_of(const Column<std::uint32_t>& policy, const Column<std::uint32_t>& network,
@@ -113,10 +120,11 @@ BatchResult run_released(const std::vector<Policy>& policies, const std::vector<
 nb::dict run(const nb::list& policies, const std::vector<Network>& networks, const Column<std::uint32_t>& policy_index,
              const Column<std::uint32_t>& network_index, const Column<std::uint64_t>& seed, double duration,
              double link_interval, bool rplus_link_window, unsigned jobs, bool keep_delays, bool keep_flows,
-             bool keep_uses, bool keep_links, double ack_size) {
+             bool keep_uses, bool keep_links, double ack_size, double mark_above) {
   BatchOptions options;
   options.duration = duration;
-  options.model = {link_interval, rplus_link_window, ack_size};
+  options.model = {link_interval, rplus_link_window, ack_size, mark_above};
+  options.headers = headers_of(policies);
   options.jobs = std::max(jobs, 1u);
   options.keep_delays = keep_delays;
   options.keep_flows = keep_flows;
@@ -143,7 +151,7 @@ nb::dict run(const nb::list& policies, const std::vector<Network>& networks, con
 nb::object census(nb::handle policy, const std::vector<Network>& networks, const Column<std::uint32_t>& network_index,
                   const Column<std::uint64_t>& seed, double duration, double link_interval, bool rplus_link_window,
                   unsigned jobs, std::uint32_t rule, const std::vector<std::string>& axes,
-                  const std::vector<std::uint32_t>& prefix, double ack_size) {
+                  const std::vector<std::uint32_t>& prefix, double ack_size, double mark_above) {
   Census wanted;
   wanted.rule = rule;
   wanted.prefix = prefix;
@@ -155,7 +163,8 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
   if (!prefix.empty() && prefix.size() != axes.size()) throw std::invalid_argument("one prefix per axis is needed");
   BatchOptions options;
   options.duration = duration;
-  options.model = {link_interval, rplus_link_window, ack_size};
+  options.model = {link_interval, rplus_link_window, ack_size, mark_above};
+  options.headers = {header_of(policy)};
   options.jobs = std::max(jobs, 1u);
   options.census = wanted;
   const std::vector<std::uint32_t> same(seed.shape(0), 0);
@@ -170,11 +179,11 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
 void bind_batch(nb::module_& m) {
   m.def("run_batch", &run, "policies"_a, "networks"_a, "policy_index"_a, "network_index"_a, "seed"_a, nb::kw_only(),
         "duration"_a, "link_interval"_a, "rplus_link_window"_a, "jobs"_a, "keep_delays"_a, "keep_flows"_a,
-        "keep_uses"_a, "keep_links"_a = false, "ack_size"_a = Model{}.ack_size,
+        "keep_uses"_a, "keep_links"_a = false, "ack_size"_a = Model{}.ack_size, "mark_above"_a = 0.0,
         "Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.");
   m.def("census", &census, "policy"_a, "networks"_a, "network_index"_a, "seed"_a, nb::kw_only(), "duration"_a,
         "link_interval"_a, "rplus_link_window"_a, "jobs"_a, "rule"_a, "axes"_a, "prefix"_a,
-        "ack_size"_a = Model{}.ack_size,
+        "ack_size"_a = Model{}.ack_size, "mark_above"_a = 0.0,
         "Counts, per axis, the upper (no prefix) or lower 16 bits of the float32 values met by one rule.");
 }
 

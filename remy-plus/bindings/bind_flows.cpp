@@ -14,6 +14,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 const Policy& policy_of(nb::handle handle);
+std::shared_ptr<const Stamping> header_of(nb::handle handle);
 
 namespace {
 
@@ -57,6 +58,7 @@ nb::object run(nb::handle policy, const Network& network, const Column<std::int6
   options.model = {link_interval, rplus_link_window};
   options.jobs = std::max(jobs, 1u);
   options.keep_flows = true;
+  options.headers = {header_of(policy)};
   options.given = flows_of(begin, arrival, size, duration);
   const std::vector<Policy> policies{policy_of(policy)};
   const std::vector<Trial> trials(options.given.size(), Trial{0, 0, 0});

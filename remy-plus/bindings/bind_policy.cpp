@@ -13,6 +13,7 @@
 
 #include "arrays.hpp"
 #include "policy_state.hpp"
+#include "stamping_state.hpp"
 
 namespace remy_plus::bindings {
 
@@ -23,8 +24,11 @@ using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::
 
 namespace {
 
+// A policy, and the header that its packets carry with the plain values that it was made of.
 struct PolicyHandle {
   Policy policy;
+  std::shared_ptr<const Stamping> header = nullptr;
+  nb::object content = nb::none();
 };
 
 Signal signal_by_name(const std::string& name) {
@@ -104,7 +108,20 @@ std::tuple<nb::object, nb::object> outputs(const PolicyHandle& self, const Float
 PolicyHandle with_action(const PolicyHandle& self, std::size_t rule, double increment, double multiple, double pacing) {
   RuleTable table = std::get<RuleTable>(self.policy);
   table.actions.at(rule) = checked(increment, multiple, pacing);
-  return {table};
+  return {table, self.header, self.content};
+}
+
+PolicyHandle with_header(const PolicyHandle& self, const nb::dict& content) {
+  return {self.policy, std::make_shared<const Stamping>(stamping_from(content)), content};
+}
+
+nb::tuple state(const PolicyHandle& self) {
+  return self.header ? nb::make_tuple("with-header", state_of(self.policy), self.content) : state_of(self.policy);
+}
+
+PolicyHandle from_state(const nb::tuple& state) {
+  if (nb::cast<std::string>(state[0]) != "with-header") return {policy_from(state)};
+  return with_header({policy_from(nb::cast<nb::tuple>(state[1]))}, nb::cast<nb::dict>(state[2]));
 }
 
 std::uint32_t find(const PolicyHandle& self, const std::vector<double>& values) {
@@ -117,6 +134,9 @@ std::uint32_t find(const PolicyHandle& self, const std::vector<double>& values) 
 }  // namespace
 
 const Policy& policy_of(nb::handle handle) { return nb::cast<const PolicyHandle&>(handle).policy; }
+std::shared_ptr<const Stamping> header_of(nb::handle handle) {
+  return nb::cast<const PolicyHandle&>(handle).header;
+}
 
 void bind_policy(nb::module_& m) {
   nb::class_<PolicyHandle>(m, "Policy", "A policy compiled for the engine.")
@@ -140,10 +160,11 @@ void bind_policy(nb::module_& m) {
            "A network's outputs for (n, inputs) views and (n, 2 × cells) states, and the states afterwards.")
       .def("with_action", &with_action, "rule"_a, "increment"_a, "multiple"_a, "pacing"_a,
            "The same table with another action for one rule; the compiled tree is shared.")
+      .def("with_header", &with_header, "content"_a,
+           "The same with a header on its packets: the content of a Stamping; ValueError names what is wrong with it.")
       .def("find", &find, "signals"_a, "Index of the rule that holds these values (one per engine signal).")
-      .def("__getstate__", [](const PolicyHandle& self) { return state_of(self.policy); })
-      .def("__setstate__",
-           [](PolicyHandle& self, const nb::tuple& state) { new (&self) PolicyHandle{policy_from(state)}; })
+      .def("__getstate__", &state)
+      .def("__setstate__", [](PolicyHandle& self, const nb::tuple& state) { new (&self) PolicyHandle(from_state(state)); })
       .def_prop_ro("rules", [](const PolicyHandle& self) {
         return std::visit([](const auto& p) { return p.rules(); }, self.policy);
       });

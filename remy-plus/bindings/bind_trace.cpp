@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "remy_plus/observers.hpp"
+#include "remy_plus/stamping.hpp"
 
 namespace remy_plus::bindings {
 
@@ -13,31 +14,35 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 const Policy& policy_of(nb::handle handle);
+std::shared_ptr<const Stamping> header_of(nb::handle handle);
 
 namespace {
 
 template <class P>
 std::vector<TraceRow> traced(const Network& network, const Model& model, const P& policy, std::uint64_t seed,
-                             double duration, const Script* script) {
+                             double duration, const Script* script, const Stamping* header) {
   const RuleTable* table = nullptr;
   if constexpr (std::is_same_v<P, RuleTable>) table = &policy;
   TraceObserver observer(table);
   Workspace space;
-  run_simulation(network, model, policy, seed, duration, space, observer, script);
+  run_simulation(network, model, policy, seed, duration, space, observer, script, header);
   return observer.rows;
 }
 
 nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, double duration, double link_interval,
-               bool rplus_link_window, const Script& script, double ack_size) {
-  const Model model{link_interval, rplus_link_window, ack_size};
+               bool rplus_link_window, const Script& script, double ack_size, double mark_above) {
+  const Model model{link_interval, rplus_link_window, ack_size, mark_above};
   validate(model);
   if (!(duration > 0) || duration == never) throw std::invalid_argument("duration must be > 0 µs and finite");
   const auto measured = static_cast<std::size_t>(network.senders);
   const std::size_t all = network.layout ? network.layout->ways.size() : measured;
   if (!script.empty() && script.size() != measured && script.size() != all)
     throw std::invalid_argument("a script needs one list of switch times per sender");
+  const auto header = header_of(policy);
   const std::vector<TraceRow> rows = std::visit(
-      [&](const auto& p) { return traced(network, model, p, seed, duration, script.empty() ? nullptr : &script); },
+      [&](const auto& p) {
+        return traced(network, model, p, seed, duration, script.empty() ? nullptr : &script, header.get());
+      },
       policy_of(policy));
   nb::dict out;
   out["now_us"] = column<double>(rows, [](const TraceRow& r) { return r.now; });
@@ -64,7 +69,7 @@ nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, do
 
 void bind_trace(nb::module_& m) {
   m.def("trace", &trace, "policy"_a, "network"_a, "seed"_a, nb::kw_only(), "duration"_a, "link_interval"_a,
-        "rplus_link_window"_a, "script"_a, "ack_size"_a = Model{}.ack_size,
+        "rplus_link_window"_a, "script"_a, "ack_size"_a = Model{}.ack_size, "mark_above"_a = 0.0,
         "One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones. "
         "Senders that are not measured show in no row; a script for the measured ones alone leaves the others off.");
 }

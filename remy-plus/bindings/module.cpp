@@ -10,6 +10,7 @@ void bind_batch(nanobind::module_& m);
 void bind_flows(nanobind::module_& m);
 void bind_lanes(nanobind::module_& m);
 void bind_trace(nanobind::module_& m);
+void bind_coding(nanobind::module_& m);
 }  // namespace remy_plus::bindings
 
 NB_MODULE(_core, m) {
@@ -21,4 +22,5 @@ NB_MODULE(_core, m) {
   remy_plus::bindings::bind_flows(m);
   remy_plus::bindings::bind_trace(m);
   remy_plus::bindings::bind_lanes(m);
+  remy_plus::bindings::bind_coding(m);
 }

@@ -34,6 +34,8 @@ class Batch {
         const BatchOptions& options)
       : policies_(policies), networks_(networks), trials_(trials), options_(options) {
     validate(options.model);
+    if (!options.headers.empty() && options.headers.size() != policies.size())
+      throw std::invalid_argument("headers must have one entry per policy");
     if (!(options.duration > 0) || options.duration == never)
       throw std::invalid_argument("duration must be > 0 µs and finite");
     for (const Network& network : networks) validate(network);
@@ -77,6 +79,10 @@ class Batch {
     for (const Policy& policy : policies_)
       if (rules(policy) != each) throw std::invalid_argument("keep_uses needs policies with equally many rules");
     result_.trial_uses.resize(trials_.size() * each);
+  }
+
+  const Stamping* header(std::size_t policy) const {
+    return options_.headers.empty() ? nullptr : options_.headers[policy].get();
   }
 
   static const Uses& uses_of_trial(const Worker& worker) { return worker.space.uses; }
@@ -127,7 +133,7 @@ class Batch {
   void simulate(Worker& worker, std::size_t i, const Trial& trial, const P& policy) {
     const auto run = [&](auto& observer) {
       result_.trials[i] = run_simulation(networks_[trial.network], options_.model, policy, trial.seed,
-                                         options_.duration, worker.space, observer);
+                                         options_.duration, worker.space, observer, nullptr, header(trial.policy));
     };
     if constexpr (std::is_same_v<P, RuleTable>) {
       if (options_.census) {

@@ -41,6 +41,11 @@ SCALES = {
     "send_ratio": (1, 1),
     "slow_receive_ratio": (1, 1),
     "one_way_ratio": (1, 1),
+    "hop_delay": (1, 4),
+    "queue_time": (1, 4),
+    "flows": (1, 4),
+    "mark": None,
+    "load": (1, 1),
 }
 
 

@@ -121,7 +121,7 @@ def spoil(document, where, value):
         (["signals"], ["send_emwa"], r"signals\[0\]: unknown signal 'send_emwa' \(did you mean 'send_ewma'"),
         (["signals"], [["x"]], r"signals\[0\]: must be a name"),
         (["signal_set"], 3, "signal_set: must be text or null"),
-        (["header"], {}, "header: must be text or null"),
+        (["header"], 3, "header: must be a name, a description or null"),
         (["provenance"], [], "provenance: must be an object"),
         (["pacing"], ..., "pacing: must be 'relative' or 'absolute', got 'missing'"),
         (["pacing"], 1, "pacing: must be 'relative' or 'absolute', got 1"),
@@ -222,7 +222,7 @@ def test_random_damage_never_crashes(data):
 
 @pytest.mark.parametrize("bad", [{"x": float("nan")}, {"x": {1, 2}}, {"x": 10**5000}, {1: 0, "1": 0}])
 def test_provenance_must_be_json(bad):
-    with pytest.raises(InputError, match="provenance: cannot be written as JSON"):
+    with pytest.raises(InputError, match="provenance or header: cannot be written as JSON"):
         dumps(PolicyFile(Aimd(), provenance=bad))
 
 

@@ -20,7 +20,7 @@ def test_definitions_are_complete(name):
     assert 0 <= low < high <= SIGNAL_CEILING
     assert (found.source == "in-network") == (found.carries is not None) == (found.header_bits == 32)
     assert found.doc.endswith(".")
-    assert found.reference.startswith(("paper §", "R+ "))
+    assert found.reference.startswith(("paper §", "R+ ", "CSIG ", "PRED", "RFC ", "HPCC "))
     assert found.smoothing
 
 

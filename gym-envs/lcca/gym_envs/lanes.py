@@ -20,7 +20,9 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.agents import Agent, TableSteering
 from lcca.remy_plus.engine import Model, NetworkList, available_jobs, compile_policy
 from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.policies import Policy
+from lcca.remy_plus.policies import Policy, WithHeader
+from lcca.remy_plus.signals import CARRIED
+from lcca.remy_plus.stamping import PLAIN
 
 Floats = NDArray[np.float32]
 
@@ -53,6 +55,13 @@ class Rules:
     patience: float = 0.0
     late: bool = False
 
+    def _require_plain(self) -> None:
+        for name in self.agent.signals:
+            if CARRIED.get(name, "queue") not in PLAIN:
+                raise InputError(f"signal {name}: environments have no headers that would bring it")
+        if isinstance(self.others, WithHeader):
+            raise InputError("others: environments have no headers; leave it out")
+
     def core(
         self, lanes: Sequence[int], *, all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int
     ) -> _core.Lanes:
@@ -61,6 +70,7 @@ class Rules:
         Raises:
             InputError: a duration, a patience or numbers of lanes that are impossible.
         """
+        self._require_plain()
         try:
             return _core.Lanes(
                 self.agent.compile(self.late),

@@ -41,6 +41,11 @@ inline constexpr std::array<Scale, signal_count> signal_scales = {{
     {1, 1},    // send_ratio
     {1, 1},    // slow_receive_ratio
     {1, 1},    // one_way_ratio
+    {1, 4},    // hop_delay, µs
+    {1, 4},    // queue_time, µs
+    {1, 4},    // flows
+    {1, 0},    // mark
+    {1, 1},    // load
 }};
 
 // Base-2 logarithm of x >= 1 by basic arithmetic alone, good to single precision: equal on every platform.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "remy_plus/network.hpp"
 #include "remy_plus/policy.hpp"
 #include "remy_plus/record.hpp"
+#include "remy_plus/stamping.hpp"
 
 namespace remy_plus {
 
@@ -38,6 +40,7 @@ struct BatchOptions {
   bool keep_uses = false;         // look-ups per rule of every trial; needs policies of equal size
   std::optional<Census> census;   // rule tables only
   std::vector<GivenFlows> given;  // the open flows of every trial, or empty for random ones
+  std::vector<std::shared_ptr<const Stamping>> headers;  // per policy: that its packets carry, or none; or empty
 };
 
 struct BatchResult {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "remy_plus/packet.hpp"
+#include "remy_plus/reader.hpp"
 #include "remy_plus/signals.hpp"
 
 namespace remy_plus {
@@ -32,9 +34,11 @@ class Memory {
   // A packet of the current flow was received at `now`. `acknowledged` is the highest sequence number acknowledged
   // before it; `net` knows what the packet met on its way. The first packet of a flow only starts the clocks (R+).
   template <class Net, class Received>
-  void receive(const Net& net, const Received& packet, double now, std::int64_t acknowledged, SignalMask wanted) {
+  void receive(Net& net, const Received& packet, double now, std::int64_t acknowledged, SignalMask wanted) {
     const bool extras = (wanted & ~core_signals) != 0;
     if (extras) note_loss(packet);
+    const Seen* seen = nullptr;
+    if constexpr (requires { net.look(packet); }) seen = &net.look(packet);
     const double rtt = now - packet.sent;
     if (last_sent_ == 0 || last_received_ == 0) {
       smallest_rtt_ = rtt;
@@ -46,16 +50,20 @@ class Memory {
       signals_[slow_receive_ewma] = 255.0 / 256 * signals_[slow_receive_ewma] + 1.0 / 256 * gap;
       smallest_rtt_ = std::min(smallest_rtt_, rtt);
       signals_[rtt_ratio] = rtt / smallest_rtt_;
-      signals_[queue] = packet.queue;
-      signals_[link] = packet.link;
-      if (extras) receive_extras(net, packet, now, acknowledged);
+      if (!seen || plain(net)) {
+        signals_[queue] = packet.queue;
+        signals_[link] = packet.link;
+      }
+      if (seen) receive_header(*seen);
+      if (extras) receive_extras(net, packet, now, acknowledged, seen);
     }
     last_sent_ = packet.sent;
     last_received_ = now;
   }
 
   void receive(const Packet& packet, double now, std::int64_t acknowledged, SignalMask wanted, double link_rate) {
-    receive(StampsOnly{link_rate}, packet, now, acknowledged, wanted);
+    StampsOnly net{link_rate};
+    receive(net, packet, now, acknowledged, wanted);
   }
 
  private:
@@ -67,16 +75,39 @@ class Memory {
     expected_ = std::max(expected_, sequence + 1);
   }
 
+  template <class Net>
+  static bool plain(const Net& net) {
+    if constexpr (requires { net.plain(); }) return net.plain();
+    return true;
+  }
+
+  // What a header told; smoothed signals take a step for each header that tells them.
+  void receive_header(const Seen& seen) {
+    for (SignalMask left = seen.fresh; left != 0; left &= left - 1) {
+      const auto s = static_cast<Signal>(std::countr_zero(left));
+      if (s == mark)
+        smooth(mark, seen.values[mark]);
+      else
+        signals_[s] = seen.values[s];
+    }
+    if (seen.fresh & bit(queue)) smooth(queue_ewma, seen.values[queue]);
+    if (seen.fresh & bit(link)) smooth(link_ewma, seen.values[link]);
+    if (seen.fresh & bit(available_capacity)) smooth(available_capacity_ewma, seen.values[available_capacity]);
+  }
+
   template <class Net, class Received>
-  void receive_extras(const Net& net, const Received& packet, double now, std::int64_t acknowledged) {
+  void receive_extras(const Net& net, const Received& packet, double now, std::int64_t acknowledged,
+                      const Seen* seen) {
     const std::int64_t ahead = static_cast<std::int64_t>(packet.sequence) - acknowledged;
     signals_[rtt_difference] = now - packet.sent - smallest_rtt_;
     signals_[queueing_delay] = signals_[receive_ewma] * static_cast<double>(ahead > 0 ? ahead : 1);
-    smooth(queue_ewma, packet.queue);
-    smooth(link_ewma, packet.link);
-    const double spare = net.spare(packet);
-    signals_[available_capacity] = spare;
-    smooth(available_capacity_ewma, spare);
+    if (!seen || plain(net)) {
+      smooth(queue_ewma, packet.queue);
+      smooth(link_ewma, packet.link);
+      const double spare = net.spare(packet);
+      signals_[available_capacity] = spare;
+      smooth(available_capacity_ewma, spare);
+    }
     signals_[send_ratio] = ratio(signals_[receive_ewma], signals_[send_ewma]);
     signals_[slow_receive_ratio] = ratio(signals_[receive_ewma], signals_[slow_receive_ewma]);
     const double one_way = net.one_way_delay(packet, now);

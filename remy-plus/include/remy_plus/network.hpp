@@ -35,7 +35,14 @@ struct Model {
   double link_interval = 10;       // µs over which the link signal is collected
   bool rplus_link_window = false;  // divide by the whole interval, as R+ does, even where less time was covered
   double ack_size = 0.1;           // of an acknowledgement, in packets (where acknowledgements cross links)
+  double mark_above = 0;           // packets waiting beyond which a queue marks; 0: DCTCP's rule, see marks_above()
 };
+
+// DCTCP's K: λ × rate × RTT, with λ = 0.17 as in the reference's PRED and DCTCP simulations, at least one packet.
+inline double marks_above(const Model& model, double link_rate, double rtt) {
+  const double step = 0.17 * link_rate * rtt;
+  return model.mark_above > 0 ? model.mark_above : step > 1 ? step : 1;
+}
 
 // Throws std::invalid_argument naming the field and its value.
 void validate(const Network& network);

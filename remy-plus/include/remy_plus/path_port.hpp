@@ -6,8 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include "remy_plus/hop.hpp"
 #include "remy_plus/layout.hpp"
 #include "remy_plus/link_meter.hpp"
 #include "remy_plus/network.hpp"
@@ -25,7 +30,25 @@ static_assert(sizeof(PathPacket) <= 64);
 
 enum class Kind : std::uint8_t { data, ack };
 
-class PathPort {
+// What a packet takes of a link: its size in packets, and in bytes where headers are stamped.
+struct Load {
+  double size;
+  std::uint64_t bytes = 0;
+};
+
+// The headers of the packets under way, by their numbers. A port without headers has none of this.
+struct Headers {
+  const Stamping* stamping = nullptr;
+  std::uint64_t seed = 0, network = 0;
+  std::vector<Carried> carried;
+  std::vector<std::uint64_t> words;
+
+  std::uint64_t* of(std::uint32_t packet) { return words.data() + packet * stamping->words; }
+};
+
+// With `headers`, hops stamp what packets carry, and packets have sizes of their own.
+template <bool headers>
+class BasicPathPort {
  public:
   struct Slot {
     double start;    // µs, start of service
@@ -33,27 +56,42 @@ class PathPort {
     std::uint32_t packet;
     bool collect;
   };
+  struct Stamped : Slot {
+    double arrived;       // µs, at this hop
+    double size;          // packets
+    std::uint64_t bytes;  // of the packet
+    std::uint64_t until;  // bytes accepted up to it
+  };
+  using Entry = std::conditional_t<headers, Stamped, Slot>;
 
   // `ring` and `packets` are borrowed; the ring's size is a power of two, and it grows.
-  PathPort(const Link& link, const Model& model, std::vector<Slot>& ring, std::vector<PathPacket>& packets)
+  BasicPathPort(const Link& link, const Model& model, std::vector<Entry>& ring, std::vector<PathPacket>& packets)
       : ring_(&ring),
         packets_(&packets),
         meter_(model, link.rate),
         rate_(link.rate),
         size_{1, model.ack_size},
         service_{1 / link.rate, model.ack_size / link.rate},
-        weight_{unit_, static_cast<std::uint64_t>(std::llround(model.ack_size * static_cast<double>(unit_)))},
+        weight_{unit_, weight_of(model.ack_size)},
         delay_(link.delay),
         buffer_(link.buffer),
         mask_(ring.size() - 1) {}
+
+  void stamp(Headers& found, Hop hop) {
+    headers_ = &found;
+    hop_.emplace(std::move(hop));
+  }
+  Hop& hop() { return *hop_; }
 
   // Packets of a train on links of one rate arrive at the very end of a service, but for rounding: what arrives so
   // little early finds the service ended.
   double rounding() const { return 1e-6 * service_[0]; }
 
   // Offers a packet at `now`; false if the buffer was full. `link_moved` is as in Port::accept, and services that end
-  // by `settled` >= now have ended. With `collect` the link's stamps are added to the packet's.
-  bool accept(double now, double settled, bool link_moved, std::uint32_t packet, Kind kind, bool collect) {
+  // by `settled` >= now have ended. With `collect` the link's stamps are added to the packet's. `load` matters with
+  // headers alone: without them, it follows from the kind.
+  bool accept(double now, double settled, bool link_moved, std::uint32_t packet, Kind kind, bool collect,
+              Load load = {}) {
     settle(settled, link_moved);
     const bool busy = link_moved ? free_at_ > settled : free_at_ >= settled;
     if (busy && static_cast<double>(tail_ - started_) >= buffer_) {
@@ -63,14 +101,19 @@ class PathPort {
     if (tail_ - std::min(head_, started_) > mask_) grow();
     const auto k = static_cast<std::size_t>(kind);
     const double start = busy ? free_at_ : std::max(now, free_at_);
-    free_at_ = start + service_[k];
+    const double size = headers ? load.size : size_[k];
+    const std::uint64_t weight = headers ? weight_of(size) : weight_[k];
+    free_at_ = start + (headers ? size / rate_ : service_[k]);
     waiting_ += start - now;
-    work_ += size_[k];
-    slot(tail_++) = {start, free_at_ + delay_, packet, collect};
-    if (collect)
-      stamp_link((*packets_)[packet], meter_.count(start, weight_[k]));
+    work_ += size;
+    if constexpr (headers)
+      put(now, {{start, free_at_ + delay_, packet, collect}, now, size, load.bytes, 0}, busy);
     else
-      meter_.add(start, weight_[k]);
+      slot(tail_++) = {start, free_at_ + delay_, packet, collect};
+    if (collect)
+      stamp_link((*packets_)[packet], meter_.count(start, weight));
+    else
+      meter_.add(start, weight);
     return true;
   }
 
@@ -92,8 +135,12 @@ class PathPort {
  private:
   static constexpr std::uint64_t unit_ = 65536;  // sizes are metered to 1/65536 of a packet
 
-  Slot& slot(std::uint64_t i) { return (*ring_)[i & mask_]; }
-  const Slot& slot(std::uint64_t i) const { return (*ring_)[i & mask_]; }
+  static std::uint64_t weight_of(double size) {
+    return static_cast<std::uint64_t>(std::llround(size * static_cast<double>(unit_)));
+  }
+
+  Entry& slot(std::uint64_t i) { return (*ring_)[i & mask_]; }
+  const Entry& slot(std::uint64_t i) const { return (*ring_)[i & mask_]; }
 
   // Packets still waiting at `end` count until then.
   double waiting(double end) const {
@@ -111,9 +158,10 @@ class PathPort {
   }
 
   void stamp_queue() {
-    const Slot& s = slot(started_);
+    const Entry& s = slot(started_);
     const auto behind = static_cast<std::uint32_t>(tail_ - started_ - 1);
     ++started_;
+    if constexpr (headers) write_at_dequeue(s, behind);
     if (!s.collect) return;
     PathPacket& packet = (*packets_)[s.packet];
     packet.queue = std::max(packet.queue, behind);
@@ -124,15 +172,62 @@ class PathPort {
     packet.spare = std::min(packet.spare, rate_ * std::max(0.0, 1 - utilisation));
   }
 
+  // --- headers
+
+  void put(double now, Stamped entry, bool busy) {
+    const std::uint64_t waiting = tail_ - started_;
+    const std::uint64_t before = waiting == 0 ? accepted_bytes_ : slot(started_).until - slot(started_).bytes;
+    Moment moment = moment_of(entry);
+    moment.queue_packets = busy ? static_cast<double>(waiting) : 0;
+    moment.queue_bytes = busy ? static_cast<double>(accepted_bytes_ - before) : 0;
+    accepted_bytes_ += entry.bytes;
+    entry.until = accepted_bytes_;
+    slot(tail_++) = entry;
+    Carried* carried = carrying(entry);
+    hop_->enqueue(moment, draws(entry), carried, carried ? headers_->of(entry.packet) : nullptr);
+    (void)now;
+  }
+
+  void write_at_dequeue(const Stamped& entry, std::uint32_t behind) {
+    Moment moment = moment_of(entry);
+    moment.queue_packets = behind;
+    moment.queue_bytes = static_cast<double>(accepted_bytes_ - entry.until);
+    Carried* carried = carrying(entry);
+    hop_->dequeue(moment, draws(entry), carried, carried ? headers_->of(entry.packet) : nullptr);
+  }
+
+  Moment moment_of(const Stamped& entry) const {
+    Moment moment;
+    moment.arrived = entry.arrived;
+    moment.start = entry.start;
+    moment.service = entry.size / rate_;
+    moment.size = entry.size;
+    moment.bytes = entry.bytes;
+    return moment;
+  }
+
+  Carried* carrying(const Stamped& entry) {
+    Carried& carried = headers_->carried[entry.packet];
+    return entry.collect && carried.there ? &carried : nullptr;
+  }
+
+  Draws draws(const Stamped& entry) const {
+    const PathPacket& packet = (*packets_)[entry.packet];
+    return {headers_->seed, headers_->network, packet.sender, packet.sequence};
+  }
+
   void grow() {
-    std::vector<Slot> larger(ring_->size() * 2);
+    std::vector<Entry> larger(ring_->size() * 2);
     for (std::uint64_t i = std::min(head_, started_); i < tail_; ++i) larger[i & (larger.size() - 1)] = slot(i);
     ring_->swap(larger);
     mask_ = ring_->size() - 1;
   }
 
-  std::vector<Slot>* ring_;
+  std::vector<Entry>* ring_;
   std::vector<PathPacket>* packets_;
+  Headers* headers_ = nullptr;
+  std::conditional_t<headers, std::optional<Hop>, std::monostate> hop_;
+  std::uint64_t accepted_bytes_ = 0;
   BasicLinkMeter<std::uint64_t, unit_> meter_;
   double rate_;
   double size_[2];
@@ -149,5 +244,7 @@ class PathPort {
   std::uint64_t tail_ = 0;     // next to be accepted
   std::uint64_t dropped_ = 0;
 };
+
+using PathPort = BasicPathPort<false>;
 
 }  // namespace remy_plus

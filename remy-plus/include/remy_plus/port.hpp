@@ -20,6 +20,7 @@ namespace remy_plus {
 class Port {
  public:
   static constexpr bool many_hops = false;
+  static constexpr bool stamped = false;
   using Clocks = SharedClock;
 
   // `ring` is borrowed storage (its size a power of two); it grows when more packets are under way.

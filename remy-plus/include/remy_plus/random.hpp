@@ -15,7 +15,9 @@ enum class Component : std::uint64_t {
   off_time = 3,
   flow_length = 4,
   loss = 5,
-  arrival = 6
+  arrival = 6,
+  selection = 7,  // which packets carry what of a header
+  rounding = 8    // of numbers in headers
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; variant 13 of Stafford): a bijection on 64 bits.

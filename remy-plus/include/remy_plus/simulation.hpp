@@ -54,6 +54,7 @@ struct NoObserver {
 struct Workspace {
   std::vector<Packet> ring = std::vector<Packet>(1024);  // of one port
   PathSpace paths;                                       // of many
+  StampedSpace stamped;                                  // of one or many, with headers
   std::vector<Sender> senders;
   Earliest next_send;
   std::vector<double> next_switch;
@@ -74,13 +75,14 @@ struct Stopped {};
 // Fixed switch times (on, off, on, …) per sender instead of random ones.
 using Script = std::vector<std::vector<double>>;
 
-// `Net` is what lies between senders: Port, one bottleneck, or Paths over many links. The two agree bit for bit where
-// both can tell of a network.
+// `Net` is what lies between senders: Port, one bottleneck, Paths over many links, or StampedPaths where packets have
+// headers. They agree bit for bit where all can tell of a network.
 template <class P, class Observer = NoObserver, class Net = Port>
 class Simulation {
  public:
   Simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed, double duration,
-             Workspace& space, Observer& observer, const Script* script = nullptr)
+             Workspace& space, Observer& observer, const Script* script = nullptr,
+             const Stamping* stamping = nullptr)
       : network_(network),
         policy_(policy),
         seed_(seed),
@@ -89,8 +91,8 @@ class Simulation {
         space_(space),
         observer_(observer),
         script_(script),
-        net_(network, model, room(space)),
-        clocks_(network),
+        net_(make_net(network_, model, space, stamping, seed)),
+        clocks_(network_),
         wanted_(policy.wanted | Observer::wanted) {
     prepare();
   }
@@ -151,11 +153,14 @@ class Simulation {
   }
 
  private:
-  static auto& room(Workspace& space) {
-    if constexpr (Net::many_hops)
-      return space.paths;
+  static Net make_net(const Network& network, const Model& model, Workspace& space, const Stamping* stamping,
+                      std::uint64_t seed) {
+    if constexpr (Net::stamped)
+      return Net(network, model, space.stamped, stamping, seed);
+    else if constexpr (Net::many_hops)
+      return Net(network, model, space.paths);
     else
-      return space.ring;
+      return Net(network, model, space.ring);
   }
 
   static constexpr double drain_ = 100;  // × duration: open flows have long finished unless the load is above 1
@@ -395,6 +400,7 @@ class Simulation {
   void switch_on(std::size_t i, Sender& s) {
     clocks_.settle(now_);
     clocks_.join(i);
+    if constexpr (Net::stamped) net_.join(i);
     s.on = true;
     s.share_begin = clocks_.read(i);
     s.first_on = std::min(s.first_on, now_);
@@ -440,6 +446,7 @@ class Simulation {
       if (steered(i)) observer_.ended(i);
     clocks_.settle(now_);
     clocks_.leave(i);
+    if constexpr (Net::stamped) net_.leave(i);
     s.on = false;
     close(i, s, now_, true);
   }
@@ -486,10 +493,18 @@ class Simulation {
   std::uint64_t events_ = 0;
 };
 
-// Runs one trial on what its network lies on.
+// Runs one trial on what its network lies on, with the header that packets carry, if any.
 template <class P, class Observer>
 TrialTotals run_simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed,
-                           double duration, Workspace& space, Observer& observer, const Script* script = nullptr) {
+                           double duration, Workspace& space, Observer& observer, const Script* script = nullptr,
+                           const Stamping* stamping = nullptr) {
+  if (stamping) {
+    if (network.switched == Switching::open)
+      throw std::invalid_argument("open flows with headers are not simulated: leave the header out");
+    const Network laid = network.layout ? network : as_layout(network);
+    return Simulation<P, Observer, StampedPaths>(laid, model, policy, seed, duration, space, observer, script, stamping)
+        .run();
+  }
   if (network.layout)
     return Simulation<P, Observer, Paths>(network, model, policy, seed, duration, space, observer, script).run();
   return Simulation<P, Observer>(network, model, policy, seed, duration, space, observer, script).run();

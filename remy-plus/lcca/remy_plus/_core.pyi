@@ -76,6 +76,11 @@ class Policy:
         The same table with another action for one rule; the compiled tree is shared.
         """
 
+    def with_header(self, content: dict) -> Policy:
+        """
+        The same with a header on its packets: the content of a Stamping; ValueError names what is wrong with it.
+        """
+
     def find(self, signals: Sequence[float]) -> int:
         """Index of the rule that holds these values (one per engine signal)."""
 
@@ -86,12 +91,12 @@ class Policy:
     @property
     def rules(self) -> int: ...
 
-def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, keep_delays: bool, keep_flows: bool, keep_uses: bool, keep_links: bool = False, ack_size: float = 0.1) -> dict:
+def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, keep_delays: bool, keep_flows: bool, keep_uses: bool, keep_links: bool = False, ack_size: float = 0.1, mark_above: float = 0.0) -> dict:
     """
     Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.
     """
 
-def census(policy: object, networks: Sequence[Network], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, rule: int, axes: Sequence[str], prefix: Sequence[int], ack_size: float = 0.1) -> object:
+def census(policy: object, networks: Sequence[Network], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, rule: int, axes: Sequence[str], prefix: Sequence[int], ack_size: float = 0.1, mark_above: float = 0.0) -> object:
     """
     Counts, per axis, the upper (no prefix) or lower 16 bits of the float32 values met by one rule.
     """
@@ -101,7 +106,7 @@ def run_given_flows(policy: object, network: Network, begin: Annotated[NDArray[n
     Runs trials with these open flows (times in µs, sizes in packets; those of trial i begin at `begin[i]`) and returns the time from each flow's arrival to that of its last packet; NaN if it never came.
     """
 
-def trace(policy: object, network: Network, seed: int, *, duration: float, link_interval: float, rplus_link_window: bool, script: Sequence[Sequence[float]], ack_size: float = 0.1) -> dict:
+def trace(policy: object, network: Network, seed: int, *, duration: float, link_interval: float, rplus_link_window: bool, script: Sequence[Sequence[float]], ack_size: float = 0.1, mark_above: float = 0.0) -> dict:
     """
     One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones. Senders that are not measured show in no row; a script for the measured ones alone leaves the others off.
     """
@@ -204,3 +209,18 @@ class Lanes:
 
     def record(self, game: int) -> dict:
         """Flows of the latest trial that came to its end, by column."""
+
+def encode(coding: dict, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
+    """
+    The codes of numbers, as hops write them: the content of a Coding, and a draw on [0, 1) for each number.
+    """
+
+def decode(coding: dict, codes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
+    """The numbers of codes, as senders read them."""
+
+def formula_value(tokens: list, sources: Sequence[float], fields: Sequence[float]) -> float:
+    """
+    The value of a formula in postfix order; sources in the order of SOURCE_NAMES.
+    """
+
+SOURCE_NAMES: list = ...

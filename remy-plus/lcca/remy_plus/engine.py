@@ -21,6 +21,7 @@ from lcca.remy_plus.mlp import MlpPolicy
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, Policy, WithHeader
 from lcca.remy_plus.rules import RuleTable
+from lcca.remy_plus.stamping import Stamping, raw_stamping
 from lcca.remy_plus.topology import Layout, layout
 
 Floats = NDArray[np.float64]
@@ -34,11 +35,14 @@ class Model:
         link_interval: µs over which the link signal is collected (the paper's default is 10).
         rplus_link_window: divide by the whole interval even where less time was covered, as R+ does.
         ack_size: of an acknowledgement, in packets (54 of 590 bytes by default); on a plain dumbbell they take no time.
+        mark_above: packets waiting beyond which a queue marks (a step, as DCTCP's); 0 for DCTCP's rule, 0.17 times the
+            link's rate times the network's RTT, at least 1.
     """
 
     link_interval: float = 10.0
     rplus_link_window: bool = False
     ack_size: float = 0.1
+    mark_above: float = 0.0
 
 
 def available_jobs() -> int:
@@ -123,6 +127,7 @@ def _run_core(request: Request) -> Columns:
         keep_uses=request.keep_uses,
         keep_links=request.keep_links,
         ack_size=request.model.ack_size,
+        mark_above=request.model.mark_above,
     )
     return columns
 
@@ -292,6 +297,7 @@ class Engine:
             axes=list(signals),
             prefix=prefix,
             ack_size=self.model.ack_size,
+            mark_above=self.model.mark_above,
         )
         return np.asarray(counts).astype(np.int64)
 
@@ -427,14 +433,19 @@ def compile_layout(laid: Layout, one_way: bool = False) -> _core.Layout:
 def compile_policy(policy: Policy) -> _core.Policy:
     """Return the engine's form of a policy.
 
+    In-network signals that the engine does not have by itself come in a header that costs nothing and is exact, unless
+    the policy has one.
+
     Raises:
         InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 only.
     """
     match policy:
         case RuleTable():
-            return _compile_rules(policy)
+            raw = raw_stamping(policy.signals)
+            return _compile_rules(policy) if raw is None else _stamped(_compile_rules(policy), raw)
         case MlpPolicy():
-            return policy.compile()
+            raw = raw_stamping(policy.signals)
+            return policy.compile() if raw is None else _stamped(policy.compile(), raw)
         case FixedWindow():
             return _core.Policy.fixed_window(policy.window)
         case FixedRate():
@@ -442,9 +453,16 @@ def compile_policy(policy: Policy) -> _core.Policy:
         case Aimd():
             return _core.Policy.aimd(policy.increase, policy.decrease, policy.initial_window)
         case WithHeader():
-            raise InputError(f"header {policy.stamping.name}: the engine does not stamp headers yet")
+            return _stamped(compile_policy(policy.policy), policy.stamping)
         case Classical():
             raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3")
+
+
+def _stamped(compiled: _core.Policy, stamping: Stamping) -> _core.Policy:
+    try:
+        return compiled.with_header(stamping.content())
+    except ValueError as error:
+        raise InputError(f"header {stamping.name}: {error}") from None
 
 
 def _compile_rules(table: RuleTable) -> _core.Policy:

@@ -171,7 +171,7 @@ _define(
     "hop_delay",
     _NONE,
     _ANY,
-    "CSIG max(PD): UEC 1.1; draft-ravi-ippm-csig-01",
+    "CSIG max(PD), draft-ravi-ippm-csig-01",
     "Time from a packet's arrival at a hop to its departure, the largest of the path.",
     carries="hop delay",
 )
@@ -179,7 +179,7 @@ _define(
     "queue_time",
     _NONE,
     _ANY,
-    "CSIG max(nQD): UEC 1.1 as in SAI",
+    "CSIG max(nQD), UEC 1.1 as in SAI",
     "Time that the queue of a hop takes, the largest of the path.",
     carries="queueing time",
 )
@@ -187,7 +187,7 @@ _define(
     "flows",
     _NONE,
     _ANY,
-    "PRED's flow count",
+    "PRED, its count of flows",
     "Flows that are on and pass a hop, the largest of the path.",
     carries="flows",
 )

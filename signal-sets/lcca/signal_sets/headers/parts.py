@@ -109,21 +109,22 @@ class Measurement(Model):
     """How a hop measures what it writes.
 
     Attributes:
-        window: "instant" for the value now; "tumbling" over the interval last completed; "ewma" with the interval as
-            time constant; "counter" since the hop started.
-        interval_us: µs, for tumbling and ewma.
+        window: "instant" for the value now; "tumbling" over the interval last completed; "rolling" over the running
+            tenth of the interval and the nine before it, as the paper's link signal; "ewma" with the interval as time
+            constant; "counter" since the hop started.
+        interval_us: µs, for tumbling, rolling and ewma.
         per: whether of the packet's queue or of the whole port.
         at: whether the packet is stamped as it is put into the queue or as it leaves.
     """
 
-    window: Literal["instant", "tumbling", "ewma", "counter"] = "instant"
+    window: Literal["instant", "tumbling", "rolling", "ewma", "counter"] = "instant"
     interval_us: float | None = Field(default=None, gt=0)
     per: Literal["queue", "port"] = "port"
     at: Literal["enqueue", "dequeue"] = "dequeue"
 
     @model_validator(mode="after")
     def _interval_where_one_is_needed(self) -> Measurement:
-        needed = self.window in ("tumbling", "ewma")
+        needed = self.window in ("tumbling", "rolling", "ewma")
         if needed != (self.interval_us is not None):
             text = f"window {self.window} {'needs an' if needed else 'has no'} interval_us"
             raise_problems("measure", [problem_at(("interval_us",), text)])
