@@ -154,9 +154,12 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
             InputError: the episode is over, or has not begun; or the action is outside the action space.
             SimulationLost: ns-3 died or did not answer; the next reset begins afresh.
         """
+        return self.mark(self.setting(action))
+
+    def mark(self, setting: MarkSetting) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Mark by any setting for one interval, in the grid or not; otherwise as `step`."""
         if self._over:
             raise InputError("step: the episode is over or has not begun; call reset first")
-        setting = self.setting(action)
         self._over = True  # unless an answer comes
         reading = self.switch.advance(setting, self.interval_us)
         self._over = reading.over

@@ -17,6 +17,7 @@ NAMES = (
     "compare",
     "rank",
     "tune",
+    "acc",
     "agree",
     "estimate",
     "verdict",
