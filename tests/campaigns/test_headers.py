@@ -70,7 +70,7 @@ def test_the_resolved_configuration_is_read_again_as_it_is(done: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("csig-compact", "headers.0.header: unknown header 'csig-compact' (did you mean"),
+        ("csig-compact", "headers.0: unknown header 'csig-compact' (did you mean"),
         ("{header: ecn, signals: [queue]}", "ecn carries no 'queue'; it carries mark"),
         ("{header: nosignal-8b, set: {que.bits: 4}}", "has no field 'que' (did you mean 'queue'"),
         ("{header: nosignal-8b, set: {queue.bits: 0}}", "with queue.bits=0: fields.1.bits"),
@@ -89,7 +89,7 @@ def test_what_is_wrong_with_a_header_is_told(tmp_path: Path, entry: str, said: s
 
 
 def test_a_header_file_lies_beside_the_campaign(tmp_path: Path) -> None:
-    own = header("nosignal-8b").model_dump(mode="json", exclude_defaults=True) | {"name": "mine"}
+    own = header("nosignal-8b").model_dump(mode="json") | {"name": "mine"}
     (tmp_path / "mine.yaml").write_text(json.dumps(own))  # JSON is YAML
     (tmp_path / "c.yaml").write_text(TINY + "headers: [mine.yaml]\n")
     assert read_campaign(tmp_path / "c.yaml").candidates[-1].name == "mine"
