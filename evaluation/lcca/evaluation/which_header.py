@@ -198,9 +198,10 @@ def _basis(tables: RunTables, worth: Json) -> Iterator[str]:
     rows = worth["rows"]
     seeds = max(row["net_set"]["n"] for row in rows)
     pairs = max(row["net"]["n"] for row in rows)
+    trained = f"the best of {seeds} trainings each" if seeds > 1 else "one training each"
     yield (
-        f"These are policies learnt with each header's signals, the best of {seeds} training{'s' * (seeds > 1)} each, "
-        f"met on up to {pairs:,} fresh networks; every interval is valid at every look."
+        f"These are policies learnt with each header's signals, {trained}, met on up to {pairs:,} fresh networks; "
+        "every interval is valid at every look."
     )
     told = [row for row in rows if row["net_set"]["verdict"] != "not settled"]
     if len(told) < len(rows):

@@ -67,14 +67,14 @@ def _draw(ax: Axes, points: Sequence[Point], baseline: str) -> None:
 
 
 def _draw_point(ax: Axes, point: Point, number: int) -> None:
-    """Draw a header; those of equal size stand a little beside each other."""
+    """Draw a header; those of equal size stand a little beside each other, their names one below the other."""
     x = point.wire_bytes * 1.07**number if point.wire_bytes else 0.12 * (number + 1)
     hue, marker = VERDICT_HUES[point.verdict], VERDICT_MARKERS[point.verdict]
     if point.low is not None and point.high is not None:
         ax.plot([x, x], [point.low, point.high], color=hue, linewidth=2, solid_capstyle="butt")
     face = PAPER if point.verdict == "not settled" else hue
     ax.plot(x, point.net, marker=marker, color=hue, markerfacecolor=face, markersize=7, linestyle="none")
-    ax.annotate(point.header, (x, point.net), xytext=(8, 3), textcoords="offset points", fontsize=8.5)
+    ax.annotate(point.header, (x, point.net), xytext=(8, 3 - 12 * number), textcoords="offset points", fontsize=8.5)
 
 
 def _draw_front(ax: Axes, front: Sequence[Point], most: int) -> None:
