@@ -31,10 +31,13 @@ def error(path: Path, *overrides: str) -> str:
     return str(caught.value).replace(f"{path.parent}/", "")
 
 
-@pytest.mark.parametrize("path", [*CONFIGS.glob("*.yaml"), *CONFIGS.glob("paper/*.yaml")], ids=lambda path: path.stem)
+CAMPAIGNS = [*CONFIGS.glob("*.yaml"), *CONFIGS.glob("paper/*.yaml"), *CONFIGS.glob("headers/*.yaml")]
+
+
+@pytest.mark.parametrize("path", CAMPAIGNS, ids=lambda path: f"{path.parent.stem}-{path.stem}")
 def test_the_campaigns_that_ship_are_valid(path: Path) -> None:
     config = read_campaign(path)
-    assert len(learners(config)) == len(config.signal_sets) * len(config.utilities) * len(config.training_seeds)
+    assert len(learners(config)) == len(config.candidates) * len(config.utilities) * len(config.training_seeds)
 
 
 def test_the_papers_campaign_is_that_of_section_5() -> None:
