@@ -63,7 +63,7 @@ _TOLD_BY_UNIT = {
 def described(header: Header) -> str | dict[str, Any]:
     """Return what a policy file says of a header: its name where that is the catalogue's, else all of it."""
     known = packaged_headers().get(header.name)
-    return header.name if known == header else header.model_dump(mode="json", exclude_defaults=True)
+    return header.name if known == header else header.model_dump(mode="json")
 
 
 def header_of(told: str | Mapping[str, Any]) -> Header:
@@ -78,7 +78,9 @@ def header_of(told: str | Mapping[str, Any]) -> Header:
         return Header.model_validate(dict(told))
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"header: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(
+            f"header: {'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
+        ) from None
 
 
 def runnable(file: PolicyFile, *, charged: bool = True, packet_bytes: int = PACKET_BYTES) -> Policy:
