@@ -42,7 +42,8 @@ void bind_coding(nb::module_& m) {
   m.def("decode", &decode, "coding"_a, "codes"_a, "The numbers of codes, as senders read them.");
   m.def("formula_value", &formula_value, "tokens"_a, "sources"_a, "fields"_a,
         "The value of a formula in postfix order; sources in the order of SOURCE_NAMES.");
-  m.attr("SOURCE_NAMES") = nb::cast(std::vector<std::string>(source_names.begin(), source_names.begin() + source_count));
+  m.attr("SOURCE_NAMES") =
+      nb::cast(std::vector<std::string>(source_names.begin(), source_names.begin() + source_count));
 }
 
 }  // namespace remy_plus::bindings

@@ -134,9 +134,7 @@ std::uint32_t find(const PolicyHandle& self, const std::vector<double>& values) 
 }  // namespace
 
 const Policy& policy_of(nb::handle handle) { return nb::cast<const PolicyHandle&>(handle).policy; }
-std::shared_ptr<const Stamping> header_of(nb::handle handle) {
-  return nb::cast<const PolicyHandle&>(handle).header;
-}
+std::shared_ptr<const Stamping> header_of(nb::handle handle) { return nb::cast<const PolicyHandle&>(handle).header; }
 
 void bind_policy(nb::module_& m) {
   nb::class_<PolicyHandle>(m, "Policy", "A policy compiled for the engine.")
@@ -164,7 +162,8 @@ void bind_policy(nb::module_& m) {
            "The same with a header on its packets: the content of a Stamping; ValueError names what is wrong with it.")
       .def("find", &find, "signals"_a, "Index of the rule that holds these values (one per engine signal).")
       .def("__getstate__", &state)
-      .def("__setstate__", [](PolicyHandle& self, const nb::tuple& state) { new (&self) PolicyHandle(from_state(state)); })
+      .def("__setstate__",
+           [](PolicyHandle& self, const nb::tuple& state) { new (&self) PolicyHandle(from_state(state)); })
       .def_prop_ro("rules", [](const PolicyHandle& self) {
         return std::visit([](const auto& p) { return p.rules(); }, self.policy);
       });

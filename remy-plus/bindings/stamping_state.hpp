@@ -59,7 +59,7 @@ inline Coding coding_from(const nb::dict& d) {
   coding.has_invalid = !d["invalid"].is_none();
   if (coding.has_invalid) coding.invalid = value_of<std::uint64_t>(d, "invalid");
   coding.nearest = value_of<bool>(d, "nearest");
-  coding.check();
+  coding.prepare();
   return coding;
 }
 
@@ -73,11 +73,11 @@ inline Source source_from(const std::string& name) {
 inline Formula formula_from(const nb::handle& tokens) {
   using Op = Formula::Op;
   static const std::map<std::string, Op> operators = {
-      {"+", Op::add},          {"-", Op::subtract},  {"*", Op::multiply},   {"/", Op::divide},
-      {"//", Op::floor_divide}, {"%", Op::modulo},   {"<", Op::less},       {"<=", Op::less_equal},
-      {">", Op::greater},      {">=", Op::greater_equal}, {"==", Op::equal}, {"!=", Op::not_equal},
-      {"and", Op::both},       {"or", Op::either},   {"min", Op::smallest}, {"max", Op::largest},
-      {"neg", Op::negative},   {"not", Op::inverse}, {"floor", Op::floor},  {"ceil", Op::ceil}};
+      {"+", Op::add},           {"-", Op::subtract},       {"*", Op::multiply},   {"/", Op::divide},
+      {"//", Op::floor_divide}, {"%", Op::modulo},         {"<", Op::less},       {"<=", Op::less_equal},
+      {">", Op::greater},       {">=", Op::greater_equal}, {"==", Op::equal},     {"!=", Op::not_equal},
+      {"and", Op::both},        {"or", Op::either},        {"min", Op::smallest}, {"max", Op::largest},
+      {"neg", Op::negative},    {"not", Op::inverse},      {"floor", Op::floor},  {"ceil", Op::ceil}};
   std::vector<Formula::Step> steps;
   for (nb::handle token : tokens) {
     const auto kind = nb::cast<std::string>(token[0]);
@@ -142,11 +142,10 @@ inline Reading reading_from(const nb::dict& d) {
   const auto at = std::find(signal_names.begin(), signal_names.end(), name);
   if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + name + "'");
   reading.signal = static_cast<Signal>(at - signal_names.begin());
-  reading.kind = named<Reading::Kind>(value_of<std::string>(d, "kind"),
-                                      {{"value", Reading::Kind::value},
-                                       {"mark", Reading::Kind::mark},
-                                       {"throughput", Reading::Kind::throughput}},
-                                      "reading");
+  reading.kind = named<Reading::Kind>(
+      value_of<std::string>(d, "kind"),
+      {{"value", Reading::Kind::value}, {"mark", Reading::Kind::mark}, {"throughput", Reading::Kind::throughput}},
+      "reading");
   reading.field = value_of<int>(d, "field");
   reading.count = value_of<int>(d, "count");
   reading.rate = value_of<int>(d, "rate");
@@ -174,9 +173,9 @@ inline Stamping stamping_from(const nb::dict& d) {
   stamping.max_hops = value_of<std::uint32_t>(d, "max_hops");
   stamping.overwrites = value_of<bool>(d, "overwrites");
   stamping.labels = value_of<std::vector<int>>(d, "labels");
-  stamping.turns = named<Turns>(
-      value_of<std::string>(d, "turns"),
-      {{"fixed", Turns::fixed}, {"round_robin", Turns::round_robin}, {"random", Turns::random}}, "policy");
+  stamping.turns =
+      named<Turns>(value_of<std::string>(d, "turns"),
+                   {{"fixed", Turns::fixed}, {"round_robin", Turns::round_robin}, {"random", Turns::random}}, "policy");
   stamping.probability = value_of<double>(d, "probability");
   stamping.every_packets = value_of<std::uint32_t>(d, "every_packets");
   stamping.every_us = value_of<double>(d, "every_us");

@@ -8,7 +8,7 @@
 
 namespace remy_plus {
 
-void Coding::check() const {
+void Coding::prepare() {
   const auto fail = [](const char* what) { throw std::invalid_argument(what); };
   if (bits < 1 || bits > 64) fail("a field has from 1 to 64 bits");
   if (!(step > 0) || !std::isfinite(step) || !std::isfinite(base)) fail("the step of a field must be > 0");
@@ -17,9 +17,14 @@ void Coding::check() const {
   if (kind == Kind::listed && (numbers.empty() || numbers.size() != codes.size()))
     fail("listed numbers need a code each");
   if (mantissa < 0 || mantissa > 52) fail("a mantissa has at most 52 bits");
+  plain_ = kind == Kind::linear && rounding == Rounding::floor && !wraps && !has_invalid && !has_largest;
+  last_ = kind == Kind::grid ? numbers.size() - 1 : ones();
+  last_ -= has_invalid && invalid == last_;
+  top_ = static_cast<double>(last_);
+  turn_ = std::ldexp(1.0, bits);
 }
 
-std::uint64_t Coding::encode(double value, double draw) const {
+std::uint64_t Coding::slow(double value, double draw) const {
   if (kind == Kind::exact) return std::bit_cast<std::uint64_t>(std::max(value, 0.0));
   if (std::isnan(value) && has_invalid) return invalid;
   if (!std::isfinite(value)) throw std::domain_error("a header's field got a number that it cannot say");
@@ -29,7 +34,7 @@ std::uint64_t Coding::encode(double value, double draw) const {
   return fit(low + up(value, low, draw));
 }
 
-double Coding::decode(std::uint64_t code) const {
+double Coding::decode_slow(std::uint64_t code) const {
   if (kind == Kind::exact) return std::bit_cast<double>(code);
   if (has_invalid && code == invalid) return std::numeric_limits<double>::quiet_NaN();
   if (kind == Kind::flag) return static_cast<double>(code);
@@ -39,15 +44,9 @@ double Coding::decode(std::uint64_t code) const {
                            : numbers[static_cast<std::size_t>(at - codes.begin())];
 }
 
-std::uint64_t Coding::top() const {
-  const std::uint64_t last = kind == Kind::grid ? numbers.size() - 1 : ones();
-  return last - (has_invalid && invalid == last);
-}
-
 double Coding::number(double code) const {
   if (kind == Kind::grid) return numbers[static_cast<std::size_t>(code)];
-  if (kind == Kind::linear)
-    return has_largest && code == std::ldexp(1.0, bits) - 1 ? largest : base + code * step;
+  if (kind == Kind::linear) return has_largest && code == turn_ - 1 ? largest : base + code * step;
   if (code < 0) return -1.0 * step;
   const double size = std::ldexp(1.0, mantissa), exponent = std::floor(code / size);
   const double scaled = code - exponent * size + (exponent > 0 ? size : 0.0);
@@ -55,7 +54,7 @@ double Coding::number(double code) const {
 }
 
 double Coding::near(double value) const {
-  if (kind == Kind::linear) return std::floor((value - base) / step);
+  if (kind == Kind::linear) return quick_floor((value - base) / step);
   const double steps = std::max(value / step, 0.0);
   int exponent = 0;
   std::frexp(steps, &exponent);
@@ -66,22 +65,21 @@ double Coding::near(double value) const {
 
 // The largest code whose number is not above the value; −1 below all.
 double Coding::below(double value) const {
-  const auto last = static_cast<double>(top());
   if (kind == Kind::grid) {
     const auto end = numbers.begin() + static_cast<std::ptrdiff_t>(top()) + 1;
     return static_cast<double>(std::upper_bound(numbers.begin(), end, value) - numbers.begin()) - 1;
   }
   double code = near(value);
-  if (!wraps) code = std::clamp(code, -1.0, last);
+  if (!wraps) code = std::clamp(code, -1.0, top_);
   if (!std::isfinite(code)) throw std::domain_error("a number is too large to be counted in steps");
   if (code >= 0 && number(code) > value) code -= 1;
-  if ((wraps || code < last) && number(code + 1) <= value) code += 1;
+  if ((wraps || code < top_) && number(code + 1) <= value) code += 1;
   return code;
 }
 
 bool Coding::up(double value, double low_code, double draw) const {
   if (rounding == Rounding::floor) return false;
-  if (kind == Kind::grid && (low_code < 0 || low_code >= static_cast<double>(top()))) return false;  // saturates
+  if (kind == Kind::grid && (low_code < 0 || low_code >= top_)) return false;  // saturates
   const double low = number(low_code), high = number(low_code + 1);
   if (rounding == Rounding::ceil) return value > low;
   if (rounding == Rounding::nearest) return value - low >= high - value;
@@ -90,12 +88,12 @@ bool Coding::up(double value, double low_code, double draw) const {
 
 std::uint64_t Coding::fit(double code) const {
   if (wraps) {
-    const double turn = std::ldexp(1.0, bits), left = std::fmod(code, turn);
-    return static_cast<std::uint64_t>(left < 0 ? left + turn : left);
+    const double left = code - quick_floor(code / turn_) * turn_;  // exact: turn_ is a power of two
+    return static_cast<std::uint64_t>(left);
   }
   const auto bottom = static_cast<double>(has_invalid && invalid == 0);
   if (code <= bottom) return static_cast<std::uint64_t>(bottom);
-  return code >= static_cast<double>(top()) ? top() : static_cast<std::uint64_t>(code);
+  return code >= top_ ? top() : static_cast<std::uint64_t>(code);
 }
 
 std::uint64_t Coding::encode_listed(double value) const {

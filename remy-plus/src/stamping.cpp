@@ -13,7 +13,6 @@ void Stamping::prepare() {
   record = 0;
   place.clear();
   for (const StampedField& field : fields) {
-    field.coding.check();
     if (field.follows >= count) fail("a field follows one that is not there");
     if (field.aggregation == Aggregation::with && field.follows < 0) fail("with names no field");
     if (field.aggregation == Aggregation::per_hop && max_hops == 0) fail("records need room for hops");

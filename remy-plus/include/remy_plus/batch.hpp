@@ -23,7 +23,8 @@ struct Trial {
 };
 
 // Counts the signal values of one rule's look-ups (feedback of current flows) in two passes over the upper and lower
-// 16 bits of single-precision floats: their order is that of the values, so medians come out exact to that precision.
+// 16 bits of single-precision floats (see census_bits): their order is that of the values, so medians come out exact to
+// that precision.
 struct Census {
   std::uint32_t rule = 0;
   std::vector<Signal> axes;

@@ -1,10 +1,19 @@
 // Numbers to the codes of a header's fields and back, bit for bit as lcca.signal_sets.headers.codec has it.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 namespace remy_plus {
+
+// ⌊x⌋ without a call into the C library for numbers of ordinary size.
+inline double quick_floor(double x) {
+  if (!(std::abs(x) < 4.5e15)) return std::floor(x);
+  const auto cut = static_cast<double>(static_cast<std::int64_t>(x));
+  return cut > x ? cut - 1 : cut;
+}
 
 enum class Rounding : std::uint8_t { floor, ceil, nearest, stochastic };
 
@@ -26,22 +35,40 @@ struct Coding {
   std::uint64_t invalid = 0;  // the code of NaN
   bool nearest = false;       // listed: other numbers become the nearest of them
 
-  // Throws std::invalid_argument naming what is wrong.
-  void check() const;
+  // To be called once all is set. Throws std::invalid_argument naming what is wrong.
+  void prepare();
 
   // `draw` on [0, 1) is used by stochastic rounding. Throws std::domain_error for what the field cannot say.
-  std::uint64_t encode(double value, double draw = 0) const;
-  double decode(std::uint64_t code) const;
+  std::uint64_t encode(double value, double draw = 0) const { return plain_ ? quick(value) : slow(value, draw); }
+  double decode(std::uint64_t code) const {
+    return plain_ ? base + static_cast<double>(code) * step : decode_slow(code);
+  }
 
  private:
+  // Linear, rounded down, saturating, without a code for "not known": what most fields are.
+  std::uint64_t quick(double value) const {
+    double code = std::clamp(quick_floor((value - base) / step), -1.0, top_);
+    if (!std::isfinite(value)) return slow(value, 0);
+    if (code >= 0 && base + code * step > value) code -= 1;
+    if (code < top_ && base + (code + 1) * step <= value) code += 1;
+    return code <= 0 ? 0 : code >= top_ ? top() : static_cast<std::uint64_t>(code);
+  }
+
+  std::uint64_t slow(double value, double draw) const;
+  double decode_slow(std::uint64_t code) const;
   std::uint64_t ones() const { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
-  std::uint64_t top() const;  // largest code of a number
+  std::uint64_t top() const { return last_; }  // largest code of a number
   double number(double code) const;
   double near(double value) const;
   double below(double value) const;
   bool up(double value, double below, double draw) const;
   std::uint64_t fit(double code) const;
   std::uint64_t encode_listed(double value) const;
+
+  bool plain_ = false;
+  std::uint64_t last_ = 0;
+  double top_ = 0;   // last_
+  double turn_ = 0;  // 2^bits
 };
 
 }  // namespace remy_plus

@@ -23,8 +23,8 @@ inline double portable_exp(double x) {
   return std::ldexp(sum, static_cast<int>(k));
 }
 
-// Of numbers that come with packets: the number itself; the mean over the interval last completed, 0 if none came; or an
-// average that forgets with a time constant.
+// Of numbers that come with packets: the number itself; the mean over the interval last completed, 0 if none came; or
+// an average that forgets with a time constant.
 class SampleGauge {
  public:
   SampleGauge(Window window, double interval) : window_(window), interval_(interval) {}
@@ -70,8 +70,7 @@ class UseGauge {
   // A packet of this size starts service, which takes `service` µs, at `start`. A rolling window has the packet in it.
   double read(double start, double service, double size) {
     if (window_ == Window::tumbling) return tumble(start, start + service);
-    if (window_ != Window::ewma)
-      return meter_.count(start, static_cast<std::uint64_t>(std::llround(size * 65536)));
+    if (window_ != Window::ewma) return meter_.count(start, weight_of(size));
     const double found = average_ * portable_exp((until_ - start) / interval_);
     average_ = 1 - (1 - found) * portable_exp(-service / interval_);
     until_ = start + service;
@@ -79,6 +78,10 @@ class UseGauge {
   }
 
  private:
+  static std::uint64_t weight_of(double size) {
+    return size == 1 ? 65536 : static_cast<std::uint64_t>(size * 65536 + 0.5);
+  }
+
   Model with(Model model) const {
     model.link_interval = interval_;
     return model;

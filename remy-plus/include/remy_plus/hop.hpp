@@ -18,7 +18,7 @@ struct Moment {
   double arrived = 0;  // at the hop
   double start = 0;    // of its service
   double service = 0;
-  double size = 1;  // packets
+  double size = 1;                            // packets
   double queue_packets = 0, queue_bytes = 0;  // waiting: before it at enqueue, behind it at dequeue
   std::uint64_t bytes = 0;                    // of the packet
 };
@@ -32,12 +32,12 @@ class Hop {
  public:
   // `rate` in packets/µs; a queue longer than `mark_above` packets marks.
   Hop(const Stamping& stamping, const Model& model, double rate, double mark_above)
-      : stamping_(&stamping), rate_(rate), mark_above_(mark_above), now_(stamping.fields.size()) {
-    for (const StampedField& field : stamping.fields) {
-      uses_.emplace_back(field.window, field.interval, model, rate);
-      samples_.emplace_back(source_count, SampleGauge(field.window, field.interval));
-    }
-    find_needed();
+      : stamping_(&stamping),
+        rate_(rate),
+        mark_above_(mark_above),
+        bytes_per_ns_(rate * stamping.packet_bytes * 1e-3),
+        bits_per_us_(stamping.packet_bytes * 8e6) {
+    for (const StampedField& field : stamping.fields) add_gauges(field, model);
   }
 
   void join() { ++flows_; }
@@ -55,85 +55,104 @@ class Hop {
   }
 
  private:
-  using Values = std::array<double, source_count>;
+  // What one field is measured with.
+  struct Gauges {
+    bool uses = false;
+    UseGauge use;
+    double used = 0;
+    std::vector<Source> sources;  // those that are averaged
+    std::vector<SampleGauge> samples;
+    std::vector<double> values;
+    bool idle() const { return !uses && sources.empty(); }
+  };
 
   void pass(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words, bool enqueue) {
-    if (!phases_[enqueue]) {
-      if (carried && enqueue) carried->replaced = 0;
-      return;
+    if (carried && (enqueue || !phases_[1])) carried->replaced = 0;
+    if (!phases_[enqueue]) return;
+    const std::size_t count = stamping_->fields.size();
+    if (carried && stamping_->formulas_read_fields) arrived_.assign(words, words + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const StampedField& field = stamping_->fields[i];
+      if (field.at_enqueue != enqueue || !field.writes) continue;
+      if (!gauges_[i].idle()) measure(gauges_[i], field, moment, carried);
+      if (carried) write(i, moment, draws, *carried, words);
     }
-    instant_ = instants(moment, enqueue, carried ? carried->hops + 1 : 1);
-    for (std::size_t i = 0; i < stamping_->fields.size(); ++i)
-      if (needed_[i] && stamping_->fields[i].at_enqueue == enqueue) measure(i, moment);
-    if (!carried) return;
-    if (enqueue || !phases_[1]) carried->replaced = 0;
-    if (stamping_->formulas_read_fields) arrived_.assign(words, words + stamping_->fields.size());
-    for (std::size_t i = 0; i < stamping_->fields.size(); ++i)
-      if (stamping_->fields[i].at_enqueue == enqueue) write(i, draws, *carried, words);
   }
 
-  // In the units of lcca.signal_sets.headers.sources.
-  Values instants(const Moment& m, bool enqueue, std::uint32_t hop) const {
-    Values v{};
-    const auto set = [&](Source s, double x) { v[static_cast<std::size_t>(s)] = x; };
-    const double bytes_per_ns = rate_ * stamping_->packet_bytes * 1e-3;
-    set(Source::qlen_bytes, m.queue_bytes);
-    set(Source::qlen_pkts, m.queue_packets);
-    set(Source::qdelay, std::max(m.start - m.arrived, 0.0) * 1e3);
-    set(Source::hop_delay, std::max(m.start + m.service - m.arrived, 0.0) * 1e3);
-    set(Source::tx_bytes, static_cast<double>(sent_bytes_));
-    set(Source::link_rate, bytes_per_ns * 8e9);
-    set(Source::ts_in, m.arrived * 1e3);
-    set(Source::ts_out, m.start * 1e3);
-    set(Source::nqd, m.queue_bytes / bytes_per_ns);
-    set(Source::drain_time, m.queue_bytes / bytes_per_ns);
-    set(Source::mark, m.queue_packets > mark_above_);
-    set(Source::flows, flows_);
-    set(Source::hop_count, hop);
-    (void)enqueue;
-    return v;
+  // In the units of lcca.signal_sets.headers.sources, and of this instant; the use of the link is what gauges say.
+  double instant(Source source, const Moment& m, const Carried* carried) const {
+    switch (source) {
+      case Source::qlen_bytes:
+        return m.queue_bytes;
+      case Source::qlen_pkts:
+        return m.queue_packets;
+      case Source::qdelay:
+        return std::max(m.start - m.arrived, 0.0) * 1e3;
+      case Source::hop_delay:
+        return std::max(m.start + m.service - m.arrived, 0.0) * 1e3;
+      case Source::tx_bytes:
+        return static_cast<double>(sent_bytes_);
+      case Source::link_rate:
+        return bytes_per_ns_ * 8e9;
+      case Source::ts_in:
+        return m.arrived * 1e3;
+      case Source::ts_out:
+        return m.start * 1e3;
+      case Source::nqd:
+      case Source::drain_time:
+        return m.queue_bytes / bytes_per_ns_;
+      case Source::mark:
+        return m.queue_packets > mark_above_;
+      case Source::flows:
+        return flows_;
+      case Source::hop_count:
+        return carried ? carried->hops + 1 : 1;
+      default:  // nothing is trimmed
+        return 0;
+    }
   }
 
-  void measure(std::size_t i, const Moment& m) {
+  double measured(const Gauges& gauges, Source source, const Moment& m, const Carried* carried) const {
+    if (source == Source::util) return gauges.used;
+    if (source == Source::abw_over_c) return std::max(0.0, 1 - gauges.used);
+    if (source == Source::abw) return rate_ * std::max(0.0, 1 - gauges.used) * bits_per_us_;
+    for (std::size_t k = 0; k < gauges.sources.size(); ++k)
+      if (gauges.sources[k] == source) return gauges.values[k];
+    return instant(source, m, carried);
+  }
+
+  void measure(Gauges& gauges, const StampedField& field, const Moment& m, const Carried* carried) {
+    const double now = field.at_enqueue ? m.arrived : m.start;
+    if (gauges.uses) gauges.used = gauges.use.read(now, m.service, m.size);
+    for (std::size_t k = 0; k < gauges.sources.size(); ++k)
+      gauges.values[k] = gauges.samples[k].read(now, instant(gauges.sources[k], m, carried));
+  }
+
+  void write(std::size_t i, const Moment& m, const Draws& draws, Carried& carried, std::uint64_t* words) {
     const StampedField& field = stamping_->fields[i];
-    Values& values = now_[i];
-    values = instant_;
-    if (needed_[i] & use_bits_) {
-      const double use = uses_[i].read(field.at_enqueue ? m.arrived : m.start, m.service, m.size);
-      values[static_cast<std::size_t>(Source::util)] = use;
-      values[static_cast<std::size_t>(Source::abw_over_c)] = std::max(0.0, 1 - use);
-      values[static_cast<std::size_t>(Source::abw)] =
-          rate_ * std::max(0.0, 1 - use) * (stamping_->packet_bytes * 8e6);
-    }
-    if (field.window != Window::tumbling && field.window != Window::ewma) return;
-    for (std::uint32_t left = needed_[i] & sampled_bits_; left != 0; left &= left - 1) {
-      const auto s = static_cast<std::size_t>(std::countr_zero(left));
-      values[s] = samples_[i][s].read(field.at_enqueue ? m.arrived : m.start, values[s]);
-    }
-  }
-
-  void write(std::size_t i, const Draws& draws, Carried& carried, std::uint64_t* words) {
-    const StampedField& field = stamping_->fields[i];
-    if (!field.writes || (field.only >= 0 && field.only != carried.label)) return;
+    if (field.only >= 0 && field.only != carried.label) return;
     const auto own = [&](std::size_t f) { return stamping_->fields[f].coding.decode(arrived_[f]); };
-    const auto at_once = [&](std::size_t s) { return s == use_ ? now_[i][s] : instant_[s]; };
+    const auto at_once = [&](std::size_t s) {
+      const auto source = static_cast<Source>(s);
+      return of_use(source) ? measured(gauges_[i], source, m, &carried) : instant(source, m, &carried);
+    };
     if (!field.when.empty() && field.when.value(at_once, own) == 0) return;
     if (field.aggregation == Aggregation::with && !(carried.replaced >> field.follows & 1)) return;
-    const double value = local(field, now_[i], own);
     double draw = 0;
     if (field.coding.rounding == Rounding::stochastic)
       draw = 1 - Stream(draws.seed, draws.network, Component::rounding, draws.sender,
                         (draws.packet << 16) + (carried.hops << 8) + i)
                      .uniform();
-    combine(i, field.coding.encode(value, draw), carried, words);
+    combine(i, field.coding.encode(local(i, m, carried, own), draw), carried, words);
   }
 
   template <class Own>
-  static double local(const StampedField& field, const Values& values, const Own& own) {
-    if (field.source == Source::formula)
-      return field.formula.value([&](std::size_t s) { return values[s]; }, own) * field.times / field.by;
+  double local(std::size_t i, const Moment& m, const Carried& carried, const Own& own) const {
+    const StampedField& field = stamping_->fields[i];
+    const auto source = [&](std::size_t s) { return measured(gauges_[i], static_cast<Source>(s), m, &carried); };
+    if (field.source == Source::formula) return field.formula.value(source, own) * field.times / field.by;
     if (field.source == Source::constant) return field.value;
-    const double value = values[static_cast<std::size_t>(field.source)];
+    const double value = measured(gauges_[i], field.source, m, &carried);
     if (field.source == Source::mark && field.has_value)
       return value != 0 || !field.when.empty() ? field.value : field.coding.decode(field.initial);
     return field.times == field.by ? value : value * field.times / field.by;
@@ -203,37 +222,39 @@ class Hop {
     return more > most || code > most - more ? most : code + more;
   }
 
-  void find_needed() {
-    constexpr auto bit_of = [](Source s) { return std::uint32_t{1} << static_cast<std::uint32_t>(s); };
-    use_bits_ = bit_of(Source::util) | bit_of(Source::abw) | bit_of(Source::abw_over_c);
-    for (const Source s : {Source::qlen_bytes, Source::qlen_pkts, Source::qdelay, Source::hop_delay, Source::nqd,
-                           Source::drain_time, Source::mark, Source::flows})
-      sampled_bits_ |= bit_of(s);
-    for (const StampedField& field : stamping_->fields) {
-      std::uint32_t bits = 0;
-      if (field.writes && field.source < Source::constant) bits |= bit_of(field.source);
-      for (const Formula* formula : {&field.formula, &field.when})
-        for (const Formula::Step& step : formula->steps())
-          if (step.op == Formula::Op::source) bits |= std::uint32_t{1} << static_cast<std::uint32_t>(step.value);
-      needed_.push_back(field.writes ? bits | 1u << 31 : 0);
-      if (field.writes) phases_[field.at_enqueue] = true;
-    }
+  static bool of_use(Source s) { return s == Source::util || s == Source::abw || s == Source::abw_over_c; }
+  static bool averaged(Source s) {
+    return s <= Source::hop_delay || s == Source::nqd || s == Source::drain_time || s == Source::mark ||
+           s == Source::flows;
   }
 
-  static constexpr auto use_ = static_cast<std::size_t>(Source::util);
+  void add_gauges(const StampedField& field, const Model& model) {
+    Gauges gauges{false, UseGauge(field.window, field.interval, model, rate_), 0, {}, {}, {}};
+    const bool window = field.window == Window::tumbling || field.window == Window::ewma;
+    const auto add = [&](Source s, bool average) {
+      gauges.uses |= of_use(s);
+      if (!average || !averaged(s) || std::ranges::count(gauges.sources, s)) return;
+      gauges.sources.push_back(s);
+      gauges.samples.emplace_back(field.window, field.interval);
+      gauges.values.push_back(0);
+    };
+    if (field.writes && field.source < Source::constant) add(field.source, window);
+    for (const Formula* formula : {&field.formula, &field.when})
+      for (const Formula::Step& step : formula->steps())
+        if (step.op == Formula::Op::source) add(static_cast<Source>(step.value), window && formula == &field.formula);
+    gauges_.push_back(std::move(gauges));
+    if (field.writes) phases_[field.at_enqueue] = true;
+  }
 
   const Stamping* stamping_;
-  double rate_;
-  double mark_above_;
+  double rate_;          // packets/µs
+  double mark_above_;    // packets
+  double bytes_per_ns_;  // of the link
+  double bits_per_us_;   // × 1e6 of one packet/µs: bit/s
   int flows_ = 0;
   std::uint64_t sent_bytes_ = 0;
-  std::uint32_t use_bits_ = 0, sampled_bits_ = 0;
   bool phases_[2] = {false, false};     // whether something is written at dequeue, at enqueue
-  std::vector<std::uint32_t> needed_;   // sources that each field needs
-  std::vector<UseGauge> uses_;          // per field
-  std::vector<std::vector<SampleGauge>> samples_;  // per field and source
-  std::vector<Values> now_;             // per field: what its sources say of the packet at hand
-  Values instant_{};
+  std::vector<Gauges> gauges_;          // per field
   std::vector<std::uint64_t> arrived_;  // codes as the packet brought them, for formulas
 };
 

@@ -96,8 +96,7 @@ class Memory {
   }
 
   template <class Net, class Received>
-  void receive_extras(const Net& net, const Received& packet, double now, std::int64_t acknowledged,
-                      const Seen* seen) {
+  void receive_extras(const Net& net, const Received& packet, double now, std::int64_t acknowledged, const Seen* seen) {
     const std::int64_t ahead = static_cast<std::int64_t>(packet.sequence) - acknowledged;
     signals_[rtt_difference] = now - packet.sent - smallest_rtt_;
     signals_[queueing_delay] = signals_[receive_ewma] * static_cast<double>(ahead > 0 ? ahead : 1);

@@ -31,6 +31,15 @@ class DelayObserver : public NoObserver {
   std::vector<std::uint64_t> queues_;
 };
 
+// A value as the census counts it: rounded down to single precision and, where that is finer, to a multiple of 2^-31.
+// Rounding down to any multiple of 2^-31 first changes nothing, so values that travel as the paper's header has them
+// are counted, and cut, as exact ones are.
+inline std::uint32_t census_bits(double value) {
+  if (value < 0x1p-8) value = static_cast<double>(static_cast<std::int64_t>(value * 0x1p31)) * 0x1p-31;
+  const auto nearest = static_cast<float>(value);
+  return std::bit_cast<std::uint32_t>(nearest) - (static_cast<double>(nearest) > value);
+}
+
 // Counts the signals met by one rule (see Census).
 class CensusObserver : public NoObserver {
  public:
@@ -39,7 +48,7 @@ class CensusObserver : public NoObserver {
   void lookup(const Memory& memory, bool current) {
     if (!current || table_.rule(memory) != census_.rule) return;
     for (std::size_t i = 0; i < census_.axes.size(); ++i) {
-      const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(memory.signals()[census_.axes[i]]));
+      const std::uint32_t bits = census_bits(memory.signals()[census_.axes[i]]);
       const std::uint32_t upper = bits >> 16;
       if (census_.prefix.empty())
         ++counts_[i << 16 | upper];

@@ -102,7 +102,6 @@ class BasicPathPort {
     const auto k = static_cast<std::size_t>(kind);
     const double start = busy ? free_at_ : std::max(now, free_at_);
     const double size = headers ? load.size : size_[k];
-    const std::uint64_t weight = headers ? weight_of(size) : weight_[k];
     free_at_ = start + (headers ? size / rate_ : service_[k]);
     waiting_ += start - now;
     work_ += size;
@@ -110,6 +109,8 @@ class BasicPathPort {
       put(now, {{start, free_at_ + delay_, packet, collect}, now, size, load.bytes, 0}, busy);
     else
       slot(tail_++) = {start, free_at_ + delay_, packet, collect};
+    if (headers && !headers_->stamping->plain) return true;  // its fields have gauges of their own
+    const std::uint64_t weight = headers ? weight_of(size) : weight_[k];
     if (collect)
       stamp_link((*packets_)[packet], meter_.count(start, weight));
     else

@@ -44,7 +44,8 @@ class BasicPaths {
     const std::size_t links = layout_.links.size();
     space.ports.clear();
     space.ports.reserve(links);
-    if (space.rings.size() < links) space.rings.resize(links, std::vector<typename BasicPathPort<headers>::Entry>(first_slots_));
+    if (space.rings.size() < links)
+      space.rings.resize(links, std::vector<typename BasicPathPort<headers>::Entry>(first_slots_));
     for (std::size_t i = 0; i < links; ++i)
       space.ports.emplace_back(layout_.links[i], model, space.rings[i], space.packets);
     space.free.clear();
@@ -257,8 +258,8 @@ class BasicPaths {
   bool returns_ = !headers;  // whether acknowledgements cross links
   double ack_size_ = 0;
   std::uint64_t ack_bytes_ = 0;
-  std::vector<Reader> readers_;         // per sender
-  std::vector<Reflector> reflectors_;   // per sender's receiver
+  std::vector<Reader> readers_;        // per sender
+  std::vector<Reflector> reflectors_;  // per sender's receiver
 };
 
 using PathSpace = BasicPathSpace<false>;

@@ -81,8 +81,7 @@ template <class P, class Observer = NoObserver, class Net = Port>
 class Simulation {
  public:
   Simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed, double duration,
-             Workspace& space, Observer& observer, const Script* script = nullptr,
-             const Stamping* stamping = nullptr)
+             Workspace& space, Observer& observer, const Script* script = nullptr, const Stamping* stamping = nullptr)
       : network_(network),
         policy_(policy),
         seed_(seed),

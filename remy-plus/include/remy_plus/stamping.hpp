@@ -38,8 +38,9 @@ enum class Source : std::uint8_t {
 };
 inline constexpr std::size_t source_count = static_cast<std::size_t>(Source::constant);  // of those that hops measure
 inline constexpr std::array<std::string_view, source_count + 2> source_names = {
-    "qlen_bytes", "qlen_pkts", "qdelay", "hop_delay", "util",    "abw",   "abw_over_c", "tx_bytes", "link_rate", "ts_in",
-    "ts_out",     "nqd",       "drain_time", "mark", "trimmed", "flows", "hop_count",  "const",    "formula"};
+    "qlen_bytes", "qlen_pkts", "qdelay",    "hop_delay", "util",   "abw",        "abw_over_c",
+    "tx_bytes",   "link_rate", "ts_in",     "ts_out",    "nqd",    "drain_time", "mark",
+    "trimmed",    "flows",     "hop_count", "const",     "formula"};
 
 enum class Aggregation : std::uint8_t { min, max, sum, last, first, either, both, count, per_hop, with };
 
@@ -65,7 +66,7 @@ struct Reading {
   Signal signal = queue;
   Kind kind = Kind::value;
   int field = -1, count = -1, rate = -1, time = -1;
-  bool rest = false;  // 1 less the value
+  bool rest = false;   // 1 less the value
   bool least = false;  // of several records the smallest counts
   std::int64_t marked = -1;
   double factor = 1, rate_factor = 1, time_factor = 1;

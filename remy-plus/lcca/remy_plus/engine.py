@@ -247,8 +247,8 @@ class Engine:
         A cut at c parts the values below c from those at c or above. Where many look-ups saw exactly the median (an
         empty queue, an RTT at its minimum), the smallest value seen above it may part them more evenly; then that is
         the cut. NaN where all values are the same, or where the rule was never used. Only look-ups at feedback of the
-        current flow count: none at a flow's start, none for late packets of earlier flows. Exact to single precision;
-        needs two or three runs of the trials and no memory per look-up.
+        current flow count: none at a flow's start, none for late packets of earlier flows. Exact to single
+        precision, rounded down, on a multiple of 2^-31; needs two or three runs of the trials, no memory per look-up.
 
         Args:
             policy: a rule table.

@@ -29,6 +29,8 @@ LARGEST_INCREMENT = 1_000_000
 """Packets, of either sign: the largest window of the engine, which refuses more."""
 LARGEST_MULTIPLE = 1000.0
 """The engine refuses more."""
+CUT_STEP = 2.0**-31
+"""Cuts are multiples of it, so that values in 32 bits of the paper's header fall on the same side as exact ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,12 +190,19 @@ def _children(lower: Array, upper: Array, medians: Array) -> Array:
         raise InputError(f"medians: {lower.shape[0]} numbers are needed, got shape {medians.shape}")
     halves = []
     for low, high, median in zip(lower.tolist(), upper.tolist(), medians.tolist(), strict=True):
-        cut = median if low < median < high else low + (high - low) / 2
+        cut = median if low < median < high else _middle(low, high)
         parted = low < cut < high and not math.isnan(median)
         halves.append([(low, cut), (cut, high)] if parted else [(low, high)])
     if math.prod(map(len, halves)) > MOST_RULES:
         raise InputError(f"bisecting on {len(halves)} signals at once makes more than {MOST_RULES:,} rules")
     return np.array(list(itertools.product(*halves)))
+
+
+def _middle(low: float, high: float) -> float:
+    """Return the middle, on the grid of all cuts (`CUT_STEP`) unless the box is too thin for it."""
+    middle = low + (high - low) / 2
+    cut = math.floor(middle / CUT_STEP) * CUT_STEP
+    return cut if low < cut < high else middle
 
 
 def _frozen(values: ArrayLike, name: str) -> Array:

@@ -52,3 +52,10 @@ def require_simulated_source(header: Header, field: HeaderField) -> None:
     names = {field.source} | {n for formula in (field.formula, field.condition) if formula for n in formula.names}
     for name in sorted(names & set(UNKNOWN_SOURCES)):
         raise InputError(f"header {header.name}: field {field.name}: {name} is not simulated: {UNKNOWN_SOURCES[name]}")
+    for name in sorted(names & {"util", "abw", "abw_over_c"}):
+        if field.measure.at == "enqueue":
+            raise InputError(
+                f"header {header.name}: field {field.name}: {name} is measured as packets leave: at dequeue"
+            )
+    if field.measure.window == "counter" and "tx_bytes" not in names:
+        raise InputError(f"header {header.name}: field {field.name}: only tx_bytes is a counter; choose another window")

@@ -78,7 +78,9 @@ def header_of(told: str | Mapping[str, Any]) -> Header:
         return Header.model_validate(dict(told))
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"header: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(
+            f"header: {'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
+        ) from None
 
 
 def runnable(file: PolicyFile, *, charged: bool = True, packet_bytes: int = PACKET_BYTES) -> Policy:

@@ -1,0 +1,241 @@
+"""From descriptions of headers to what simulators do: the same codes, and what senders can read."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lcca.remy_plus import _core
+from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.policies import Aimd, FixedRate, WithHeader, with_header
+from lcca.remy_plus.policyfile import PolicyFile, dumps, loads
+from lcca.remy_plus.rules import one_rule
+from lcca.signal_sets.headers.catalogue import header, packaged_headers
+from lcca.signal_sets.headers.codec import field_codec
+from lcca.signal_sets.headers.expression import Expression
+from lcca.signal_sets.headers.field import HeaderField
+from lcca.signal_sets.headers.header import Header
+from lcca.signal_sets.headers.stamping import coding, described, header_of, header_signals, runnable, stamping
+
+CATALOGUE = packaged_headers()
+SIMULATED = [name for name in CATALOGUE if name != "bolt"]
+FIELDS = [(name, field) for name, found in CATALOGUE.items() for field in found.fields]
+
+SIGNALS = {
+    "none": (),
+    "ecn": ("mark",),
+    "l4s": ("mark",),
+    "nosignal-8b": ("link", "queue"),
+    "csig-compact-abw": ("available_capacity",),
+    "csig-compact-abwc": ("link",),
+    "csig-compact-delay": ("hop_delay",),
+    "csig-wide-abw": ("available_capacity",),
+    "csig-wide-abwc": ("link",),
+    "csig-wide-delay": ("hop_delay",),
+    "csig-wide-nqd": ("queue_time",),
+    "int-md": ("hop_delay", "queue", "link"),
+    "ifa2": ("mark", "hop_delay", "link", "queue"),
+    "hpcc": ("link", "queue"),
+    "pint": ("load",),
+    "poseidon": ("hop_delay",),
+    "bolt": ("mark", "queue_time"),
+}
+
+
+class Draws(np.random.Generator):
+    """Hands out given draws."""
+
+    def __init__(self, draws):
+        super().__init__(np.random.PCG64(0))
+        self.draws = draws
+
+    def random(self, shape):
+        return self.draws.reshape(shape)
+
+
+def agree(field, values):
+    """Check that the engine's codes and numbers are the codec's, bit for bit."""
+    codec, content = field_codec(field), coding_content(field)
+    draws = np.random.default_rng(7).random(len(values))
+    codes = codec.encode(values, Draws(draws))
+    np.testing.assert_array_equal(_core.encode(content, values, draws), codes)
+    np.testing.assert_array_equal(_core.decode(content, codes), codec.decode(codes))
+
+
+def coding_content(field):
+    return asdict(coding(field))
+
+
+def numbers_for(field):
+    """Numbers that matter to a field: those of its grid, their neighbours, and others over the whole range."""
+    codec, random = field_codec(field), np.random.default_rng(3)
+    if field.encode.kind == "enum":
+        listed = coding(field).numbers
+        return (
+            np.array(listed) if field.encode.unlisted == "refuse" else np.concatenate([listed, random.random(50) * 500])
+        )
+    top = np.uint64(min(2**field.bits, len(getattr(field.encode, "values", ())) or 2**63) - 1 - bool(field.invalid))
+    on = codec.decode(np.unique((random.random(200) * float(top)).astype(np.uint64)))
+    on = on[np.isfinite(on)]
+    around = [on, np.nextafter(on, -np.inf), np.nextafter(on, np.inf), on * random.random(len(on))]
+    return np.concatenate([*around, [0.0, 1e-9, 1.0, 1e6]])
+
+
+@pytest.mark.parametrize(("name", "field"), FIELDS, ids=[f"{name}.{field.name}" for name, field in FIELDS])
+def test_the_engine_s_codes_are_the_codec_s(name, field):
+    agree(field, numbers_for(field))
+
+
+ROUNDINGS = st.sampled_from(["floor", "ceil", "nearest", "stochastic"])
+STEPS = st.floats(1e-3, 1e3)
+
+
+def kind(name, **keys):
+    return st.fixed_dictionaries({"kind": st.just(name)} | keys)
+
+
+ENCODINGS = st.one_of(
+    kind("linear", step=STEPS, round=ROUNDINGS),
+    kind("linear", base=st.just(-7.5), max=st.floats(1.0, 1e6)),
+    kind("linear", step=STEPS, overflow=st.just("wrap")),
+    kind("uint", round=ROUNDINGS),
+    kind("counter", step=STEPS),
+    kind("log", base=st.floats(1.01, 1.2), min=st.just(0.01), zero=st.booleans(), round=ROUNDINGS),
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    encode=ENCODINGS,
+    bits=st.integers(1, 10),
+    invalid=st.sampled_from([None, "all_ones", "zero"]),
+    values=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30),
+)
+def test_any_encoding_has_the_codec_s_codes(encode, bits, invalid, values):
+    if encode["kind"] == "counter" or encode.get("overflow") == "wrap":
+        invalid = None
+    if invalid is not None and bits == 1:
+        bits = 2
+    field = HeaderField(name="x", source="util", bits=bits, encode=encode, agg="last", invalid=invalid)
+    agree(field, np.array(values))
+
+
+@settings(max_examples=100)
+@given(
+    mant=st.integers(0, 30),
+    exp=st.integers(1, 8),
+    step=st.floats(1e-3, 1e3),
+    values=st.lists(st.floats(0, 1e12), min_size=1, max_size=30),
+)
+def test_large_floats_have_the_codec_s_codes(mant, exp, step, values):
+    encode = {"kind": "float", "mant": mant, "exp": exp, "step": step, "round": "nearest"}
+    agree(HeaderField(name="x", source="util", bits=mant + exp, encode=encode), np.array(values))
+
+
+@pytest.mark.parametrize("bits", [53, 63, 64])
+def test_the_largest_fields_saturate_alike(bits):
+    field = HeaderField(name="x", source="qlen_bytes", bits=bits)
+    agree(field, np.array([0.0, 1.0, 2.0**52, 2.0**53 + 2, 2.0**62, 2.0**64, 1e30]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ceil(512 * (util + 8000000000 * qlen_bytes / (link_rate * 30000))) / 512",
+        "qlen_bytes < 62000 and (flows > 3 or hop_count >= 2)",
+        "-qlen_pkts // 7 % 5",
+        "ts_in % 1000000000",
+        "min(util, 0.5, flows) + max(qdelay, 3) - floor(-util)",
+        "1 < hop_count <= 2 or not mark",
+    ],
+)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_formulas_have_python_s_value(text, data):
+    formula = Expression(text)
+    known = {name: data.draw(st.floats(0.5, 1e7) | st.integers(1, 3).map(float)) for name in _core.SOURCE_NAMES}
+    tokens = [("source", v) if kind == "name" else (kind, v) for kind, v in formula.postfix()]
+    assert _core.formula_value(tokens, [known[name] for name in _core.SOURCE_NAMES], []) == formula(known)
+
+
+# --- what senders read
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_signals_of_the_catalogue(name):
+    assert header_signals(header(name)) == SIGNALS[name]
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_stampings_are_plain_data_with_the_header_s_bytes(name):
+    made, found = stamping(header(name)), header(name)
+    assert pickle.loads(pickle.dumps(made)) == made
+    assert hash(made) == hash(stamping(header(name)))
+    assert made.sent_bytes[0] == found.wire_bytes()
+    assert made.sent_bytes[-1] == found.wire_bytes(made.max_hops)
+    assert stamping(found, charged=False).sent_bytes == (0,)
+    assert made.charged == (found.wire_bytes() > 0)
+    assert set(made.signals) == set(SIGNALS[name])
+
+
+def test_what_cannot_be_simulated_is_refused_with_the_reason():
+    with pytest.raises(InputError, match=r"header bolt: switch_reply is not simulated yet \(hops send no packets"):
+        stamping(header("bolt"))
+    told = header("bolt").model_dump() | {"switch_reply": None}
+    assert stamping(Header.model_validate(told)).signals == ("mark", "queue_time")
+    cnp = header("ecn").model_dump() | {"reflect": {"via": "cnp", "min_gap_us": 4.0}}
+    with pytest.raises(InputError, match=r"header ecn: reflect\.via is not simulated yet"):
+        stamping(Header.model_validate(cnp))
+
+
+def own(**field):
+    field = {"name": "x", "bits": 8, "agg": "max"} | field
+    return Header(name="own", title="Own", placement={"layer": "l2"}, fields=[field])
+
+
+def test_sources_that_hops_do_not_have_are_refused_where_signals_need_them():
+    with pytest.raises(InputError, match="field x: buf_bytes is not simulated: ports have buffers of their own"):
+        stamping(own(source="expr:qlen_bytes / (1 + buf_bytes)", unit="share"))
+    assert stamping(own(source="buf_bytes")).signals == ()
+    with pytest.raises(InputError, match="field x: util is measured as packets leave"):
+        stamping(own(source="util", measure={"at": "enqueue"}))
+
+
+def test_policies_may_use_what_their_header_carries():
+    abw = stamping(header("csig-compact-abw"))
+    assert WithHeader(one_rule(("rtt_ratio", "available_capacity_ewma")), abw).stamping == abw
+    with pytest.raises(InputError, match=r"does not carry the signal queue_ewma \(it carries: available_capacity\)"):
+        WithHeader(one_rule(("queue_ewma",)), abw)
+    with pytest.raises(InputError, match="a WithHeader cannot have a header"):
+        with_header(WithHeader(Aimd(), abw), abw)
+    assert with_header(Aimd(), None) == Aimd()
+
+
+# --- policy files
+
+
+def test_policy_files_hold_names_and_descriptions():
+    table = one_rule(("link",))
+    named = PolicyFile(table, header=described(header("nosignal-8b")))
+    assert named.header == "nosignal-8b"
+    mine = own(source="util", encode={"kind": "linear", "max": 1.0})
+    told = loads(dumps(PolicyFile(table, header=described(mine))))
+    assert header_of(told.header) == mine
+    assert runnable(told) == WithHeader(table, stamping(mine))
+    assert runnable(loads(dumps(named)), charged=False) == WithHeader(
+        table, stamping(header("nosignal-8b"), charged=False)
+    )
+    assert runnable(PolicyFile(FixedRate(1.0))) == FixedRate(1.0)
+
+
+def test_wrong_headers_of_policy_files_are_told():
+    with pytest.raises(InputError, match=r"unknown header 'nosignal' \(did you mean 'nosignal-8b'"):
+        runnable(PolicyFile(Aimd(), header="nosignal"))
+    with pytest.raises(InputError, match=r"header: fields.0.agg: there is no aggregation"):
+        told = described(own(source="util"))
+        header_of(told | {"fields": [told["fields"][0] | {"agg": "median"}]})
