@@ -167,11 +167,12 @@ def new_env(config: AccCampaign) -> Ns3EcnEnv:
 
 def new_learner(config: AccCampaign) -> DoubleDqn:
     """Return a learner that has not learnt yet."""
-    from lcca.gym_envs.ns3_ecn import WIDTH
+    from lcca.gym_envs.ns3_ecn import GRID_SHAPE, WIDTH
     from lcca.trainers.acc.double_dqn import DoubleDqn
 
     made = config.trainer
-    return DoubleDqn(made.dqn, WIDTH * made.history, len(GRID), derive(config.seed, "learner"))
+    actions = GRID_SHAPE if made.heads == "parts" else len(GRID)
+    return DoubleDqn(made.dqn, WIDTH * made.history, actions, derive(config.seed, "learner"))
 
 
 def _run(folder: AccFolder, jobs: int, reporter: Reporter) -> AccRun:

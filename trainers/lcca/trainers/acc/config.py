@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -34,12 +34,12 @@ class DqnConfig(Model):
 
     steps: Count = 200_000
     hidden: tuple[Count, ...] = (64, 64)
-    discount: Annotated[float, Field(ge=0, lt=1)] = 0.9
-    learning_rate: Annotated[float, Field(gt=0, le=1)] = 5e-4
-    batch: Count = 64
-    replay: Count = 50_000
+    discount: Annotated[float, Field(ge=0, lt=1)] = 0.6
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 3e-4
+    batch: Count = 256
+    replay: Count = 100_000
     warm_up: Count = 5_000
-    learn_every: Count = 2
+    learn_every: Count = 4
     sync_every: Count = 500
     explore_first: Share = 1.0
     explore_last: Share = 0.02
@@ -69,6 +69,8 @@ class AccConfig(Model):
         traces: seeds of the flows that it trains on; the paper trains and tests on one.
         interval_us: Δt, time between settings.
         history: intervals that it sees; the paper's state has one.
+        heads: ``parts`` makes an action's value the sum of those of its three thresholds, so that 28 numbers are learnt
+            in the place of 252; ``joint`` gives each of the 252 actions its own.
         dqn: the learner.
         checkpoint_every: episodes between checkpoints.
     """
@@ -76,5 +78,6 @@ class AccConfig(Model):
     traces: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     interval_us: Annotated[float, Field(gt=0)] = 200.0
     history: Annotated[int, Field(ge=1, le=100)] = 1
+    heads: Literal["parts", "joint"] = "parts"
     dqn: DqnConfig = DqnConfig()
     checkpoint_every: Count = 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,33 @@ _LEAST_SPREAD = 1e-6
 """Of rewards; below, they are all alike and only shifted."""
 
 
-def q_network(inputs: int, hidden: tuple[int, ...], actions: int) -> nn.Sequential:
-    """Return a network from states to a value per action, with ReLU between its layers."""
-    widths = [inputs, *hidden]
-    layers: list[nn.Module] = []
-    for before, after in zip(widths, widths[1:], strict=False):
-        layers += [nn.Linear(before, after), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Linear(widths[-1], actions))
+class QNetwork(nn.Module):
+    """A network from states to a value per action, with ReLU between its layers.
+
+    Args:
+        inputs: length of a state.
+        hidden: widths of its hidden layers.
+        factors: how many choices each part of an action has; their product is the number of actions, the last part
+            varying fastest. With several, an action's value is the sum of what its parts are worth: what is learnt of
+            one action is learnt of all that share a part with it.
+    """
+
+    def __init__(self, inputs: int, hidden: tuple[int, ...], factors: tuple[int, ...]) -> None:
+        super().__init__()
+        widths = [inputs, *hidden]
+        layers: list[nn.Module] = []
+        for before, after in zip(widths, widths[1:], strict=False):
+            layers += [nn.Linear(before, after), nn.ReLU()]
+        self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], sum(factors)))
+        self.factors = factors
+
+    def forward(self, seen: Tensor) -> Tensor:
+        """Return (n, actions) values of (n, inputs) states."""
+        parts = self.layers(seen).split(self.factors, dim=1)
+        total: Tensor = parts[0]
+        for part in parts[1:]:
+            total = (total[:, :, None] + part[:, None, :]).flatten(1)
+        return total
 
 
 def next_values(online: Tensor, target: Tensor, double: bool) -> Tensor:
@@ -52,17 +73,18 @@ class DoubleDqn:
     Args:
         config: of the learner.
         inputs: length of a state.
-        actions: how many there are.
+        actions: how many there are, or how many choices each part of an action has (see `QNetwork`).
         seed: of the first weights, of exploration and of replay.
     """
 
-    def __init__(self, config: DqnConfig, inputs: int, actions: int, seed: int) -> None:
+    def __init__(self, config: DqnConfig, inputs: int, actions: int | tuple[int, ...], seed: int) -> None:
         self.config = config
-        self.inputs, self.actions = inputs, actions
+        factors = actions if isinstance(actions, tuple) else (actions,)
+        self.inputs, self.actions = inputs, math.prod(factors)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed % 2**63)
-            self.online = q_network(inputs, config.hidden, actions)
-        self.target = q_network(inputs, config.hidden, actions)
+            self.online = QNetwork(inputs, config.hidden, factors)
+        self.target = QNetwork(inputs, config.hidden, factors)
         self.target.load_state_dict(self.online.state_dict())
         self.optimizer = torch.optim.Adam(self.online.parameters(), lr=config.learning_rate)
         self.replay = Replay(config.replay, inputs)
