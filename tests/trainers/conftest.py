@@ -42,10 +42,13 @@ def make_trainer(space: NetworkSpace) -> MakeTrainer:
         identity: str = "test",
         keep: Keeper = lambda round_, table: None,
         signals: tuple[str, ...] = ("rtt_ratio", "queue"),
+        opening: Path | None = None,
         **config: object,
     ) -> RplusTrainer:
         task = Task(identity, signals, space, utility("default"), seed)
         engine = Engine(space.duration, jobs=jobs)
-        return RplusTrainer(task, RplusConfig.model_validate(TINY | config), engine, checkpoint, keep=keep)
+        return RplusTrainer(
+            task, RplusConfig.model_validate(TINY | config), engine, checkpoint, keep=keep, opening=opening
+        )
 
     return make

@@ -59,6 +59,25 @@ def test_a_search_resumes_to_identical_bits_from_every_step(
         assert content(path) == content(tmp_path / "unbroken")
 
 
+@pytest.mark.parametrize("passes", [1, 2])
+def test_searches_on_other_signals_share_their_opening(tmp_path: Path, make_trainer: MakeTrainer, passes: int) -> None:
+    """Before the first split no rule looks at a signal: what one search learnt is what all would have."""
+    others: tuple[tuple[str, ...], ...] = (("loss",), ("rtt_ratio", "queue", "link"))
+    make_trainer(opening=tmp_path / "opening", passes=passes).run()
+    for number, signals in enumerate(others):
+        shared, alone = tmp_path / f"shared-{number}", tmp_path / f"alone-{number}"
+        begun = make_trainer(shared, signals=signals, opening=tmp_path / "opening", passes=passes)
+        assert len(begun.state.learning) == passes  # the improvements of the one rule are there
+        assert begun.run() == make_trainer(alone, signals=signals, passes=passes).run()
+        assert content(shared) == content(alone)
+
+
+def test_an_opening_with_several_rules_is_refused(tmp_path: Path, make_trainer: MakeTrainer) -> None:
+    SearchState(four_rules(), [0] * 4, four_rules()).save(tmp_path / "opening", "opening")
+    with pytest.raises(InputError, match="depends on its signals"):
+        make_trainer(opening=tmp_path / "opening")
+
+
 def test_a_step_that_was_cut_short_is_repeated_with_the_same_bits(
     tmp_path: Path, make_trainer: MakeTrainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

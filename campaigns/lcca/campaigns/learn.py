@@ -65,7 +65,9 @@ def train(
     cell = learner.cell(config)
     if not checkpoint.exists() and cells.take(cell, checkpoint, rounds, lambda: _own(rounds, config, learner)):
         reporter.say(f"{title}: done before, taken from {cells.root}/{cell}")
-    trainer = RplusTrainer(learner.task(config), config.trainer, engine, checkpoint, keep=keep)
+    opening = (cells.root or checkpoint.parent / "openings") / f"{learner.opening(config)}.json"
+    opening.parent.mkdir(parents=True, exist_ok=True)
+    trainer = RplusTrainer(learner.task(config), config.trainer, engine, checkpoint, keep=keep, opening=opening)
     if not trainer.done:
         _train_to_end(trainer, title, config, costs, reporter)
     cells.keep(cell, checkpoint, rounds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lcca.campaigns.candidates import Candidate
 from lcca.campaigns.cells import cell_key
@@ -34,14 +35,20 @@ class Learner:
 
     def cell(self, config: CampaignConfig) -> str:
         """Return the name of the training's content: equal trainings of any campaigns have the same."""
-        return cell_key(
-            candidate=self.candidate.content(),
-            space=config.networks.model_dump(mode="json"),
-            utility={"throughput": self.utility.throughput_weight, "delay": self.utility.delay_weight},
-            seed=derive(config.seed, "training", self.training_seed),
-            trainer=config.trainer.model_dump(mode="json"),
-            model=config.model.model_dump(mode="json"),
-        )
+        return cell_key(candidate=self.candidate.content(), **self._common(config))
+
+    def opening(self, config: CampaignConfig) -> str:
+        """Return the name of the training up to where candidates part: before the first split it is all the same."""
+        return cell_key(opening=True, **self._common(config))
+
+    def _common(self, config: CampaignConfig) -> dict[str, Any]:
+        return {
+            "space": config.networks.model_dump(mode="json"),
+            "utility": {"throughput": self.utility.throughput_weight, "delay": self.utility.delay_weight},
+            "seed": derive(config.seed, "training", self.training_seed),
+            "trainer": config.trainer.model_dump(mode="json"),
+            "model": config.model.model_dump(mode="json"),
+        }
 
     def task(self, config: CampaignConfig) -> Task:
         """Return what the trainer has to learn. All candidates meet the same training networks under one seed.

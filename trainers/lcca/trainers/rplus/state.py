@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from lcca.remy_plus.errors import InputError
 from lcca.remy_plus.files import write_atomically
 from lcca.remy_plus.policyfile import PolicyFile, dumps, loads
 from lcca.remy_plus.rules import RuleTable
+from lcca.trainers.rplus.actions import action_of
 
 FORMAT = 1
 STAGES = ("improve", "check", "done")
@@ -85,6 +86,13 @@ class SearchState:
         if owner != (FORMAT, identity):
             raise InputError(f"{path}: this checkpoint belongs to another search; remove it or choose another --out")
         return state
+
+    def with_one_rule(self, table: RuleTable) -> SearchState:
+        """Return the state of a search that has one rule, for other signals: those of `table`, which has one rule too."""
+        if len(self.table) != 1:
+            raise InputError(f"a search with {len(self.table)} rules depends on its signals")
+        own, before = (table.with_action(0, *action_of(each, 0)) for each in (self.table, self.before))
+        return replace(self, table=own, before=before)
 
     def _checked(self) -> SearchState:
         if self.stage not in STAGES:

@@ -34,6 +34,9 @@ NETWORKS_PER_STEP = 1 << 20
 
 CHECK_BLOCK = 50
 
+OPENING = "opening"
+"""Identity of a state that ends where the first split begins."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -63,6 +66,9 @@ class RplusTrainer:
         config: how.
         engine: runs the trials; its number of threads changes no result.
         checkpoint: file of the search's state; a search that finds one goes on from there.
+        opening: file of the search up to its first split, which is the same whatever the signals are; a new search
+            begins there if it exists, and leaves it for others if it does not. It must belong to the same networks,
+            utility, seed and configuration.
         watch: called after every step with what it brought.
         keep: called with (round, table) after every round; may be called again for a round after a kill.
     """
@@ -75,6 +81,7 @@ class RplusTrainer:
         checkpoint: Path | None = None,
         watch: Watcher = lambda row: None,
         keep: Keeper = lambda round_, table: None,
+        opening: Path | None = None,
     ) -> None:
         self.task = task
         self.config = config
@@ -82,12 +89,15 @@ class RplusTrainer:
         self.checkpoint = checkpoint
         self.watch = watch
         self.keep = keep
+        self.opening = opening
         self.state = self._begin()
 
     def _begin(self) -> SearchState:
         if self.checkpoint is not None and self.checkpoint.exists():
             return SearchState.load(self.checkpoint, self.task.identity)
         table = one_rule(self.task.signals, self.config.pacing)
+        if self.opening is not None and self.opening.exists():
+            return SearchState.load(self.opening, OPENING).with_one_rule(table)
         return SearchState(table, [0], table)
 
     @property
@@ -169,6 +179,8 @@ class RplusTrainer:
         return best_racing(scores, current, grid, self.config.racing)
 
     def _split(self, sample: Sample, compiled: _core.Policy, uses: NDArray[np.int64]) -> None:
+        if self.opening is not None and self.state.round == 0 and not self.opening.exists():
+            self.state.save(self.opening, OPENING)
         self.state.stage = "check"
         if self.state.round + 1 == self.config.rounds:  # the last round's split would train nothing
             return
