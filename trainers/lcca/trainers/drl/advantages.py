@@ -18,9 +18,9 @@ def advantages(
 ) -> Floats:
     """Return (n,) advantages (Schulman et al., 2016), flow by flow.
 
-    Where a flow or its trial ended, or the outcome of the next decision is not yet known, the critic's value of what was
-    seen last stands for the rest. That holds for flows that went off too: what ends them does not depend on what they
-    do, and a learner to whom an end were worth nothing would, all rewards being losses, learn to hasten it.
+    Where a flow or its trial ended, or the outcome of the next decision is not yet known, the critic's value of what
+    was seen last stands for the rest. That holds for flows that went off too: what ends them does not depend on what
+    they do, and a learner to whom an end were worth nothing would, all rewards being losses, learn to hasten it.
 
     Args:
         lived: n decisions.

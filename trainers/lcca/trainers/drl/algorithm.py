@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -54,13 +56,26 @@ def seeded(seed: int) -> Iterator[None]:
 
     One thread: sums over threads would depend on their number.
     """
-    threads, numpy_state = torch.get_num_threads(), np.random.get_state()  # noqa: NPY002
+    threads, numpy_state = torch.get_num_threads(), np.random.get_state()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        np.random.seed(seed)  # noqa: NPY002  (Stable-Baselines3 draws its batches from it)
+        np.random.seed(seed)
         torch.set_num_threads(1)
         try:
             yield
         finally:
             torch.set_num_threads(threads)
-            np.random.set_state(numpy_state)  # noqa: NPY002
+            np.random.set_state(numpy_state)
+
+
+def packed(state: dict[str, Any]) -> str:
+    """Return a state as text."""
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    """Return the state in a text; it holds tensors and numbers alone."""
+    found: dict[str, Any] = torch.load(io.BytesIO(base64.b64decode(text)), weights_only=True)
+    return found

@@ -1,7 +1,7 @@
 """What flows lived through, as arrays: each decision with what came of it.
 
-Only decisions that were really taken are here. A decision whose outcome is still unknown waits for it, past an update if
-need be; it is then learnt from with the probability with which it was taken.
+Only decisions that were really taken are here. A decision whose outcome is still unknown waits for it, past an
+update if need be; it is then learnt from with the probability with which it was taken.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 Decide = Callable[[Floats, Ints, NDArray[np.bool_]], tuple[Floats, Floats]]
-"""From (n, inputs) views, their lanes, and whether their flows have just begun: (n, numbers) actions, and numbers to keep
-with each, (n, …), such as log-probabilities."""
+"""From (n, inputs) views, their lanes, and whether their flows have just begun: (n, numbers) actions, and numbers to
+keep with each, (n, …), such as log-probabilities."""
 
 
 @dataclass
@@ -32,11 +32,11 @@ class Experience:
         kept: (n, …) what `Decide` kept with it.
         reward: (n,) until the next decision of the flow, or its end.
         elapsed: (n,) that time, in base delays.
-        common: (n,) the reward that it would be at the mean rate of all flows of its network over that time; its own at a
-            flow's end.
+        common: (n,) the reward that it would be at the mean rate of all flows of its network over that time; its own
+            at a flow's end.
         after: (n, inputs) what was seen then.
-        state: (n, inputs + 1) the network as a whole as it was decided: log₂(1 + flows that are on), and the mean of what
-            they saw last.
+        state: (n, inputs + 1) the network as a whole as it was decided: log₂(1 + flows that are on), and the mean of
+            what they saw last.
         state_after: (n, inputs + 1) the same then; at a flow's end, as it was decided.
         ended: (n,) 0, or `FLOW_ENDED`, `TRIAL_ENDED`.
         first: (n,) whether the decision was its flow's first.

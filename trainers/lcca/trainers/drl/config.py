@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -31,10 +32,10 @@ class WindowConfig(Model):
     """Numbers that change the window; see `lcca.remy_plus.agents.WindowSteering`."""
 
     kind: Literal["window"] = "window"
-    multiple: Annotated[float, Key(gt=0)] = 0.5
-    increment: Annotated[float, Key(ge=0)] = 0.0
+    multiple: Annotated[float, Key(gt=0)] = 0.25
+    increment: Annotated[float, Key(ge=0)] = 1.0
     pacing: Annotated[float, Key(ge=0)] = 0.0
-    initial: Annotated[float, Key(gt=0)] = 10.0
+    initial: Annotated[float, Key(gt=0)] = 3.0
     smallest: Annotated[float, Key(gt=0)] = 2.0
     largest: Annotated[float, Key(gt=0)] = 2000.0
 
@@ -93,7 +94,7 @@ class LessonConfig(Model):
     """
 
     until: Annotated[float, Key(gt=0, le=1)]
-    networks: dict[str, Any] = {}
+    networks: dict[str, Any] = Key(default_factory=dict)
 
 
 class DrlConfig(Model):
@@ -109,18 +110,20 @@ class DrlConfig(Model):
         decisions: when it decides.
         steering: what its numbers do.
         reward: what a decision is worth.
-        common: share of a decision's reward that is the mean over all flows of its network. With 0 each flow learns what is
-            best for itself, and all together fill the buffer; with 1 they learn what is best for all.
+        common: share of a decision's reward that is the mean over all flows of its network. With 0 each flow learns
+            what is best for itself, and all together fill the buffer; with 1 they learn what is best for all.
         patience: see `lcca.gym_envs.lanes.Rules`.
         hidden: widths of the policy's hidden layers.
         critic: widths of the critic's; the same if left out.
         activation: of hidden layers.
-        privileged: whether the critic sees the network's parameters too, which no flow could.
+        privileged: whether the critic sees, in place of what the flow saw, what no flow could: the network's
+            parameters, how many flows are on, and the mean of what they saw last. The critic alone: the policy does
+            without.
         learning_rate: of Adam.
         anneal: whether the learning rate falls to 0, in proportion.
         discount: γ.
-        discount_per: γ is per ``base-delay``, whatever is decided how often; or per ``decision``, as usual elsewhere: then a
-            flow whose rewards are losses gains by putting its decisions closer together.
+        discount_per: γ is per ``base-delay``, whatever is decided how often; or per ``decision``, as usual
+            elsewhere: then a flow whose rewards are losses gains by putting its decisions closer together.
         curriculum: networks from easy to all; none: all networks all the time.
         scores: networks on which each checkpoint is scored for the learning curve; they pick nothing.
         tensorboard: whether to write logs for TensorBoard beside the checkpoint, where that is installed.
@@ -143,7 +146,7 @@ class DrlConfig(Model):
     privileged: bool = False
     learning_rate: Annotated[float, Key(gt=0, le=1)] = 3e-4
     anneal: bool = True
-    discount: Annotated[float, Key(ge=0, lt=1)] = 0.99
+    discount: Annotated[float, Key(ge=0, lt=1)] = 0.98
     discount_per: Literal["base-delay", "decision"] = "base-delay"
     curriculum: tuple[LessonConfig, ...] = ()
     scores: Annotated[int, Key(ge=1)] = 100
@@ -160,7 +163,7 @@ class DrlConfig(Model):
     @classmethod
     def _in_order(cls, lessons: tuple[LessonConfig, ...]) -> tuple[LessonConfig, ...]:
         ends = [lesson.until for lesson in lessons]
-        if ends and (ends[-1] != 1 or any(a >= b for a, b in zip(ends, ends[1:], strict=False))):
+        if ends and (ends[-1] != 1 or any(a >= b for a, b in pairwise(ends))):
             raise ValueError(f"`until` must rise, and end with 1, got {ends}")
         return lessons
 
@@ -196,7 +199,8 @@ class PpoConfig(DrlConfig):
         entropy: weight of the entropy bonus.
         value_weight: weight of the critic's loss.
         largest_gradient: norm to which gradients are held.
-        noise: standard deviation of actions at first (not for tables).
+        noise: standard deviation of actions at first (not for tables). Small, since flows explore at once: much
+            noise fills the buffer, and there the smallest round trip that a flow has seen tells it nothing.
         normalise: advantages are centred and scaled within each ``network``, or over the whole ``batch``.
     """
 
@@ -209,7 +213,7 @@ class PpoConfig(DrlConfig):
     entropy: Annotated[float, Key(ge=0)] = 0.0
     value_weight: Annotated[float, Key(ge=0)] = 0.5
     largest_gradient: Annotated[float, Key(gt=0)] = 0.5
-    noise: Annotated[float, Key(gt=0, le=10)] = 0.5
+    noise: Annotated[float, Key(gt=0, le=10)] = 0.1
     normalise: Literal["network", "batch"] = "network"
 
 
@@ -234,7 +238,7 @@ class SacConfig(DrlConfig):
         begin: decisions by chance before anything is learnt.
         every: new decisions per gradient step.
         tau: how fast the target network follows.
-        entropy: target of the entropy's temperature, or its fixed weight; ``auto`` is minus the action's numbers.
+        entropy: weight of the entropy; ``auto`` holds the entropy at minus the action's numbers.
     """
 
     kind: Literal["sac"] = "sac"

@@ -1,4 +1,4 @@
-"""A policy whose critic sees more than its actor."""
+"""A policy whose critic sees other things than its actor: the network as a whole."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from stable_baselines3.common.torch_layers import MlpExtractor
 
 
 class TwoViews(MlpExtractor):
-    """Layers of actor and critic, of which the actor's see the first numbers alone.
+    """Layers of an actor that sees the first numbers alone, and of a critic that sees all the others.
 
     Args:
-        seen: how many of them.
-        inputs: how many the critic sees.
+        seen: how many the actor sees.
+        inputs: how many there are.
         more: what `MlpExtractor` takes.
     """
 
@@ -34,7 +34,7 @@ class TwoViews(MlpExtractor):
 
 
 class PrivilegedPolicy(ActorCriticPolicy):
-    """An `ActorCriticPolicy` whose actor sees the first `seen` numbers, its critic all of them."""
+    """An `ActorCriticPolicy` whose actor sees the first `seen` numbers, its critic the others."""
 
     def __init__(self, *arguments: Any, seen: int, **more: Any) -> None:
         self._seen = seen

@@ -1,7 +1,8 @@
 """Proximal policy optimisation on lanes: Stable-Baselines3's networks and update, on decisions that were really taken.
 
-SB3 collects one row of every environment at every step. Here flows come and go and decide when they like, so the rollout
-is a ragged one (`collector`), advantages run flow by flow (`advantages`), and SB3's `PPO.train` gets its batches from it.
+SB3 collects one row of every environment at every step. Here flows come and go and decide when they like, so the
+rollout is a ragged one (`collector`), advantages run flow by flow (`advantages`), and SB3's `PPO.train` gets its
+batches from it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from lcca.gym_envs.spaces import action_space
 from lcca.remy_plus.agents import Agent
 from lcca.remy_plus.mlp import MlpPolicy
 from lcca.trainers.drl.advantages import advantages, by_network
-from lcca.trainers.drl.collector import Collector, Experience, Floats, Ints
+from lcca.trainers.drl.collector import Collector, Experience, Floats
 from lcca.trainers.drl.config import PpoConfig
 from lcca.trainers.drl.critic import PrivilegedPolicy
 from lcca.trainers.drl.export import layers_of
@@ -35,6 +36,11 @@ except ImportError as error:
     raise missing("stable-baselines3", "trainers by reinforcement") from error
 
 ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
+
+HALF_LOG_TWO_PI = 0.9189385332046727
+
+STANDARD_ROWS = 8192
+"""Decisions from which the first mean and deviation of the inputs are taken; nothing is learnt from them."""
 
 AT_ONCE = 16_384
 """Rows that the critic values at once: they stay in the caches."""
@@ -73,12 +79,14 @@ class Ppo:
         self._table: Floats | None = None  # privileges, by network
         self._standard = Standard(self.model.observation_space.shape[0])  # type: ignore[index]
 
-    def _model(self, seed: int) -> PPO:
+    algorithm: Any = PPO
+    policy_class: Any = None  # of the policy; by the configuration if left out
+
+    def _model(self, seed: int) -> Any:
         config, seen = self.config, self.agent.inputs
-        more = {"seen": seen} if config.privileged else {}
-        model = PPO(
-            PrivilegedPolicy if config.privileged else ActorCriticPolicy,
-            None,  # type: ignore[arg-type]
+        model = self.algorithm(
+            self.policy_class or (PrivilegedPolicy if config.privileged else ActorCriticPolicy),
+            None,
             learning_rate=(lambda left: config.learning_rate * left) if config.anneal else config.learning_rate,
             batch_size=config.batch,
             n_epochs=config.epochs,
@@ -86,15 +94,15 @@ class Ppo:
             ent_coef=config.entropy,
             vf_coef=config.value_weight,
             max_grad_norm=config.largest_gradient,
-            policy_kwargs={**self._shape(), **more},
+            policy_kwargs=self._shape(),
             seed=seed,
             device="cpu",
             _init_setup_model=False,
         )
-        inputs = seen + (len(PRIVILEGES) + seen + 1 if config.privileged else 0)
+        inputs = seen + (seen + 1 + len(PRIVILEGES) if config.privileged else 0)
         model.observation_space = spaces.Box(-np.inf, np.inf, (inputs,), dtype=np.float32)
         model.action_space = action_space(self.agent)
-        model.n_envs, model.n_steps = 1, 1
+        model.n_envs = model.n_steps = 1
         model._setup_model()
         return model
 
@@ -105,6 +113,7 @@ class Ppo:
             "net_arch": {"pi": list(config.hidden), "vf": list(critic)},
             "activation_fn": ACTIVATIONS[config.activation],
             "log_std_init": float(np.log(config.noise)),
+            **({"seen": self.agent.inputs} if config.privileged else {}),
         }
 
     # --- learning
@@ -112,61 +121,72 @@ class Ppo:
     def learn(self, lanes: Lanes, decisions: int, begin: float, end: float) -> int:
         """See `Algorithm`."""
         self._table = privileges(lanes.networks) if self.config.privileged else None
-        collector, learnt = Collector(lanes, self._numbers, 1), 0
+        collector, learnt = self._collector(lanes), 0
+        if self._standard.samples == 0:
+            self._standard.take_in(self._raw(self._collect(collector, min(STANDARD_ROWS, self.config.rollout))))
         while learnt < decisions:
-            wanted = min(self.config.rollout, decisions - learnt)
-            with torch.no_grad():
-                lived = collector.collect(wanted, self._decide)
-                rollout = self._rollout(lived)
-            if rollout is None: continue
+            lived = self._collect(collector, min(self.config.rollout, decisions - learnt))
             self.model._current_progress_remaining = 1 - (begin + (end - begin) * learnt / decisions)
-            self.model.rollout_buffer = rollout  # type: ignore[assignment]
+            self.model.rollout_buffer = self._rollout(lived)
             self.model.train()
-            self._standard.take_in(with_privileges(lived.view, lived.state, lived.network, self._table))
+            self._standard.take_in(self._raw(lived))
             learnt += len(lived)
             self.model.num_timesteps += len(lived)
             self._log(lived)
         return learnt
 
-    @property
-    def _numbers(self) -> int:
-        return self.agent.numbers
+    def _collector(self, lanes: Lanes) -> Collector:
+        return Collector(lanes, self.agent.numbers, 1)
+
+    @torch.no_grad()
+    def _collect(self, collector: Collector, count: int) -> Experience:
+        own, layers = self._standard.first(self.agent.inputs), self.model.policy.mlp_extractor.policy_net
+        return collector.collect(count, lambda view, lane, first: self._by_chance(layers(torch.from_numpy(own(view)))))
 
     @property
     def _discrete(self) -> bool:
         return isinstance(self.model.action_space, spaces.Discrete)
 
-    def _decide(self, view: Floats, lane: Ints, first: Any) -> tuple[Floats, Floats]:
-        """Say something by chance, and how likely it was."""
-        policy, standard = self.model.policy, self._standard
-        own = ((view - standard.mean[: view.shape[1]]) / standard.deviation[: view.shape[1]]).astype(np.float32)
-        said = policy.action_net(policy.mlp_extractor.policy_net(torch.from_numpy(own)))
+    def _by_chance(self, latent: torch.Tensor) -> tuple[Floats, Floats]:
+        """Return what is said after the last hidden layer, by chance, and how likely it was."""
+        policy = self.model.policy
+        said = policy.action_net(latent)
         if self._discrete:
             chances = said.log_softmax(1)
             action = torch.multinomial(chances.exp(), 1)
             return action.float().numpy(), chances.gather(1, action).numpy()
         noise = torch.randn_like(said)
         spread = policy.log_std
-        chance = -(noise**2 / 2 + spread + 0.9189385332046727).sum(1, keepdim=True)
+        chance = -(noise**2 / 2 + spread + HALF_LOG_TWO_PI).sum(1, keepdim=True)
         return (said + spread.exp() * noise).numpy(), chance.numpy()
 
-    def _rollout(self, lived: Experience) -> Rollout:
+    def _raw(self, lived: Experience) -> Floats:
+        return with_privileges(lived.view, lived.state, lived.network, self._table)
+
+    def _rollout(self, lived: Experience) -> Any:
+        return Rollout(self._columns(lived))
+
+    @torch.no_grad()
+    def _columns(self, lived: Experience) -> RolloutBufferSamples:
         config = self.config
-        raw = with_privileges(lived.view, lived.state, lived.network, self._table)
-        if self._standard.samples == 0: self._standard.take_in(raw); return None
-        seen = torch.from_numpy(self._standard(raw))
+        seen = torch.from_numpy(self._standard(self._raw(lived)))
         value = self._values(seen)
-        after = self._values(torch.from_numpy(self._standard(with_privileges(lived.after, lived.state_after, lived.network, self._table))))
-        reward = lived.shared(config.common) * np.float32(1 - config.discount)  # so that values are of a decision, not of a hundred
+        later = with_privileges(lived.after, lived.state_after, lived.network, self._table)
+        after = self._values(torch.from_numpy(self._standard(later)))
+        reward = lived.shared(config.common) * np.float32(
+            1 - config.discount
+        )  # so that values are of a decision, not of a hundred
         gained = advantages(lived, reward, value, after, config.discounts(lived.elapsed), config.gae)
         scaled = by_network(gained, lived.network) if config.normalise == "network" else gained
         columns = (seen, torch.from_numpy(lived.action), value, lived.kept[:, 0], scaled, gained + value)
-        return Rollout(RolloutBufferSamples(*(torch.as_tensor(column) for column in columns)))
+        return RolloutBufferSamples(*(torch.as_tensor(column) for column in columns))
 
     def _values(self, seen: torch.Tensor) -> Floats:
+        return torch.cat([self._critic(part) for part in seen.split(AT_ONCE)]).flatten().numpy()
+
+    def _critic(self, seen: torch.Tensor) -> torch.Tensor:
         policy = self.model.policy
-        parts = [policy.value_net(policy.mlp_extractor.forward_critic(part)) for part in seen.split(AT_ONCE)]
-        return torch.cat(parts).flatten().numpy()
+        return policy.value_net(policy.mlp_extractor.forward_critic(seen))
 
     def _log(self, lived: Experience) -> None:
         logger = self.model.logger
@@ -178,11 +198,9 @@ class Ppo:
 
     def policy(self) -> MlpPolicy:
         """See `Algorithm`."""
-        policy = self.model.policy
-        layers = layers_of([*policy.mlp_extractor.policy_net, policy.action_net])
-        st = Standard(self.agent.inputs)
-        st.mean, st.variance = self._standard.mean[:st.width], self._standard.variance[:st.width]
-        return MlpPolicy(self.agent, (st.before_layer(layers[0]), *layers[1:]))
+        policy, own = self.model.policy, self._standard.first(self.agent.inputs)
+        first, *others = layers_of([*policy.mlp_extractor.policy_net, policy.action_net])
+        return MlpPolicy(self.agent, (own.before_layer(first), *others))
 
     def state(self) -> dict[str, Any]:
         """See `Algorithm`."""
@@ -190,6 +208,7 @@ class Ppo:
         return {
             "policy": policy.state_dict(),
             "optimiser": policy.optimizer.state_dict(),
+            "standard": self._standard.state(),
             "updates": self.model._n_updates,
             "decisions": self.model.num_timesteps,
         }
@@ -198,5 +217,6 @@ class Ppo:
         """See `Algorithm`."""
         self.model.policy.load_state_dict(state["policy"])
         self.model.policy.optimizer.load_state_dict(state["optimiser"])
+        self._standard.load(state["standard"])
         self.model._n_updates = state["updates"]
         self.model.num_timesteps = state["decisions"]

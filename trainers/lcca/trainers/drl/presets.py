@@ -32,9 +32,9 @@ AURORA: Mapping[str, Any] = MappingProxyType(
 )
 """Jay et al., "A Deep Reinforcement Learning Perspective on Internet Congestion Control", ICML 2019, and its code.
 
-One flow alone on its network, monitor intervals of half a round trip, a change of the rate by at most 2.5 %, ten intervals
-of history, layers of 32 and 16, the reward 10 · throughput − 1000 · latency − 2000 · loss. Its signals are those of the
-signal set in `configs/drl/aurora.yaml`; its networks are the campaign's.
+One flow alone on its network, monitor intervals of half a round trip, a change of the rate by at most 2.5 %, ten
+intervals of history, layers of 32 and 16, the reward 10 · throughput − 1000 · latency − 2000 · loss. Its signals are
+those of the signal set in `configs/drl/aurora.yaml`; its networks are the campaign's.
 """
 
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"aurora": AURORA})

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from lcca.remy_plus.mlp import Floats, Layer, Lstm
@@ -70,10 +71,17 @@ class Standard:
         weights, biases = self.folded(memory.from_input, memory.biases)
         return replace(memory, from_input=weights, biases=biases)
 
+    def first(self, width: int) -> Standard:
+        """Return the same for the first columns alone."""
+        own = Standard(width, self.samples)
+        own.mean, own.variance = self.mean[:width], self.variance[:width]
+        return own
+
     def state(self) -> dict[str, Any]:
         """Return all that `load` needs."""
-        return {"samples": self.samples, "mean": self.mean, "variance": self.variance}
+        return {"samples": self.samples, "mean": torch.tensor(self.mean), "variance": torch.tensor(self.variance)}
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
-        self.samples, self.mean, self.variance = state["samples"], state["mean"], state["variance"]
+        self.samples = int(state["samples"])
+        self.mean, self.variance = state["mean"].numpy().copy(), state["variance"].numpy().copy()

@@ -1,4 +1,4 @@
-"""What the learner sees of a decision: what the flow saw, and, for a privileged critic, its network's parameters."""
+"""What the learner sees of a decision: what the flow saw, and, for a privileged critic, what no flow could."""
 
 from __future__ import annotations
 
@@ -32,5 +32,12 @@ def privileges(networks: NetworkList) -> Floats:
 
 
 def with_privileges(view: Floats, state: Floats, network: Ints, table: Floats | None) -> Floats:
-    """Return (n, inputs + 7) views with their networks' parameters behind; the views alone without a table."""
+    """Return (n, …) views with the state of their network and its parameters behind; the views alone without a table.
+
+    Args:
+        view: (n, inputs) what flows saw.
+        state: (n, inputs + 1) of their networks; see `Experience`.
+        network: (n,) rows of the table.
+        table: (networks, 7) `privileges`.
+    """
     return view if table is None else np.concatenate([view, state, table[network]], axis=1)
