@@ -41,6 +41,7 @@ struct Lane {
   bool on = false;
   bool due = false;
   std::uint32_t decisions = 0;  // of this flow
+  double decided_at = 0;
   Earnings earnings;
 };
 
@@ -78,6 +79,7 @@ class GameOn final : public Game, public NoObserver {
   }
 
   bool on(std::size_t lane) const override { return lanes_[lane].on; }
+  std::uint32_t flows_on() const override { return on_; }
   const Sender& sender(std::size_t lane) override { return simulation_.sender(lane); }
   double now() const override { return simulation_.now(); }
 
@@ -141,6 +143,8 @@ class GameOn final : public Game, public NoObserver {
       lane.due = false;
       lane.memory.see(rules_.agent, memory);
       lane.memory.decided(rules_.agent, memory, simulation_.now());
+      if (lane.decisions > 0) told_[i].elapsed = elapsed(lane);
+      lane.decided_at = simulation_.now();
       told_[i].reward += static_cast<float>(pay(i, false));
       ++lane.decisions;
       lane.earnings.decided();
@@ -156,8 +160,13 @@ class GameOn final : public Game, public NoObserver {
     lane.on = false;
     if (lane.decisions == 0 || told.ending != Ending::none) return;
     told.reward += static_cast<float>(pay(i, true));
+    told.elapsed = elapsed(lane);
     told.ending = how;
     told.last = lane.memory.see(rules_.agent, simulation_.sender(i).memory);
+  }
+
+  float elapsed(const Lane& lane) const {
+    return static_cast<float>((simulation_.now() - lane.decided_at) / ideal_.delay);
   }
 
   double pay(std::size_t i, bool last) {

@@ -39,12 +39,15 @@ Lanes::Lanes(LanesOptions options) : options_(std::move(options)), seats_(option
   rows_.observation.assign(lanes * inputs, -1);
   rows_.last.assign(lanes * inputs, 0);
   rows_.reward.assign(lanes, 0);
+  rows_.elapsed.assign(lanes, 0);
+  rows_.rivals.assign(lanes, 0);
   rows_.ended.assign(lanes, 0);
   rows_.acting.assign(lanes, 0);
   rows_.ready.reserve(lanes);
   course.assign(games(), 0);
   trial_seed.assign(games(), 0);
   trials.assign(games(), 0);
+  packets.assign(games(), 0);
   over.assign(games(), 1);
 }
 
@@ -86,6 +89,7 @@ void Lanes::reset(std::uint64_t seed) {
   if (courses_.empty()) throw std::invalid_argument("no networks to play on");
   seed_ = seed;
   std::fill(trials.begin(), trials.end(), 0);
+  std::fill(packets.begin(), packets.end(), 0);
   share_out([this](std::size_t g) {
     std::fill(seats_[g].told.begin(), seats_[g].told.end(), Told{});
     begin_next(g);
@@ -144,6 +148,7 @@ void Lanes::play(std::size_t game) {
 void Lanes::finish(std::size_t game) {
   Seat& seat = seats_[game];
   over[game] = 1;
+  packets[game] += seat.game->totals().delivered;
   if (!options_.keep_records) return;
   seat.flows = seat.space.flows;
   seat.totals = seat.game->totals();
@@ -211,11 +216,13 @@ void Lanes::tell_lane(std::size_t game, std::size_t lane) {
   const std::size_t row = first_[game] + lane;
   Told& told = seats_[game].told[lane];
   rows_.reward[row] = told.reward;
+  rows_.elapsed[row] = told.elapsed;
+  rows_.rivals[row] = over[game] ? 0 : seats_[game].game->flows_on();
   rows_.ended[row] = static_cast<std::uint8_t>(told.ending);
   if (told.ending != Ending::none)
     std::copy(told.last.begin(), told.last.end(),
               rows_.last.begin() + static_cast<std::ptrdiff_t>(row * told.last.size()));
-  told.reward = 0;
+  told.reward = told.elapsed = 0;
   told.ending = Ending::none;
 }
 

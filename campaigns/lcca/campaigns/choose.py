@@ -19,6 +19,7 @@ from lcca.evaluation.trials import run_trials
 from lcca.remy_plus import policyfile
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.mlp import MlpPolicy
 from lcca.remy_plus.policies import Policy
 from lcca.remy_plus.rules import RuleTable
 
@@ -36,8 +37,13 @@ class Chosen:
 
     learner: Learner
     checkpoint: str
-    table: RuleTable
+    table: RuleTable | MlpPolicy
     validation_score_bits: float
+
+    @property
+    def rules(self) -> int:
+        """How many rules it has; 0 for a network."""
+        return len(self.table) if isinstance(self.table, RuleTable) else 0
 
     @property
     def free(self) -> Policy:
@@ -75,8 +81,8 @@ def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) ->
     else:
         best = ranked[0]
     kept = policyfile.read(best)
-    if not isinstance(kept.policy, RuleTable):
-        raise InputError(f"{best}: not a rule table; delete the run's policies/ and training/ and resume")
+    if not isinstance(kept.policy, RuleTable | MlpPolicy):
+        raise InputError(f"{best}: not a trained policy; delete the run's policies/ and training/ and resume")
     policyfile.write(folder.path / "policies" / f"{learner.id}.json", kept)
     return Chosen(learner, best.name, kept.policy, float(np.float64(scores[_checkpoint_id(learner, best)])))
 

@@ -10,7 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from lcca.campaigns.candidates import Candidate, HeaderEntry, header_candidates
 from lcca.campaigns.documents import OVERRIDE, Document, apply_overrides, read_document, with_value
@@ -28,6 +36,7 @@ from lcca.remy_plus.policies import baseline as policy
 from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.model import Model
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
+from lcca.trainers.drl import PpoConfig, RecurrentPpoConfig, SacConfig
 from lcca.trainers.rplus import RplusConfig
 
 FILES = ("networks",)
@@ -50,6 +59,16 @@ def _name_or_content(signals: SignalSet) -> str | dict[str, Any]:
 
 NamedSet = Annotated[SignalSet, BeforeValidator(_named), PlainSerializer(_name_or_content)]
 """A signal set: the name of a packaged one, a YAML file, or written out in the campaign's file."""
+
+
+def _kind_of_trainer(value: Any) -> Any:
+    return {"kind": "rplus", **value} if isinstance(value, dict) else value
+
+
+AnyTrainer = Annotated[
+    RplusConfig | PpoConfig | RecurrentPpoConfig | SacConfig, Discriminator("kind"), BeforeValidator(_kind_of_trainer)
+]
+"""A trainer by its `kind`; the R+ search where none is named."""
 
 
 class LinkModel(Model):
@@ -207,7 +226,7 @@ class CampaignConfig(Model):
     headers: tuple[HeaderEntry, ...] = ()
     packet_bytes: Annotated[int, Field(ge=64, le=65535)] = 1500
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
-    trainer: RplusConfig
+    trainer: AnyTrainer
     training_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     validation: ValidationConfig = ValidationConfig()
     test: TestConfig = TestConfig()

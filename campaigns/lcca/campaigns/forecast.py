@@ -14,6 +14,8 @@ from lcca.campaigns.plan import learners
 from lcca.campaigns.seeds import derive
 from lcca.evaluation.trials import run_trials
 from lcca.remy_plus.policies import Aimd
+from lcca.trainers.rplus import RplusConfig
+from lcca.trainers.drl import DrlConfig
 
 PROBES = 24
 """Networks that the pace is measured on."""
@@ -92,7 +94,8 @@ def forecast(config: CampaignConfig, cells: CellStore, jobs: int) -> Forecast:
 
 
 def _budget(config: CampaignConfig) -> tuple[int | None, str]:
-    return config.trainer.budget_trials, "trials"
+    trainer = config.trainer
+    return (trainer.steps, "decisions") if isinstance(trainer, DrlConfig) else (trainer.budget_trials, "trials")
 
 
 def _trial_cpu_s(config: CampaignConfig) -> float:

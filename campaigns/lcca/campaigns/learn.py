@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -16,13 +17,18 @@ from lcca.campaigns.runfolder import RunFolder
 from lcca.campaigns.version import version
 from lcca.remy_plus import policyfile
 from lcca.remy_plus.engine import Engine, Runner, run_here
+from lcca.remy_plus.mlp import MlpPolicy
 from lcca.remy_plus.policyfile import PolicyFile
 from lcca.remy_plus.rules import RuleTable
 from lcca.signal_sets.headers.stamping import described
-from lcca.trainers.rplus import RplusTrainer
+from lcca.trainers.drl import DrlConfig, DrlTrainer
+from lcca.trainers.rplus import RplusConfig, RplusTrainer
 from lcca.trainers.rplus.state import LearningRow
+from lcca.trainers.rplus.trainer import Task
 
 NO_CELLS = CellStore(None)
+
+Keeper = Callable[[int, RuleTable | MlpPolicy], None]
 
 
 def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> Engine:
@@ -50,7 +56,7 @@ def train(
 
     header = None if learner.candidate.header is None else described(learner.candidate.header)
 
-    def keep(round_: int, table: RuleTable) -> None:
+    def keep(round_: int, table: RuleTable | MlpPolicy) -> None:
         file = PolicyFile(
             table,
             signal_set=learner.signals.name,
@@ -67,14 +73,29 @@ def train(
         reporter.say(f"{title}: done before, taken from {cells.root}/{cell}")
     opening = (cells.root or checkpoint.parent / "openings") / f"{learner.opening(config)}.json"
     opening.parent.mkdir(parents=True, exist_ok=True)
-    trainer = RplusTrainer(learner.task(config), config.trainer, engine, checkpoint, keep=keep, opening=opening)
+    trainer = trainer_of(config, learner.task(config), engine, checkpoint, keep, opening)
     if not trainer.done:
         _train_to_end(trainer, title, config, costs, reporter)
     cells.keep(cell, checkpoint, rounds)
     return trainer.state.learning
 
 
-def _train_to_end(trainer: RplusTrainer, title: str, config: CampaignConfig, costs: Costs, reporter: Reporter) -> None:
+def trainer_of(
+    config: CampaignConfig, task: Task, engine: Engine, checkpoint: Path, keep: Keeper, opening: Path
+) -> RplusTrainer | DrlTrainer:
+    """Return the trainer that a campaign's file names; `opening` is what searches on different signals share.
+
+    Raises:
+        InputError: a checkpoint of another training, or an extra that is not installed.
+    """
+    if isinstance(config.trainer, DrlConfig):
+        return DrlTrainer(task, config.trainer, engine, checkpoint, keep=keep)
+    return RplusTrainer(task, config.trainer, engine, checkpoint, keep=keep, opening=opening)
+
+
+def _train_to_end(
+    trainer: RplusTrainer | DrlTrainer, title: str, config: CampaignConfig, costs: Costs, reporter: Reporter
+) -> None:
     with reporter.task(title, total=_total(config)) as task:
         while not trainer.done:
             with costs.phase("training") as cost:
@@ -108,9 +129,8 @@ def provenance(config: CampaignConfig, learner: Learner) -> dict[str, object]:
         "training_seed": learner.training_seed,
         "utility": learner.utility.name,
         "trainer": config.trainer.kind,
-        "mode": config.trainer.mode,
         "version": version(),
-    }
+    } | ({"mode": config.trainer.mode} if isinstance(config.trainer, RplusConfig) else {})
 
 
 def learning_rows(learner: Learner, rows: list[LearningRow]) -> pd.DataFrame:
@@ -123,16 +143,23 @@ def learning_rows(learner: Learner, rows: list[LearningRow]) -> pd.DataFrame:
     return table
 
 
+def _budget(config: CampaignConfig) -> int | None:
+    return config.trainer.budget_trials if isinstance(config.trainer, RplusConfig) else None
+
+
 def _total(config: CampaignConfig) -> float:
-    return float(config.trainer.budget_trials or config.trainer.rounds)
+    return float(_budget(config) or config.trainer.rounds)
 
 
 def _done(config: CampaignConfig, row: LearningRow) -> float:
-    return float(row.trials if config.trainer.budget_trials else row.round + (row.kind == "check"))
+    if _budget(config):
+        return float(row.trials)
+    return float(row.round + (row.kind not in ("improve", "split")))
 
 
 def _note(row: LearningRow) -> str:
+    rules = f"{row.rules} rules, " if row.rules else ""
     return (
-        f"round {row.round + 1}, step {row.step} ({row.kind}): {row.rules} rules, score {row.score_bits:.3f} bits, "
+        f"round {row.round + 1}, step {row.step} ({row.kind}): {rules}score {row.score_bits:.3f} bits, "
         f"{row.trials:,} trials, {row.cpu_s:.1f} CPU s"
     )

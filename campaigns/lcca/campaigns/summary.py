@@ -76,7 +76,7 @@ def _policy(chosen: Chosen, trials: pd.DataFrame, contest: Contest) -> dict[str,
         "training_seed": learner.training_seed,
         "champion": contest.champions[learner.signals.name] is chosen,
         "checkpoint": chosen.checkpoint,
-        "rules": len(chosen.table),
+        "rules": chosen.rules,
         "validation_score_bits": chosen.validation_score_bits,
         "test": test_summary(trials[trials["policy"] == learner.id]),
     }

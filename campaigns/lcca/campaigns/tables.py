@@ -28,7 +28,7 @@ def print_policies(summary: dict[str, Any]) -> None:
         test = policy["test"]
         table.add_row(
             policy["id"] + (" *" if policy["champion"] else ""),
-            str(policy["rules"]),
+            str(policy["rules"] or "–"),
             with_error(test["score_bits"], test["score_bits_se"]),
             with_error(test["throughput_over_link"], test["throughput_over_link_se"]),
             with_error(test["delay_over_rtt"], test["delay_over_rtt_se"]),

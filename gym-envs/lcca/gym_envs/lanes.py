@@ -207,6 +207,26 @@ class Lanes:
         return np.asarray(self.core.reward)
 
     @property
+    def elapsed(self) -> Floats:
+        """(lanes,) base delays that the reward is for: from the lane's last action to its row, or its flow's end."""
+        return np.asarray(self.core.elapsed)
+
+    @property
+    def rivals(self) -> NDArray[np.uint32]:
+        """(lanes,) how many steered flows were on in the lane's network at its row, its own too."""
+        return np.asarray(self.core.rivals)
+
+    @property
+    def trials(self) -> int:
+        """Trials begun since the latest `reset`."""
+        return int(np.asarray(self.core.trials).sum())
+
+    @property
+    def packets(self) -> int:
+        """Packets delivered since the latest `reset`, in trials that came to their end."""
+        return int(np.asarray(self.core.packets).sum())
+
+    @property
     def ended(self) -> NDArray[np.uint8]:
         """(lanes,) whether the flow that the lane's last action was for has ended: 0, FLOW_ENDED or TRIAL_ENDED."""
         return np.asarray(self.core.ended)

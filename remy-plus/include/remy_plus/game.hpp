@@ -45,6 +45,7 @@ enum class Ending : std::uint8_t { none, flow, trial };
 // What a lane has to tell of the time since its last row.
 struct Told {
   float reward = 0;
+  float elapsed = 0;             // base delays from the lane's last action to now, or to the end of its flow
   Ending ending = Ending::none;  // of the flow that the lane's last action was for
   std::vector<float> last;       // what the agent saw at that end
 };
@@ -62,6 +63,7 @@ class Game {
   virtual void act(std::size_t lane, const float* action) = 0;
 
   virtual bool on(std::size_t lane) const = 0;
+  virtual std::uint32_t flows_on() const = 0;  // of the lanes
   virtual const Sender& sender(std::size_t lane) = 0;
   virtual double now() const = 0;
   const TrialTotals& totals() const { return totals_; }  // once the trial is over

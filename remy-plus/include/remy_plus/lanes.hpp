@@ -34,8 +34,10 @@ struct Rows {
   std::vector<float> observation;   // lanes × inputs; −1 where no flow is on
   std::vector<float> last;          // lanes × inputs, at the end of the flow, where one ended
   std::vector<float> reward;        // since the lane's previous row
+  std::vector<float> elapsed;       // base delays that the reward is for: from the lane's last action on
   std::vector<std::uint8_t> ended;  // Ending of a flow since the lane's previous row
   std::vector<std::uint8_t> acting;
+  std::vector<std::uint32_t> rivals;  // flows that are on in the lane's game, its own too
   std::vector<std::uint32_t> ready;  // the lanes that have to decide, in order
 };
 
@@ -61,10 +63,12 @@ class Lanes {
   const LanesOptions& options() const { return options_; }
   std::uint32_t first_lane(std::size_t game) const { return first_[game]; }
 
-  // Per game: the trial that is played, how many were begun, and whether it is over.
+  // Per game: the trial that is played, how many were begun, packets delivered in those that came to their end, and
+  // whether it is over.
   std::vector<std::uint32_t> course;
   std::vector<std::uint64_t> trial_seed;
   std::vector<std::uint64_t> trials;
+  std::vector<std::uint64_t> packets;
   std::vector<std::uint8_t> over;
 
   // A lane as the engine has it.

@@ -16,7 +16,8 @@ from lcca.campaigns.runfolder import RunFolder
 
 EXAMPLES = """\
   lcca train configs/quickstart.yaml
-  lcca train configs/paper/signals-default.yaml --only e2e --set trainer.rounds=2"""
+  lcca train configs/paper/signals-default.yaml --only e2e --set trainer.rounds=2
+  lcca train configs/drl/ppo.yaml --only link+queue"""
 
 
 def add(commands: Any) -> None:
@@ -54,5 +55,6 @@ def run(options: argparse.Namespace) -> int:
         print_json({"rows": rows})
     else:
         for row in rows:
-            print(f"{row['id']}: {row['rules']} rules after {row['trials']:,} trials: {row['policies'][-1]}")
+            rules = f"{row['rules']} rules" if row["rules"] else "trained"
+            print(f"{row['id']}: {rules} after {row['trials']:,} trials: {row['policies'][-1]}")
     return 0

@@ -1,0 +1,261 @@
+"""Configuration of training by deep reinforcement (`kind: ppo`, `sac` or `recurrent-ppo`)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field as Key
+from pydantic import field_validator, model_validator
+
+from lcca.gym_envs.rewards import Kind, Reward
+from lcca.remy_plus.agents import Agent, Decisions, RateSteering, Steering, TableSteering, WindowSteering
+from lcca.remy_plus.errors import InputError
+from lcca.signal_sets.model import Model
+from lcca.trainers.drl.presets import PRESETS, with_preset
+
+Floats = NDArray[np.float32]
+Share: TypeAlias = Annotated[float, Key(ge=0, le=1)]
+Width: TypeAlias = Annotated[int, Key(ge=1, le=4096)]
+
+
+class DecisionsConfig(Model):
+    """When a flow decides; see `lcca.remy_plus.agents.Decisions`. `rtts: 0` is at every acknowledgement."""
+
+    rtts: Annotated[float, Key(ge=0)] = 1.0
+    round_trip: Literal["latest", "smallest"] = "latest"
+
+
+class WindowConfig(Model):
+    """Numbers that change the window; see `lcca.remy_plus.agents.WindowSteering`."""
+
+    kind: Literal["window"] = "window"
+    multiple: Annotated[float, Key(gt=0)] = 0.25
+    increment: Annotated[float, Key(ge=0)] = 1.0
+    pacing: Annotated[float, Key(ge=0)] = 0.0
+    initial: Annotated[float, Key(gt=0)] = 3.0
+    smallest: Annotated[float, Key(gt=0)] = 2.0
+    largest: Annotated[float, Key(gt=0)] = 2000.0
+
+    def build(self) -> Steering:
+        """Return the steering itself."""
+        return WindowSteering(**self.model_dump(exclude={"kind"}))
+
+
+class RateConfig(Model):
+    """A number that changes the sending rate; see `lcca.remy_plus.agents.RateSteering`."""
+
+    kind: Literal["rate"] = "rate"
+    multiple: Annotated[float, Key(gt=0)] = 0.25
+    initial: Annotated[float, Key(gt=0)] = 0.25
+    smallest: Annotated[float, Key(gt=0)] = 0.001
+    largest: Annotated[float, Key(gt=0)] = 16.0
+
+    def build(self) -> Steering:
+        """Return the steering itself."""
+        return RateSteering(**self.model_dump(exclude={"kind"}))
+
+
+class TableConfig(Model):
+    """One of a list of actions (increment, multiple, pacing); see `lcca.remy_plus.agents.TableSteering`."""
+
+    kind: Literal["table"] = "table"
+    actions: Annotated[tuple[tuple[float, float, float], ...], Key(min_length=2)] = TableSteering().actions
+    initial: Annotated[float, Key(ge=0)] = 10.0
+    smallest: Annotated[float, Key(ge=0)] = 2.0
+    largest: Annotated[float, Key(gt=0)] = 2000.0
+
+    def build(self) -> Steering:
+        """Return the steering itself."""
+        return TableSteering(**self.model_dump(exclude={"kind"}))
+
+
+class RewardConfig(Model):
+    """What a decision is worth; see `lcca.gym_envs.rewards.Reward`. The weights are those of the utility."""
+
+    kind: Kind = "utility"
+    interval: Annotated[float, Key(ge=0)] = 1.0
+    aurora_second: Annotated[float, Key(gt=0)] = 100.0
+
+    def build(self, throughput_weight: float, delay_weight: float) -> Reward:
+        """Return the reward itself."""
+        return Reward(self.kind, throughput_weight, delay_weight, self.interval, self.aurora_second)
+
+
+class LessonConfig(Model):
+    """One part of a curriculum: until this share of all steps, the networks with these parameters.
+
+    Attributes:
+        until: share of all steps; the last lesson's is 1.
+        networks: parameters of the network space in place of the campaign's, as in ``{senders: 1}``; what is not
+            named stays as it is.
+    """
+
+    until: Annotated[float, Key(gt=0, le=1)]
+    networks: dict[str, Any] = Key(default_factory=dict)
+
+
+class DrlConfig(Model):
+    """What all trainers by reinforcement have in common.
+
+    Attributes:
+        preset: values for what is not named: ``aurora``, the set-up of Jay et al. (ICML 2019).
+        steps: decisions to learn from, of all flows together.
+        rounds: checkpoints; each is a policy file, of which the campaign's validation picks one.
+        games: networks that are simulated at once.
+        flows: ``all`` flows of a network learn, competing; or ``one`` flow that is alone on its network.
+        history: decisions whose signals the network sees.
+        decisions: when it decides.
+        steering: what its numbers do.
+        reward: what a decision is worth.
+        common: share of a decision's reward that is the mean over all flows of its network. With 0 each flow learns
+            what is best for itself, and all together fill the buffer; with 1 they learn what is best for all.
+        patience: see `lcca.gym_envs.lanes.Rules`.
+        hidden: widths of the policy's hidden layers.
+        critic: widths of the critic's; the same if left out.
+        activation: of hidden layers.
+        privileged: whether the critic sees, in place of what the flow saw, what no flow could: the network's
+            parameters, how many flows are on, and the mean of what they saw last. The critic alone: the policy does
+            without.
+        learning_rate: of Adam.
+        anneal: whether the learning rate falls to 0, in proportion.
+        discount: γ.
+        discount_per: γ is per ``base-delay``, whatever is decided how often; or per ``decision``, as usual
+            elsewhere: then a flow whose rewards are losses gains by putting its decisions closer together.
+        curriculum: networks from easy to all; none: all networks all the time.
+        scores: networks on which each checkpoint is scored for the learning curve; they pick nothing.
+        tensorboard: whether to write logs for TensorBoard beside the checkpoint, where that is installed.
+    """
+
+    preset: Literal["aurora"] | None = None
+    steps: Annotated[int, Key(ge=1000)] = 2_000_000
+    rounds: Annotated[int, Key(ge=1)] = 10
+    games: Annotated[int, Key(ge=1, le=100_000)] = 128
+    flows: Literal["all", "one"] = "all"
+    history: Annotated[int, Key(ge=1, le=1000)] = 1
+    decisions: DecisionsConfig = DecisionsConfig()
+    steering: Annotated[WindowConfig | RateConfig | TableConfig, Key(discriminator="kind")] = WindowConfig()
+    reward: RewardConfig = RewardConfig()
+    common: Share = 1.0
+    patience: Annotated[float, Key(ge=0)] = 0.0
+    hidden: Annotated[tuple[Width, ...], Key(max_length=8)] = (64, 64)
+    critic: Annotated[tuple[Width, ...], Key(max_length=8)] | None = None
+    activation: Literal["tanh", "relu"] = "tanh"
+    privileged: bool = False
+    learning_rate: Annotated[float, Key(gt=0, le=1)] = 3e-4
+    anneal: bool = True
+    discount: Annotated[float, Key(ge=0, lt=1)] = 0.98
+    discount_per: Literal["base-delay", "decision"] = "base-delay"
+    curriculum: tuple[LessonConfig, ...] = ()
+    scores: Annotated[int, Key(ge=1)] = 100
+    tensorboard: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_preset(cls, value: Any) -> Any:
+        if isinstance(value, dict) and value.get("preset") in PRESETS:
+            return with_preset(value, PRESETS[value["preset"]])
+        return value
+
+    @field_validator("curriculum")
+    @classmethod
+    def _in_order(cls, lessons: tuple[LessonConfig, ...]) -> tuple[LessonConfig, ...]:
+        ends = [lesson.until for lesson in lessons]
+        if ends and (ends[-1] != 1 or any(a >= b for a, b in pairwise(ends))):
+            raise ValueError(f"`until` must rise, and end with 1, got {ends}")
+        return lessons
+
+    @model_validator(mode="after")
+    def _agent_is_possible(self) -> DrlConfig:
+        try:
+            self.agent(("rtt_ratio",))
+        except InputError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+    def discounts(self, elapsed: Floats) -> Floats:
+        """Return (n,) γ over decisions that took (n,) base delays."""
+        if self.discount_per == "decision":
+            return np.full_like(elapsed, self.discount)
+        return np.asarray(self.discount**elapsed, dtype=np.float32)
+
+    def agent(self, signals: tuple[str, ...]) -> Agent:
+        """Return how a network with these signals sees and steers a flow."""
+        decisions = Decisions(self.decisions.rtts, self.decisions.round_trip)
+        return Agent(signals, self.history, decisions, self.steering.build())
+
+
+class PpoConfig(DrlConfig):
+    """Proximal policy optimisation (Schulman et al., 2017), by Stable-Baselines3.
+
+    Attributes:
+        rollout: decisions between two updates.
+        batch: decisions per gradient step.
+        epochs: passes over a rollout.
+        clip: how far the probability of an action may move, as a share.
+        gae: λ of generalised advantage estimation.
+        entropy: weight of the entropy bonus.
+        value_weight: weight of the critic's loss.
+        largest_gradient: norm to which gradients are held.
+        noise: standard deviation of actions at first (not for tables). Small, since flows explore at once: much
+            noise fills the buffer, and there the smallest round trip that a flow has seen tells it nothing.
+        normalise: advantages are centred and scaled within each ``network``, or over the whole ``batch``.
+    """
+
+    kind: Literal["ppo"] = "ppo"
+    rollout: Annotated[int, Key(ge=64)] = 32_768
+    batch: Annotated[int, Key(ge=8)] = 4096
+    epochs: Annotated[int, Key(ge=1)] = 5
+    clip: Annotated[float, Key(gt=0, lt=1)] = 0.2
+    gae: Share = 0.95
+    entropy: Annotated[float, Key(ge=0)] = 0.0
+    value_weight: Annotated[float, Key(ge=0)] = 0.5
+    largest_gradient: Annotated[float, Key(gt=0)] = 0.5
+    noise: Annotated[float, Key(gt=0, le=10)] = 0.1
+    normalise: Literal["network", "batch"] = "network"
+
+
+class RecurrentPpoConfig(PpoConfig):
+    """PPO with a long short-term memory (`sb3-contrib`), which the policy file carries along.
+
+    Attributes:
+        cells: of the policy's memory, and of the critic's.
+    """
+
+    kind: Literal["recurrent-ppo"] = "recurrent-ppo"  # type: ignore[assignment]
+    cells: Annotated[int, Key(ge=1, le=1024)] = 32
+    hidden: Annotated[tuple[Width, ...], Key(max_length=8)] = (32,)
+
+
+class SacConfig(DrlConfig):
+    """Soft actor-critic (Haarnoja et al., 2018), by Stable-Baselines3; not for tables of actions.
+
+    Attributes:
+        buffer: latest decisions that are learnt from.
+        batch: decisions per gradient step.
+        begin: decisions by chance before anything is learnt.
+        every: new decisions per gradient step.
+        tau: how fast the target network follows.
+        entropy: weight of the entropy; ``auto`` holds the entropy at minus the action's numbers.
+    """
+
+    kind: Literal["sac"] = "sac"
+    buffer: Annotated[int, Key(ge=1000)] = 300_000
+    batch: Annotated[int, Key(ge=8)] = 512
+    begin: Annotated[int, Key(ge=0)] = 10_000
+    every: Annotated[int, Key(ge=1)] = 64
+    tau: Annotated[float, Key(gt=0, le=1)] = 0.005
+    entropy: Annotated[float, Key(gt=0)] | Literal["auto"] = "auto"
+    privileged: Literal[False] = False  # type: ignore[assignment]
+
+    @field_validator("steering")
+    @classmethod
+    def _numbers(cls, value: WindowConfig | RateConfig | TableConfig) -> WindowConfig | RateConfig | TableConfig:
+        if isinstance(value, TableConfig):
+            raise ValueError("sac says numbers, not the index of an action: use window or rate, or kind: ppo")
+        return value
+
+
+AnyDrlConfig: TypeAlias = PpoConfig | RecurrentPpoConfig | SacConfig
