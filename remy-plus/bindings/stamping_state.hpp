@@ -154,6 +154,7 @@ inline Reading reading_from(const nb::dict& d) {
   reading.least = value_of<std::string>(d, "over_hops") == "min";
   reading.marked = value_of<std::int64_t>(d, "marked");
   reading.factor = value_of<double>(d, "factor");
+  reading.per_packet = value_of<bool>(d, "per_packet");
   const auto factors = value_of<std::vector<double>>(d, "factors");
   reading.rate_factor = factors.at(0);
   reading.time_factor = factors.at(1);

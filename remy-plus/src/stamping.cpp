@@ -25,9 +25,12 @@ void Stamping::prepare() {
         formulas_read_fields |= step.op == Formula::Op::field;
       }
   }
-  for (const Reading& reading : readings)
+  for (Reading& reading : readings) {
+    if (reading.per_packet) reading.factor /= packet_bytes;
+    reading.per_packet = false;
     for (const int field : {reading.field, reading.count, reading.rate, reading.time})
       if (field >= count) fail("a signal is read from a field that is not there");
+  }
   words = fields.size() + max_hops * record;
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -18,7 +18,8 @@ from lcca.remy_plus.classical import Classical
 from lcca.remy_plus.engine import Batch, Model, NetworkList, available_jobs, compile_policy
 from lcca.remy_plus.errors import InputError
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies import Policy
+from lcca.remy_plus.policies import Policy, WithHeader
+from lcca.remy_plus.stamping import Stamping
 
 MISSING = (
     "ns-3 is not installed: from a checkout, `make ns3`, or "
@@ -74,9 +75,21 @@ class Ns3:
     def compile(self, policy: Policy) -> Compiled:
         """Return a policy as plain values; the ns-3 module builds the engine's own C++ policy from them.
 
-        Classical congestion controls stay as they are: what ns-3 runs for them depends on the network too.
+        Classical congestion controls stay as they are: what ns-3 runs for them depends on the network too. Bytes of
+        headers are charged on packets of ns-3's size, whatever they were for the engine.
+
+        Raises:
+            InputError: the options set the bytes of a header that says them itself.
         """
+        if isinstance(policy, WithHeader):
+            policy = replace(policy, stamping=self._of_own_packets(policy.stamping))
         return policy if isinstance(policy, Classical) else tuple(compile_policy(policy).__getstate__())
+
+    def _of_own_packets(self, stamping: Stamping) -> Stamping:
+        if self.options.header_bytes:
+            raise InputError(f"header_bytes: header {stamping.name} says what it costs; leave it out, or 0 for free")
+        own = replace(stamping, packet_bytes=self.options.packet_bytes)
+        return own if self.options.header_bytes is None else replace(own, sent_bytes=(0,), reflected_bytes=(0,))
 
     def run(
         self,

@@ -20,7 +20,7 @@ class Ns3Options:
         packet_bytes: a data packet on the wire without in-network signals: 536 bytes of payload in ns3-signal-eval's
             count, 20 of TCP, 12 of a timestamp option, 20 of IP, 2 of PPP. A packet/µs is this many bytes per µs.
         header_bytes: bytes of in-network signals in every packet and acknowledgement; None for 4 per signal that the
-            policy uses, 0 for signals that cost nothing.
+            policy uses, or for those of the policy's header if it has one; 0 for signals that cost nothing.
         host_gbps: rate of host links (the paper: 1 Tb/s).
         min_rto: µs, smallest retransmission timeout.
         initial_window: packets, of stock congestion controls at a flow's start.
@@ -105,6 +105,7 @@ def trial_plan(
         "duration": float(duration),
         "link_interval": float(model.link_interval),
         "rplus_link_window": bool(model.rplus_link_window),
+        "mark_above": float(model.mark_above),
         "options": used | {"keep_delays": delays, "one_way": topology.one_way},
     }
 

@@ -55,7 +55,7 @@ void GivenSource::sending(Mark::Fields& fields, std::uint32_t) {
   ++ledger_.row(flow_).sent;
 }
 
-void GivenSource::acknowledged(const Mark::Fields& echo) {
+void GivenSource::acknowledged(const Mark::Fields& echo, const Stamps*) {
   if (watcher_) watcher_(echo);
   ledger_.acknowledged(echo.flow, echo.delivered, us(clock()) - us(echo.sent), us(clock()));
   if (on_ && echo.flow == flow_ && echo.delivered >= ledger_.row(flow_).length) complete(echo.arrived);

@@ -23,7 +23,7 @@ class GivenSource : public Sender {
   // --- Driver
   bool may_send() const override { return on_; }
   void sending(Mark::Fields& fields, std::uint32_t bytes) override;
-  void acknowledged(const Mark::Fields& echo) override;
+  void acknowledged(const Mark::Fields& echo, const Stamps* header) override;
   void refill() override {}  // the whole flow is in the send buffer
   void timed_out() override {}
   std::optional<bool> met_congestion() const override { return std::nullopt; }

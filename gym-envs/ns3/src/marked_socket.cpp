@@ -59,8 +59,10 @@ void MarkedSocket::mark(Ptr<const Packet> packet) {
   if (driver_ && packet->GetSize() > 0) {
     driver_->sending(mark.fields, packet->GetSize());
     mark.fields.first = first_;
+    if (const auto header = driver_->header(mark.fields)) packet->AddPacketTag(*header);
   } else if (!driver_ && latest_.echo) {
     mark.fields = latest_;
+    if (stamps_) packet->AddPacketTag(*stamps_);
   } else {
     return;  // handshake
   }
@@ -142,14 +144,20 @@ void MarkedSocket::DoForwardUp(Ptr<Packet> packet, const ns3::Address& from, con
   ns3::TcpHeader header;
   if (driver_ && first_ > 0 && packet->PeekPacketTag(mark) && mark.fields.echo && packet->PeekHeader(header) > 0 &&
       header.GetAckNumber() < m_txBuffer->HeadSequence())
-    driver_->acknowledged(mark.fields);
+    acknowledge(packet, mark.fields);
   TcpSocketBase::DoForwardUp(packet, from, to);
+}
+
+void MarkedSocket::acknowledge(Ptr<const Packet> packet, const Mark::Fields& echo) {
+  Stamps stamps;
+  const bool known = packet->PeekPacketTag(stamps);
+  driver_->acknowledged(echo, known ? &stamps : nullptr);
 }
 
 void MarkedSocket::ReceivedAck(Ptr<Packet> packet, const ns3::TcpHeader& header) {
   if (!driver_) return TcpSocketBase::ReceivedAck(packet, header);
   Mark mark;
-  if (packet->PeekPacketTag(mark) && mark.fields.echo) driver_->acknowledged(mark.fields);
+  if (packet->PeekPacketTag(mark) && mark.fields.echo) acknowledge(packet, mark.fields);
   driver_->refill();
   const std::uint32_t window = m_tcb->m_cWnd;
   if (const auto congested = driver_->met_congestion()) {
@@ -177,6 +185,12 @@ void MarkedSocket::ReceivedData(Ptr<Packet> packet, const ns3::TcpHeader& header
     std::uint32_t& segments = deliveries_->segments[latest_.flow];
     segments += is_new(header.GetSequenceNumber());
     latest_.delivered = segments;
+    stamps_.reset();
+    if (Stamps stamps; deliveries_->stamping && packet->PeekPacketTag(stamps)) {
+      const double time = static_cast<double>(latest_.arrived) / deliveries_->ns_per_us;
+      stamps.carried.shown = stamps.carried.there && reflector_.reflects(*deliveries_->stamping, time);
+      stamps_ = stamps;
+    }
   }
   TcpSocketBase::ReceivedData(packet, header);
 }

@@ -10,6 +10,8 @@
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-socket-base.h"
 #include "ns3/tcp-tx-buffer.h"
+#include "remy_plus/reader.hpp"
+#include "stamps.hpp"
 
 namespace lcca_ns3 {
 
@@ -19,7 +21,9 @@ class Driver {
   virtual ~Driver() = default;
   virtual bool may_send() const = 0;
   virtual void sending(Mark::Fields& fields, std::uint32_t bytes) = 0;
-  virtual void acknowledged(const Mark::Fields& echo) = 0;
+  // The header that this packet leaves with; empty where packets have none.
+  virtual std::optional<Stamps> header(const Mark::Fields&) { return {}; }
+  virtual void acknowledged(const Mark::Fields& echo, const Stamps* header) = 0;
   virtual void refill() = 0;
   virtual void timed_out() = 0;
   // Whether the last acknowledged packet met congestion, where the sender decides that and not the network's ECN marks.
@@ -29,6 +33,8 @@ class Driver {
 // What receivers have, by flow of the trial; shared by all sockets of a trial.
 struct Deliveries {
   std::vector<std::uint32_t> segments;  // per flow, retransmitted ones once
+  const remy_plus::Stamping* stamping = nullptr;
+  double ns_per_us = 1000;
 };
 
 class MarkedSocket : public ns3::TcpSocketBase {
@@ -75,10 +81,14 @@ class MarkedSocket : public ns3::TcpSocketBase {
 
   Driver* driver_ = nullptr;
   Deliveries* deliveries_ = nullptr;
-  Mark::Fields latest_;         // receiver: of the data packet that is being answered
-  std::vector<bool> received_;  // receiver: segments that have arrived
-  std::uint32_t first_ = 0;     // sender: sequence number where the flow begins
-  ns3::Time handshake_;         // sender: RTT of the connection's handshake
+  void acknowledge(ns3::Ptr<const ns3::Packet> packet, const Mark::Fields& echo);
+
+  Mark::Fields latest_;             // receiver: of the data packet that is being answered
+  std::optional<Stamps> stamps_;    // receiver: its header
+  remy_plus::Reflector reflector_;  // receiver
+  std::vector<bool> received_;      // receiver: segments that have arrived
+  std::uint32_t first_ = 0;         // sender: sequence number where the flow begins
+  ns3::Time handshake_;             // sender: RTT of the connection's handshake
 };
 
 // Congestion control that leaves the window to the driver, in loss and recovery too.

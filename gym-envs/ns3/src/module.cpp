@@ -7,6 +7,7 @@
 
 #include "plan_of.hpp"
 #include "policy_state.hpp"
+#include "stamping_state.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -90,7 +91,13 @@ Plan plan_of(const nb::dict& d) {
     plan.routes.push_back(
         {nb::cast<std::vector<int>>(route[0]), nb::cast<std::vector<int>>(route[1]), nb::cast<bool>(route[2])});
   }
-  plan.policy = policy_of(get<nb::tuple>(d, "policy"));
+  auto policy = get<nb::tuple>(d, "policy");
+  if (nb::cast<std::string>(policy[0]) == "with-header") {
+    const auto content = nb::cast<nb::dict>(policy[2]);
+    plan.header = std::make_shared<const remy_plus::Stamping>(remy_plus::bindings::stamping_from(content));
+    policy = nb::cast<nb::tuple>(policy[1]);
+  }
+  plan.policy = policy_of(policy);
   plan.queue.kind = get<std::string>(d, "queue");
   plan.queue.attributes = get<std::map<std::string, std::string>>(d, "queue_attributes");
   if (d.contains("given"))
@@ -99,6 +106,7 @@ Plan plan_of(const nb::dict& d) {
   plan.duration = get<double>(d, "duration");
   plan.model.link_interval = get<double>(d, "link_interval");
   plan.model.rplus_link_window = get<bool>(d, "rplus_link_window");
+  plan.model.mark_above = get<double>(d, "mark_above");
   plan.options = options_of(get<nb::dict>(d, "options"));
   return plan;
 }

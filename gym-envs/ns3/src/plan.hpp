@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -12,6 +13,7 @@
 
 #include "remy_plus/network.hpp"
 #include "remy_plus/policy.hpp"
+#include "remy_plus/stamping.hpp"
 
 namespace lcca_ns3 {
 
@@ -78,6 +80,7 @@ struct Plan {
   std::uint64_t seed = 0;
   double duration = 0;
   remy_plus::Model model;
+  std::shared_ptr<const remy_plus::Stamping> header;  // of the policy's packets; none: in-network signals as they are
   Options options;
 
   double ns_per_us() const { return 1000 * options.time_scale; }

@@ -18,6 +18,18 @@ namespace {
 
 std::int64_t clock() { return Simulator::Now().GetNanoSeconds(); }
 
+// What a memory asks of the network where packets have headers.
+struct StampedNet : remy_plus::StampsOnly {
+  remy_plus::Reader& reader;
+  const Stamps* header;
+  bool as_they_are;  // queue, link and spare capacity are the mark's
+  bool plain() const { return as_they_are; }
+  const remy_plus::Seen& look(const remy_plus::Packet& packet) const {
+    static const remy_plus::Seen nothing;
+    return header ? reader.read(packet.flow, header->carried, header->words.data()) : nothing;
+  }
+};
+
 }  // namespace
 
 Source::Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t begin)
@@ -38,6 +50,7 @@ Source::Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t
         },
         *p);
   }
+  if (plan.header) reader_.emplace(*plan.header);
   const double wait = stream(Component::first_on).exponential(plan.network.mean_off);
   Simulator::Schedule(NanoSeconds(begin + plan.ns(wait)), &Source::switch_on, this);
 }
@@ -64,6 +77,7 @@ void Source::switch_on() {
   const std::uint64_t length = by_bytes() ? flow_length() : 0;
   flow_ = ledger_.open(index_, now(), length);
   on_ = true;
+  if (announcer_) announcer_(true);
   first_on_ = std::min(first_on_, now());
   loss_stream_ = remy_plus::Stream(plan_.seed, plan_.network.id, Component::loss, index_, flows_++);
   draw_loss(sent_);
@@ -81,6 +95,7 @@ void Source::switch_on() {
 void Source::switch_off() {
   if (!on_) return;
   on_ = false;
+  if (announcer_) announcer_(false);
   ledger_.close(flow_, now(), true, false);
   timer_.Cancel();
   if (pilot_) pilot_->ended();
@@ -136,7 +151,16 @@ void Source::inform(const Signals& signals) {
   }
 }
 
-void Source::acknowledged(const Mark::Fields& echo) {
+std::optional<Stamps> Source::header(const Mark::Fields& fields) {
+  if (!plan_.header) return {};
+  Stamps stamps;
+  stamps.words.resize(plan_.header->words);
+  const remy_plus::Draws draws{plan_.seed, plan_.network.id, fields.sender, fields.number};
+  stamps.carried = remy_plus::departure(*plan_.header, draws, stamps.words.data());
+  return stamps;
+}
+
+void Source::acknowledged(const Mark::Fields& echo, const Stamps* header) {
   if (watcher_) watcher_(echo);
   const double time = now();
   const double sent = static_cast<double>(echo.sent - begin_) / plan_.ns_per_us();
@@ -153,7 +177,12 @@ void Source::acknowledged(const Mark::Fields& echo) {
   packet.queue = echo.queue;
   packet.link = echo.link;
   const bool current = echo.flow == flow_;
-  if (current) memory_.receive(packet, time, acknowledged_, wanted_, plan_.network.link_rate);
+  if (current && reader_) {
+    StampedNet net{{plan_.network.link_rate}, *reader_, header, plan_.header->plain};
+    memory_.receive(net, packet, time, acknowledged_, wanted_);
+  } else if (current) {
+    memory_.receive(packet, time, acknowledged_, wanted_, plan_.network.link_rate);
+  }
   acknowledged_ = std::max<std::int64_t>(acknowledged_, echo.number);
   if (pilot_) {
     if (current && on_) pilot_->acknowledged(memory_, echo.number, time - sent);

@@ -8,6 +8,7 @@
 #include "ledger.hpp"
 #include "ns3/event-id.h"
 #include "pilot.hpp"
+#include "remy_plus/hop.hpp"
 #include "remy_plus/memory.hpp"
 #include "remy_plus/random.hpp"
 #include "sender.hpp"
@@ -25,6 +26,9 @@ class Source : public Sender {
   remy_plus::Control& control() { return control_; }
   const remy_plus::Memory& memory() const { return memory_; }
 
+  // Called with true as a flow begins, with false as it ends.
+  void announce(std::function<void(bool)> announcer) { announcer_ = std::move(announcer); }
+
   // --- Sender
   void attach(ns3::Ptr<MarkedSocket> socket) override;
   void finish(double end) override;
@@ -34,7 +38,8 @@ class Source : public Sender {
   // --- Driver
   bool may_send() const override;
   void sending(Mark::Fields& fields, std::uint32_t bytes) override;
-  void acknowledged(const Mark::Fields& echo) override;
+  std::optional<Stamps> header(const Mark::Fields& fields) override;
+  void acknowledged(const Mark::Fields& echo, const Stamps* header) override;
   void refill() override;
   void timed_out() override;
   std::optional<bool> met_congestion() const override { return met_congestion_; }
@@ -66,6 +71,8 @@ class Source : public Sender {
   ns3::Ptr<MarkedSocket> socket_;
   std::function<void(const Mark::Fields&)> watcher_;
   Pilot* pilot_ = nullptr;
+  std::function<void(bool)> announcer_;
+  std::optional<remy_plus::Reader> reader_;
   remy_plus::Stream on_stream_, off_stream_, length_stream_, loss_stream_;
   remy_plus::Memory memory_;
   remy_plus::Control control_;

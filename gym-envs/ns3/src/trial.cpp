@@ -136,6 +136,13 @@ class Trial final : public Stage {
     rules_.begin = begin_;
     rules_.ns_per_us = plan_.ns_per_us();
     rules_.header = header();
+    rules_.stamping = plan_.header.get();
+    rules_.packet_bytes = plan_.options.packet_bytes;
+    rules_.rtt = plan_.network.rtt;
+    rules_.seed = plan_.seed;
+    rules_.network = plan_.network.id;
+    deliveries_.stamping = plan_.header.get();
+    deliveries_.ns_per_us = plan_.ns_per_us();
     rules_.dropped = [this](const Mark::Fields& fields) {
       Row& row = ledger_.row(fields.flow);
       ++(fields.echo ? row.acks_dropped : row.dropped);
@@ -157,6 +164,7 @@ class Trial final : public Stage {
         (wanted & (bit(remy_plus::link) | bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma))) !=
             0 ||
         (stock && stock->needs_link);
+    if (plan_.header && !plan_.header->plain) return {};  // its bytes are told by hops
     const std::int64_t bytes = plan_.options.header_bytes;
     layout.bytes = bytes < 0 ? layout.needed() : static_cast<std::uint32_t>(bytes);
     return layout;
@@ -267,11 +275,20 @@ class Trial final : public Stage {
   std::unique_ptr<Sender> new_source(std::size_t i) {
     if (!plan_.given.empty()) return std::make_unique<GivenSource>(plan_, i, ledger_, begin_);
     auto source = std::make_unique<Source>(plan_, i, ledger_, begin_);
+    if (plan_.header) source->announce([this, i](bool begins) { count_flow(plan_.routes[i], begins); });
     if (pilot_ && i == 0) {
       steered_ = source.get();
       steered_->steer(pilot_);
     }
     return source;
+  }
+
+  // Hops that write headers know how many flows pass them.
+  void count_flow(const RoutePlan& route, bool begins) {
+    for (const int at : route.forward) {
+      remy_plus::Hop& hop = *wires_.at(static_cast<std::size_t>(at))->hop();
+      begins ? hop.join() : hop.leave();
+    }
   }
 
   void lay(const std::vector<int>& links, const Host& to) {

@@ -35,7 +35,11 @@ Wire::Wire(const WireRules& rules, const Link& link)
     : rules_(&rules),
       link_(link),
       meter_(rules.model, link.bytes_per_ns * rules.ns_per_us),
-      address_(ns3::Mac48Address::Allocate()) {}
+      address_(ns3::Mac48Address::Allocate()) {
+  if (!rules.stamping || !link.stamps) return;
+  const double rate = link.bytes_per_ns * rules.ns_per_us / rules.packet_bytes;
+  hop_.emplace(*rules.stamping, rules.model, rate, remy_plus::marks_above(rules.model, rate, rules.rtt));
+}
 
 bool Wire::SetMtu(std::uint16_t mtu) {
   mtu_ = mtu;
@@ -48,6 +52,7 @@ bool Wire::Send(Ptr<Packet> packet, const ns3::Address&, std::uint16_t) {
 }
 
 void Wire::offer(Ptr<Packet> packet) {
+  if (hop_) write_at_enqueue(packet, busy_);
   if (!busy_ || !link_.stamps) return transmit(packet);  // a host link is so fast that its queue needs no events
   note_waiting();
   if (disc_) {
@@ -56,6 +61,7 @@ void Wire::offer(Ptr<Packet> packet) {
     disc_->Enqueue(ns3::Create<ns3::Ipv4QueueDiscItem>(packet, address_, ipv4, header));
   } else if (queue_.size() < link_.buffer) {
     queue_.push_back(packet);
+    if (hop_) queued_bytes_ += bytes_on_wire(packet);
   } else {
     Mark mark;
     if (packet->PeekPacketTag(mark)) rules_->dropped(mark.fields);
@@ -78,11 +84,20 @@ double Wire::waiting_integral(std::int64_t end) {
 void Wire::transmit(Ptr<Packet> packet) {
   Mark mark;
   const bool marked = packet->PeekPacketTag(mark);
-  const std::uint32_t bytes = packet->GetSize() + rules_->framing + (marked ? rules_->header.bytes : 0);
+  Stamps stamps;
+  const bool carries = marked && rules_->stamping && packet->PeekPacketTag(stamps);
+  IntLayout layout = rules_->header;
+  if (marked)
+    layout.bytes = header_bytes(mark, carries ? &stamps : nullptr, stamps.carried.hops + (hop_ && collects(mark)));
+  const std::uint32_t bytes = packet->GetSize() + rules_->framing + (marked ? layout.bytes : 0);
   if (marked) {
     if (link_.stamps) stamp(mark, bytes);
-    if (rules_->header.bytes > 0) {
-      IntHeader header(rules_->header);
+    if (hop_ && carries) {
+      write_at_dequeue(mark, stamps, bytes);
+      packet->ReplacePacketTag(stamps);
+    }
+    if (layout.bytes > 0) {
+      IntHeader header(layout);
       header.queue = mark.fields.queue;
       header.link = mark.fields.link;
       packet->AddHeader(header);
@@ -98,6 +113,72 @@ void Wire::transmit(Ptr<Packet> packet) {
   const std::int64_t done = std::llround(free_at_) - now();
   if (link_.stamps) Simulator::Schedule(NanoSeconds(done), &Wire::transmitted, this);
   Simulator::ScheduleWithContext(peer_->node_->GetId(), NanoSeconds(done + link_.delay), &Wire::arrive, peer_, packet);
+}
+
+// --- headers
+
+bool Wire::collects(const Mark& mark) const {
+  return !mark.fields.echo || (rules_->stamping->two_way && !rules_->one_way);
+}
+
+std::uint32_t Wire::header_bytes(const Mark& mark, const Stamps* stamps, std::uint32_t hops) const {
+  if (!rules_->stamping || rules_->stamping->plain) return rules_->header.bytes;
+  if (!stamps) return 0;
+  const remy_plus::Stamping& header = *rules_->stamping;
+  if (mark.fields.echo) return stamps->carried.shown ? header.bytes(header.reflected_bytes, hops) : 0;
+  return stamps->carried.there ? header.bytes(header.sent_bytes, hops) : 0;
+}
+
+std::uint32_t Wire::bytes_on_wire(Ptr<const Packet> packet) const {
+  Mark mark;
+  Stamps stamps;
+  const std::uint32_t bytes = packet->GetSize() + rules_->framing;
+  if (!packet->PeekPacketTag(mark)) return bytes;
+  const bool carries = packet->PeekPacketTag(stamps);
+  return bytes + header_bytes(mark, carries ? &stamps : nullptr, stamps.carried.hops + collects(mark));
+}
+
+// What a queue disc holds is packets from IP upward.
+double Wire::waiting_bytes() const {
+  if (!disc_) return static_cast<double>(queued_bytes_);
+  const double header = remy_plus::Stamping::bytes(rules_->stamping->sent_bytes, 1);
+  return disc_->GetNBytes() + disc_->GetNPackets() * (rules_->framing + header);
+}
+
+double Wire::us(std::int64_t ns) const {
+  return static_cast<double>(std::max<std::int64_t>(ns - rules_->begin, 0)) / rules_->ns_per_us;
+}
+
+remy_plus::Moment Wire::moment(const Stamps& stamps, std::uint32_t bytes) const {
+  remy_plus::Moment moment;
+  moment.arrived = us(stamps.offered);
+  moment.start = us(now());
+  moment.service = bytes / link_.bytes_per_ns / rules_->ns_per_us;
+  moment.size = bytes / rules_->packet_bytes;
+  moment.bytes = bytes;
+  moment.queue_packets = static_cast<double>(waiting());
+  moment.queue_bytes = waiting_bytes();
+  return moment;
+}
+
+void Wire::write_at_enqueue(Ptr<Packet> packet, bool waits) {
+  Mark mark;
+  Stamps stamps;
+  if (!packet->PeekPacketTag(mark) || !packet->PeekPacketTag(stamps)) return;
+  stamps.offered = now();
+  remy_plus::Moment found = moment(stamps, bytes_on_wire(packet));
+  if (waits)
+    found.start = found.arrived + (waiting_bytes() / link_.bytes_per_ns + free_at_ - now()) / rules_->ns_per_us;
+  const bool written = stamps.carried.there && collects(mark);
+  const remy_plus::Draws draws{rules_->seed, rules_->network, mark.fields.sender, mark.fields.number};
+  hop_->enqueue(found, draws, written ? &stamps.carried : nullptr, stamps.words.data());
+  packet->ReplacePacketTag(stamps);
+}
+
+void Wire::write_at_dequeue(const Mark& mark, Stamps& stamps, std::uint32_t bytes) {
+  const bool written = stamps.carried.there && collects(mark);
+  const remy_plus::Draws draws{rules_->seed, rules_->network, mark.fields.sender, mark.fields.number};
+  hop_->dequeue(moment(stamps, bytes), draws, written ? &stamps.carried : nullptr, stamps.words.data());
 }
 
 void Wire::stamp(Mark& mark, std::uint32_t bytes) {
@@ -119,6 +200,7 @@ Ptr<Packet> Wire::next() {
   if (!disc_) {
     Ptr<Packet> packet = queue_.front();
     queue_.pop_front();
+    if (hop_) queued_bytes_ -= bytes_on_wire(packet);
     return packet;
   }
   Ptr<ns3::QueueDiscItem> item = disc_->Dequeue();
@@ -130,10 +212,14 @@ Ptr<Packet> Wire::next() {
 void Wire::arrive(Ptr<Packet> packet) {
   Mark mark;
   if (packet->PeekPacketTag(mark)) {
-    if (rules_->header.bytes > 0) {
-      IntHeader header(rules_->header);
+    Stamps stamps;
+    const bool carries = rules_->stamping && packet->PeekPacketTag(stamps);
+    IntLayout layout = rules_->header;
+    layout.bytes = header_bytes(mark, carries ? &stamps : nullptr, stamps.carried.hops);
+    if (layout.bytes > 0) {
+      IntHeader header(layout);
       packet->RemoveHeader(header);
-      if (rules_->header.carried()) {
+      if (layout.needed() > 0 && layout.carried()) {
         mark.fields.queue = header.queue;
         mark.fields.link = header.link;
         packet->ReplacePacketTag(mark);

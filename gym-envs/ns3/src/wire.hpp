@@ -17,7 +17,9 @@
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
 #include "ns3/queue-disc.h"
+#include "remy_plus/hop.hpp"
 #include "remy_plus/link_meter.hpp"
+#include "stamps.hpp"
 
 namespace lcca_ns3 {
 
@@ -29,6 +31,10 @@ struct WireRules {
   remy_plus::Model model;      // how the link signal is collected
   double ns_per_us = 1000;     // simulated ns
   std::int64_t begin = 0;      // ns, where the trial's clock starts
+  const remy_plus::Stamping* stamping = nullptr;  // the header that packets carry, if any
+  double packet_bytes = 590;                      // of a data packet without it
+  double rtt = 0;                                 // µs, of the network
+  std::uint64_t seed = 0, network = 0;
   std::function<void(const Mark::Fields&)> dropped;  // by a full buffer
 };
 
@@ -59,6 +65,8 @@ class Wire : public ns3::NetDevice {
   double waiting_integral(std::int64_t end);  // packet·ns
   std::uint64_t waiting() const;
   const Link& link() const { return link_; }
+  // The hop that writes headers; one does on router-router links if there are headers.
+  remy_plus::Hop* hop() { return hop_ ? &*hop_ : nullptr; }
 
   // --- ns3::NetDevice
   void SetIfIndex(std::uint32_t index) override { index_ = index; }
@@ -97,11 +105,21 @@ class Wire : public ns3::NetDevice {
   ns3::Ptr<ns3::Packet> next();
   void arrive(ns3::Ptr<ns3::Packet> packet);
   void stamp(Mark& mark, std::uint32_t bytes);
+  bool collects(const Mark& mark) const;
+  std::uint32_t header_bytes(const Mark& mark, const Stamps* stamps, std::uint32_t hops) const;
+  std::uint32_t bytes_on_wire(ns3::Ptr<const ns3::Packet> packet) const;  // as it will be sent from here
+  remy_plus::Moment moment(const Stamps& stamps, std::uint32_t bytes) const;
+  void write_at_enqueue(ns3::Ptr<ns3::Packet> packet, bool waits);
+  void write_at_dequeue(const Mark& mark, Stamps& stamps, std::uint32_t bytes);
+  double waiting_bytes() const;
+  double us(std::int64_t ns) const;
   void note_waiting();
 
   const WireRules* rules_;
   Link link_;
   remy_plus::BasicLinkMeter<std::uint64_t, 1> meter_;  // by bytes: packets on this wire differ in size
+  std::optional<remy_plus::Hop> hop_;
+  std::uint64_t queued_bytes_ = 0;
   ns3::Ptr<Wire> peer_;
   ns3::Ptr<ns3::Node> node_;
   ns3::Ptr<ns3::QueueDisc> disc_;

@@ -28,6 +28,25 @@ struct Draws {
   std::uint64_t seed = 0, network = 0, sender = 0, packet = 0;
 };
 
+// A packet leaves its sender: fills in its words.
+inline Carried departure(const Stamping& stamping, const Draws& draws, std::uint64_t* words) {
+  Carried carried;
+  carried.there = carried.shown = true;
+  const auto chance = [&] {
+    return Stream(draws.seed, draws.network, Component::selection, draws.sender, draws.packet).uniform();
+  };
+  if (stamping.probability < 1) carried.there = chance() <= stamping.probability;
+  if (const auto labels = stamping.labels.size()) {
+    std::size_t turn = 0;
+    if (stamping.turns == Stamping::Turns::round_robin) turn = draws.packet % labels;
+    if (stamping.turns == Stamping::Turns::random)
+      turn = std::min(static_cast<std::size_t>((1 - chance()) * static_cast<double>(labels)), labels - 1);
+    carried.label = static_cast<std::int16_t>(stamping.labels[turn]);
+  }
+  for (std::size_t i = 0; i < stamping.fields.size(); ++i) words[i] = stamping.fields[i].initial;
+  return carried;
+}
+
 class Hop {
  public:
   // `rate` in packets/µs; a queue longer than `mark_above` packets marks.

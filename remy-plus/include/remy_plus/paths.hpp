@@ -190,23 +190,8 @@ class BasicPaths {
   void write_header(std::uint32_t at) {
     const PathPacket& packet = space_.packets[at];
     Carried& carried = space_.stamps.carried[at];
-    carried = {};
-    carried.there = carried.shown = true;
-    const auto chance = [&] {
-      return Stream(space_.stamps.seed, space_.stamps.network, Component::selection, packet.sender, packet.sequence)
-          .uniform();
-    };
-    if (stamping_->probability < 1) carried.there = chance() <= stamping_->probability;
-    const auto labels = stamping_->labels.size();
-    if (labels > 0) {
-      std::size_t turn = 0;
-      if (stamping_->turns == Stamping::Turns::round_robin) turn = packet.sequence % labels;
-      if (stamping_->turns == Stamping::Turns::random)
-        turn = std::min(static_cast<std::size_t>((1 - chance()) * static_cast<double>(labels)), labels - 1);
-      carried.label = static_cast<std::int16_t>(stamping_->labels[turn]);
-    }
-    std::uint64_t* words = space_.stamps.of(at);
-    for (std::size_t i = 0; i < stamping_->fields.size(); ++i) words[i] = stamping_->fields[i].initial;
+    carried = departure(*stamping_, {space_.stamps.seed, space_.stamps.network, packet.sender, packet.sequence},
+                        space_.stamps.of(at));
   }
 
   void reflect(double now, std::uint16_t sender) {

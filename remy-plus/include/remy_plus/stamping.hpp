@@ -70,6 +70,7 @@ struct Reading {
   bool least = false;  // of several records the smallest counts
   std::int64_t marked = -1;
   double factor = 1, rate_factor = 1, time_factor = 1;
+  bool per_packet = false;  // the factor is of bytes into packets, but for the size of a packet
 };
 
 struct Stamping {
@@ -103,7 +104,7 @@ struct Stamping {
   }
 };
 
-// What one packet carries beside its words.
+// What one packet carries beside its words. Plain data: other simulators copy its bytes.
 struct Carried {
   std::uint64_t written = 0;   // fields that some hop wrote
   std::uint64_t replaced = 0;  // fields that the hop at hand replaced

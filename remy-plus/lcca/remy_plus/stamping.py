@@ -108,6 +108,7 @@ class Reading:
         over_hops: which of several records counts.
         marked: code of a mark; -1 for any but 0.
         factor: of the value, into the signal's unit.
+        per_packet: whether the value counts bytes, to be told in packets.
         factors: of `rate` into bit/s and of `time` into ns, of "throughput".
     """
 
@@ -122,6 +123,7 @@ class Reading:
     marked: int = -1
     factor: float = 1.0
     factors: tuple[float, float] = (1.0, 1.0)
+    per_packet: bool = False
 
 
 @dataclass(frozen=True)

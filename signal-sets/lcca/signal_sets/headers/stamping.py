@@ -105,7 +105,7 @@ def header_signals(header: Header) -> tuple[str, ...]:
     A formula tells the load if its unit is a share, available capacity if it is a rate, the queue if it is packets or
     bytes, queueing time if it is a time, marks if it is a flag; nothing without a unit.
     """
-    return tuple(dict.fromkeys(reading.signal for reading in _readings(header, PACKET_BYTES)))
+    return tuple(dict.fromkeys(reading.signal for reading in _readings(header)))
 
 
 def stamping(header: Header, *, charged: bool = True, packet_bytes: int = PACKET_BYTES) -> Stamping:
@@ -122,7 +122,7 @@ def stamping(header: Header, *, charged: bool = True, packet_bytes: int = PACKET
     require_simulated(header)
     if not 1 <= packet_bytes <= 65536:
         raise InputError(f"packet_bytes must be from 1 to 65536, got {packet_bytes}")
-    readings = _readings(header, packet_bytes)
+    readings = _readings(header)
     kept = _kept(header, readings)
     place = {name: at for at, name in enumerate(kept)}
     fields = tuple(_field(header, header.field(name), place) for name in kept)
@@ -163,6 +163,7 @@ class _Read(NamedTuple):
     marked: int = -1
     factor: float = 1.0
     factors: tuple[float, float] = (1.0, 1.0)
+    per_packet: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -182,21 +183,22 @@ class _Read(NamedTuple):
             self.marked,
             self.factor,
             self.factors,
+            self.per_packet,
         )
 
 
-def _readings(header: Header, packet_bytes: int) -> tuple[_Read, ...]:
+def _readings(header: Header) -> tuple[_Read, ...]:
     """Return one reading for each signal: of several fields that tell it, the first."""
     if header.reflect is None:
         return ()
     found: dict[str, _Read] = {}
     for field in header.fields:
-        if field.scope == "hop" and (read := _reading(header, field, packet_bytes)) is not None:
+        if field.scope == "hop" and (read := _reading(header, field)) is not None:
             found.setdefault(read.signal, read)
     return tuple(found.values())
 
 
-def _reading(header: Header, field: HeaderField, packet_bytes: int) -> _Read | None:
+def _reading(header: Header, field: HeaderField) -> _Read | None:
     if field.source == "tx_bytes":
         return _throughput(header, field)
     told = _told(field)
@@ -205,10 +207,13 @@ def _reading(header: Header, field: HeaderField, packet_bytes: int) -> _Read | N
     count = _count_of(header) if field.agg == "sum" else ""
     if told.signal == "mark":
         return _Read("mark", field.name, "mark", marked=_marked(field))
-    factor = _factor(field, told, packet_bytes)
+    per_packet = told.unit in ("bytes", "bit/s")
+    factor = convert(1.0, field.told_in, told.unit) * (1 / 8e6 if told.unit == "bit/s" else 1.0)  # of packets/µs
     least = told.signal == "available_capacity" or told.rest
     over = "min" if least else "max"
-    return _Read(told.signal, field.name, counter=count, rest=told.rest, over_hops=over, factor=factor)
+    return _Read(
+        told.signal, field.name, counter=count, rest=told.rest, over_hops=over, factor=factor, per_packet=per_packet
+    )
 
 
 def _told(field: HeaderField) -> Told | None:
@@ -219,14 +224,6 @@ def _told(field: HeaderField) -> Told | None:
     if isinstance(field.encode, Flag) or field.told_in == "flag":
         return Told("mark", "flag")
     return _TOLD_BY_UNIT.get(UNITS[field.told_in][0])
-
-
-def _factor(field: HeaderField, told: Told, packet_bytes: int) -> float:
-    """Return the size of the field's unit in the unit of the signal."""
-    size = convert(1.0, field.told_in, told.unit)
-    if told.unit == "bytes":
-        return size / packet_bytes
-    return size / (8e6 * packet_bytes) if told.unit == "bit/s" else size  # packets/µs
 
 
 def _marked(field: HeaderField) -> int:
