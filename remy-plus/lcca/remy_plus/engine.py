@@ -441,24 +441,28 @@ def compile_policy(policy: Policy) -> _core.Policy:
     """
     match policy:
         case RuleTable():
-            raw = raw_stamping(policy.signals)
-            return _compile_rules(policy) if raw is None else _stamped(_compile_rules(policy), raw)
+            return _stamped(_compile_rules(policy), raw_stamping(policy.signals))
         case MlpPolicy():
-            raw = raw_stamping(policy.signals)
-            return policy.compile() if raw is None else _stamped(policy.compile(), raw)
+            return _stamped(policy.compile(), raw_stamping(policy.signals))
         case FixedWindow():
             return _core.Policy.fixed_window(policy.window)
         case FixedRate():
             return _core.Policy.fixed_rate(policy.rate)
         case Aimd():
             return _core.Policy.aimd(policy.increase, policy.decrease, policy.initial_window)
+        case WithHeader(policy=RuleTable() as table, stamping=stamping):
+            return _stamped(_compile_rules(table), stamping)
+        case WithHeader(policy=MlpPolicy() as network, stamping=stamping):
+            return _stamped(network.compile(), stamping)
         case WithHeader():
             return _stamped(compile_policy(policy.policy), policy.stamping)
         case Classical():
             raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3")
 
 
-def _stamped(compiled: _core.Policy, stamping: Stamping) -> _core.Policy:
+def _stamped(compiled: _core.Policy, stamping: Stamping | None) -> _core.Policy:
+    if stamping is None:
+        return compiled
     try:
         return compiled.with_header(stamping.content())
     except ValueError as error:
