@@ -1,4 +1,4 @@
-"""Every registered id: Gymnasium's and Stable-Baselines3's checkers, worker processes, and what is told without extras."""
+"""Every registered id: Gymnasium's and Stable-Baselines3's checkers, worker processes, what is told without extras."""
 
 from __future__ import annotations
 

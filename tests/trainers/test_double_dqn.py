@@ -74,7 +74,12 @@ def largest_value(double: bool, seed: int) -> float:
     """Return what the best action is believed to be worth, mean over the second half of a training; the truth is 0."""
     config = CHAIN.model_copy(
         update={
-            "double": double, "steps": 1800, "hidden": (), "discount": 0.7, "learning_rate": 5e-2, "sync_every": 150,
+            "double": double,
+            "steps": 1800,
+            "hidden": (),
+            "discount": 0.7,
+            "learning_rate": 5e-2,
+            "sync_every": 150,
             "explore_last": 1.0,
         }
     )
@@ -153,7 +158,7 @@ def test_checkpoints_that_do_not_fit_are_told(tmp_path: Any) -> None:
     with pytest.raises(InputError, match=r"checkpoint\.pt: a training with another configuration"):
         train(Chain(), DoubleDqn(other, STATES, 2, 1), lambda episode: episode, folder=tmp_path)
     (tmp_path / CHECKPOINT).write_bytes(b"nonsense")
-    with pytest.raises(InputError, match="damaged .*delete it to begin again"):
+    with pytest.raises(InputError, match=r"damaged .*delete it to begin again"):
         train(Chain(), DoubleDqn(config, STATES, 2, 1), lambda episode: episode, folder=tmp_path)
 
 

@@ -325,7 +325,7 @@ def _standings(config: AccCampaign, outcomes: Mapping[str, Sequence[Outcome]]) -
     """Return how ACC stands against each other controller; the error rate is shared among them."""
     others = [name for name in outcomes if name != ACC]
     rule = config.settle.shared_among(len(others))
-    standings = {name: rule.start(config.test.margin) for name in others}
+    standings: dict[str, Settling] = {name: rule.start(config.test.margin) for name in others}
     for name, standing in standings.items():
         pairs = zip(outcomes[name], outcomes[ACC], strict=True)
         standing.feed(mine.utility - theirs.utility for theirs, mine in pairs)

@@ -14,7 +14,6 @@ from lcca.campaigns.plan import learners
 from lcca.campaigns.seeds import derive
 from lcca.evaluation.trials import run_trials
 from lcca.remy_plus.policies import Aimd
-from lcca.trainers.rplus import RplusConfig
 from lcca.trainers.drl import DrlConfig
 
 PROBES = 24

@@ -1,4 +1,4 @@
-"""`lcca/Ns3Ecn-v0`: a switch's queue in ns-3 whose marking an agent sets (``pip install 'lcca[drl]'``, ``make ns3``)."""
+"""`lcca/Ns3Ecn-v0`: a switch's queue in ns-3 whose marking an agent sets (needs ``lcca[drl]`` and ``make ns3``)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
             raise InputError("render_mode: must be None: there is nothing to draw")
         if not 0 < interval_us < np.inf:
             raise InputError(f"interval_us: must be > 0 µs, got {interval_us!r:.60}")
-        if isinstance(history, bool) or not isinstance(history, int) or history < 1:
+        if isinstance(history, bool) or history != int(history) or history < 1:
             raise InputError(f"history: must be a whole number from 1 on, got {history!r:.60}")
         if actions not in ("index", "grid"):
             raise InputError(f"actions: must be index or grid, got {actions!r:.60}")
@@ -100,7 +100,7 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
         self.actions = actions
         self.switch = EcnSwitch(self.incast, timeout)
         self.observation_space = spaces.Box(0.0, 1.0, (WIDTH * history,), dtype=np.float32)
-        discrete = spaces.Discrete(len(GRID)) if actions == "index" else spaces.MultiDiscrete(GRID_SHAPE)
+        discrete = spaces.Discrete(len(GRID)) if actions == "index" else spaces.MultiDiscrete(list(GRID_SHAPE))
         self.action_space = cast("gymnasium.Space[Any]", discrete)
         self._seen: Floats = np.zeros(WIDTH * history, dtype=np.float32)
         self._info: dict[str, Any] = {}

@@ -1,6 +1,7 @@
 """A simulation in a process of its own that is asked step by step, may die, and may fall silent.
 
-The process is no child of `multiprocessing`, whose daemons (Stable-Baselines3's `SubprocVecEnv` has them) may have none.
+The process is no child of `multiprocessing`, whose daemons (Stable-Baselines3's `SubprocVecEnv` has them) may have
+none.
 """
 
 from __future__ import annotations
@@ -75,10 +76,10 @@ class Session:
             self.close()
             raise SimulationLost(_told(about, f"no answer within {self.timeout:g} s; `timeout` allows more"))
         if kind == "refused":
-            raise InputError(_told(about, value))
+            raise InputError(_told(about, str(value)))
         if kind == "failed":
             self.close()
-            raise SimulationLost(_told(about, value))
+            raise SimulationLost(_told(about, str(value)))
         return value
 
     def close(self) -> None:

@@ -181,7 +181,7 @@ void Source::acknowledged(const Mark::Fields& echo, const Stamps* header) {
     StampedNet net{{plan_.network.link_rate}, *reader_, header, plan_.header->plain};
     memory_.receive(net, packet, time, acknowledged_, wanted_);
   } else if (current) {
-    memory_.receive(packet, time, acknowledged_, wanted_, plan_.network.link_rate);
+    memory_.receive_plain(packet, time, acknowledged_, wanted_, plan_.network.link_rate);
   }
   acknowledged_ = std::max<std::int64_t>(acknowledged_, echo.number);
   if (pilot_) {

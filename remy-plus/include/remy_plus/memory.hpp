@@ -61,7 +61,7 @@ class Memory {
     last_received_ = now;
   }
 
-  void receive(const Packet& packet, double now, std::int64_t acknowledged, SignalMask wanted, double link_rate) {
+  void receive_plain(const Packet& packet, double now, std::int64_t acknowledged, SignalMask wanted, double link_rate) {
     StampsOnly net{link_rate};
     receive(net, packet, now, acknowledged, wanted);
   }

@@ -88,7 +88,7 @@ class SearchState:
         return state
 
     def with_one_rule(self, table: RuleTable) -> SearchState:
-        """Return the state of a search that has one rule, for other signals: those of `table`, which has one rule too."""
+        """Return the state of a search that has one rule, for the signals of `table`, which has one rule too."""
         if len(self.table) != 1:
             raise InputError(f"a search with {len(self.table)} rules depends on its signals")
         own, before = (table.with_action(0, *action_of(each, 0)) for each in (self.table, self.before))
