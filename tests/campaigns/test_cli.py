@@ -13,6 +13,8 @@ from lcca.campaigns.commands import NAMES, load
 from lcca.remy_plus import policyfile
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.policies import FixedWindow
+from lcca.remy_plus.policyfile import PolicyFile
 
 from .conftest import RunCommand
 
@@ -357,6 +359,22 @@ def test_evaluate_takes_policy_and_dna_files(lcca: RunCommand, networks: Path, f
     refused = lcca("evaluate", policy_of(finished), "--pacing", "absolute", *options)
     assert (refused.status, refused.out) == (2, "")
     assert "its pacing is relative; leave the pacing option out" in refused.err
+
+
+def test_evaluate_charges_the_header_of_a_policy_file(lcca: RunCommand, networks: Path, tmp_path: Path) -> None:
+    options = ("--networks", networks, "--seeds", 2, "--duration", 2000, "--json")
+    scores = {}
+    for name in (None, "hpcc"):
+        file = tmp_path / f"{name}.json"
+        policyfile.write(file, PolicyFile(FixedWindow(20), header=name))
+        scores[name] = lcca("evaluate", file, *options).json()["rows"][0]["score_bits"]
+    free = lcca("evaluate", tmp_path / "hpcc.json", "--free-header", *options).json()["rows"][0]["score_bits"]
+    assert free == scores[None] > scores["hpcc"]
+    unknown = tmp_path / "unknown.json"
+    policyfile.write(unknown, PolicyFile(FixedWindow(20), header="hpc"))
+    refused = lcca("evaluate", unknown, *options)
+    assert refused.status == 2
+    assert "unknown header 'hpc' (did you mean 'hpcc'?)" in refused.err
 
 
 # compare

@@ -18,6 +18,7 @@ from lcca.campaigns.commands.policies import (
     add_trial_options,
     engine_for,
     load_policy,
+    policy_to_run,
     utility_of,
 )
 from lcca.campaigns.commands.simulators import add_ns3_options, parse_ns3
@@ -70,7 +71,10 @@ def run(options: argparse.Namespace) -> int:
         space = space.model_copy(update={"topology": options.topology})
     engine = engine_for(options, list(files.values()), space.duration if options.duration is None else options.duration)
     simulators: list[Simulator] = [engine, Ns3(engine.duration, engine.model, engine.jobs, parse_ns3(options.ns3))]
-    policies, utility = {Path(name).stem: file.policy for name, file in files.items()}, utility_of(options)
+    policies, utility = (
+        {Path(name).stem: policy_to_run(options, file) for name, file in files.items()},
+        utility_of(options),
+    )
     require(len(policies) == len(files), "two policies have the same file name; rename one")
     seed = derive(options.seed, "agree")
     parts: list[list[pd.DataFrame]] = [[], []]

@@ -18,6 +18,7 @@ from lcca.campaigns.commands.policies import (
     check_duration,
     engine_for,
     load_policy,
+    policy_to_run,
     utility_of,
 )
 from lcca.campaigns.commands.simulators import add_simulator_options, report_failures, simulator_for
@@ -86,7 +87,9 @@ def run(options: argparse.Namespace) -> int:
         for begin in range(0, options.pairs, options.block):
             networks = space.draw(first, min(options.block, options.pairs - begin), first_id=begin)
             for own, file, seed in zip(scores, files, seeds, strict=True):
-                rows = run_trials(simulator, {"policy": file.policy}, networks, [seed], utility, keep_delays=False)
+                rows = run_trials(
+                    simulator, {"policy": policy_to_run(options, file)}, networks, [seed], utility, keep_delays=False
+                )
                 own += rows["score_bits"].tolist()
                 errors += rows.loc[rows["status"] != "ok", "error"].tolist()
             found = compare_artifacts(

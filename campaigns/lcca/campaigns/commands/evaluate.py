@@ -22,6 +22,7 @@ from lcca.campaigns.commands.policies import (
     check_duration,
     engine_for,
     load_policy,
+    policy_to_run,
     utility_of,
 )
 from lcca.campaigns.commands.simulators import add_simulator_options, report_failures, simulator_for
@@ -71,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
     errors: list[str] = []
     with Reporter().task(f"evaluating {options.policy}", total=len(networks)) as task:
         for batch in _batches(networks, options.seeds, options.jobs):
-            trials = run_trials(simulator, {"policy": file.policy}, batch, seeds, utility, keep_delays=False)
+            trials = run_trials(
+                simulator, {"policy": policy_to_run(options, file)}, batch, seeds, utility, keep_delays=False
+            )
             errors += trials.loc[trials["status"] != "ok", "error"].tolist()
             rows += [_row(network, trials[trials["network"] == network.id]) for network in batch]
             task.update(len(rows), f"{len(rows)} of {len(networks)} networks")

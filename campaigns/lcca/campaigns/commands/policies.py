@@ -10,8 +10,10 @@ from lcca.evaluation.utility import Utility, utility
 from lcca.remy_plus import policyfile
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.errors import InputError
+from lcca.remy_plus.policies import Policy
 from lcca.remy_plus.policyfile import PolicyFile
 from lcca.remy_plus.topology import KINDS, Topology
+from lcca.signal_sets.headers.stamping import runnable
 
 TOPOLOGY_HELP = (
     f"in place of that of the networks: {', '.join(KINDS)}; with options as in line:hosts_per_router=4 or "
@@ -45,6 +47,11 @@ def add_policy_options(parser: argparse.ArgumentParser) -> None:
         help="divide the link's count by the time covered, or by the whole interval as R+ does "
         "(default: rplus for what comes from a .dna file, else covered)",
     )
+    parser.add_argument(
+        "--free-header",
+        action="store_true",
+        help="do not charge the bytes of the headers that policy files name (default: charged, as on a wire)",
+    )
     parser.add_argument("--utility", default="default", help="default, 2t, 2d, 100t or 100d")
 
 
@@ -70,6 +77,11 @@ def topology(text: str) -> Topology:
 def load_policy(options: argparse.Namespace, name: str) -> PolicyFile:
     """Load the policy that an argument names."""
     return policyfile.load(name, options.pacing, options.int_signals)
+
+
+def policy_to_run(options: argparse.Namespace, file: PolicyFile) -> Policy:
+    """Return what simulators run for a file: its policy, with the header that the file names."""
+    return runnable(file, charged=not options.free_header)
 
 
 def engine_for(options: argparse.Namespace, files: list[PolicyFile], duration: float) -> Engine:

@@ -22,6 +22,7 @@ from lcca.campaigns.commands.policies import (
     check_duration,
     engine_for,
     load_policy,
+    policy_to_run,
     utility_of,
 )
 from lcca.campaigns.commands.simulators import add_simulator_options, simulator_for
@@ -89,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     duration = space.duration if options.duration is None else options.duration
     simulator = simulator_for(options, engine_for(options, list(named.values()), duration))
     check_duration(duration, space.rtt.max, space.link_rate.min, space.topology.hops(int(space.senders.max)))
-    policies = {names[name]: file.policy for name, file in named.items()}
+    policies = {names[name]: policy_to_run(options, file) for name, file in named.items()}
     seed, utility = derive(options.seed, "rank"), utility_of(options)
     seeds = [derive(seed, "run", k) for k in range(options.seeds)]
     parts: list[pd.DataFrame] = []
