@@ -21,10 +21,11 @@ inline Steering steering_by_name(const std::string& name) {
 
 inline RewardKind reward_by_name(const std::string& name) {
   if (name == "utility") return RewardKind::utility;
+  if (name == "power") return RewardKind::power;
   if (name == "gain") return RewardKind::gain;
   if (name == "aurora") return RewardKind::aurora;
   if (name == "orca") return RewardKind::orca;
-  throw std::invalid_argument("a reward is utility, gain, aurora or orca, not '" + name + "'");
+  throw std::invalid_argument("a reward is utility, power, gain, aurora or orca, not '" + name + "'");
 }
 
 inline Agent make_agent(const std::vector<std::string>& signals, std::size_t history, double rtts, bool smallest_rtt,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "remy_plus/neural_net.hpp"
 #include "remy_plus/random.hpp"
 
 namespace remy_plus {
@@ -26,6 +27,14 @@ double aurora(const Reward& reward, const Ideal& ideal, const Interval& interval
          (reward.aurora_throughput * throughput - reward.aurora_latency * latency - reward.aurora_loss * loss);
 }
 
+// Raising a mean of T / D^k raises log T − k log D, and chance does not lower it: the logarithm of a few packets does.
+double power(const Reward& reward, const Ideal& ideal, const Interval& interval) {
+  const double throughput = static_cast<double>(interval.packets) / interval.share / ideal.link_rate;
+  const double exponent = reward.delay_weight / reward.throughput_weight;
+  const double halvings = exponent * log2_of(mean_delay(ideal, interval) / ideal.delay);
+  return throughput * portable_exp2(static_cast<float>(-std::min(halvings, 60.0)));
+}
+
 double orca(const Reward& reward, const Ideal& ideal, const Interval& interval) {
   const double good = static_cast<double>(interval.packets) - reward.orca_loss * static_cast<double>(interval.missing);
   const double metric = std::min(1.0, reward.orca_slack * ideal.delay / mean_delay(ideal, interval));
@@ -38,6 +47,8 @@ void Reward::check() const {
   for (const double weight : {throughput_weight, delay_weight, interval, aurora_throughput, aurora_latency, aurora_loss,
                               aurora_scale, orca_loss, orca_slack})
     if (!(weight >= 0) || !std::isfinite(weight)) throw std::invalid_argument("weights of a reward must be >= 0");
+  if (kind == RewardKind::power && !(throughput_weight > 0))
+    throw std::invalid_argument("power needs a throughput_weight > 0");
   if (!(aurora_second > 0)) throw std::invalid_argument("aurora_second must be > 0 µs");
 }
 
@@ -54,6 +65,8 @@ double interval_reward(const Reward& reward, const Ideal& ideal, const Interval&
     case RewardKind::utility:
       return std::max(utility(reward, ideal, interval), reward.floor) *
              std::min(interval.time / ideal.delay, reward.longest);
+    case RewardKind::power:
+      return power(reward, ideal, interval) * std::min(interval.time / ideal.delay, reward.longest);
     case RewardKind::aurora:
       return aurora(reward, ideal, interval);
     case RewardKind::orca:

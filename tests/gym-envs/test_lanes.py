@@ -238,7 +238,7 @@ def test_a_curriculum_reaches_every_game() -> None:
         (lambda: Lanes(Rules(ACKS), [TIME], lanes=9), "no network has senders"),
         (lambda: Rules(ACKS, patience=-1).core([1], **CORE), "patience"),
         (lambda: Rules(ACKS, duration=math.inf).core([1], **CORE), "duration"),
-        (lambda: Reward("profit"), "utility, gain, aurora or orca"),  # type: ignore[arg-type]
+        (lambda: Reward("profit"), "utility, power, gain, aurora or orca"),  # type: ignore[arg-type]
         (lambda: Reward(delay_weight=-1), "weights"),
     ],
 )

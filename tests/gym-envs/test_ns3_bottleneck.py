@@ -113,7 +113,7 @@ def test_observations_agree_where_nothing_is_random():
 
 def test_rewards_of_all_kinds_agree_on_a_steady_flow():
     agent = agent_with("e2e", 1, steering=TableSteering(((60, 0, 0),)))
-    for kind in ("utility", "gain", "aurora", "orca"):
+    for kind in ("utility", "power", "gain", "aurora", "orca"):
         paid = []  # those per interval as a mean: in one simulator a round trip may just fall short of the interval
         for env in (BottleneckEnv(agent, LONG, kind), Ns3BottleneckEnv(agent, LONG, kind, options=FREE)):
             env.reset(options={"trial_seed": 3})

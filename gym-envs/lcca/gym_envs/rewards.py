@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from lcca.remy_plus import _core
 from lcca.remy_plus.errors import InputError
 
-Kind: TypeAlias = Literal["utility", "gain", "aurora", "orca"]
+Kind: TypeAlias = Literal["utility", "power", "gain", "aurora", "orca"]
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,10 @@ class Reward:
     Attributes:
         kind: ``utility``: the utility c_t·log₂(T/C) − c_d·log₂(D/D₀) of an interval, times its length in base delays:
             a time integral, of at least −10 bits over at most 8 base delays at once, since a flow may fall silent for
-            good. ``gain``: by how much the utility of the whole flow so far has risen: the sum over a flow
-            is the flow's utility. ``aurora``: 0.001·(10·throughput − 1000·latency − 2000·loss). ``orca``:
+            good. ``power``: T/C · (D₀/D)^(c_d/c_t), times the interval's length in base delays: it has the same best as
+            the utility over long intervals, but chance does not lower it in short ones, as it does the mean of a
+            logarithm. ``gain``: by how much the utility of the whole flow so far has risen: the sum over a flow is the
+            flow's utility. ``aurora``: 0.001·(10·throughput − 1000·latency − 2000·loss). ``orca``:
             (T − 5·loss rate)/C · min(1, 1.25·D₀/D).
         throughput_weight: c_t, bits per doubling.
         delay_weight: c_d, bits per halving.

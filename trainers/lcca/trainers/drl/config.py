@@ -75,7 +75,7 @@ class TableConfig(Model):
 class RewardConfig(Model):
     """What a decision is worth; see `lcca.gym_envs.rewards.Reward`. The weights are those of the utility."""
 
-    kind: Kind = "utility"
+    kind: Kind = "power"
     interval: Annotated[float, Key(ge=0)] = 1.0
     aurora_second: Annotated[float, Key(gt=0)] = 100.0
 
@@ -248,7 +248,7 @@ class SacConfig(DrlConfig):
     every: Annotated[int, Key(ge=1)] = 64
     tau: Annotated[float, Key(gt=0, le=1)] = 0.005
     entropy: Annotated[float, Key(gt=0)] | Literal["auto"] = "auto"
-    privileged: Literal[False] = False  # type: ignore[assignment]
+    privileged: Literal[False] = False
 
     @field_validator("steering")
     @classmethod

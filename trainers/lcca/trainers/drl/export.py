@@ -37,5 +37,5 @@ def layers_of(modules: Iterable[nn.Module], end: Activation = "linear") -> tuple
 
 def lstm_of(module: nn.LSTM) -> Lstm:
     """Return a memory of one layer; PyTorch's two biases are added up."""
-    biases = array(module.bias_ih_l0 + module.bias_hh_l0)
-    return Lstm(array(module.weight_ih_l0), array(module.weight_hh_l0), biases)
+    found = {name: array(tensor) for name, tensor in module.state_dict().items()}
+    return Lstm(found["weight_ih_l0"], found["weight_hh_l0"], found["bias_ih_l0"] + found["bias_hh_l0"])

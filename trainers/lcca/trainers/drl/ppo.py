@@ -29,9 +29,9 @@ from lcca.trainers.drl.views import PRIVILEGES, privileges, with_privileges
 try:
     import torch
     from stable_baselines3 import PPO
-    from stable_baselines3.common.buffers import RolloutBufferSamples
     from stable_baselines3.common.logger import Logger
     from stable_baselines3.common.policies import ActorCriticPolicy
+    from stable_baselines3.common.type_aliases import RolloutBufferSamples
 except ImportError as error:
     raise missing("stable-baselines3", "trainers by reinforcement") from error
 
@@ -57,9 +57,9 @@ class Rollout:
     def get(self, batch: int) -> Iterator[RolloutBufferSamples]:
         """Yield all rows once, in batches; a last batch of less than half is left out."""
         order = torch.randperm(len(self._columns.returns))
-        for rows in order.split(batch):
+        for rows in torch.split(order, batch):
             if 2 * len(rows) >= min(batch, len(order)):
-                yield RolloutBufferSamples(*(column[rows] for column in self._columns if column is not None))
+                yield RolloutBufferSamples(*(column[rows] for column in self._columns))
 
 
 class Ppo:
@@ -77,7 +77,7 @@ class Ppo:
         self.model = self._model(seed)
         self.model.set_logger(logger)
         self._table: Floats | None = None  # privileges, by network
-        self._standard = Standard(self.model.observation_space.shape[0])  # type: ignore[index]
+        self._standard = Standard(self.model.observation_space.shape[0])
 
     algorithm: Any = PPO
     policy_class: Any = None  # of the policy; by the configuration if left out
@@ -182,11 +182,12 @@ class Ppo:
         return RolloutBufferSamples(*(torch.as_tensor(column) for column in columns))
 
     def _values(self, seen: torch.Tensor) -> Floats:
-        return torch.cat([self._critic(part) for part in seen.split(AT_ONCE)]).flatten().numpy()
+        return torch.cat([self._critic(part) for part in torch.split(seen, AT_ONCE)]).flatten().numpy()
 
     def _critic(self, seen: torch.Tensor) -> torch.Tensor:
         policy = self.model.policy
-        return policy.value_net(policy.mlp_extractor.forward_critic(seen))
+        value: torch.Tensor = policy.value_net(policy.mlp_extractor.forward_critic(seen))
+        return value
 
     def _log(self, lived: Experience) -> None:
         logger = self.model.logger

@@ -22,7 +22,7 @@ try:
     from sb3_contrib import RecurrentPPO
     from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
     from sb3_contrib.common.recurrent.type_aliases import RecurrentRolloutBufferSamples, RNNStates
-    from stable_baselines3.common.buffers import RolloutBufferSamples
+    from stable_baselines3.common.type_aliases import RolloutBufferSamples
 except ImportError as error:
     raise missing("sb3-contrib", "trainers by reinforcement") from error
 
@@ -37,19 +37,22 @@ class MemoryPolicy(RecurrentActorCriticPolicy):
     """
 
     def __init__(self, *arguments: Any, seen: int, **more: Any) -> None:
-        super().__init__(*arguments, enable_critic_lstm=False, **more)
+        super().__init__(*arguments, **{**more, "enable_critic_lstm": False})
         self._seen = seen
         self.lstm_actor = torch.nn.LSTM(seen, self.lstm_output_dim)
         others = self.features_dim - seen or seen
-        self.critic = torch.nn.Sequential(torch.nn.Linear(others, self.lstm_output_dim), torch.nn.Tanh())
+        self.critic: Any = torch.nn.Sequential(torch.nn.Linear(others, self.lstm_output_dim), torch.nn.Tanh())
         self.optimizer = self.optimizer_class(self.parameters(), **{"lr": 1e-3, **self.optimizer_kwargs})
 
     def values(self, seen: torch.Tensor) -> torch.Tensor:
         """Return (n, 1) the critic's values."""
         others = seen[:, self._seen :] if seen.shape[1] > self._seen else seen
-        return self.value_net(self.mlp_extractor.forward_critic(self.critic(others)))
+        value: torch.Tensor = self.value_net(self.mlp_extractor.forward_critic(self.critic(others)))
+        return value
 
-    def evaluate_actions(self, obs: Any, actions: Any, lstm_states: Any, episode_starts: Any) -> Any:
+    def evaluate_actions(  # type: ignore[override]
+        self, obs: Any, actions: Any, lstm_states: Any, episode_starts: Any
+    ) -> Any:
         """Return values, log-probabilities and entropy of padded sequences; see sb3-contrib."""
         own = obs[:, : self._seen]
         latent, _ = self._process_sequence(own, lstm_states.pi, episode_starts, self.lstm_actor)
@@ -86,9 +89,13 @@ class Sequences:
         rows = torch.from_numpy(np.where(mask, self._begins[which][:, None] + place, 0).ravel())
         hidden, cell = self._states[self._begins[which]].chunk(2, dim=1)
         state = (hidden.unsqueeze(0).contiguous(), cell.unsqueeze(0).contiguous())
-        columns = [column[rows] for column in self._columns if column is not None]
-        real = torch.from_numpy(mask.ravel()).float()
-        return RecurrentRolloutBufferSamples(*columns, RNNStates(state, state), torch.zeros(len(rows)), real)
+        columns = RolloutBufferSamples(*(column[rows] for column in self._columns))
+        return RecurrentRolloutBufferSamples(
+            **columns._asdict(),
+            lstm_states=RNNStates(state, state),
+            episode_starts=torch.zeros(len(rows)),
+            mask=torch.from_numpy(mask.ravel()).float(),
+        )
 
 
 class RecurrentPpo(Ppo):
@@ -132,11 +139,12 @@ class RecurrentPpo(Ppo):
         place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
         cuts = np.flatnonzero(place % LONGEST == 0)
         rows = torch.from_numpy(order)
-        columns = RolloutBufferSamples(*(column[rows] for column in self._columns(lived) if column is not None))
+        columns = RolloutBufferSamples(*(column[rows] for column in self._columns(lived)))
         return Sequences(columns, torch.from_numpy(lived.kept[order, 1:]), cuts)
 
     def _critic(self, seen: torch.Tensor) -> torch.Tensor:
-        return self.model.policy.values(seen)
+        value: torch.Tensor = self.model.policy.values(seen)
+        return value
 
     def policy(self) -> MlpPolicy:
         """See `Algorithm`."""

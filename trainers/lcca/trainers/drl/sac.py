@@ -20,8 +20,8 @@ from lcca.trainers.drl.standard import Standard
 try:
     import torch
     from stable_baselines3 import SAC
-    from stable_baselines3.common.buffers import ReplayBufferSamples
     from stable_baselines3.common.logger import Logger
+    from stable_baselines3.common.type_aliases import ReplayBufferSamples
 except ImportError as error:
     raise missing("stable-baselines3", "trainers by reinforcement") from error
 
