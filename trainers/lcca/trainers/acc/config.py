@@ -19,7 +19,8 @@ class DqnConfig(Model):
         steps: of the environment.
         hidden: widths of the network's hidden layers.
         discount: γ.
-        learning_rate: of Adam.
+        learning_rate: of Adam at first; it falls in a line to 0, so that the last network is no accident of the last
+            batches.
         batch: transitions per update.
         replay: transitions that are remembered.
         warm_up: steps of random actions before the first update; rewards are scaled by their mean and spread in them.
@@ -32,18 +33,18 @@ class DqnConfig(Model):
             lets the target network do both and overestimates.
     """
 
-    steps: Count = 200_000
+    steps: Count = 20_000
     hidden: tuple[Count, ...] = (64, 64)
-    discount: Annotated[float, Field(ge=0, lt=1)] = 0.6
-    learning_rate: Annotated[float, Field(gt=0, le=1)] = 3e-4
+    discount: Annotated[float, Field(ge=0, lt=1)] = 0.5
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 1e-3
     batch: Count = 256
     replay: Count = 100_000
-    warm_up: Count = 5_000
-    learn_every: Count = 4
-    sync_every: Count = 500
+    warm_up: Count = 1_000
+    learn_every: Count = 2
+    sync_every: Count = 100
     explore_first: Share = 1.0
-    explore_last: Share = 0.02
-    explore_steps: Annotated[int, Field(ge=0)] = 60_000
+    explore_last: Share = 0.05
+    explore_steps: Annotated[int, Field(ge=0)] = 10_000
     double: bool = True
 
     @model_validator(mode="after")
@@ -53,6 +54,10 @@ class DqnConfig(Model):
         if self.replay < self.batch:
             raise ValueError(f"replay must hold at least a batch ({self.batch}), got {self.replay}")
         return self
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate at a step (from 0)."""
+        return self.learning_rate * max(1 - step / self.steps, 0.0)
 
     def exploration(self, step: int) -> float:
         """Return the share of random actions at a step (from 0)."""
@@ -67,7 +72,7 @@ class AccConfig(Model):
 
     Attributes:
         traces: seeds of the flows that it trains on; the paper trains and tests on one.
-        interval_us: Δt, time between settings.
+        interval_us: Δt, time between settings; PRED's paper has ACC's delay "within the millisecond range" (III-B).
         history: intervals that it sees; the paper's state has one.
         heads: ``parts`` makes an action's value the sum of those of its three thresholds, so that 28 numbers are learnt
             in the place of 252; ``joint`` gives each of the 252 actions its own.
@@ -76,7 +81,7 @@ class AccConfig(Model):
     """
 
     traces: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
-    interval_us: Annotated[float, Field(gt=0)] = 200.0
+    interval_us: Annotated[float, Field(gt=0)] = 1000.0
     history: Annotated[int, Field(ge=1, le=100)] = 1
     heads: Literal["parts", "joint"] = "parts"
     dqn: DqnConfig = DqnConfig()

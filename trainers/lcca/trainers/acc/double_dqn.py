@@ -136,6 +136,8 @@ class DoubleDqn:
         self.reward_spread = spread if spread > _LEAST_SPREAD else 1.0
 
     def _learn(self) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.config.rate(self.steps)
         self.update(self.replay.sample(self.draws, self.config.batch))
         self.updates += 1
         if self.updates % self.config.sync_every == 0:
