@@ -21,6 +21,10 @@ PACKAGED = {
     "no-rtt": ("send_ratio", "slow_receive_ratio"),
     "no-send-rate": ("receive_ewma", "rtt_ratio", "slow_receive_ewma"),
     "no-receive-rate": ("send_ewma", "rtt_ratio"),
+    "mark": (*E2E, "mark"),
+    "hop-delay": (*E2E, "hop_delay"),
+    "queue-time": (*E2E, "queue_time"),
+    "flows": (*E2E, "flows"),
     "loss": ("loss",),
     "loss+rtt": ("loss", "rtt_ratio"),
     "loss+link": ("loss", "link"),
@@ -34,7 +38,7 @@ PACKAGED = {
 }
 
 
-def test_packaged_sets_are_those_of_the_paper():
+def test_packaged_sets_are_those_of_the_paper_and_one_for_each_further_signal():
     assert {name: found.signals for name, found in packaged_sets().items()} == PACKAGED
 
 

@@ -26,9 +26,9 @@ def search(make_trainer, made, seed, **config):
     return table, [row.score_bits for row in trainer.state.learning]
 
 
-@pytest.mark.parametrize(("mode", "seed"), [("racing", 1), ("racing", 2), ("exact", 1)])
+@pytest.mark.parametrize(("mode", "seed"), [("racing", 1), pytest.param("exact", 1, marks=pytest.mark.full)])
 def test_32_bits_free_of_charge_learn_the_same_bits(make_trainer, mode, seed):
-    config = {"mode": mode, "rounds": 3, "networks": 6}
+    config = {"mode": mode, "rounds": 3, "networks": 4, "check_networks": 0}
     plain, scores = search(make_trainer, None, seed, **config)
     free, same_scores = search(make_trainer, stamping(header("nosignal-8b"), charged=False), seed, **config)
     assert len(plain) > 8

@@ -206,6 +206,17 @@ def test_sources_that_hops_do_not_have_are_refused_where_signals_need_them():
         stamping(own(source="util", measure={"at": "enqueue"}))
 
 
+def test_formulas_do_not_read_what_the_same_hop_wrote_before():
+    early = {"name": "full", "source": "expr:qlen_pkts > 9", "bits": 1, "encode": "flag", "agg": "or"}
+    late = {"name": "q", "source": "qlen_pkts", "bits": 8, "agg": "max", "when": "not full"}
+    keys = {"name": "own", "title": "Own", "placement": {"layer": "l2"}}
+    both = Header.model_validate(keys | {"fields": [early, late]})
+    assert stamping(both).signals == ("mark", "queue")
+    apart = Header.model_validate(keys | {"fields": [early | {"measure": {"at": "enqueue"}}, late]})
+    with pytest.raises(InputError, match="field q reads full at dequeue, which its hop writes at enqueue"):
+        stamping(apart)
+
+
 def test_policies_may_use_what_their_header_carries():
     abw = stamping(header("csig-compact-abw"))
     assert WithHeader(one_rule(("rtt_ratio", "available_capacity_ewma")), abw).stamping == abw

@@ -282,6 +282,7 @@ def _field(header: Header, field: HeaderField, place: dict[str, int]) -> Stamped
     source = "formula" if formula is not None else field.source
     if field.scope == "hop":
         require_simulated_source(header, field)
+        _require_one_moment(header, field, place)
     scale = (1.0, 1.0) if formula is not None else _scale(unit, field.told_in)
     value = None if field.value is None else float(field_codec(field).decode(np.uint64(_code(field, field.value))))
     window = field.measure.window
@@ -302,6 +303,15 @@ def _field(header: Header, field: HeaderField, place: dict[str, int]) -> Stamped
         _names(header).index(field.only) if field.only is not None else -1,
         field.scope == "hop",
     )
+
+
+def _require_one_moment(header: Header, field: HeaderField, place: dict[str, int]) -> None:
+    """Check that a formula reads no field that the same hop has already written at an earlier moment."""
+    for name in _needed(header, field) if field.measure.at == "dequeue" else ():
+        other = header.field(name)
+        if name != field.follows and name in place and other.scope == "hop" and other.measure.at == "enqueue":
+            problem = f"field {field.name} reads {name} at dequeue, which its hop writes at enqueue"
+            raise InputError(f"header {header.name}: {problem}: not simulated; let both have the same at")
 
 
 def _code(field: HeaderField, value: float | str) -> int:
