@@ -16,7 +16,8 @@ from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies import LARGEST_WINDOW, Policy
 from lcca.remy_plus.rules import RuleTable, bisect, one_rule
-from lcca.remy_plus.signals import SIGNALS
+from lcca.remy_plus.signals import CARRIED, SIGNALS
+from lcca.remy_plus.stamping import PLAIN
 
 TIME = Network(7, 3.0, 25.0, 4, 100, 3000.0, 200.0, 0.002)
 SHORT = Network(3, 2.0, 20.0, 2, 30, 400.0, 5.0, 0.01)  # off times below the RTT: late packets of earlier flows
@@ -28,8 +29,9 @@ Choose = Callable[[_core.Lanes], NDArray[np.float32]]
 
 
 def replayed(table: tuple[tuple[float, float, float], ...], decisions: Decisions = EVERY_ACK) -> Agent:
-    """An agent that sees every signal and picks from the table, windows of 0 included, as rule tables do."""
-    return Agent(SIGNALS, 1, decisions, TableSteering(table, initial=0, smallest=0, largest=LARGEST_WINDOW))
+    """An agent that sees every signal that needs no header, and picks from the table, windows of 0 included, as rule tables do."""
+    seen = tuple(name for name in SIGNALS if CARRIED.get(name, "queue") in PLAIN)
+    return Agent(seen, 1, decisions, TableSteering(table, initial=0, smallest=0, largest=LARGEST_WINDOW))
 
 
 def random_table(seed: int) -> RuleTable:
