@@ -29,7 +29,7 @@ Choose = Callable[[_core.Lanes], NDArray[np.float32]]
 
 
 def replayed(table: tuple[tuple[float, float, float], ...], decisions: Decisions = EVERY_ACK) -> Agent:
-    """An agent that sees every signal that needs no header, and picks from the table, windows of 0 included, as rule tables do."""
+    """An agent that sees all plain signals and picks from the table, windows of 0 included, as rule tables do."""
     seen = tuple(name for name in SIGNALS if CARRIED.get(name, "queue") in PLAIN)
     return Agent(seen, 1, decisions, TableSteering(table, initial=0, smallest=0, largest=LARGEST_WINDOW))
 
