@@ -172,6 +172,16 @@ def test_utility_is_a_time_integral() -> None:
     assert per_us * base == pytest.approx(math.log2(30 / rtt / 3.0), abs=0.03)
 
 
+@pytest.mark.parametrize(("throughput_weight", "delay_weight"), [(1.0, 0.0), (1.0, 1.0), (2.0, 1.0)])
+def test_power_is_the_utility_without_its_logarithm(throughput_weight: float, delay_weight: float) -> None:
+    """Of a steady flow, so that means of logarithms are logarithms of means."""
+    weights = {"throughput_weight": throughput_weight, "delay_weight": delay_weight}
+    power, _ = steady(Reward("power", **weights))  # type: ignore[arg-type]
+    utility, _ = steady(Reward("utility", **weights))  # type: ignore[arg-type]
+    base = 25 + 1 / 3
+    assert math.log2(power * base) * throughput_weight == pytest.approx(utility * base, abs=0.03)
+
+
 def test_aurora_and_orca_rewards() -> None:
     """No losses; 30 packets per RTT; a train of 30 waits 14.5 services on average where it is sent at once."""
     base = 25 + 1 / 3

@@ -38,7 +38,7 @@ struct Rows {
   std::vector<std::uint8_t> ended;  // Ending of a flow since the lane's previous row
   std::vector<std::uint8_t> acting;
   std::vector<std::uint32_t> rivals;  // flows that are on in the lane's game, its own too
-  std::vector<std::uint32_t> ready;  // the lanes that have to decide, in order
+  std::vector<std::uint32_t> ready;   // the lanes that have to decide, in order
 };
 
 class Lanes {
