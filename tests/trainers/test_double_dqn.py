@@ -111,7 +111,8 @@ def test_parts_of_actions_add_up() -> None:
 
 def test_exploration_falls_in_a_line() -> None:
     config = CHAIN.model_copy(update={"explore_first": 0.8})
-    assert [config.exploration(step) for step in (0, 199, 200, 950, 1700, 10**6)] == [1, 1, 0.8, 0.45, 0.1, 0.1]
+    shares = [config.exploration(step) for step in (0, 199, 200, 950, 1700, 10**6)]
+    assert shares == pytest.approx([1, 1, 0.8, 0.45, 0.1, 0.1])
 
 
 class Killed(Exception):
