@@ -111,7 +111,8 @@ def test_parts_of_actions_add_up() -> None:
 
 def test_exploration_falls_in_a_line() -> None:
     config = CHAIN.model_copy(update={"explore_first": 0.8})
-    assert [config.exploration(step) for step in (0, 199, 200, 950, 1700, 10**6)] == [1, 1, 0.8, 0.45, 0.1, 0.1]
+    shares = [config.exploration(step) for step in (0, 199, 200, 950, 1700, 10**6)]
+    assert shares == pytest.approx([1, 1, 0.8, 0.45, 0.1, 0.1])
 
 
 class Killed(Exception):
@@ -164,7 +165,7 @@ def test_checkpoints_that_do_not_fit_are_told(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"warm_up": 10}, "warm_up must be at least batch"), ({"replay": 10}, "replay must hold"), ({"discount": 1}, "")],
+    [({"warm_up": 10}, "warm_up must be at least batch"), ({"replay": 10}, "replay must hold"), ({"discount": 1}, "discount")],
 )
 def test_configurations_that_cannot_work_are_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
