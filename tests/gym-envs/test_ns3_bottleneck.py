@@ -118,7 +118,7 @@ def test_rewards_of_all_kinds_agree_on_a_steady_flow():
         for env in (BottleneckEnv(agent, LONG, kind), Ns3BottleneckEnv(agent, LONG, kind, options=FREE)):
             env.reset(options={"trial_seed": 3})
             rewards = np.array([env.step(0)[1] for _ in range(100)])
-            paid.append(rewards.sum() if kind in ("utility", "gain") else rewards[rewards != 0].mean())
+            paid.append(rewards.sum() if kind in ("utility", "power", "gain") else rewards[rewards != 0].mean())
             env.close()
         assert paid[1] == pytest.approx(paid[0], rel=0.03, abs=0.02), kind
 
