@@ -247,6 +247,12 @@ def test_gymnasium_checker():
         check_env(env, skip_render_check=True)
 
 
+def test_stable_baselines3_checker():
+    sb3 = pytest.importorskip("stable_baselines3.common.env_checker", reason="stable-baselines3 is not installed")
+    with RemoteSimulation([*PROGRAM, "--lives=1000"]) as env:
+        sb3.check_env(env)
+
+
 def test_a_simulation_that_ends_at_once_is_quoted():
     lost(lambda: RemoteSimulation([*PROGRAM, "--crash"]), 5, "ended with status 1: the topology has no nodes")
 
