@@ -59,3 +59,11 @@ def test_an_equal_one_that_costs_as_much_does_not_replace_the_best() -> None:
     best, same = worth("best", 4, 0.5), worth("same", 4, 0.499)
     rival = against(np.zeros(1000), np.random.default_rng(1).normal(0, 0.001, 1000))
     assert choose("default", [best, same], [(same, rival)]).take == "best"
+
+
+def test_a_header_that_does_worse_for_free_is_called_undertrained() -> None:
+    from lcca.evaluation.which_header import sentence
+
+    row = worth("rich", 8, -0.4).to_json()
+    assert "trained too little" in sentence(row, "e2e", False)
+    assert "trained too little" not in sentence(worth("good", 8, 0.4).to_json(), "e2e", False)

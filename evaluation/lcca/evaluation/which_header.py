@@ -129,7 +129,7 @@ def _statements(worth: Json) -> Iterator[Statement]:
         yield _choice(worth, choice)
         for row in sorted(worth["rows"], key=lambda row: -(row["net"]["difference"] or 0)):
             if row["utility"] == choice["utility"]:
-                yield Statement(row["net"]["verdict"], _sentence(row, worth["baseline"], len(worth["choices"]) > 1))
+                yield Statement(row["net"]["verdict"], sentence(row, worth["baseline"], len(worth["choices"]) > 1))
 
 
 def _choice(worth: Json, choice: Json) -> Statement:
@@ -151,7 +151,8 @@ def _choice(worth: Json, choice: Json) -> Statement:
     return Statement("better", text)
 
 
-def _sentence(row: Json, base: str, name_utility: bool) -> str:
+def sentence(row: Json, base: str, name_utility: bool) -> str:
+    """Return what there is to say of one header."""
     net, gross, cost = row["net"], row["gross"], row["cost"]
     words = {
         "better": f"worth its {_bytes(row['wire_bytes'])}",
@@ -162,6 +163,8 @@ def _sentence(row: Json, base: str, name_utility: bool) -> str:
     if row["cost"] is None and net["verdict"] in ("better", "worse"):
         words = f"{net['verdict']} than {base}, and adds no bytes"
     paid = "" if cost is None else f"; signals {_percent(gross)}, bytes {_percent(cost)}"
+    if gross["verdict"] == "worse":
+        words = f"trained too little: worse than {base} even with its bytes free, although it could ignore its signals"
     by = f" (utility {row['utility']})" if name_utility else ""
     return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)}{paid}."
 
@@ -208,6 +211,11 @@ def _basis(tables: RunTables, worth: Json) -> Iterator[str]:
         yield (
             f"Over training seeds {len(rows) - len(told)} of {len(rows)} headers are not settled: another training "
             "could find better policies and change their order. Add training_seeds before committing silicon."
+        )
+    if any(row["gross"]["verdict"] == "worse" for row in rows):
+        yield (
+            "A header that does worse with its bytes free was trained too little: a policy may ignore signals, so none "
+            "can be worth less than nothing. More signals make more rules to learn; give them a larger budget."
         )
     yield (
         f"Bytes are charged on packets of {worth['packet_bytes']} bytes: the link takes that much longer for each. "
