@@ -13,11 +13,14 @@ from lcca.campaigns.learn import engine_of
 from lcca.campaigns.plan import learners
 from lcca.campaigns.seeds import derive
 from lcca.evaluation.trials import run_trials
-from lcca.remy_plus.policies import Aimd
+from lcca.remy_plus.rules import one_rule
 from lcca.trainers.drl import DrlConfig
 
 PROBES = 24
 """Networks that the pace is measured on."""
+
+PROBE = (2.0, 0.9, 0.25)
+"""Action of the one rule that it is measured with: links are busy, as they are in most of a search's trials."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Forecast:
         unit: of the budget.
         tests_least: trials of the test phase, if everything is settled at once.
         tests_most: if nothing ever is.
-        trial_cpu_s: CPU seconds of a trial of this space, measured on `PROBES` networks under an ordinary policy.
+        trial_cpu_s: CPU seconds of a trial of this space, measured on `PROBES` networks under one rule.
         jobs: cores.
     """
 
@@ -99,7 +102,8 @@ def _budget(config: CampaignConfig) -> tuple[int | None, str]:
 
 def _trial_cpu_s(config: CampaignConfig) -> float:
     networks = config.networks.draw(derive(config.seed, "forecast"), PROBES)
-    utility = config.utilities[0].build()
+    engine, utility = engine_of(config, 1), config.utilities[0].build()
+    probes = {c.name: c.equip(one_rule(c.signals.signals).with_action(0, *PROBE)) for c in config.candidates}
     began = time.process_time()
-    run_trials(engine_of(config, 1), {"probe": Aimd()}, networks, [1], utility, keep_delays=False)
-    return (time.process_time() - began) / PROBES
+    run_trials(engine, probes, networks, [1], utility, keep_delays=False)
+    return (time.process_time() - began) / PROBES / len(probes)
