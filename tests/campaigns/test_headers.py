@@ -153,6 +153,28 @@ def test_one_more_header_trains_only_that(campaign: Path, tmp_path: Path, lcca: 
     assert (told["name"], told["trials"]) == ("training", alone["trials"] - opening["trials"])
 
 
+def test_searches_can_go_on_from_the_baselines_rules(campaign: Path, tmp_path: Path) -> None:
+    from lcca.campaigns.sweep import sweep
+
+    quick = ["start=baseline", "training_seeds=[1]", "test.pairs=20", "headers=[ecn]", "trainer.rounds=2"]
+    config = read_campaign(campaign, quick)
+    one, two = (
+        sweep(config, tmp_path / str(n), jobs=1, resume=False, quiet=True, trainings=n, cells=tmp_path / f"cells-{n}")
+        for n in (1, 2)
+    )
+    assert one.summary == two.summary
+    assert [policy["id"] for policy in one.summary["policies"]] == ["loss+rtt.default.s1", "ecn.default.s1"]
+    root = json.loads((tmp_path / "1" / "training" / "root.default.s1.json").read_text())
+    more = json.loads((tmp_path / "1" / "training" / "ecn.default.s1.json").read_text())
+    assert more["step"] > root["step"] and more["learning"][0]["kind"] == "split"
+    assert len(list((tmp_path / "cells-1").glob("*/"))) == 3
+
+
+def test_going_on_needs_the_baselines_signals(campaign: Path) -> None:
+    with pytest.raises(ConfigError, match="start: e2e lacks loss of loss\\+rtt: use scratch"):
+        read_campaign(campaign, ["start=baseline", "signal_sets=[loss+rtt, e2e]"])
+
+
 def test_free_headers_of_exact_fields_are_the_papers_convention(campaign: Path) -> None:
     """Charging nothing, a policy that ignores what the header says scores the same to the last bit."""
     config = read_campaign(campaign)

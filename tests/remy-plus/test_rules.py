@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lcca.remy_plus.engine import compile_policy
 from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.rules import LARGEST_INCREMENT, LARGEST_MULTIPLE, RuleTable, bisect, one_rule
+from lcca.remy_plus.rules import LARGEST_INCREMENT, LARGEST_MULTIPLE, RuleTable, bisect, lifted, one_rule
 from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 from lcca.remy_plus.tiling import tiling
 
@@ -200,3 +200,15 @@ def test_the_engine_takes_the_largest_actions_and_no_larger_ones(sign: int) -> N
     for action in ((sign * (LARGEST_INCREMENT + 1), 1.0, 1.0), (1.0, LARGEST_MULTIPLE * 1.001, 1.0)):
         with pytest.raises(ValueError, match="must be"):
             compiled.with_action(0, *action)
+
+
+def test_a_lifted_table_does_as_before_whatever_the_new_signals_say() -> None:
+    table = bisect(one_rule(("rtt_ratio", "queue")), 0, np.array([1.5, 20.0]))
+    table = table.with_action(2, 3, 0.5, 0.25)
+    more = lifted(table, ("link", "queue", "rtt_ratio"))
+    rng = np.random.default_rng(1)
+    for link, queue, ratio in rng.uniform(0, [1, 100, 3], (200, 3)):
+        assert more.find([link, queue, ratio]) == table.find([ratio, queue])
+    assert np.array_equal(more.increment, table.increment)
+    with pytest.raises(InputError, match="queue missing"):
+        lifted(table, ("rtt_ratio", "link"))

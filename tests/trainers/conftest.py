@@ -9,7 +9,7 @@ from lcca.evaluation.networks import NetworkSpace
 from lcca.evaluation.utility import utility
 from lcca.remy_plus.engine import Engine
 from lcca.trainers.rplus import RplusConfig, RplusTrainer
-from lcca.trainers.rplus.trainer import Keeper, Task
+from lcca.trainers.rplus.trainer import Keeper, Start, Task
 
 MakeTrainer = Callable[..., RplusTrainer]
 
@@ -43,9 +43,10 @@ def make_trainer(space: NetworkSpace) -> MakeTrainer:
         keep: Keeper = lambda round_, table: None,
         signals: tuple[str, ...] = ("rtt_ratio", "queue"),
         opening: Path | None = None,
+        start: Start | None = None,
         **config: object,
     ) -> RplusTrainer:
-        task = Task(identity, signals, space, utility("default"), seed)
+        task = Task(identity, signals, space, utility("default"), seed, start=start)
         engine = Engine(space.duration, jobs=jobs)
         return RplusTrainer(
             task, RplusConfig.model_validate(TINY | config), engine, checkpoint, keep=keep, opening=opening

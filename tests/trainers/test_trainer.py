@@ -16,6 +16,7 @@ from lcca.remy_plus.rules import RuleTable, bisect, one_rule
 from lcca.trainers.rplus.actions import Action
 from lcca.trainers.rplus.sample import CandidateScores, Sample
 from lcca.trainers.rplus.state import SearchState
+from lcca.trainers.rplus.trainer import Start
 
 from .conftest import MakeTrainer
 
@@ -70,6 +71,34 @@ def test_searches_on_other_signals_share_their_opening(tmp_path: Path, make_trai
         assert len(begun.state.learning) == passes  # the improvements of the one rule are there
         assert begun.run() == make_trainer(alone, signals=signals, passes=passes).run()
         assert content(shared) == content(alone)
+
+
+def test_a_search_goes_on_from_rules_that_are_trained(tmp_path: Path, make_trainer: MakeTrainer) -> None:
+    first = make_trainer(signals=("rtt_ratio",))
+    first.run()
+    kept: dict[int, RuleTable] = {}
+    start = Start(first.state.table, first.state.step)
+    more = make_trainer(signals=("rtt_ratio", "queue"), start=start, keep=kept.__setitem__, opening=tmp_path / "o")
+    more.step()
+    assert more.state.learning[-1].kind == "split"  # nothing is improved twice
+    old, new = first.state.table, more.state.table
+    cut = np.unique(np.r_[new.lower[:, 1], new.upper[:, 1]])
+    assert len(new) == len(old) + 1 and len(cut) == 3  # one rule is cut, along the new signal alone
+    assert np.array_equal(np.unique(new.lower[:, 0]), np.unique(old.lower[:, 0]))
+    more.run()
+    assert kept[0] == new  # does all that the old rules do: validation may keep what the search began with
+    for point in np.random.default_rng(1).uniform(0, [3, 30], (100, 2)):
+        assert new.increment[new.find(point)] == old.increment[old.find(point[:1])]
+    assert more.state.step > first.state.step and len(more.state.table) > len(old)
+    assert not (tmp_path / "o").exists()
+
+
+def test_without_new_signals_a_split_cuts_along_the_old_ones(make_trainer: MakeTrainer) -> None:
+    first = make_trainer(signals=("rtt_ratio", "queue"))
+    first.run()
+    more = make_trainer(signals=("rtt_ratio", "queue"), start=Start(first.state.table, first.state.step))
+    more.step()
+    assert len(np.unique(more.state.table.lower[:, 0])) == len(np.unique(first.state.table.lower[:, 0])) + 1
 
 
 def test_an_opening_with_several_rules_is_refused(tmp_path: Path, make_trainer: MakeTrainer) -> None:

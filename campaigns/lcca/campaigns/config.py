@@ -209,6 +209,9 @@ class CampaignConfig(Model):
         baseline: the signal set that the others are compared with, by its name or its file.
         utilities: names of the paper's utilities, or name and weights.
         trainer: how to learn.
+        start: "scratch": every search begins with one rule, as the paper's do; "baseline": a first training with the
+            baseline's signals comes before, and all searches, the baseline's too, go on from its rules with a budget of
+            their own.
         training_seeds: each signal set is trained once per seed.
         validation: networks that pick a training's checkpoint.
         test: networks that results are reported on.
@@ -227,6 +230,7 @@ class CampaignConfig(Model):
     packet_bytes: Annotated[int, Field(ge=64, le=65535)] = 1500
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: AnyTrainer
+    start: Literal["scratch", "baseline"] = "scratch"
     training_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     validation: ValidationConfig = ValidationConfig()
     test: TestConfig = TestConfig()
@@ -278,6 +282,15 @@ class CampaignConfig(Model):
             if candidate.header and candidate.signals.signals == self.base.signals:
                 raise ValueError(f"header {candidate.name} carries no signal that {self.baseline} lacks; leave it out")
         _once(tuple(f"{c.name}.{u.name}" for c in self.candidates for u in self.utilities))
+        return self
+
+    @model_validator(mode="after")
+    def _can_go_on(self) -> CampaignConfig:
+        if self.start == "baseline" and not isinstance(self.trainer, RplusConfig):
+            raise ValueError(f"start: baseline needs trainer.kind rplus, not {self.trainer.kind}")
+        for candidate in self.candidates if self.start == "baseline" else ():
+            if missing := [name for name in self.base.signals if name not in candidate.signals.signals]:
+                raise ValueError(f"start: {candidate.name} lacks {', '.join(missing)} of {self.baseline}: use scratch")
         return self
 
     @model_validator(mode="after")

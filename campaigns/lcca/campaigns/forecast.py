@@ -10,7 +10,7 @@ from typing import Any
 from lcca.campaigns.cells import CellStore
 from lcca.campaigns.config import CampaignConfig
 from lcca.campaigns.learn import engine_of
-from lcca.campaigns.plan import learners
+from lcca.campaigns.plan import learners, roots
 from lcca.campaigns.seeds import derive
 from lcca.evaluation.trials import run_trials
 from lcca.remy_plus.rules import one_rule
@@ -77,7 +77,10 @@ class Forecast:
 def forecast(config: CampaignConfig, cells: CellStore, jobs: int) -> Forecast:
     """Return what a campaign will cost here; runs a few trials to measure the pace."""
     plan = learners(config)
-    trainings = tuple((learner.id, cell, cells.has(cell)) for learner in plan for cell in [learner.cell(config)])
+    first = roots(config)
+    trainings = tuple(
+        (learner.id, cell, cells.has(cell)) for learner in [*first, *plan] for cell in [learner.cell(config)]
+    )
     tested = len(plan) + sum(learner.candidate.costs for learner in plan)
     conditions = len(config.elsewhere) * len(config.candidates) * len(config.utilities)
     elsewhere = sum(each.pairs for each in config.elsewhere) * len(config.candidates) * len(config.utilities)

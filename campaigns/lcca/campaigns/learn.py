@@ -23,8 +23,8 @@ from lcca.remy_plus.rules import RuleTable
 from lcca.signal_sets.headers.stamping import described
 from lcca.trainers.drl import DrlConfig, DrlTrainer
 from lcca.trainers.rplus import RplusConfig, RplusTrainer
-from lcca.trainers.rplus.state import LearningRow
-from lcca.trainers.rplus.trainer import Task
+from lcca.trainers.rplus.state import LearningRow, SearchState
+from lcca.trainers.rplus.trainer import Start, Task
 
 NO_CELLS = CellStore(None)
 
@@ -73,11 +73,21 @@ def train(
         reporter.say(f"{title}: done before, taken from {cells.root}/{cell}")
     opening = (cells.root or checkpoint.parent / "openings") / f"{learner.opening(config)}.json"
     opening.parent.mkdir(parents=True, exist_ok=True)
-    trainer = trainer_of(config, learner.task(config), engine, checkpoint, keep, opening)
+    task = replace(learner.task(config), start=_start(folder, learner))
+    trainer = trainer_of(config, task, engine, checkpoint, keep, opening)
     if not trainer.done:
         _train_to_end(trainer, title, config, costs, reporter)
     cells.keep(cell, checkpoint, rounds)
     return trainer.state.learning
+
+
+def _start(folder: RunFolder, learner: Learner) -> Start | None:
+    """Return the rules that a training goes on from, which are trained already."""
+    root = learner.root_of(folder.config)
+    if root is None:
+        return None
+    state = SearchState.load(folder.path / "training" / f"{root.id}.json", root.cell(folder.config))
+    return Start(state.table, state.step)
 
 
 def trainer_of(

@@ -21,12 +21,14 @@ class Learner:
 
     Attributes:
         id: names the learnt policy everywhere: ``<candidate>.<utility>.s<training seed>``.
+        root: whether it is only what others go on from.
     """
 
     id: str
     candidate: Candidate
     utility: Utility
     training_seed: int
+    root: bool = False
 
     @property
     def signals(self) -> SignalSet:
@@ -35,7 +37,17 @@ class Learner:
 
     def cell(self, config: CampaignConfig) -> str:
         """Return the name of the training's content: equal trainings of any campaigns have the same."""
-        return cell_key(candidate=self.candidate.content(), **self._common(config))
+        start = self.root_of(config)
+        begun = {} if start is None else {"start": start.cell(config)}
+        return cell_key(candidate=self.candidate.content(), **begun, **self._common(config))
+
+    def root_of(self, config: CampaignConfig) -> Learner | None:
+        """Return the training whose rules this one goes on from; None if it begins with one rule."""
+        if self.root or config.start == "scratch":
+            return None
+        base = next(c for c in config.candidates if c.name == config.baseline)
+        name = f"root.{self.utility.name}.s{self.training_seed}"
+        return Learner(name, base, self.utility, self.training_seed, root=True)
 
     def opening(self, config: CampaignConfig) -> str:
         """Return the name of the training up to where candidates part: before the first split it is all the same."""
@@ -74,6 +86,12 @@ def learners(config: CampaignConfig) -> list[Learner]:
         for seed in config.training_seeds
         for candidate in config.candidates
     ]
+
+
+def roots(config: CampaignConfig) -> list[Learner]:
+    """Return the trainings that others go on from, which come first."""
+    found = [learner.root_of(config) for learner in learners(config)]
+    return list(dict.fromkeys(root for root in found if root is not None))
 
 
 def policy_folder(run: Path, learner: Learner) -> Path:

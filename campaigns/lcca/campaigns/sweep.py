@@ -17,7 +17,7 @@ from lcca.campaigns.contest import Contest, contests
 from lcca.campaigns.costs import Costs
 from lcca.campaigns.elsewhere import run_elsewhere
 from lcca.campaigns.learn import engine_of, learning_rows, train
-from lcca.campaigns.plan import learners
+from lcca.campaigns.plan import learners, roots
 from lcca.campaigns.progress import Reporter, Task
 from lcca.campaigns.runfolder import COMPLETE, RunFolder, read_json
 from lcca.campaigns.side_by_side import train_side_by_side
@@ -92,8 +92,12 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cells: CellStore
     plan = learners(config)
     reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
     folder.set_state("training")
+    first = roots(config)
     if trainings > 1:
-        train_side_by_side(folder, plan, costs, reporter, cells, trainings)
+        for part in filter(None, (first, plan)):
+            train_side_by_side(folder, part, costs, reporter, cells, trainings)
+    for root in first:
+        train(folder, root, engine, costs, reporter, " (what all go on from)", cells)
     curves = [
         learning_rows(learner, train(folder, learner, engine, costs, reporter, f" ({i} of {len(plan)})", cells))
         for i, learner in enumerate(plan, 1)

@@ -167,6 +167,26 @@ def bisect(table: RuleTable, rule_index: int, medians: ArrayLike) -> RuleTable:
     )
 
 
+def lifted(table: RuleTable, signals: Sequence[str]) -> RuleTable:
+    """Return the same table over more signals, which it does not look at.
+
+    Args:
+        table: the rules.
+        signals: those of the table and others, in any order.
+
+    Raises:
+        InputError: a signal of the table is missing.
+    """
+    missing = [name for name in table.signals if name not in signals]
+    if missing:
+        raise InputError(f"signals: {', '.join(missing)} missing, which the table looks at")
+    at = [signals.index(name) for name in table.signals]
+    lower = np.zeros((len(table), len(signals)))
+    upper = np.full((len(table), len(signals)), float(SIGNAL_CEILING))
+    lower[:, at], upper[:, at] = table.lower, table.upper
+    return replace(table, signals=tuple(signals), lower=lower, upper=upper)
+
+
 def check_signals(signals: Sequence[str]) -> None:
     """Raise `InputError` unless the names are known to the engine, all different, and at least one."""
     if not signals:

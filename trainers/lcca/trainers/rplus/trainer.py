@@ -20,7 +20,7 @@ from lcca.evaluation.verdict import SettlingRule
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
 from lcca.remy_plus.policies import with_header
-from lcca.remy_plus.rules import RuleTable, bisect, one_rule
+from lcca.remy_plus.rules import RuleTable, bisect, lifted, one_rule
 from lcca.remy_plus.stamping import Stamping
 from lcca.trainers.rplus.actions import Action, action_of, candidates
 from lcca.trainers.rplus.config import RplusConfig
@@ -39,9 +39,18 @@ OPENING = "opening"
 
 
 @dataclass(frozen=True)
+class Start:
+    """Rules to go on from, and the steps that were taken for them: their networks are not met again."""
+
+    table: RuleTable
+    step: int
+
+
+@dataclass(frozen=True)
 class Task:
     """What to learn: for these signals, on this space, for this utility, from this training seed.
 
+    With a `start`, the search goes on from trained rules, and first cuts along the signals that are new.
     `identity` names the task in its checkpoint: a checkpoint of another one is refused. With a `header`, its bytes are
     charged as it says and its signals are all that is seen of the network.
     """
@@ -52,6 +61,7 @@ class Task:
     utility: Utility
     seed: int
     header: Stamping | None = None
+    start: Start | None = None
 
 
 Watcher = Callable[[LearningRow], None]
@@ -95,10 +105,17 @@ class RplusTrainer:
     def _begin(self) -> SearchState:
         if self.checkpoint is not None and self.checkpoint.exists():
             return SearchState.load(self.checkpoint, self.task.identity)
+        if self.task.start is not None:
+            return self._go_on(self.task.start)
         table = one_rule(self.task.signals, self.config.pacing)
         if self.opening is not None and self.opening.exists():
             return SearchState.load(self.opening, OPENING).with_one_rule(table)
         return SearchState(table, [0], table)
+
+    def _go_on(self, start: Start) -> SearchState:
+        """Begin where the rules are improved and the next split is due."""
+        table, passes = lifted(start.table, self.task.signals), self.config.passes
+        return SearchState(table, [passes] * len(table), table, pass_=passes, step=start.step)
 
     @property
     def done(self) -> bool:
@@ -179,7 +196,7 @@ class RplusTrainer:
         return best_racing(scores, current, grid, self.config.racing)
 
     def _split(self, sample: Sample, compiled: _core.Policy, uses: NDArray[np.int64]) -> None:
-        if self.opening is not None and self.state.round == 0 and not self.opening.exists():
+        if self.opening is not None and self._begins and not self.opening.exists():
             self.state.save(self.opening, OPENING)
         self.state.stage = "check"
         if self.state.round + 1 == self.config.rounds:  # the last round's split would train nothing
@@ -194,7 +211,18 @@ class RplusTrainer:
             self.task.signals,
         )
         sample.effort.trials += 3 * len(sample)
+        cuts = np.where(self._parted(), cuts, np.nan)
         self.state.table = bisect(self.state.table, rule, cuts)
+
+    @property
+    def _begins(self) -> bool:
+        return self.task.start is None and self.state.round == 0
+
+    def _parted(self) -> NDArray[np.bool_]:
+        """Along which signals a split cuts: all, but the first one after a start only along those that are new."""
+        old = self.task.start.table.signals if self.task.start and self.state.round == 0 else ()
+        new = np.array([name not in old for name in self.task.signals])
+        return new if new.any() else ~new
 
     # --- ending a round
 
