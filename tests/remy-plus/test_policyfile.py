@@ -113,7 +113,7 @@ def spoil(document, where, value):
         (["format"], ..., "format: missing; it must be 1"),
         (["format"], True, "format: True"),
         (["kind"], "rule_table", r"kind: unknown kind 'rule_table' \(did you mean 'rule-table'\?\)"),
-        (["kind"], ["aimd"], "kind: must be one of rule-table, fixed-window, fixed-rate, aimd"),
+        (["kind"], ["aimd"], "kind: must be one of rule-table, mlp, fixed-window, fixed-rate, aimd"),
         (["sigals"], [], r"unknown key 'sigals' \(did you mean 'signals'\?\)"),
         (["parameters"], {}, "unknown key 'parameters'"),
         (["signals"], [], "signals: at least one"),

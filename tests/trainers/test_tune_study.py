@@ -198,6 +198,29 @@ def test_greedy_climbs_as_by_hand() -> None:
     assert tried == [13, 15, 14, 16, 17, 18]
 
 
+def test_greedy_may_begin_between_the_levels(tmp_path: Path) -> None:
+    """As with BBR, whose gain of 2.89 is no level of the paper's: the neighbours of another parameter keep it."""
+    space = {"increase": {"min": 0.5, "max": 4, "step": 0.5}, "decrease": {"min": 0.15, "max": 0.95, "step": 0.1}}
+    wanted = config("greedy", policy="aimd", space=space, trials=40, batch=4)
+    found = searched(tmp_path / "search", wanted)
+    assert {c.params["decrease"] for c in found[:5]} == {0.45, 0.5, 0.55}
+    best = max((c for c in found if c.state == "complete"), key=lambda c: c.score_bits)
+    assert best.params["increase"] == pytest.approx(2)
+    assert best.params["decrease"] == pytest.approx(0.65) or best.params["decrease"] == pytest.approx(0.75)
+
+
+def test_every_search_of_the_papers_table_proposes_candidates() -> None:
+    from lcca.trainers.tune.table5 import TABLE_5, table_5
+
+    for name in TABLE_5:
+        space = Space(classical(name), table_5(name))
+        study = optuna.create_study(sampler=GreedySearch(space))
+        from lcca.trainers.tune.samplers import loose_distributions
+
+        trial = study.ask(loose_distributions(space))
+        assert space.fits(trial.params), name
+
+
 def test_greedy_stops_where_no_neighbour_is_better() -> None:
     space = Space(FixedWindow(17), {"window": Range(min=1, max=30, step=1)})
     greedy = GreedySearch(space, 2, 3.0)

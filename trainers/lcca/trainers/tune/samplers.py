@@ -19,6 +19,7 @@ from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
+from lcca.remy_plus.tunables import Value
 from lcca.trainers.tune.config import AnySampler, CmaEs, Greedy, Grid, Tpe, TuneConfig
 from lcca.trainers.tune.space import Params, Range, Space, key
 
@@ -65,6 +66,24 @@ def _distribution(space: Space, name: str) -> BaseDistribution:
     return FloatDistribution(low, high, log=axis.log, step=step if low < high else None)
 
 
+def loose_distributions(space: Space) -> dict[str, BaseDistribution]:
+    """Return the space without its steps and with its start, for samplers that list what they propose.
+
+    A search may begin off the levels, as BBR's gain of 2.89 is, and vary one parameter while that one stays.
+    """
+    return {name: _loose(each, space.start[name]) for name, each in distributions(space).items()}
+
+
+def _loose(found: BaseDistribution, start: Value) -> BaseDistribution:
+    if isinstance(found, CategoricalDistribution):
+        return found if start in found.choices else CategoricalDistribution([*found.choices, start])
+    assert isinstance(found, IntDistribution | FloatDistribution) and not isinstance(start, str)
+    low, high = min(found.low, start), max(found.high, start)
+    if isinstance(found, IntDistribution) and int(start) == start:
+        return IntDistribution(int(low), int(high))
+    return FloatDistribution(float(low), float(high))
+
+
 class EvolutionSearch(CmaEsSampler):
     """CMA-ES from the first candidate on, learning from stopped candidates too.
 
@@ -98,7 +117,7 @@ class ListedSearch(BaseSampler, ABC):
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """Return the whole space."""
-        return distributions(self.space)
+        return loose_distributions(self.space)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]

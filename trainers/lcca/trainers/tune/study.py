@@ -27,7 +27,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from lcca.remy_plus.errors import InputError
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.race import Course, Runner, mean_score, race
-from lcca.trainers.tune.samplers import ListedSearch, distributions, sampler_of
+from lcca.trainers.tune.samplers import ListedSearch, distributions, loose_distributions, sampler_of
 from lcca.trainers.tune.space import Params, Space, key
 
 POLL_SECONDS = 0.2
@@ -177,7 +177,8 @@ class Tuning:
         if isinstance(sampler, ListedSearch) and not sampler.untried(replica.trials):
             return None
         replica.sampler = sampler
-        replica.ask(distributions(self.space))
+        listed = isinstance(sampler, ListedSearch)
+        replica.ask(loose_distributions(self.space) if listed else distributions(self.space))
         return replica.trials[-1]
 
     def _sampler(self, number: int) -> BaseSampler:
