@@ -67,3 +67,19 @@ def test_a_header_that_does_worse_for_free_is_called_undertrained() -> None:
     row = worth("rich", 8, -0.4).to_json()
     assert "trained too little" in sentence(row, "e2e", False)
     assert "trained too little" not in sentence(worth("good", 8, 0.4).to_json(), "e2e", False)
+
+
+def test_the_title_hedges_until_training_seeds_agree() -> None:
+    from lcca.evaluation.which_header import title
+
+    row = worth("good", 8, 0.4)
+    said = {
+        "baseline": "e2e",
+        "rows": [row.to_json()],
+        "choices": [{"utility": "default", "best": "good", "take": "good", "front": ["good"]}],
+    }
+    assert title(said).startswith("These trained policies say: take good: 8")
+    said["rows"][0]["net_set"]["verdict"] = "better"
+    assert title(said).startswith("Take good: 8")
+    said["choices"][0]["take"] = None
+    assert title(said) == "No header is shown to be worth its bytes over e2e"

@@ -66,7 +66,7 @@ def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
     drawn = draw_pareto(_points(worth), worth["baseline"])
     save(drawn, figures, "pareto")
     return WhichHeader(
-        title=_title(worth),
+        title=title(worth),
         statements=tuple(_statements(worth)),
         rows=tuple(rows),
         caption=caption,
@@ -107,13 +107,15 @@ def _caption(row: Json, baseline: str) -> str:
 # --- in words
 
 
-def _title(worth: Json) -> str:
+def title(worth: Json) -> str:
+    """Return the answer in one line."""
     choices = worth["choices"]
     takes = {choice["take"] for choice in choices}
     if takes == {None}:
         return f"No header is shown to be worth its bytes over {worth['baseline']}"
     if len(choices) == 1 or len(takes) == 1:
-        return f"Take {_of(worth, choices[0])}"
+        sure = _row(worth, choices[0]["take"], choices[0]["utility"])["net_set"]["verdict"] == "better"
+        return f"{'Take' if sure else 'These trained policies say: take'} {_of(worth, choices[0])}"
     parts = [f"{choice['take'] or worth['baseline']} (utility {choice['utility']})" for choice in choices]
     return f"Which header depends on the utility: {', '.join(parts)}"
 
