@@ -74,6 +74,8 @@ def test_the_resolved_configuration_is_read_again_as_it_is(done: Path) -> None:
         ("{header: ecn, signals: [queue]}", "ecn carries no 'queue'; it carries mark"),
         ("{header: nosignal-8b, set: {que.bits: 4}}", "has no field 'que' (did you mean 'queue'"),
         ("{header: nosignal-8b, set: {queue.bits: 0}}", "with queue.bits=0: fields.1.bits"),
+        ("{header: nosignal-8b, set: {queue.bits.x: 4}}", "queue.bits.x: bits has no keys of its own"),
+        ("{header: nosignal-8b, set: {fields.0.bits: 4}}", "fields.0.bits: fields has no keys of its own"),
         ("{header: nosignal-8b, grid: {queue.bits: []}}", "queue.bits: give at least one value"),
         ("none", "carries no signal that loss+rtt lacks"),
         ("{header: ecn, names: x}", "headers.0.names"),
@@ -128,10 +130,14 @@ def test_the_report_begins_with_the_answer(done: Path) -> None:
 
 
 def test_a_policy_file_says_its_header_and_runs_with_it(done: Path) -> None:
-    for name, described in (("ecn", "ecn"), ("nosignal-8b_queue.bits-4", None)):
-        file = read(done / "policies" / f"{name}.default.s1.json")
-        assert file.header == described or isinstance(file.header, dict)
-        assert Engine(1000.0).compile(runnable(file)) is not None
+    named = read(done / "policies" / "ecn.default.s1.json")
+    assert named.header == "ecn"
+    own = read(done / "policies" / "nosignal-8b_queue.bits-4.default.s1.json")
+    assert isinstance(own.header, dict)
+    for file in (named, own):
+        candidate = next(c for c in read_campaign(done / "config.yaml").candidates if c.name == file.signal_set)
+        assert runnable(file) == candidate.equip(file.policy, charged=True)
+        Engine(1000.0).compile(runnable(file))
 
 
 def test_verdicts_come_again_from_the_trials(done: Path, lcca: RunCommand) -> None:

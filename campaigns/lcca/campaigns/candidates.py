@@ -170,6 +170,8 @@ def _put(content: dict[str, Any], key: str, value: Any, header: Header) -> None:
             raise ValueError(f"{key}: header {header.name} has no field {first[:60]!r}{did_you_mean(first, known)}")
     for part in way[:-1]:
         inner = target.get(part)
+        if not isinstance(inner, dict | str | None):
+            raise ValueError(f"{key}: {part} has no keys of its own; fields are told by their names, as in queue.bits")
         target[part] = {"kind": inner} if isinstance(inner, str) else dict(inner or {})
         target = target[part]
     target[way[-1]] = value
