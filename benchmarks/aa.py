@@ -17,16 +17,16 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lcca.campaigns.seeds import derive
-from lcca.campaigns.validation import read_config
-from lcca.evaluation.comparison import Comparison, compare_artifacts
-from lcca.evaluation.networks import NetworkSpace
-from lcca.evaluation.trials import run_trials
-from lcca.evaluation.utility import utility
-from lcca.evaluation.verdict import SettlingRule
-from lcca.remy_plus import policyfile
+from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.utility import utility
+from lcca.experiments.runs.seeds import derive
+from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine, available_jobs
-from lcca.remy_plus.policies import Policy
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.policy import Policy
 
 SPACE = Path(__file__).parents[1] / "configs" / "networks" / "default.yaml"
 

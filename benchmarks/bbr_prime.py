@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lcca.campaigns.validation import read_config
-from lcca.evaluation.intervals import t_interval
-from lcca.evaluation.networks import NetworkSpace
-from lcca.evaluation.trials import run_trials
-from lcca.evaluation.utility import utility
-from lcca.gym_envs.ns3 import Ns3
-from lcca.remy_plus.policies import baseline
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.utility import utility
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.inputs.validation import read_config
+from lcca.remy_plus.policies.policy import baseline
 from lcca.remy_plus.topology import Topology
 
 SPACE = Path(__file__).parents[1] / "configs" / "networks" / "default.yaml"

@@ -21,7 +21,7 @@ import numpy as np
 
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.rules import RuleTable
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.signals import SIGNAL_CEILING
 
 SENDERS = (1, 4, 8, 16)

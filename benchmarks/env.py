@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from lcca.evaluation.networks import NetworkSpace
-from lcca.gym_envs.lanes import Lanes, Rules
-from lcca.remy_plus.agents import EVERY_ACK, Agent, Decisions, WindowSteering
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.gym_envs.batch.agent_slots import Lanes, Rules
+from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, WindowSteering
 
 AURORA = 523
 """Steps per second of Aurora's own simulator (PCC-RL), one flow."""
@@ -154,7 +154,7 @@ def learn(games: int, rollouts: int) -> dict[str, float]:
     import torch
     from stable_baselines3 import PPO
 
-    from lcca.gym_envs.vec_env import LanesVecEnv
+    from lcca.gym_envs.batch.vec_env import LanesVecEnv
 
     torch.set_num_threads(1)
     env = LanesVecEnv(Lanes(Rules(per_rtt(), patience=8.0), DEFAULT.draw, games=games, whole_rows=True, jobs=1))

@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lcca.evaluation.estimate import EstimateConfig, Estimating
-from lcca.evaluation.importance import (
+from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
+from lcca.evaluation.estimation.importance import (
     Bench,
     ImportanceConfig,
     LognormalSizes,
@@ -35,11 +35,11 @@ from lcca.evaluation.importance import (
     attempt_tail,
     estimate_tail,
 )
-from lcca.evaluation.importance.cross_entropy import search
-from lcca.evaluation.importance.flows import Simulator, Sizes
-from lcca.evaluation.importance.quantiles import batches, woodruff
-from lcca.evaluation.importance.queues import first_come_first_served, processor_sharing
-from lcca.evaluation.sizes import flow_sizes
+from lcca.evaluation.estimation.importance.cross_entropy import search
+from lcca.evaluation.estimation.importance.flows import Simulator, Sizes
+from lcca.evaluation.estimation.importance.quantiles import batches, woodruff
+from lcca.evaluation.estimation.importance.queues import first_come_first_served, processor_sharing
+from lcca.evaluation.scenarios.sizes import flow_sizes
 
 Estimator: TypeAlias = Callable[[Bench, ImportanceConfig, np.random.Generator], TailEstimate]
 

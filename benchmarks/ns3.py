@@ -17,12 +17,12 @@ from typing import Any
 import psutil
 from engine import random_table
 
-from lcca.campaigns.validation import read_config
-from lcca.evaluation.networks import NetworkSpace
-from lcca.gym_envs.ns3 import Ns3, run_plan
-from lcca.gym_envs.ns3_plan import Ns3Options, trial_plan
-from lcca.remy_plus import policyfile
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
+from lcca.gym_envs.ns3.simulator import Ns3, run_plan
+from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine, Model, NetworkList
+from lcca.remy_plus.files import policyfile
 
 SPACE = Path(__file__).parents[1] / "configs" / "networks" / "default.yaml"
 RESETS = 800

@@ -14,11 +14,11 @@ import sys
 
 import numpy as np
 
-from lcca.evaluation.sizes import flow_sizes
-from lcca.evaluation.trials import run_flows
+from lcca.evaluation.scenarios.sizes import flow_sizes
+from lcca.evaluation.trials.running import run_flows
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import open_network
-from lcca.remy_plus.policies import Aimd, FixedWindow
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow
 from lcca.remy_plus.workload import OpenFlows
 
 LINK_RATE, RTT, LOAD = 3.0, 25.0, 0.5

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from lcca.campaigns.validation import read_config
-from lcca.evaluation.comparison import compare_artifacts
-from lcca.evaluation.networks import NetworkSpace
-from lcca.evaluation.trials import run_trials
-from lcca.evaluation.utility import utility
-from lcca.evaluation.verdict import SettlingRule
+from lcca.evaluation.comparison.compare import compare_artifacts
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.utility import utility
+from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.signal_sets.signal_set import signal_set
 from lcca.trainers.rplus import RplusConfig, RplusTrainer

@@ -22,11 +22,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from lcca.evaluation.cceval import CCEvalRule
-from lcca.evaluation.group_sequential import GroupSequentialRule
-from lcca.evaluation.repeated_t import RepeatedTRule
-from lcca.evaluation.settling import Rule, Settling
-from lcca.evaluation.verdict import SettlingRule
+from lcca.evaluation.settling.base import Rule, Settling
+from lcca.evaluation.settling.cceval import CCEvalRule
+from lcca.evaluation.settling.group_sequential import GroupSequentialRule
+from lcca.evaluation.settling.repeated_t import RepeatedTRule
+from lcca.evaluation.settling.verdict import SettlingRule
 
 MARGIN_PERCENT = 3.0
 MARGIN = math.log1p(MARGIN_PERCENT / 100)

@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from lcca.evaluation.figures.style import save_png
-from lcca.evaluation.figures.violins import draw_violins, violin_data
-from lcca.evaluation.intervals import t_interval
-from lcca.evaluation.sizes import flow_sizes
-from lcca.evaluation.trials import run_flows
+from lcca.evaluation.report.figures.style import save_png
+from lcca.evaluation.report.figures.violins import draw_violins, violin_data
+from lcca.evaluation.scenarios.sizes import flow_sizes
+from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.trials.running import run_flows
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import open_network
-from lcca.remy_plus.policies import FixedWindow
+from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.remy_plus.workload import OpenFlows
 
 Floats = NDArray[np.float64]

@@ -1,9 +1,113 @@
-"""Fixtures for all tests."""
+"""Fixtures for all tests: reference data, the command line in this process, a campaign of a few CPU seconds."""
 
+import json
 import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from lcca.cli.main import main
+
+TINY = """\
+name: tiny
+seed: 1
+networks:
+  link_rate: {min: 1, max: 2, step: 0.5}
+  rtt: {min: 10, max: 20, step: 5}
+  senders: {min: 1, max: 4, step: 1}
+  buffer: 50
+  mean_on: {min: 200, max: 1000, step: 100}
+  mean_off: 100
+  loss: 0.01
+  duration: 1000
+signal_sets: [loss+rtt, loss+queue]
+baseline: loss+rtt
+trainer: {kind: rplus, rounds: 2, passes: 1, networks: 6, check_networks: 40, optimise: [increment, pacing]}
+training_seeds: [1, 2]
+validation: {networks: 20}
+test: {pairs: 80, block: 20, at_least: 20}
+"""
+
+
+@dataclass
+class Answer:
+    """What a command answered."""
+
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Return the one JSON document on standard output."""
+        return json.loads(self.out)
+
+
+RunCommand = Callable[..., Answer]
+
+
+@pytest.fixture
+def lcca(capfd: pytest.CaptureFixture[str]) -> RunCommand:
+    """Return a function that runs `lcca` with these arguments."""
+
+    def run(*arguments: object) -> Answer:
+        capfd.readouterr()
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as leaving:  # argparse
+            status = int(leaving.code or 0)
+        return Answer(status, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """The file of a small campaign."""
+    path = tmp_path / "tiny.yaml"
+    path.write_text(TINY)
+    return path
+
+
+@pytest.fixture
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the drawing of the report, which takes longer than all the rest of a tiny campaign."""
+    monkeypatch.setattr("lcca.experiments.sweep.run.render", lambda folder: (folder / "report.html").touch())
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was never broken, not to be changed; what it said is beside it (out.txt, err.txt)."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "tiny.yaml").write_text(TINY)
+    process = start(folder / "tiny.yaml", folder / "run", "--jobs", "2", "--json")
+    for name, text in zip(("out.txt", "err.txt"), process.communicate(timeout=120), strict=True):
+        (folder / name).write_text(text)
+    assert process.returncode == 0
+    return folder / "run"
+
+
+@pytest.fixture
+def copied(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the finished run."""
+    return Path(shutil.copytree(finished, tmp_path / "copied"))
+
+
+def start(config: Path, run: Path, *options: str) -> subprocess.Popen[str]:
+    """Start a sweep in a process of its own."""
+    command = [sys.executable, "-m", "lcca.cli.main", "sweep", str(config), "--out", str(run), *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def results(run: Path) -> dict[str, bytes]:
+    """Return what must not differ between two runs of one campaign, byte by byte."""
+    files = [run / "summary.json", run / "verdicts.json", *sorted((run / "policies").rglob("*"))]
+    return {os.fspath(file.relative_to(run)): file.read_bytes() for file in files if file.is_file()}
 
 
 @pytest.fixture(scope="session")

@@ -134,7 +134,7 @@ nb::dict record(const Lanes& self, std::size_t game) {
 }
 
 void bind_agent(nb::module_& m) {
-  nb::class_<Agent>(m, "Agent", "How a network sees and steers a flow; see lcca.remy_plus.agents.")
+  nb::class_<Agent>(m, "Agent", "How a network sees and steers a flow; see lcca.remy_plus.policies.agents.")
       .def(nb::new_(&make_agent), nb::kw_only(), "signals"_a, "history"_a, "rtts"_a, "smallest_rtt"_a, "late"_a,
            "steering"_a, "multiple"_a, "increment"_a, "pacing"_a, "initial"_a, "smallest"_a, "largest"_a, "table"_a)
       .def_prop_ro("inputs", &Agent::inputs, "Numbers that it sees.")
@@ -150,8 +150,8 @@ void bind_agent(nb::module_& m) {
         for (const Scale& scale : signal_scales) scales.emplace_back(scale.unit, scale.divisor);
         return scales;
       },
-      "Per signal in engine order: (unit, divisor); see lcca.remy_plus.agents.");
-  nb::class_<Reward>(m, "Reward", "What a step is worth; see lcca.gym_envs.rewards.")
+      "Per signal in engine order: (unit, divisor); see lcca.remy_plus.policies.agents.");
+  nb::class_<Reward>(m, "Reward", "What a step is worth; see lcca.gym_envs.batch.rewards.")
       .def(nb::new_(&make_reward), "kind"_a, nb::kw_only(), "throughput_weight"_a, "delay_weight"_a, "interval"_a,
            "aurora_second"_a);
 }
@@ -160,7 +160,7 @@ void bind_agent(nb::module_& m) {
 
 void bind_lanes(nb::module_& m) {
   bind_agent(m);
-  nb::class_<Lanes>(m, "Lanes", "Many games, stepped by threads without the GIL; see lcca.gym_envs.lanes.")
+  nb::class_<Lanes>(m, "Lanes", "Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.")
       .def("__init__", &init_lanes, "agent"_a, "reward"_a, "others"_a.none(), nb::kw_only(), "duration"_a,
            "link_interval"_a, "rplus_link_window"_a, "ack_size"_a, "patience"_a, "lanes"_a, "all_senders"_a,
            "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a)

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.comparison import compare_artifacts, compare_sets
-from lcca.evaluation.networks import NetworkSpace
-from lcca.evaluation.verdict import SettlingRule
+from lcca.evaluation.comparison.compare import compare_artifacts, compare_sets
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.verdict import SettlingRule
 
-sys.path.insert(0, str(Path(__file__).parent))  # settling_conformance, ps_queue
+for _room in ("settling", "estimation"):  # settling_conformance, ps_queue
+    sys.path.insert(0, str(Path(__file__).parent / _room))
 pytest.register_assert_rewrite("settling_conformance")
 
 BuildRun = Callable[..., Path]

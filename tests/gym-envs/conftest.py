@@ -2,8 +2,8 @@
 
 import pytest
 
-from lcca.gym_envs.ns3 import installed
-from lcca.remy_plus.errors import InputError
+from lcca.gym_envs.ns3.simulator import installed
+from lcca.inputs.errors import InputError
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,11 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed:
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import lcca.gym_envs  # noqa: E402
-from lcca.gym_envs import ns3 as ns3_module  # noqa: E402
-from lcca.gym_envs.incast import Incast  # noqa: E402
-from lcca.gym_envs.ns3 import installed  # noqa: E402
+from lcca.gym_envs.ecn.incast import Incast  # noqa: E402
+from lcca.gym_envs.ns3 import simulator as ns3_module  # noqa: E402
+from lcca.gym_envs.ns3.simulator import installed  # noqa: E402
 from lcca.gym_envs.registration import ENVIRONMENTS  # noqa: E402
-from lcca.remy_plus.errors import InputError  # noqa: E402
+from lcca.inputs.errors import InputError  # noqa: E402
 
 QUICK: dict[str, dict[str, Any]] = {
     "lcca/Ns3Bottleneck-v0": {"duration": 3000.0},
@@ -94,10 +94,10 @@ def test_without_ns3_the_mend_is_told(name: str, monkeypatch: pytest.MonkeyPatch
         ns3_module.installed.cache_clear()
 
 
-@pytest.mark.parametrize("module", ["lcca.gym_envs.flow_env", "lcca.gym_envs.ns3_ecn"])
+@pytest.mark.parametrize("module", ["lcca.gym_envs.flow.env", "lcca.gym_envs.ecn.env"])
 def test_without_gymnasium_the_extra_is_told(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    for name in [module, "lcca.gym_envs.spaces"]:
+    for name in [module, "lcca.gym_envs.batch.spaces"]:
         monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(InputError, match=r"pip install 'lcca\[drl\]'"):
         importlib.import_module(module)

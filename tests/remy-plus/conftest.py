@@ -8,7 +8,7 @@ import pytest
 
 from lcca.remy_plus import _core
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.rules import RuleTable, bisect, one_rule
+from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 
 E2E = ("send_ewma", "receive_ewma", "rtt_ratio", "slow_receive_ewma")
 

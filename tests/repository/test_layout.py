@@ -10,12 +10,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PORTIONS = {
+    "inputs": "inputs",
     "remy-plus": "remy_plus",
     "signal-sets": "signal_sets",
     "gym-envs": "gym_envs",
     "evaluation": "evaluation",
     "trainers": "trainers",
-    "campaigns": "campaigns",
+    "experiments": "experiments",
+    "cli": "cli",
 }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.signals import SIGNAL_CEILING
 from lcca.signal_sets.registry import SIGNALS, signal
 

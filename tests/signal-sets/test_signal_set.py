@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.rules import one_rule
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.policies.rules import one_rule
 from lcca.signal_sets.registry import SIGNALS
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 

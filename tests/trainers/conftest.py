@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lcca.evaluation.networks import NetworkSpace
-from lcca.evaluation.utility import utility
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.utility import utility
 from lcca.remy_plus.engine import Engine
 from lcca.trainers.rplus import RplusConfig, RplusTrainer
 from lcca.trainers.rplus.trainer import Keeper, Start, Task

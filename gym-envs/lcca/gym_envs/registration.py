@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lcca.gym_envs.extras import missing
+from lcca.inputs.extras import missing
 
 try:
     from gymnasium.envs.registration import register, registry
@@ -11,9 +11,9 @@ except ImportError as error:
 
 # id: (class, vectorised form or None)
 ENVIRONMENTS: dict[str, tuple[str, str | None]] = {
-    "lcca/Bottleneck-v0": ("lcca.gym_envs.bottleneck:BottleneckEnv", "lcca.gym_envs.vector:bottlenecks"),
-    "lcca/Ns3Bottleneck-v0": ("lcca.gym_envs.ns3_bottleneck:Ns3BottleneckEnv", None),
-    "lcca/Ns3Ecn-v0": ("lcca.gym_envs.ns3_ecn:Ns3EcnEnv", None),
+    "lcca/Bottleneck-v0": ("lcca.gym_envs.flow.bottleneck:BottleneckEnv", "lcca.gym_envs.batch.vector_env:bottlenecks"),
+    "lcca/Ns3Bottleneck-v0": ("lcca.gym_envs.flow.ns3_bottleneck:Ns3BottleneckEnv", None),
+    "lcca/Ns3Ecn-v0": ("lcca.gym_envs.ecn.env:Ns3EcnEnv", None),
 }
 
 

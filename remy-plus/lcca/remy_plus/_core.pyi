@@ -112,7 +112,9 @@ def trace(policy: object, network: Network, seed: int, *, duration: float, link_
     """
 
 class Agent:
-    """How a network sees and steers a flow; see lcca.remy_plus.agents."""
+    """
+    How a network sees and steers a flow; see lcca.remy_plus.policies.agents.
+    """
 
     def __init__(self, *, signals: Sequence[str], history: int, rtts: float, smallest_rtt: bool, late: bool, steering: str, multiple: float, increment: float, pacing: float, initial: float, smallest: float, largest: float, table: Sequence[tuple[float, float, float]]) -> None: ...
 
@@ -134,17 +136,17 @@ class Agent:
 
 def signal_scales() -> list[tuple[float, float]]:
     """
-    Per signal in engine order: (unit, divisor); see lcca.remy_plus.agents.
+    Per signal in engine order: (unit, divisor); see lcca.remy_plus.policies.agents.
     """
 
 class Reward:
-    """What a step is worth; see lcca.gym_envs.rewards."""
+    """What a step is worth; see lcca.gym_envs.batch.rewards."""
 
     def __init__(self, kind: str, *, throughput_weight: float, delay_weight: float, interval: float, aurora_second: float) -> None: ...
 
 class Lanes:
     """
-    Many games, stepped by threads without the GIL; see lcca.gym_envs.lanes.
+    Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.
     """
 
     def __init__(self, agent: Agent, reward: Reward, others: object | None, *, duration: float, link_interval: float, rplus_link_window: bool, ack_size: float, patience: float, lanes: Sequence[int], all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int) -> None: ...

@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.classical import Classical
-from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.mlp import MlpPolicy
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, Policy, WithHeader
-from lcca.remy_plus.rules import RuleTable
+from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, WithHeader
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.stamping import Stamping, raw_stamping
 from lcca.remy_plus.topology import Layout, layout
 

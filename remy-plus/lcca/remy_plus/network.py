@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.topology import DUMBBELL, Topology
 from lcca.remy_plus.workload import OpenFlows
 

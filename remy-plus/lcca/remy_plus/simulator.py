@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from numpy.typing import ArrayLike
 
 from lcca.remy_plus.engine import Batch, NetworkList
-from lcca.remy_plus.policies import Policy
+from lcca.remy_plus.policies.policy import Policy
 
 
 class Simulator(Protocol):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
 
-from lcca.remy_plus.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from lcca.remy_plus.network import Network

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 
 
 @dataclass(frozen=True)

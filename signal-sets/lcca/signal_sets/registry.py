@@ -6,7 +6,7 @@ Where the paper speaks of rates, gaps are stored (µs between packets): a small 
 
 from __future__ import annotations
 
-from lcca.remy_plus.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING
 from lcca.signal_sets.signal import Signal
 

@@ -9,12 +9,12 @@ from importlib import resources
 
 from pydantic import Field, field_validator
 
-from lcca.remy_plus.errors import InputError, did_you_mean
-from lcca.remy_plus.files import read_limited
-from lcca.signal_sets.model import Model
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.files import read_limited
+from lcca.inputs.model import Model
+from lcca.inputs.yaml_model import read_model
 from lcca.signal_sets.registry import SIGNALS, signal
 from lcca.signal_sets.signal import Signal
-from lcca.signal_sets.yaml_model import read_model
 
 _LARGEST_FILE = 2**16
 

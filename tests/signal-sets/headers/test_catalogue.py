@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.catalogue import header, packaged_headers
 from lcca.signal_sets.headers.codec import field_codec
 from lcca.signal_sets.headers.hop import initial

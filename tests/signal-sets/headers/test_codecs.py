@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.codec import codec, field_codec
 from lcca.signal_sets.headers.encoding import Counter, Enum, Flag, Float, Linear, Log, Table, Uint

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.catalogue import header, packaged_headers
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.policies import Aimd, FixedRate, WithHeader, with_header
-from lcca.remy_plus.policyfile import PolicyFile, dumps, loads
-from lcca.remy_plus.rules import one_rule
+from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, WithHeader, with_header
+from lcca.remy_plus.policies.rules import one_rule
 from lcca.signal_sets.headers.catalogue import header, packaged_headers
 from lcca.signal_sets.headers.codec import field_codec
 from lcca.signal_sets.headers.expression import Expression

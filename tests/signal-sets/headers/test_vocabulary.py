@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import AGGREGATIONS

@@ -12,8 +12,8 @@ import importlib
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from lcca.gym_envs.extras import missing
 from lcca.gym_envs.ns3gym.errors import Ns3GymError, PeerLost, ProtocolError
+from lcca.inputs.extras import missing
 
 if TYPE_CHECKING:
     from lcca.gym_envs.ns3gym.remote import RemoteSimulation

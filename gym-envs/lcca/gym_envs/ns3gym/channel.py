@@ -11,7 +11,7 @@ import zmq
 from zmq.utils.monitor import recv_monitor_message
 
 from lcca.gym_envs.ns3gym.errors import ConnectionClosed, PeerLost, ProtocolError
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 
 MAX_MESSAGE = 1 << 28
 """A peer that sends a longer message, in bytes, is cut off."""

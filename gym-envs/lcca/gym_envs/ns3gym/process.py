@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Sequence
 from typing import IO
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 
 _TAIL = 500
 """How much of what a process wrote an error quotes, in bytes."""

@@ -16,7 +16,7 @@ from lcca.gym_envs.ns3gym.process import SimulationProcess
 from lcca.gym_envs.ns3gym.schema import Reason
 from lcca.gym_envs.ns3gym.spaces import AnySpace, neutral, read_space
 from lcca.gym_envs.ns3gym.values import decode, encode, is_empty
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 
 DEFAULT_PORT = 5555
 """Where ns3-gym's simulations look for their agent unless told otherwise."""

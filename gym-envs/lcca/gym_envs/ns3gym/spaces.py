@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lcca.gym_envs.ns3gym import schema
 from lcca.gym_envs.ns3gym.errors import ProtocolError
 from lcca.gym_envs.ns3gym.schema import Number, SpaceKind
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 
 AnySpace = spaces.Space[Any]
 

@@ -14,7 +14,7 @@ from lcca.gym_envs.ns3gym import schema
 from lcca.gym_envs.ns3gym.errors import ProtocolError
 from lcca.gym_envs.ns3gym.schema import Number, SpaceKind
 from lcca.gym_envs.ns3gym.spaces import AnySpace, keys_of, number_of, unique_names
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 
 _FIELDS: dict[Number, tuple[str, np.dtype[Any]]] = {
     Number.INT: ("intData", np.dtype(np.int32)),

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from lcca.remy_plus.errors import InputError, did_you_mean
-from lcca.remy_plus.files import read_limited
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.files import read_limited
+from lcca.inputs.yaml_model import read_model
 from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.yaml_model import read_model
 
 _LARGEST_FILE = 2**16
 _EXPECTED = "a header is a mapping with the keys name, title, placement, fields and others"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lcca.remy_plus.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean
 from lcca.signal_sets.headers.codes import Codec, Codes, Values
 from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Flag, Float, Linear, Log, Table, Uint
 from lcca.signal_sets.headers.field import HeaderField

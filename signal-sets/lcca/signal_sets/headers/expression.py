@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from lcca.remy_plus.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean
 
 _LONGEST = 300
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {

@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from lcca.remy_plus.errors import did_you_mean
+from lcca.inputs.errors import did_you_mean
+from lcca.inputs.model import Model
+from lcca.inputs.yaml_model import problem_at, raise_problems
 from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Linear, Table, Uint
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.parts import Measurement
 from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
-from lcca.signal_sets.model import Model
-from lcca.signal_sets.yaml_model import problem_at, raise_problems
 
 AGGREGATIONS = ("min", "max", "sum", "last", "first", "or", "and", "count", "per_hop")
 """What a hop does with the field; and ``with:FIELD``."""

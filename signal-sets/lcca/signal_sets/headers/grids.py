@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.codes import Codec, Codes, Values
 from lcca.signal_sets.headers.encoding import Float, Log, Rounding, Table
 

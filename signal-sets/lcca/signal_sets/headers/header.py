@@ -9,7 +9,9 @@ from typing import Literal
 from pydantic import Field, model_validator
 from pydantic_core import InitErrorDetails
 
-from lcca.remy_plus.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.model import Model
+from lcca.inputs.yaml_model import Keys, problem_at, raise_problems
 from lcca.signal_sets.headers.encoding import Enum
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import HeaderField
@@ -25,8 +27,6 @@ from lcca.signal_sets.headers.parts import (
     SwitchReply,
 )
 from lcca.signal_sets.headers.sources import SOURCES
-from lcca.signal_sets.model import Model
-from lcca.signal_sets.yaml_model import Keys, problem_at, raise_problems
 
 Slot = tuple[HeaderField, ...]
 """Fields that share bits: mostly one, several under ``select: one_of``."""

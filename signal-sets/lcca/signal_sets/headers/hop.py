@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.codec import field_codec
 from lcca.signal_sets.headers.encoding import Enum, Table
 from lcca.signal_sets.headers.field import HeaderField

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.codec import field_codec
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header, Slot

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from lcca.signal_sets.model import Model
-from lcca.signal_sets.yaml_model import problem_at, raise_problems
+from lcca.inputs.model import Model
+from lcca.inputs.yaml_model import problem_at, raise_problems
 
 
 class Placement(Model):

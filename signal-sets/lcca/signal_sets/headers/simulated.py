@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header
 

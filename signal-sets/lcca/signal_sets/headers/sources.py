@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lcca.remy_plus.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean
 
 
 class Source(NamedTuple):

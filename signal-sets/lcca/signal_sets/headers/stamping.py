@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import ValidationError
 
-from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.policies import Policy, with_header
-from lcca.remy_plus.policyfile import PolicyFile
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.files.policyfile import PolicyFile
+from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.remy_plus.stamping import Coding, Reading, StampedField, Stamping, Token
 from lcca.signal_sets.headers.catalogue import header as catalogue_header
 from lcca.signal_sets.headers.catalogue import packaged_headers

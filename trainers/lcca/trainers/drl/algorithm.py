@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lcca.gym_envs.extras import missing
-from lcca.gym_envs.lanes import Lanes
-from lcca.remy_plus.mlp import MlpPolicy
+from lcca.gym_envs.batch.agent_slots import Lanes
+from lcca.inputs.extras import missing
+from lcca.remy_plus.policies.mlp import MlpPolicy
 
 try:
     import torch

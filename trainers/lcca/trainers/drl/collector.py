@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.lanes import Lanes
+from lcca.gym_envs.batch.agent_slots import Lanes
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from pydantic import Field as Key
 from pydantic import field_validator, model_validator
 
-from lcca.gym_envs.rewards import Kind, Reward
-from lcca.remy_plus.agents import Agent, Decisions, RateSteering, Steering, TableSteering, WindowSteering
-from lcca.remy_plus.errors import InputError
-from lcca.signal_sets.model import Model
+from lcca.gym_envs.batch.rewards import Kind, Reward
+from lcca.inputs.errors import InputError
+from lcca.inputs.model import Model
+from lcca.remy_plus.policies.agents import Agent, Decisions, RateSteering, Steering, TableSteering, WindowSteering
 from lcca.trainers.drl.presets import PRESETS, with_preset
 
 Floats = NDArray[np.float32]
@@ -22,14 +22,14 @@ Width: TypeAlias = Annotated[int, Key(ge=1, le=4096)]
 
 
 class DecisionsConfig(Model):
-    """When a flow decides; see `lcca.remy_plus.agents.Decisions`. `rtts: 0` is at every acknowledgement."""
+    """When a flow decides; see `lcca.remy_plus.policies.agents.Decisions`. `rtts: 0` is at every acknowledgement."""
 
     rtts: Annotated[float, Key(ge=0)] = 1.0
     round_trip: Literal["latest", "smallest"] = "latest"
 
 
 class WindowConfig(Model):
-    """Numbers that change the window; see `lcca.remy_plus.agents.WindowSteering`."""
+    """Numbers that change the window; see `lcca.remy_plus.policies.agents.WindowSteering`."""
 
     kind: Literal["window"] = "window"
     multiple: Annotated[float, Key(gt=0)] = 0.25
@@ -45,7 +45,7 @@ class WindowConfig(Model):
 
 
 class RateConfig(Model):
-    """A number that changes the sending rate; see `lcca.remy_plus.agents.RateSteering`."""
+    """A number that changes the sending rate; see `lcca.remy_plus.policies.agents.RateSteering`."""
 
     kind: Literal["rate"] = "rate"
     multiple: Annotated[float, Key(gt=0)] = 0.25
@@ -59,7 +59,7 @@ class RateConfig(Model):
 
 
 class TableConfig(Model):
-    """One of a list of actions (increment, multiple, pacing); see `lcca.remy_plus.agents.TableSteering`."""
+    """One of a list of actions (increment, multiple, pacing); see `lcca.remy_plus.policies.agents.TableSteering`."""
 
     kind: Literal["table"] = "table"
     actions: Annotated[tuple[tuple[float, float, float], ...], Key(min_length=2)] = TableSteering().actions
@@ -73,7 +73,7 @@ class TableConfig(Model):
 
 
 class RewardConfig(Model):
-    """What a decision is worth; see `lcca.gym_envs.rewards.Reward`. The weights are those of the utility."""
+    """What a decision is worth; see `lcca.gym_envs.batch.rewards.Reward`. The weights are those of the utility."""
 
     kind: Kind = "power"
     interval: Annotated[float, Key(ge=0)] = 1.0
@@ -112,7 +112,7 @@ class DrlConfig(Model):
         reward: what a decision is worth.
         common: share of a decision's reward that is the mean over all flows of its network. With 0 each flow learns
             what is best for itself, and all together fill the buffer; with 1 they learn what is best for all.
-        patience: see `lcca.gym_envs.lanes.Rules`.
+        patience: see `lcca.gym_envs.batch.agent_slots.Rules`.
         hidden: widths of the policy's hidden layers.
         critic: widths of the critic's; the same if left out.
         activation: of hidden layers.

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from lcca.remy_plus.mlp import Activation, Floats, Layer, Lstm
+from lcca.remy_plus.policies.mlp import Activation, Floats, Layer, Lstm
 
 ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.Tanh: "tanh", nn.ReLU: "relu", nn.Identity: "linear"}
 

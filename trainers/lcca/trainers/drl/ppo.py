@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from lcca.gym_envs.extras import missing
-from lcca.gym_envs.lanes import Lanes
-from lcca.gym_envs.spaces import action_space
-from lcca.remy_plus.agents import Agent
-from lcca.remy_plus.mlp import MlpPolicy
+from lcca.gym_envs.batch.agent_slots import Lanes
+from lcca.gym_envs.batch.spaces import action_space
+from lcca.inputs.extras import missing
+from lcca.remy_plus.policies.agents import Agent
+from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.trainers.drl.advantages import advantages, by_network
 from lcca.trainers.drl.collector import Collector, Experience, Floats
 from lcca.trainers.drl.config import PpoConfig

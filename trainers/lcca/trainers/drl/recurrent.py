@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from lcca.gym_envs.extras import missing
-from lcca.gym_envs.lanes import Lanes
-from lcca.remy_plus.mlp import MlpPolicy
+from lcca.gym_envs.batch.agent_slots import Lanes
+from lcca.inputs.extras import missing
+from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.trainers.drl.collector import Collector, Experience, Floats, Ints
 from lcca.trainers.drl.export import layers_of, lstm_of
 from lcca.trainers.drl.ppo import Ppo

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lcca.remy_plus.mlp import Floats, Layer, Lstm
+from lcca.remy_plus.policies.mlp import Floats, Layer, Lstm
 
 SLOWEST = 0.05
 """Least weight of a new sample in the running mean."""

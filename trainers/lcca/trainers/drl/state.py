@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.files import read_limited, write_atomically
+from lcca.inputs.errors import InputError
+from lcca.inputs.files import read_limited, write_atomically
 from lcca.trainers.rplus.state import LearningRow
 
 FORMAT = 1

@@ -12,13 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lcca.evaluation.trials import run_trials
-from lcca.gym_envs.extras import missing
+from lcca.evaluation.trials.running import run_trials
+from lcca.inputs.errors import InputError
+from lcca.inputs.extras import missing
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.mlp import MlpPolicy
+from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.trainers.drl.config import DrlConfig, PpoConfig, RecurrentPpoConfig, SacConfig
-from lcca.trainers.drl.lessons import lanes_of
+from lcca.trainers.drl.curriculum import lanes_of
 from lcca.trainers.drl.state import TrainingState
 from lcca.trainers.rplus.state import LearningRow
 from lcca.trainers.rplus.trainer import NETWORKS_PER_STEP, Task

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from lcca.remy_plus.rules import Pacing, RuleTable
+from lcca.remy_plus.policies.rules import Pacing, RuleTable
 
 Field: TypeAlias = Literal["increment", "multiple", "pacing"]
 FIELDS: tuple[Field, ...] = ("increment", "multiple", "pacing")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field as Key
 from pydantic import field_validator
 
-from lcca.signal_sets.model import Model
+from lcca.inputs.model import Model
 from lcca.trainers.rplus.actions import FIELDS, Field
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.evaluation.scoring import trial_scores
-from lcca.evaluation.utility import Utility
+from lcca.evaluation.trials.scoring import trial_scores
+from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Batch, Engine, NetworkList
 from lcca.trainers.rplus.actions import Action

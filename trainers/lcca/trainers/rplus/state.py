@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lcca.remy_plus.errors import InputError
-from lcca.remy_plus.files import write_atomically
-from lcca.remy_plus.policyfile import PolicyFile, dumps, loads
-from lcca.remy_plus.rules import RuleTable
+from lcca.inputs.errors import InputError
+from lcca.inputs.files import write_atomically
+from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.rplus.actions import action_of
 
 FORMAT = 1

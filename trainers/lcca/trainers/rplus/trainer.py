@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.networks import NetworkSpace
-from lcca.evaluation.utility import Utility
-from lcca.evaluation.verdict import SettlingRule
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
-from lcca.remy_plus.policies import with_header
-from lcca.remy_plus.rules import RuleTable, bisect, lifted, one_rule
+from lcca.remy_plus.policies.policy import with_header
+from lcca.remy_plus.policies.rules import RuleTable, bisect, lifted, one_rule
 from lcca.remy_plus.stamping import Stamping
 from lcca.trainers.rplus.actions import Action, action_of, candidates
 from lcca.trainers.rplus.config import RplusConfig

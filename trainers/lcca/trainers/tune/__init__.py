@@ -6,7 +6,7 @@
 
 from importlib.util import find_spec
 
-from lcca.gym_envs.extras import missing
+from lcca.inputs.extras import missing
 from lcca.trainers.tune.config import TuneConfig
 
 __all__ = ["TuneConfig", "require_optuna"]

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, field_validator, model_validator
 
-from lcca.remy_plus.classical import Classical
-from lcca.remy_plus.policyfile import load
-from lcca.signal_sets.model import Model
+from lcca.inputs.model import Model
+from lcca.remy_plus.files.policyfile import load
+from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.trainers.tune.space import Axis, Space
 from lcca.trainers.tune.table5 import table_5
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.sequence import Moments, half_width
-from lcca.evaluation.trials import run_trials
-from lcca.evaluation.utility import FLOOR_DELAY_US, FLOOR_THROUGHPUT, Utility
+from lcca.evaluation.settling.sequence import Moments, half_width
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.utility import FLOOR_DELAY_US, FLOOR_THROUGHPUT, Utility
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies import Policy
+from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
 from lcca.trainers.tune.config import Race
 
@@ -104,7 +104,7 @@ def is_worse(differences: Sequence[float], networks: int, alpha: float) -> bool:
     """Tell whether the t-mixture confidence sequence for the mean difference lies below 0.
 
     It may be asked after every network. The mixture is tuned beforehand, for a quarter of all networks: half of a
-    race's looks would come too late for it otherwise (`lcca.evaluation.sequence`).
+    race's looks would come too late for it otherwise (`lcca.evaluation.settling.sequence`).
 
     Args:
         differences: from the bar, in bits; those that are NaN are left out.

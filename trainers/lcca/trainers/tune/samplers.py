@@ -19,7 +19,7 @@ from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from lcca.remy_plus.tunables import Value
+from lcca.remy_plus.policies.tunables import Value
 from lcca.trainers.tune.config import AnySampler, CmaEs, Greedy, Grid, Tpe, TuneConfig
 from lcca.trainers.tune.space import Params, Range, Space, key
 

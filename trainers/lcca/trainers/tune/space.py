@@ -10,12 +10,12 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, model_validator
 
-from lcca.remy_plus.classical import Classical
-from lcca.remy_plus.errors import InputError, about, did_you_mean
-from lcca.remy_plus.policies import Policy
-from lcca.remy_plus.rules import RuleTable
-from lcca.remy_plus.tunables import Value
-from lcca.signal_sets.model import Model
+from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.inputs.model import Model
+from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.policies.tunables import Value
 
 Params: TypeAlias = dict[str, Value]
 """Values by parameter, for all parameters of a space."""

@@ -24,7 +24,7 @@ from optuna.storages import RDBStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from lcca.remy_plus.errors import InputError
+from lcca.inputs.errors import InputError
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.race import Course, Runner, mean_score, race
 from lcca.trainers.tune.samplers import ListedSearch, distributions, loose_distributions, sampler_of

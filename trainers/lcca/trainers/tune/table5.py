@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lcca.remy_plus.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean
 from lcca.trainers.tune.space import Axis, Range
 
 TABLE_5: Mapping[str, Mapping[str, Axis]] = {

@@ -1,0 +1,1 @@
+"""The `lcca` command."""

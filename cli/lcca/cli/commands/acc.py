@@ -1,0 +1,68 @@
+"""`lcca acc`: learn how a switch should mark, and hold that against static marking."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rich.table import Table
+
+from lcca.cli.options.campaign import add_campaign
+from lcca.cli.options.common import command, print_json
+from lcca.cli.tables import interval, wide_console
+from lcca.experiments.campaign.config import read_with_files
+from lcca.experiments.ecn.run import ACC, AccCampaign, run_acc
+from lcca.experiments.runs.folder import default_folder
+from lcca.inputs.validation import validate
+
+EXAMPLES = """\
+  lcca acc configs/acc/acc.yaml
+  lcca acc configs/acc/smoke.yaml --json
+  lcca acc configs/acc/acc.yaml --set trainer.dqn.steps=50000 --resume"""
+
+COLUMNS = {
+    "utility": "{:.4f}",
+    "small_fct_p50_us": "{:.0f}",
+    "small_fct_p99_us": "{:.0f}",
+    "small_slowdown_p99": "{:.1f}",
+    "queue_p95": "{:.0f}",
+    "queue_p99": "{:.0f}",
+}
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "acc", "Train ACC (Double DQN that tunes ECN marking) in ns-3, and test it.", EXAMPLES)
+    add_campaign(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    config = validate(read_with_files(options.config, options.overrides, options.seed), AccCampaign)
+    done = run_acc(config, options.out or default_folder(config), jobs=options.jobs, resume=options.resume)
+    if options.json:
+        print_json(done.summary)
+        return 0
+    for name, test in done.summary["tests"].items():
+        _print(name, test)
+    print(f"\nsummary: {done.folder / 'summary.json'}")
+    return 0
+
+
+def _print(name: str, test: dict[str, Any]) -> None:
+    table = Table(title=f"on the {name}: small flows' completion times (µs), queue (packets)")
+    table.add_column("")
+    for column in COLUMNS:
+        table.add_column(column.replace("small_", "").replace("_us", "").replace("_", " "), justify="right")
+    table.add_column("acc − this one, utility", justify="right")
+    table.add_column("acc is")
+    for each, row in test["controllers"].items():
+        figures = ["–" if row[c] is None else form.format(row[c]) for c, form in COLUMNS.items()]
+        table.add_row(each, *figures, *(("", "") if each == ACC else _standing(test["acc_minus"][each])))
+    wide_console().print(table)
+
+
+def _standing(against: dict[str, Any]) -> tuple[str, str]:
+    words = interval(against["mean"], against["low"], against["high"], "{:+.4f}")
+    return words, f"{against['acc_is']} ({against['pairs']} pairs)"

@@ -1,0 +1,138 @@
+"""`lcca agree`: do the fast engine and ns-3 say the same of these policies?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.markup import escape
+from rich.table import Table
+
+from lcca.cli.options.common import add_jobs, add_json, command, positive, print_json
+from lcca.cli.options.policies import (
+    POLICY_HELP,
+    add_policy_options,
+    add_topology,
+    add_trial_options,
+    engine_for,
+    load_policy,
+    policy_to_run,
+    utility_of,
+)
+from lcca.cli.options.simulators import add_ns3_options, parse_ns3
+from lcca.cli.tables import wide_console
+from lcca.evaluation.comparison.agreement import MARGIN_BITS, Agreement, agreements, order_flips, paired
+from lcca.evaluation.report.figures.agreement import draw_agreement
+from lcca.evaluation.report.figures.style import save_png
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.running import run_trials
+from lcca.experiments.campaign.config import require
+from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.runs.seeds import derive
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.inputs.validation import read_config
+from lcca.remy_plus.simulator import Simulator
+
+EXAMPLES = """\
+  lcca agree e2e.json link.json --space configs/networks/default.yaml --networks 50
+  lcca agree e2e.json aimd --space configs/networks/default.yaml --topology line --ns3 header_bytes=0 --json"""
+
+BLOCK = 10
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "agree", "Run policies in both simulators on the same trials.", EXAMPLES)
+    parser.add_argument("policies", nargs="+", help=POLICY_HELP)
+    parser.add_argument("--space", type=Path, required=True, help="YAML file of the network space")
+    parser.add_argument("--networks", type=positive, default=50, help="networks (default: 50)")
+    parser.add_argument("--margin", type=float, default=MARGIN_BITS, help="bits (default: %(default)s)")
+    parser.add_argument("--figure", type=Path, help="PNG file for the scatter of score, throughput and delay")
+    add_trial_options(parser, None)
+    add_policy_options(parser)
+    add_topology(parser)
+    add_ns3_options(parser)
+    add_jobs(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command: exit status 0 whatever the verdict, 1 if a trial failed in ns-3."""
+    require(options.margin > 0, f"--margin: must be > 0 bits, got {options.margin:g}")
+    if options.figure:
+        folder = options.figure.parent
+        require(folder.is_dir(), f"--figure: {folder}: no such folder")
+    files = {name: load_policy(options, name) for name in options.policies}
+    space = read_config(options.space, NetworkSpace)
+    if options.topology:
+        space = space.model_copy(update={"topology": options.topology})
+    engine = engine_for(options, list(files.values()), space.duration if options.duration is None else options.duration)
+    simulators: list[Simulator] = [engine, Ns3(engine.duration, engine.model, engine.jobs, parse_ns3(options.ns3))]
+    policies, utility = (
+        {Path(name).stem: policy_to_run(options, file) for name, file in files.items()},
+        utility_of(options),
+    )
+    require(len(policies) == len(files), "two policies have the same file name; rename one")
+    seed = derive(options.seed, "agree")
+    parts: list[list[pd.DataFrame]] = [[], []]
+    with Reporter().task("running both simulators", total=options.networks) as task:
+        for first in range(0, options.networks, BLOCK):
+            networks = space.draw(seed, min(BLOCK, options.networks - first), first_id=first)
+            for part, simulator in zip(parts, simulators, strict=True):
+                part.append(run_trials(simulator, policies, networks, [seed], utility, keep_delays=False))
+            task.update(first + len(networks), f"{first + len(networks)} of {options.networks} networks")
+    fast, real = (pd.concat(part, ignore_index=True) for part in parts)
+    if options.figure:
+        figure = draw_agreement({_kind(options): paired(fast, real)}, ("fast engine", simulators[1].name))
+        save_png(figure, options.figure.parent, options.figure.stem)
+    report(options, fast, real)
+    return 1 if (real["status"] != "ok").any() else 0
+
+
+def report(options: argparse.Namespace, fast: pd.DataFrame, real: pd.DataFrame) -> None:
+    """Print what was found."""
+    kind = _kind(options)
+    rows, flips = agreements(fast, real, kind, options.margin), order_flips(fast, real)
+    failed = real[real["status"] != "ok"]
+    if options.json:
+        print_json(
+            {
+                "simulators": [str(fast["simulator"].iloc[0]), str(real["simulator"].iloc[0])],
+                "topology": kind,
+                "failed": failed[["network", "policy", "error"]].to_dict("records"),
+                "agreement": [row.to_json() for row in rows],
+                "order_flips": [
+                    {"engine_prefers": f.better_in_first, "ns3_prefers": f.better_in_second, "settled": f.matters}
+                    for f in flips
+                ],
+            }
+        )
+        return
+    table = Table(title=f"ns-3 − fast engine, {kind} (95 % Student's t over networks)")
+    for name in ("policy", "metric", "engine", "ns-3", "difference", "95 %", "spread", "without starved", "verdict"):
+        table.add_column(name, justify="left" if name in ("policy", "metric", "verdict") else "right")
+    for r in rows:
+        unit = "bits" if r.metric == "score_bits" else "%"
+        numbers = (f"{r.first:.3f}", f"{r.second:.3f}", f"{r.difference:+.3f} {unit}", f"[{r.low:+.3f}, {r.high:+.3f}]")
+        table.add_row(escape(r.policy), r.metric, *numbers, f"{r.spread:.3f}", _without(r), r.verdict)
+    console = wide_console()
+    console.print(table)
+    for f in flips:
+        sure = "settled" if f.matters else "not settled in ns-3"
+        console.print(
+            f"order: the engine prefers {f.better_in_first}, ns-3 {f.better_in_second} ({sure})", markup=False
+        )
+    for error in dict.fromkeys(failed["error"]):
+        console.print(f"failed in ns-3: {error}", markup=False)
+
+
+def _without(row: Agreement) -> str:
+    """Return the difference without networks on which only one simulator starved a sender, and their number."""
+    return f"{row.without_starved:+.3f} ({row.starved} left out)" if row.starved else ""
+
+
+def _kind(options: argparse.Namespace) -> str:
+    return options.topology.kind if options.topology else "dumbbell"

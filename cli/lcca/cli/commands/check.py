@@ -1,0 +1,117 @@
+"""`lcca check`: does the installation work, and what to do where it does not."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lcca.cli.options.common import add_json, command, print_json
+from lcca.experiments.runs.version import commit, version
+
+EXAMPLES = """\
+  lcca check
+  lcca check --json"""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: ok, missing (optional) or broken, and the mend."""
+
+    name: str
+    state: str
+    detail: str
+    mend: str = ""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "check", "Diagnose the installation and name each mend.", EXAMPLES)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    findings = [look() for look in (_python, _engine, _libraries, _cores, _disk, _browser)]
+    broken = [f for f in findings if f.state == "broken"]
+    if options.json:
+        print_json({"version": version(), "commit": commit(), "findings": [asdict(f) for f in findings]})
+        return 1 if broken else 0
+    print(f"lcca {version()}" + (f" ({commit()})" if commit() else ""))
+    for f in findings:
+        print(f"  {f.state:8} {f.name}: {f.detail}" + (f" -> {f.mend}" if f.mend else ""))
+    return 1 if broken else 0
+
+
+def _python() -> Finding:
+    return Finding("python", "ok", sys.version.split()[0])
+
+
+def _guarded(name: str, mend: str, look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, "ok", look())
+    except Exception as error:  # a broken installation may fail in any way
+        return Finding(name, "broken", f"{type(error).__name__}: {error}", mend)
+
+
+def _engine() -> Finding:
+    def look() -> str:
+        from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
+        from lcca.remy_plus.network import Network
+        from lcca.remy_plus.policies.policy import FixedWindow
+
+        network = NetworkList([Network(0, 1.0, 10.0, 1, 100.0, 1000.0, 10.0, 0.0)])
+        batch = Engine(duration=10_000, jobs=1).run([compile_policy(FixedWindow(5))], network, [0], [0], [1])
+        if not batch.packets:
+            raise RuntimeError("a trial delivered no packet")
+        return f"a trial delivered {batch.packets} packets"
+
+    return _guarded("engine", "reinstall: make setup (needs a C++20 compiler, such as g++ 12)", look)
+
+
+def _libraries() -> Finding:
+    names = (
+        "numpy",
+        "scipy",
+        "pandas",
+        "pyarrow",
+        "pydantic",
+        "ruamel.yaml",
+        "google.protobuf",
+        "rich",
+        "matplotlib",
+        "jinja2",
+    )
+
+    def look() -> str:
+        for name in names:
+            importlib.import_module(name)
+        return f"{len(names)} found"
+
+    return _guarded("libraries", "reinstall: pip install lcca", look)
+
+
+def _cores() -> Finding:
+    return Finding("cores", "ok", f"{len(os.sched_getaffinity(0))} usable (--jobs)")
+
+
+def _disk() -> Finding:
+    free = shutil.disk_usage(".").free // 2**20
+    if free < 100:
+        return Finding("disk", "broken", f"{free} MiB free here", "free some space or use --out on another disk")
+    return Finding("disk", "ok", f"{free} MiB free here")
+
+
+def _browser() -> Finding:
+    found = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+    if found:
+        return Finding("browser", "ok", f"{found} (for the report's test)")
+    return Finding(
+        "browser", "missing", "no Chromium; only the report's browser test needs one", "apt install chromium"
+    )

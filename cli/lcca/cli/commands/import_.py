@@ -1,0 +1,43 @@
+"""`lcca import`: a .dna file of Remy or R+ becomes a policy.json."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from lcca.cli.options.common import add_json, command, print_json
+from lcca.experiments.campaign.config import require
+from lcca.remy_plus.files import policyfile
+
+EXAMPLES = """\
+  lcca import RemyCC-2014-100x.dna policy.json --pacing absolute
+  lcca import trained.dna policy.json"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "import", "Turn a .dna file of Remy or R+ into a policy.json.", EXAMPLES)
+    parser.add_argument("dna", type=Path)
+    parser.add_argument("policy", type=Path, help="the policy.json to write; never overwritten")
+    parser.add_argument(
+        "--pacing", choices=("absolute", "relative"), help="µs (Remy) or a multiple of the receive EWMA (R+)"
+    )
+    parser.add_argument("--int-signals", choices=("smoothed", "raw"), default="smoothed")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    require(not options.policy.exists(), f"{options.policy}: there already; remove it or choose another name")
+    file = policyfile.load(options.dna, options.pacing, options.int_signals)
+    policyfile.write(options.policy, file)
+    notes = list(file.provenance.get("notes", ()))
+    if options.json:
+        print_json({"policy": str(options.policy), "signals": list(file.signals), "notes": notes})
+        return 0
+    print(f"wrote {options.policy}")
+    for note in notes:
+        print(f"note: {note}")
+    return 0

@@ -1,0 +1,37 @@
+"""`lcca report`: draw a run's report anew."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from lcca.cli.options.common import add_json, command, print_json
+from lcca.cli.tables import print_policies, print_verdicts
+from lcca.evaluation.report.report import render
+from lcca.experiments.runs.folder import read_summary
+
+EXAMPLES = """\
+  lcca report results/quickstart/*/"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "report", "Draw a finished run's report and figures anew.", EXAMPLES)
+    parser.add_argument("run_folder", type=Path, help="a run's folder")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    folder: Path = options.run_folder
+    summary = read_summary(folder)
+    render(folder)
+    if options.json:
+        print_json({"report": str(folder / "report.html"), "figures": str(folder / "figures")})
+        return 0
+    print_policies(summary)
+    print_verdicts(summary)
+    print(f"\nreport: {folder / 'report.html'}")
+    return 0

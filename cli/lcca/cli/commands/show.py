@@ -1,0 +1,173 @@
+"""`lcca show`: print a policy, a signal, a signal set, a header, a network space or a run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from lcca.cli.options.common import add_json, command, print_json
+from lcca.cli.tables import print_policies, print_verdicts
+from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace
+from lcca.experiments.runs.folder import read_summary
+from lcca.inputs.validation import read_config
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.files.text import describe
+from lcca.signal_sets.headers import text
+from lcca.signal_sets.headers.catalogue import header, packaged_headers
+from lcca.signal_sets.registry import SIGNALS, signal
+from lcca.signal_sets.signal_set import packaged_sets, signal_set
+
+EXAMPLES = """\
+  lcca show policy results/quickstart/*/policies/e2e.default.s1.json
+  lcca show policy RemyCC-2014-100x.dna --pacing absolute
+  lcca show signal-sets
+  lcca show signal-set link+queue
+  lcca show signal queue
+  lcca show headers
+  lcca show header csig-compact-abw --json
+  lcca show networks configs/networks/default.yaml
+  lcca show run results/quickstart/*/"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "show", "Print a policy, signal, signal set, header, network space or run.", EXAMPLES)
+    kinds = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    for name, argument, function in (
+        ("policy", "file", _policy),
+        ("signals", None, _signals),
+        ("signal", "name", _signal),
+        ("signal-sets", None, _signal_sets),
+        ("signal-set", "name", _signal_set),
+        ("headers", None, _headers),
+        ("header", "name", _header),
+        ("networks", "file", _networks),
+        ("run", "folder", _run),
+    ):
+        kind = kinds.add_parser(name, help=function.__doc__)
+        if argument:
+            kind.add_argument(argument)
+        if name == "policy":
+            kind.add_argument("--pacing", choices=("absolute", "relative"), help="meaning of pacing in a .dna file")
+        add_json(kind)
+        kind.set_defaults(run=function)
+
+
+def _policy(options: argparse.Namespace) -> int:
+    """A policy file or a named baseline, rule by rule."""
+    file = policyfile.load(options.file, options.pacing)
+    if options.json:
+        print_json(json.loads(policyfile.dumps(file)))
+    else:
+        print(describe(file))
+    return 0
+
+
+def _signals(options: argparse.Namespace) -> int:
+    """All signals."""
+    if options.json:
+        print_json([_signal_content(name) for name in SIGNALS])
+        return 0
+    for name, s in SIGNALS.items():
+        print(f"{name:24} {s.source:12} {s.unit or '-':11} {s.doc.splitlines()[0]}")
+    return 0
+
+
+def _signal(options: argparse.Namespace) -> int:
+    """One signal."""
+    found = _signal_content(signal(options.name).name)
+    if options.json:
+        print_json(found)
+    else:
+        for key, value in found.items():
+            print(f"{key}: {value}")
+    return 0
+
+
+def _signal_content(name: str) -> dict[str, Any]:
+    s = SIGNALS[name]
+    return {
+        "name": name,
+        "source": s.source,
+        "smoothing": s.smoothing,
+        "unit": s.unit,
+        "range": list(s.range),
+        "header_bits": s.header_bits,
+        "doc": s.doc,
+    }
+
+
+def _signal_sets(options: argparse.Namespace) -> int:
+    """All packaged signal sets."""
+    if options.json:
+        print_json([s.model_dump(mode="json") for s in packaged_sets().values()])
+        return 0
+    for name, s in packaged_sets().items():
+        print(f"{name:22} {', '.join(s.signals)}")
+    return 0
+
+
+def _signal_set(options: argparse.Namespace) -> int:
+    """One signal set, packaged or a YAML file."""
+    found = signal_set(options.name)
+    if options.json:
+        print_json(found.model_dump(mode="json") | {"header_bits": found.header_bits})
+        return 0
+    print(f"{found.name}: {found.title}\n{found.doc}".rstrip())
+    for member in found.members:
+        print(f"  {member.name:24} {member.source:12} {member.unit or '-':11} {member.doc.splitlines()[0]}")
+    return 0
+
+
+def _headers(options: argparse.Namespace) -> int:
+    """All headers of the catalogue."""
+    if options.json:
+        print_json([text.content(found) for found in packaged_headers().values()])
+        return 0
+    for found in packaged_headers().values():
+        print(text.summary(found))
+    return 0
+
+
+def _header(options: argparse.Namespace) -> int:
+    """One header, of the catalogue or a YAML file: its bytes and bits."""
+    found = header(options.name)
+    if options.json:
+        print_json(text.content(found))
+    else:
+        print(text.describe(found))
+    return 0
+
+
+def _networks(options: argparse.Namespace) -> int:
+    """A network space, with the number of its networks."""
+    space = read_config(options.file, NetworkSpace)
+    content = space.model_dump(mode="json")
+    if options.json:
+        print_json(content | {"size": space.size})
+        return 0
+    for name in PARAMETERS:
+        print(f"{name:10} {_levels(content[name])}")
+    print(f"{'switched':10} {space.switched}\n{'duration':10} {space.duration:g} µs")
+    print(f"{'topology':10} {space.topology}\n{space.size:,} networks")
+    return 0
+
+
+def _levels(content: Any) -> str:
+    if not isinstance(content, dict):
+        return f"{content:g}" if isinstance(content, float) else str(content)
+    return f"{content['min']:g} to {content['max']:g} by {content['step']:g}"
+
+
+def _run(options: argparse.Namespace) -> int:
+    """A run's policies and verdicts."""
+    folder = Path(options.folder)
+    summary = read_summary(folder)
+    if options.json:
+        print_json(summary)
+    else:
+        print_policies(summary)
+        print_verdicts(summary)
+    return 0

@@ -1,0 +1,119 @@
+"""`lcca sweep`: a whole campaign, or a grid of them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from lcca.cli.options.campaign import add_campaign
+from lcca.cli.options.common import command, positive, print_json
+from lcca.cli.options.policies import add_topology
+from lcca.cli.tables import print_forecasts, print_points, print_policies, print_verdicts, print_worth
+from lcca.evaluation.trials.executors import EXECUTORS
+from lcca.experiments.campaign.grid import Grid, read_grid
+from lcca.experiments.runs.folder import default_folder
+from lcca.experiments.sweep.cache import CellStore
+from lcca.experiments.sweep.forecast import forecast
+from lcca.experiments.sweep.grid_run import sweep_grid
+from lcca.experiments.sweep.run import sweep
+
+EXAMPLES = """\
+  lcca sweep configs/quickstart.yaml
+  lcca sweep configs/quickstart.yaml --resume
+  lcca sweep configs/headers/quickstart.yaml --plan
+  lcca sweep configs/paper/signals-default.yaml --set training_seeds=[1,2] --jobs 2
+  lcca sweep configs/smoke.yaml --out /tmp/smoke --json"""
+
+CELLS = Path("results") / "cells"
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "sweep", "Train, pick, test and report a whole campaign, or a grid of them.", EXAMPLES)
+    add_campaign(parser)
+    parser.add_argument(
+        "--executor",
+        choices=EXECUTORS,
+        default="local",
+        help="where trials run: threads here, worker processes, or a Ray cluster; never changes a result",
+    )
+    parser.add_argument("--plan", action="store_true", help="say what would be trained and what it costs; run nothing")
+    parser.add_argument(
+        "--cells",
+        type=Path,
+        metavar="FOLDER",
+        help=f"finished trainings, used and added to (default: {CELLS}; none with --out)",
+    )
+    parser.add_argument(
+        "--trainings",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="policies that learn at once, each in a process on one thread (default 1: each in turn, on all threads); "
+        "never changes a result",
+    )
+    add_topology(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    if options.topology:
+        options.overrides = [*options.overrides, f"networks.topology={options.topology}"]
+    grid = read_grid(options.config, options.overrides, options.seed)
+    cells = options.cells or (None if options.out else CELLS)
+    if options.plan:
+        return _plan(options, grid, CellStore(cells))
+    return _single(options, grid, cells) if grid.single else _grid(options, grid, cells)
+
+
+def _plan(options: argparse.Namespace, grid: Grid, cells: CellStore) -> int:
+    found = {point.name: forecast(point.config, cells, options.jobs) for point in grid.points}
+    if options.json:
+        print_json({"points": [{"name": name, **each.to_json()} for name, each in found.items()]})
+    else:
+        print_forecasts(grid.name, found)
+    return 0
+
+
+def _single(options: argparse.Namespace, grid: Grid, cells: Path | None) -> int:
+    config = grid.points[0].config
+    folder = options.out or default_folder(config)
+    result = sweep(
+        config,
+        folder,
+        jobs=options.jobs,
+        resume=options.resume,
+        place=options.executor,
+        cells=cells,
+        trainings=options.trainings,
+    )
+    if options.json:
+        print_json(result.summary)
+        return 0
+    print_policies(result.summary)
+    print_verdicts(result.summary)
+    print_worth(result.summary)
+    print(f"\nreport: {result.folder / 'report.html'}")
+    return 0
+
+
+def _grid(options: argparse.Namespace, grid: Grid, cells: Path | None) -> int:
+    result = sweep_grid(
+        grid,
+        options.out or grid.folder,
+        jobs=options.jobs,
+        resume=options.resume,
+        place=options.executor,
+        cells=cells,
+        trainings=options.trainings,
+        say=lambda text: print(text, file=sys.stderr, flush=True),
+    )
+    if options.json:
+        print_json(result.summary)
+        return 0
+    print_points(result.summary)
+    print(f"\nreport: {result.folder / 'report.html'}")
+    return 0

@@ -1,0 +1,62 @@
+"""`lcca train`: only the trainings of a campaign."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lcca.cli.options.campaign import add_campaign, campaign_of
+from lcca.cli.options.common import command, print_json
+from lcca.experiments.campaign.config import require
+from lcca.experiments.campaign.plan import learners, policy_folder
+from lcca.experiments.runs.costs import Costs
+from lcca.experiments.runs.folder import RunFolder
+from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.sweep.training import engine_of, train
+
+EXAMPLES = """\
+  lcca train configs/quickstart.yaml
+  lcca train configs/paper/signals-default.yaml --only e2e --set trainer.rounds=2
+  lcca train configs/drl/ppo.yaml --only link+queue"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands, "train", "Run a campaign's trainings; `lcca sweep --resume` goes on from them.", EXAMPLES
+    )
+    add_campaign(parser)
+    parser.add_argument("--only", action="append", metavar="SIGNAL_SET", help="train only this signal set; repeatable")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    config, path = campaign_of(options)
+    plan = learners(config)
+    known = {learner.signals.name for learner in plan}
+    for name in options.only or ():
+        require(name in known, f"--only {name}: not in this campaign; it has {', '.join(sorted(known))}")
+    folder = RunFolder.open(path, config, options.resume)
+    reporter = Reporter(path / "log.txt")
+    rows: list[dict[str, Any]] = []
+    try:
+        costs, engine = Costs(folder), engine_of(config, options.jobs)
+        for learner in plan:
+            if (root := learner.root_of(config)) is not None:
+                train(folder, root, engine, costs, reporter)
+            if options.only and learner.signals.name not in options.only:
+                continue
+            last = train(folder, learner, engine, costs, reporter)[-1]
+            files = [str(f) for f in sorted(policy_folder(path, learner).glob("round-*.json"))]
+            rows.append({"id": learner.id, "policies": files, "rules": last.rules, "trials": last.trials})
+    finally:
+        reporter.close()
+        folder.close()
+    if options.json:
+        print_json({"rows": rows})
+    else:
+        for row in rows:
+            rules = f"{row['rules']} rules" if row["rules"] else "trained"
+            print(f"{row['id']}: {rules} after {row['trials']:,} trials: {row['policies'][-1]}")
+    return 0

@@ -1,0 +1,76 @@
+"""`lcca tune`: the best parameters of a congestion control for a network space."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from lcca.cli.options.campaign import add_campaign
+from lcca.cli.options.common import command, print_json
+from lcca.cli.tables import interval, print_comparison, wide_console
+from lcca.experiments.campaign.config import read_with_files, require
+from lcca.experiments.runs.folder import default_folder
+from lcca.experiments.tuning.run import DEFAULT, TUNED, TuningConfig, join, tune
+from lcca.inputs.validation import validate
+
+EXAMPLES = """\
+  lcca tune configs/tuning/vegas.yaml
+  lcca tune configs/tuning/bbr.yaml --set tuner.trials=40 --jobs 8
+  lcca tune configs/tuning/cubic.yaml --set 'tuner.sampler={kind: tpe}' --resume --json
+  lcca tune configs/tuning/bbr.yaml --join"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "tune", "Tune a congestion control, and say what that is worth.", EXAMPLES)
+    add_campaign(parser)
+    parser.add_argument(
+        "--join", action="store_true", help="help the run that another process leads; this never changes its result"
+    )
+    parser.add_argument(
+        "--storage", metavar="URL", help="the study's database, for processes that share no disk (default: SQLite)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    config = validate(read_with_files(options.config, options.overrides, options.seed), TuningConfig)
+    folder = options.out or default_folder(config)
+    if options.join:
+        require(not options.json, "--json: the process that leads has the result")
+        join(config, folder, jobs=options.jobs, storage=options.storage)
+        return 0
+    done = tune(config, folder, jobs=options.jobs, resume=options.resume, storage=options.storage)
+    if options.json:
+        print_json(done.summary)
+        return 0
+    _print(done.summary)
+    print(f"\npolicy: {done.folder / 'policy.json'}")
+    return 0
+
+
+def _print(summary: dict[str, Any]) -> None:
+    table = Table(title=f"{escape(summary['policy'])} in {summary['simulator']}, utility {summary['utility']}")
+    for name in ("", "parameters", "score on the search's networks", "on fresh networks (bits)", "networks"):
+        table.add_column(name, justify="left" if name in ("", "parameters") else "right", overflow="fold")
+    for name in (DEFAULT, TUNED):
+        one = summary[name]
+        table.add_row(
+            name,
+            escape(", ".join(f"{key}={value}" for key, value in one["parameters"].items())),
+            f"{one['search_score_bits']:.3f}",
+            interval(one["score_bits"], one["low"], one["high"], "{:.3f}"),
+            str(one["networks"]),
+        )
+    console = wide_console()
+    console.print(table)
+    tried = ", ".join(f"{count} {state}" for state, count in summary["candidates"].items())
+    console.print(f"candidates: {tried}; {summary['network_trials']} trials", style="dim", markup=False)
+    if summary["comparison"] is None:
+        console.print("no candidate was better than the policy's own parameters", markup=False)
+    else:
+        print_comparison(summary["comparison"])

@@ -1,0 +1,64 @@
+"""`lcca verdict`: every verdict of a run again, from its stored trials alone."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from lcca.cli.options.common import add_json, command, print_json
+from lcca.cli.tables import print_verdicts
+from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.campaign.config import read_campaign, require
+from lcca.experiments.campaign.plan import learners
+from lcca.experiments.runs.costs import Costs
+from lcca.experiments.runs.folder import RunFolder
+from lcca.experiments.sweep.contest import contests
+from lcca.experiments.sweep.selection import choose
+from lcca.experiments.sweep.summary import all_comparisons, verdicts
+from lcca.experiments.sweep.training import engine_of
+
+EXAMPLES = """\
+  lcca verdict results/quickstart/*/
+  lcca verdict results/quickstart/*/ --json"""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(commands, "verdict", "Compute a run's verdicts again from its stored trials alone.", EXAMPLES)
+    parser.add_argument("run_folder", type=Path, help="a run's folder")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command: exit status 1 if the stored verdicts.json says something else."""
+    content = verdicts_of(options.run_folder)
+    stored = options.run_folder / "verdicts.json"
+    same = not stored.is_file() or json.loads(stored.read_text(encoding="utf-8")) == content
+    if options.json:
+        print_json(content)
+    else:
+        print_verdicts(content)
+        print("as stored in verdicts.json" if same else f"{stored} says something else: was it or a trial changed?")
+    return 0 if same else 1
+
+
+def verdicts_of(path: Path) -> dict[str, Any]:
+    """Return what verdicts.json must hold, from the run's configuration, checkpoints and trials."""
+    require((path / "config.yaml").is_file(), f"{path}: not a run's folder (no config.yaml)")
+    config = read_campaign(path / "config.yaml")
+    folder, store = RunFolder(path, config), TrialStore(path / "trials")
+    plan = learners(config)
+    for learner in plan:
+        require(
+            store.has(f"validation-{learner.id}"),
+            f"{path}: {learner.id} has not been validated yet; finish the run with lcca sweep --resume",
+        )
+    chosen = [choose(folder, learner, engine_of(config, 1), Costs(folder)) for learner in plan]
+    groups = contests(chosen)
+    trials = {g.utility.name: store.all(f"test-{g.utility.name}-") for g in groups}
+    for name, rows in trials.items():
+        require(len(rows) > 0, f"{path}: no test trials for utility {name}; finish the run with lcca sweep --resume")
+    return verdicts(all_comparisons(config, groups, trials))

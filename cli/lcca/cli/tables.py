@@ -1,0 +1,236 @@
+"""The tables that commands print on standard output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from lcca.experiments.runs.remaining import words_for_time
+from lcca.experiments.sweep.forecast import Forecast
+
+
+def wide_console() -> Console:
+    """Return a console for results: what is piped elsewhere is not cut to a terminal's width."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=max(console.width, 200))
+
+
+def print_policies(summary: dict[str, Any]) -> None:
+    """Print one line per policy: what it scored on the test networks."""
+    table = Table(title=f"{summary['campaign']}: policies on fresh test networks")
+    for name in ("policy", "rules", "score (bits)", "throughput / link", "delay / rtt", "starved", "trials"):
+        table.add_column(name, justify="left" if name == "policy" else "right", overflow="fold")
+    for policy in summary["policies"]:
+        test = policy["test"]
+        table.add_row(
+            policy["id"] + (" *" if policy["champion"] else ""),
+            str(policy["rules"] or "–"),
+            with_error(test["score_bits"], test["score_bits_se"]),
+            with_error(test["throughput_over_link"], test["throughput_over_link_se"]),
+            with_error(test["delay_over_rtt"], test["delay_over_rtt_se"]),
+            str(test["starved"]),
+            str(test["trials"]),
+        )
+    console = wide_console()
+    console.print(table)
+    console.print(
+        "± is one standard error over networks; * best of its signal set on the validation networks", style="dim"
+    )
+
+
+def print_verdicts(summary: dict[str, Any]) -> None:
+    """Print the comparisons: artifacts first, then signal sets."""
+    for level, title in (
+        ("artifact", "this policy against that one, paired on fresh networks"),
+        ("set", "signal set against signal set, over training seeds"),
+    ):
+        rows = [c for c in summary["comparisons"] if c["level"] == level]
+        if rows:
+            console = wide_console()
+            console.print(_verdict_table(f"{level}: {title}", rows))
+            for note in notes(rows):
+                console.print(note, style="dim", markup=False)
+
+
+def print_worth(summary: dict[str, Any]) -> None:
+    """Print what headers are worth, if the campaign has any."""
+    worth = summary.get("worth")
+    if not worth:
+        return
+    table = Table(title=f"headers against {worth['baseline']}, bytes charged on {worth['packet_bytes']}-byte packets")
+    for name in ("header", "bytes", "utility", "signals, free", "cost of the bytes", "net (bits) [95 %]", "net", "n"):
+        table.add_column(name, justify="left" if name in ("header", "net") else "right", overflow="fold")
+    for row in worth["rows"]:
+        net = row["net"]
+        table.add_row(
+            escape(row["header"]),
+            str(row["wire_bytes"]),
+            row["utility"],
+            _bits(row["gross"]),
+            _bits(row["cost"]) if row["cost"] else "0",
+            interval(net["difference"], net["low"], net["high"], "{:+.3f}"),
+            verdict_words(net),
+            str(net["n"]),
+        )
+    wide_console().print(table)
+    for choice in worth["choices"]:
+        take = choice["take"] or f"{worth['baseline']}: no header is settled better once its bytes are paid"
+        print(f"utility {choice['utility']}: take {take}")
+
+
+def _bits(comparison: dict[str, Any]) -> str:
+    value = comparison["difference"]
+    return "–" if value is None else f"{value:+.3f}"
+
+
+def print_points(summary: dict[str, Any]) -> None:
+    """Print the comparisons of a grid's points, one line each."""
+    table = Table(title=f"{summary['grid']}: points of the grid")
+    for name in ("point", "B", "against A", "utility", "difference (bits) [95 %]", "verdict", "n"):
+        table.add_column(
+            name, justify="right" if name in ("difference (bits) [95 %]", "n") else "left", overflow="fold"
+        )
+    for point in summary["points"]:
+        for c in (c for c in point["comparisons"] if c["level"] == "artifact"):
+            difference = interval(c["difference"], c["low"], c["high"], "{:+.3f}")
+            table.add_row(
+                point["name"], escape(c["B"]), escape(c["A"]), c["utility"], difference, verdict_words(c), str(c["n"])
+            )
+    wide_console().print(table)
+
+
+def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
+    """Print what campaigns will cost, a line each."""
+    table = Table(title=f"{name}: what is to be done")
+    for head in ("point", "trainings", "done already", "a training takes", "test trials", "CPU ms a trial", "time"):
+        table.add_column(head, justify="left" if head == "point" else "right", overflow="fold")
+    for point, each in found.items():
+        ends = each.wall_s
+        table.add_row(
+            point or name,
+            str(len(each.trainings)),
+            str(len(each.trainings) - each.to_train),
+            "no budget" if each.budget is None else f"{each.budget:,} {each.unit}",
+            f"{each.tests_least:,}–{each.tests_most:,}",
+            f"{1000 * each.trial_cpu_s:.2f}",
+            "not known in advance" if ends is None else f"{words_for_time(*ends)} on {each.jobs} cores",
+        )
+    wide_console().print(table)
+    for point, each in found.items():
+        for id, _, done in each.trainings:
+            print(f"{point + ': ' if point else ''}{id}: {'done already' if done else 'to train'}")
+    keys: set[str] = {cell for each in found.values() for _, cell, done in each.trainings if not done}
+    print(f"{len(keys)} different trainings are to be done; points share equal ones")
+
+
+def notes(rows: list[dict[str, Any]]) -> list[str]:
+    """Return what a reader must know besides, each note once, with the candidates that it is about."""
+    about: dict[str, list[str]] = {}
+    for c in rows:
+        if c["note"]:
+            about.setdefault(c["note"], []).append(c["B"])
+    return [f"{', '.join(names)}: {note}" if len(names) < len(rows) else note for note, names in about.items()]
+
+
+def _verdict_table(title: str, rows: list[dict[str, Any]]) -> Table:
+    table = Table(title=title)
+    for name in ("B", "against A", "utility", "difference (bits) [95 %]", "as throughput", "verdict", "n", "forecast"):
+        table.add_column(name, justify="left" if name in ("B", "against A", "verdict") else "right", overflow="fold")
+    for c in rows:
+        table.add_row(
+            escape(c["B"]),
+            escape(c["A"]),
+            c["utility"],
+            interval(c["difference"], c["low"], c["high"], "{:+.3f}"),
+            percent(c["throughput_equivalent_percent"]["difference"]),
+            verdict_words(c),
+            str(c["n"]),
+            forecast_words(c),
+        )
+    return table
+
+
+def with_error(value: float | None, error: float | None) -> str:
+    """Return a number with its standard error."""
+    if value is None:
+        return "–"
+    return f"{value:.3f}" + (f" ± {error:.3f}" if error is not None else "")
+
+
+def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
+    """Return a number with its interval; unknown ends are infinite."""
+    if value is None:
+        return "–"
+    ends = ("−∞" if low is None else form.format(low), "+∞" if high is None else form.format(high))
+    return f"{form.format(value)} [{ends[0]}, {ends[1]}]"
+
+
+def percent(value: float | None) -> str:
+    """Return a signed percentage."""
+    return "–" if value is None else f"{value:+.1f} %"
+
+
+def verdict_words(comparison: dict[str, Any]) -> str:
+    """Return the verdict as people read it."""
+    words: str = comparison["verdict"]
+    if comparison["by_more_than_margin"]:
+        words += " by more than the margin"
+    elif comparison["verdict"] == "equivalent" and comparison["direction"] != "0":
+        words += f" (a little {'better' if comparison['direction'] == '+' else 'worse'})"
+    return words
+
+
+def forecast_words(comparison: dict[str, Any]) -> str:
+    """Return how many more units an open comparison will take."""
+    if comparison["verdict"] != "not settled" or not comparison["likely_n"]:
+        return ""
+    unit = "pairs" if comparison["level"] == "artifact" else "training seeds"
+    low, high = (max(n - comparison["n"], 0) for n in comparison["likely_n"])
+    if high == 0:
+        return "the next look"
+    if low == high:
+        return f"about {high} more {unit}"
+    return f"about {low}–{high} more {unit}" if low else f"up to {high} more {unit}"
+
+
+def print_comparison(comparison: dict[str, Any]) -> None:
+    """Print one comparison."""
+    wide_console().print(_verdict_table("B against A, paired on fresh networks", [comparison]))
+    if comparison["note"]:
+        wide_console().print(comparison["note"], style="dim", markup=False)
+
+
+def print_durations(content: dict[str, Any]) -> None:
+    """Print what each duration of a trial gave, and which one will do."""
+    level = f"{100 * content['confidence']:g} %"
+    table = Table(title=f"{content['metric']}, p{100 * content['quantile']:g} by duration of a trial")
+    head = ("duration (µs)", "trials", "flows", f"pooled [{level}]", "against the longest", "mean of trials", "note")
+    for name in head:
+        table.add_column(name, justify="left" if name == "note" else "right", overflow="fold")
+    for row in content["rows"]:
+        table.add_row(
+            f"{row['duration_us']:,g}",
+            f"{row['trials']:,}",
+            f"{row['flows']:,}",
+            interval(row["estimate"], row["low"], row["high"], "{:.4g}"),
+            _bias(row),
+            f"{row['mean_of_trials']:.4g}",
+            row["warning"],
+        )
+    wide_console().print(table)
+    shortest = content["shortest_unbiased_us"]
+    if shortest is None:
+        print("no shorter duration bears the longest one out: try longer ones, or more --simulated-time")
+    else:
+        print(f"from {shortest:,g} µs on no bias is seen against the longest; the interval says how large it may be")
+
+
+def _bias(row: dict[str, Any]) -> str:
+    if row["bias"] == row["bias_low"] == row["bias_high"] == 0:
+        return ""
+    value, low, high = (None if row[key] is None else 100 * row[key] for key in ("bias", "bias_low", "bias_high"))
+    return interval(value, low, high, "{:+.0f}") + " %"

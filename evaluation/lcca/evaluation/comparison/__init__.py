@@ -1,0 +1,1 @@
+"""Policies and signal sets against each other."""

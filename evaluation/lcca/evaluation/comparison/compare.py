@@ -1,0 +1,359 @@
+"""The record of one comparison, at two levels that must not be confused.
+
+- **artifact**: this policy against that one. The unit is a network drawn afresh with its own seed.
+- **set**: this signal set against that one. The unit is a training seed: what matters is what training
+  with these signals gives, not what one lucky run gave.
+
+Differences are always B − A, A being the baseline.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lcca.evaluation.settling.base import FEWEST_ALIKE, Rule, Settling
+from lcca.evaluation.settling.intervals import CrossedInterval
+from lcca.evaluation.settling.judgement import Look, Verdict, judge
+
+Level = Literal["artifact", "set"]
+Floats = NDArray[np.float64]
+
+
+def throughput_equivalent_percent(bits: float, throughput_weight: float = 1.0) -> float:
+    """Return the change of every sender's throughput, in percent, that is worth `bits` of score."""
+    return 100 * math.expm1(math.log(2) * bits / throughput_weight)
+
+
+def paper_relative_percent(difference: float, baseline_score: float) -> float:
+    """Return the difference as a percentage of the baseline's score, as the paper gives it.
+
+    A score in bits has an arbitrary zero, so this number has no meaning of its own; NaN where the
+    baseline scores 0.
+    """
+    return 100 * difference / abs(baseline_score) if baseline_score else math.nan
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One row of a verdict table.
+
+    Attributes:
+        level: "artifact" or "set".
+        utility: name of the utility that both were scored by.
+        A: baseline: a policy's id, or a signal set's name.
+        B: candidate.
+        difference: mean of B − A in `unit`.
+        low: lower end of its interval: by the rule (artifact), or a t interval (set).
+        high: upper end.
+        baseline: mean score of A over the same pairs.
+        throughput_weight: bits of score per doubling of throughput.
+        margin: the difference that does not matter, in `unit`.
+        alpha: error rate, before any adjustment for several comparisons.
+        verdict: what the interval says.
+        adjusted: the same with α shared among all comparisons of the campaign.
+        n: pairs (artifact) or training seeds (set) that the verdict rests on.
+        likely_n: forecast range of units to settle; None once settled, or before the first look.
+        ceiling_n: forecast of units after which some verdict must have been reached.
+        sigma_d: standard deviation of the differences.
+        correlation: of the scores of A and B over the pairs.
+        skewness: of the differences.
+        looks: how often the rule has looked.
+        e_value: evidence against "no difference" (artifact only).
+        note: what a reader must know besides.
+        metric: the metric compared.
+        unit: its unit.
+        adjusted_e_value: that evidence where the comparison with shared α stopped, which is later.
+        rule: the rule's kind (artifact), or "t over training seeds" (set).
+        e_bh: whether the difference is among the discoveries of its campaign by e-values
+            (`lcca.evaluation.comparison.ebh`); None where that has not been asked.
+        history: every look, for the artifact level.
+    """
+
+    level: Level
+    utility: str
+    A: str
+    B: str
+    difference: float
+    low: float
+    high: float
+    baseline: float
+    margin: float
+    alpha: float
+    verdict: Verdict
+    adjusted: Verdict
+    n: int
+    likely_n: tuple[int, int] | None
+    ceiling_n: int | None
+    sigma_d: float
+    correlation: float
+    skewness: float
+    looks: int
+    e_value: float | None
+    note: str
+    throughput_weight: float = 1.0
+    metric: str = "score_bits"
+    unit: str = "bits"
+    adjusted_e_value: float | None = None
+    rule: str = "t-mixture"
+    e_bh: bool | None = None
+    history: tuple[Look, ...] = field(default=(), repr=False)
+
+    def to_json(self, history: bool = False) -> dict[str, Any]:
+        """Return the record as JSON values; what is unknown or infinite becomes null.
+
+        Args:
+            history: whether to add `history`, one entry per look.
+        """
+        ends = {"difference": self.difference, "low": self.low, "high": self.high}
+        record: dict[str, Any] = {
+            "level": self.level,
+            "utility": self.utility,
+            "A": self.A,
+            "B": self.B,
+            "metric": self.metric,
+            **{key: _number(value) for key, value in ends.items()},
+            "unit": self.unit,
+            "throughput_equivalent_percent": {key: self._percent(value) for key, value in ends.items()},
+            "paper_relative_percent": _number(paper_relative_percent(self.difference, self.baseline)),
+            "margin": self.margin,
+            "alpha": self.alpha,
+            "verdict": self.verdict.name,
+            "by_more_than_margin": self.verdict.by_more_than_margin,
+            "direction": self.verdict.direction,
+            "n": self.n,
+            "likely_n": list(self.likely_n) if self.likely_n else None,
+            "ceiling_n": self.ceiling_n,
+            "sigma_d": _number(self.sigma_d),
+            "correlation": _number(self.correlation),
+            "skewness": _number(self.skewness),
+            "looks": self.looks,
+            "e_value": _number(self.e_value),
+            "adjusted_verdict": self.adjusted.name,
+            "e_bh": self.e_bh,
+            "rule": self.rule,
+            "note": self.note,
+        }
+        if history:
+            record["history"] = [_look_json(look) for look in self.history]
+        return record
+
+    def _percent(self, bits: float) -> float | None:
+        if not math.isfinite(bits) or self.throughput_weight <= 0:
+            return None
+        return throughput_equivalent_percent(bits, self.throughput_weight)
+
+
+def _number(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _look_json(look: Look) -> dict[str, Any]:
+    numbers = {key: _number(value) for key, value in asdict(look).items() if key not in ("n", "verdict")}
+    return {"n": look.n, **numbers, "verdict": look.verdict.name}
+
+
+def compare_artifacts(
+    a: str,
+    b: str,
+    scores_a: ArrayLike,
+    scores_b: ArrayLike,
+    *,
+    utility: str,
+    rule: Rule,
+    comparisons: int = 1,
+    throughput_weight: float = 1.0,
+) -> Comparison:
+    """Compare two policies on the same (network, seed) pairs, or on as many independent ones, by a rule.
+
+    Args:
+        a: id of the baseline.
+        b: id of the candidate.
+        scores_a: scores of A, one per (network, seed), in the order in which they were planned.
+        scores_b: scores of B on the same ones, or on others if the rule is for independent arms. A pair
+            with a NaN on either side is left out.
+        utility: name of the utility.
+        rule: when to look and what to call settled.
+        comparisons: how many comparisons share α in the adjusted verdict.
+        throughput_weight: bits of score per doubling of throughput; scales the margin.
+
+    Raises:
+        ValueError: if the two do not have the same length.
+    """
+    x, y, lost = _complete_pairs(a, b, scores_a, scores_b)
+    margin = rule.margin_bits(throughput_weight)
+    run, adjusted = rule.start(margin), rule.shared_among(comparisons).start(margin)
+    look, shared = run.feed_arms(x.tolist(), y.tolist()), adjusted.feed_arms(x.tolist(), y.tolist())
+    ahead = run.forecast()
+    return Comparison(
+        level="artifact",
+        utility=utility,
+        A=a,
+        B=b,
+        difference=look.mean,
+        low=look.low,
+        high=look.high,
+        baseline=float(np.mean(x[: look.n])) if look.n else math.nan,
+        margin=margin,
+        alpha=rule.alpha,
+        verdict=look.verdict,
+        adjusted=shared.verdict,
+        n=look.n,
+        likely_n=(ahead.likely_low, ahead.likely_high) if ahead and not look.verdict.settled else None,
+        ceiling_n=ahead.ceiling if ahead else None,
+        sigma_d=look.spread,
+        correlation=_correlation(x[: look.n], y[: look.n]),
+        skewness=look.skewness,
+        looks=len(run.looks),
+        e_value=look.e_value if look.n else None,
+        note=_artifact_note(run, x.size, lost),
+        throughput_weight=throughput_weight,
+        adjusted_e_value=shared.e_value if shared.n else None,
+        rule=rule.kind,
+        history=tuple(run.looks),
+    )
+
+
+def _complete_pairs(a: str, b: str, scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[Floats, Floats, int]:
+    x, y = np.asarray(scores_a, dtype=np.float64), np.asarray(scores_b, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape:
+        raise ValueError(f"scores of {a} and {b} must be aligned vectors, got shapes {x.shape} and {y.shape}")
+    whole = np.isfinite(x) & np.isfinite(y)
+    return x[whole], y[whole], int(x.size - whole.sum())
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    u, v = x - x.mean(), y - y.mean()
+    return float(np.sum(u * v) / math.sqrt(float(np.sum(u * u) * np.sum(v * v))))
+
+
+def _artifact_note(run: Settling, pairs: int, lost: int) -> str:
+    look, notes = run.state, []
+    if pairs < run.rule.first_look:
+        notes.append(f"{_counted(pairs, 'pair')}; the first look is at {run.rule.first_look}")
+    elif look.spread == 0:
+        more = "" if look.verdict.settled else f"; {FEWEST_ALIKE} such pairs would settle it"
+        notes.append(f"the difference was the same on all {look.n} pairs{more}")
+    elif run.finished and not look.verdict.settled:
+        notes.append(f"stopped at the ceiling of {look.n} pairs before anything was settled")
+    if run.rule.caution:
+        notes.append(run.rule.caution)
+    if run.rule.arms == "independent":
+        notes.append("independent arms; pairing needs far fewer trials")
+    if abs(look.skewness) > run.rule.skew_limit:
+        notes.append(f"differences are skewed ({look.skewness:.1f}): the stated error rate is approximate")
+    if lost:
+        notes.append(f"{_counted(lost, 'pair')} left out because a trial failed or had no sender to score")
+    return "; ".join(notes)
+
+
+def compare_sets(
+    a: str,
+    b: str,
+    scores_a: Mapping[int, ArrayLike],
+    scores_b: Mapping[int, ArrayLike],
+    *,
+    utility: str,
+    rule: Rule,
+    comparisons: int = 1,
+    throughput_weight: float = 1.0,
+) -> Comparison:
+    """Compare two signal sets over the training seeds that both have, by Student's t.
+
+    The interval has k − 1 degrees of freedom for k training seeds. All seeds are tested on the same
+    networks, so chance in the choice of networks is common to them and does not show in their spread:
+    where scores per network are given, the confidence sequence over networks is added (squares of
+    half-widths add up). It does not matter when testing stopped.
+
+    Args:
+        a: name of the baseline set.
+        b: name of the candidate set.
+        scores_a: by training seed, the scores of A's policy on the test (network, seed) pairs, in the
+            same order for every seed; or one mean score.
+        scores_b: the same for B.
+        utility: name of the utility.
+        rule: margin and α; its schedule of looks does not apply.
+        comparisons: how many comparisons share α in the adjusted verdict.
+        throughput_weight: bits of score per doubling of throughput; scales the margin.
+    """
+    seeds = sorted(scores_a.keys() & scores_b.keys())
+    x, y = _by_seed([scores_a[s] for s in seeds], [scores_b[s] for s in seeds])
+    margin = rule.margin_bits(throughput_weight)
+    interval = CrossedInterval.of(y - x, margin)
+    low, high = interval.ends(rule.alpha)
+    adjusted = judge(*interval.ends(rule.alpha / max(comparisons, 1)), margin)
+    verdict = judge(low, high, margin)
+    k = interval.seeds
+    left_out = len(scores_a.keys() ^ scores_b.keys())
+    means_a, means_b = x.mean(axis=1), y.mean(axis=1)
+    return Comparison(
+        level="set",
+        utility=utility,
+        A=a,
+        B=b,
+        difference=interval.mean,
+        low=low,
+        high=high,
+        baseline=float(means_a.mean()) if k else math.nan,
+        margin=margin,
+        alpha=rule.alpha,
+        verdict=verdict,
+        adjusted=adjusted,
+        n=k,
+        likely_n=None if verdict.settled else _likely_seeds(interval, margin, rule.alpha),
+        ceiling_n=interval.seeds_until(margin / 2, rule.alpha),
+        sigma_d=interval.spread,
+        correlation=_correlation(means_a, means_b),
+        skewness=math.nan,
+        looks=int(k >= 2),
+        e_value=None,
+        note=_set_note(k, left_out, x.shape[1], math.isfinite(low)),
+        throughput_weight=throughput_weight,
+        rule="t over training seeds",
+    )
+
+
+def _by_seed(a: Sequence[ArrayLike], b: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
+    """Return two (training seeds, pairs) arrays without the pairs that any seed lacks."""
+    if not a:
+        return np.empty((0, 1)), np.empty((0, 1))
+    rows = [np.atleast_1d(np.asarray(row, dtype=np.float64)) for row in (*a, *b)]
+    pairs = min(row.size for row in rows)
+    both = np.stack([row[:pairs] for row in rows])
+    both = both[:, np.isfinite(both).all(axis=0)]
+    return (both[: len(a)], both[len(a) :]) if both.size else (np.empty((0, 1)), np.empty((0, 1)))
+
+
+def _likely_seeds(interval: CrossedInterval, margin: float, alpha: float) -> tuple[int, int] | None:
+    if not math.isfinite(interval.spread):
+        return None
+    effect = abs(interval.mean)
+    first = interval.seeds_until(max(effect, margin - effect), alpha)
+    last = interval.seeds_until(margin / 2, alpha)
+    more = interval.seeds + 1
+    return (max(first, more), max(last, more)) if first and last else None
+
+
+def _set_note(k: int, left_out: int, pairs: int, bounded: bool) -> str:
+    seeds = _counted(k, "training seed")
+    notes = [f"over {seeds}" + (f", each tested on the same {pairs} pairs" if pairs > 1 else "")]
+    if k < 2:
+        notes = [f"{seeds}: at least 2 are needed to tell a signal set from a lucky training"]
+    elif not bounded:
+        notes.append("too few pairs for an interval")
+    elif k < 5:
+        notes.append("few training seeds make a wide interval")
+    if left_out:
+        has = "has it" if left_out == 1 else "has them"
+        left = _counted(left_out, "training seed")
+        notes.append(f"{left} left out because only one of the two sets {has}")
+    return "; ".join(notes)
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"

@@ -1,0 +1,214 @@
+"""A league: any number of policies on the same fresh networks, who is better than whom, and how sure the ranks are.
+
+Every pair is compared by the settling rule with α shared among all pairs (Bonferroni), so all verdicts hold together
+with probability 1 − α, whenever testing stopped. From them follow, at the same level,
+
+- a range of ranks for each policy: above it are at least those that are settled better, below it those that are settled
+  worse (Mogstad, Romano, Shaikh & Wilhelm 2024, "Inference for ranks");
+- tie groups: largest sets of policies no two of which are settled better or worse, the difference being open or too
+  small to matter. A policy may be in several, as in a compact letter display (Piepho 2004).
+
+Means come with the confidence sequence of each policy alone, at level α.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from string import ascii_lowercase
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.sequence import Moments, half_width
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One policy's place.
+
+    Attributes:
+        policy: its name.
+        score_bits: mean over the networks that all policies were scored on.
+        low, high: its confidence sequence; NaN where there are too few networks.
+        best_rank, worst_rank: the range of ranks, 1 being the best; ranges of all policies hold together.
+        ties: letters of its tie groups.
+        better_than, worse_than: how many policies it is settled better or worse than, by however little.
+    """
+
+    policy: str
+    score_bits: float
+    low: float
+    high: float
+    best_rank: int
+    worst_rank: int
+    ties: str
+    better_than: int
+    worse_than: int
+
+
+@dataclass(frozen=True)
+class League:
+    """Places and the comparisons that they follow from.
+
+    Attributes:
+        standings: best mean first.
+        comparisons: every pair, in the order in which the policies were given.
+        networks: that all policies were scored on.
+        left_out: others, on which a trial failed or had no sender to score.
+        alpha: error rate of everything together.
+    """
+
+    standings: tuple[Standing, ...]
+    comparisons: tuple[Comparison, ...]
+    networks: int
+    left_out: int
+    alpha: float
+
+    @property
+    def settled(self) -> bool:
+        """Whether every pair is settled with its part of α."""
+        return all(c.adjusted.settled for c in self.comparisons)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values; what is unknown becomes null."""
+        return {
+            "standings": [
+                {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row}
+                for row in (asdict(s).items() for s in self.standings)
+            ],
+            "comparisons": [c.to_json() for c in self.comparisons],
+            "networks": self.networks,
+            "left_out": self.left_out,
+            "alpha": self.alpha,
+            "settled": self.settled,
+        }
+
+
+def league(scores: Mapping[str, ArrayLike], *, utility: str, rule: Rule, throughput_weight: float = 1.0) -> League:
+    """Return the league of policies.
+
+    Args:
+        scores: by policy, one score per network in bits, in the same order of networks for all; several seeds of one
+            network are one score, their mean. Networks with a NaN count for nobody.
+        utility: name of the utility.
+        rule: when to look and what to call settled, with the α of all comparisons together.
+        throughput_weight: bits of score per doubling of throughput; scales the margin.
+
+    Raises:
+        ValueError: fewer than two policies, or scores of different length.
+    """
+    if len(scores) < 2:
+        raise ValueError(f"a league needs at least two policies, got {len(scores)}")
+    values = np.stack([np.asarray(own, dtype=np.float64) for own in scores.values()])
+    whole = np.isfinite(values).all(axis=0)
+    common = dict(zip(scores, values[:, whole], strict=True))
+    pairs = list(combinations(common, 2))
+    comparisons = tuple(
+        compare_artifacts(
+            a,
+            b,
+            common[a],
+            common[b],
+            utility=utility,
+            rule=rule,
+            comparisons=len(pairs),
+            throughput_weight=throughput_weight,
+        )
+        for a, b in pairs
+    )
+    most = rule.ceiling or whole.size
+    means = {name: mean_interval(own, rule.alpha, most) for name, own in common.items()}
+    return League(
+        standings=_standings(means, comparisons),
+        comparisons=comparisons,
+        networks=int(whole.sum()),
+        left_out=int(whole.size - whole.sum()),
+        alpha=rule.alpha,
+    )
+
+
+def mean_interval(scores: ArrayLike, alpha: float, most: int) -> tuple[float, float, float]:
+    """Return (mean, low, high) by the t-mixture confidence sequence, which holds whenever testing stopped.
+
+    The mixture is tuned beforehand, for a quarter of the scores that there may be at most. The ends are NaN while there
+    are too few; NaNs among the scores are left out.
+
+    Args:
+        scores: one per network, in bits.
+        alpha: error rate.
+        most: how many scores there may be before testing stops in any case.
+    """
+    x = np.asarray(scores, dtype=np.float64)
+    moments = Moments()
+    moments.extend(x[np.isfinite(x)].tolist())
+    if moments.n == 0:
+        return math.nan, math.nan, math.nan
+    log_term = -2 * math.log(alpha)
+    g = (log_term + math.log(max(log_term, 1.0)) + 1) / max(most / 4, 1)
+    width = half_width(moments.n, moments.spread, g, alpha)
+    ends = (moments.mean - width, moments.mean + width) if math.isfinite(width) else (math.nan, math.nan)
+    return moments.mean, *ends
+
+
+def _standings(
+    means: Mapping[str, tuple[float, float, float]], comparisons: Sequence[Comparison]
+) -> tuple[Standing, ...]:
+    names = sorted(means, key=lambda name: -means[name][0])
+    above = {name: {c.B if c.A == name else c.A for c in comparisons if _loses(name, c)} for name in names}
+    below = {name: {other for other in names if name in above[other]} for name in names}
+    told = {frozenset((c.A, c.B)) for c in comparisons if c.adjusted.name in ("better", "worse")}
+    letters = _letters(names, told)
+    return tuple(
+        Standing(
+            policy=name,
+            score_bits=means[name][0],
+            low=means[name][1],
+            high=means[name][2],
+            best_rank=1 + len(above[name]),
+            worst_rank=len(names) - len(below[name]),
+            ties=letters[name],
+            better_than=len(below[name]),
+            worse_than=len(above[name]),
+        )
+        for name in names
+    )
+
+
+def _loses(name: str, comparison: Comparison) -> bool:
+    """Tell whether a policy is settled worse than the other of a pair, by however little."""
+    wanted = {comparison.A: "+", comparison.B: "-"}.get(name)
+    return wanted is not None and comparison.adjusted.direction == wanted
+
+
+def _letters(names: Sequence[str], told: set[frozenset[str]]) -> dict[str, str]:
+    """Return the letters of every policy's tie groups; the group that begins with the best has the first letter."""
+    tied = {a: {b for b in names if b != a and frozenset((a, b)) not in told} for a in names}
+    groups = sorted(sorted(map(names.index, group)) for group in _cliques(set(), set(names), set(), tied))
+    marks = [_letter(i) for i in range(len(groups))]
+    return {
+        name: "".join(mark for mark, group in zip(marks, groups, strict=True) if i in group)
+        for i, name in enumerate(names)
+    }
+
+
+def _letter(index: int) -> str:
+    cycle, at = divmod(index, len(ascii_lowercase))
+    return ascii_lowercase[at] + (str(cycle + 1) if cycle else "")
+
+
+def _cliques(inside: set[str], open_: set[str], done: set[str], tied: Mapping[str, set[str]]) -> list[set[str]]:
+    """Return the largest sets of policies that are all tied to each other (Bron & Kerbosch 1973, with a pivot)."""
+    if not open_ and not done:
+        return [inside]
+    pivot = max(sorted(open_ | done), key=lambda name: len(tied[name] & open_))
+    found = []
+    for name in sorted(open_ - tied[pivot]):
+        found += _cliques(inside | {name}, open_ & tied[name], done & tied[name], tied)
+        open_, done = open_ - {name}, done | {name}
+    return found

@@ -1,0 +1,122 @@
+"""Verdicts by region of the network space: few or many senders, short or long on-time, low or high load.
+
+The unit is a test network, met by both policies; the policies are those that were trained here, averaged
+over training seeds where there are several. A region is half of the networks, cut at the median of one
+parameter, whatever the results.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.settling.false_discovery import Sequential, controlled_verdicts, sequential
+from lcca.evaluation.settling.verdict import Verdict
+from lcca.evaluation.trials.tables import RunTables
+
+CUTS = (
+    ("senders", "few senders", "many senders"),
+    ("mean_on", "short on-time", "long on-time"),
+    ("load", "low load", "high load"),
+)
+UNITS = {"senders": "", "load": " per packet/µs"}
+
+
+@dataclass(frozen=True)
+class Region:
+    """Networks on one side of a cut, such as few senders, ≤ 8.
+
+    Attributes:
+        name: in words.
+        parameter: of a network, or `load`.
+        cut: in the parameter's unit.
+        above: whether the region lies above the cut, or at and below it.
+        unit: of the cut, with a space in front; may be empty.
+    """
+
+    name: str
+    parameter: str
+    cut: float
+    above: bool
+    unit: str
+
+    @property
+    def bound(self) -> str:
+        """Return such as "≤ 8"."""
+        return f"{'>' if self.above else '≤'} {self.cut:,.4g}{self.unit}"
+
+    def of(self, networks: pd.DataFrame) -> frozenset[int]:
+        """Return the numbers of those networks that lie in the region."""
+        inside = (with_load(networks)[self.parameter] > self.cut) == self.above
+        return frozenset(networks.loc[inside, "network"].tolist())
+
+
+@dataclass(frozen=True)
+class RegionRow:
+    """One comparison in one region, in bits.
+
+    Attributes:
+        comparison: its name.
+        group: the candidate, as in the run's groups.
+        utility: name.
+        region: where.
+        found: mean difference with its confidence sequence at 95 %, not adjusted.
+        margin: the difference that does not matter.
+        verdict: with the false-discovery rate controlled over all rows of the run.
+    """
+
+    comparison: str
+    group: str
+    utility: str
+    region: Region
+    found: Sequential
+    margin: float
+    verdict: Verdict
+
+
+def with_load(networks: pd.DataFrame) -> pd.DataFrame:
+    """Return the networks with their `load`: senders per packet/µs of link rate."""
+    return networks.assign(load=networks["senders"] / networks["link_rate"]) if len(networks) else networks
+
+
+def regions_of(networks: pd.DataFrame) -> list[Region]:
+    """Return two regions for each parameter of `CUTS` that varies."""
+    return [region for cut in CUTS for region in _halves(with_load(networks), *cut)] if len(networks) else []
+
+
+def _halves(networks: pd.DataFrame, parameter: str, low: str, high: str) -> list[Region]:
+    values = networks[parameter].to_numpy(dtype=np.float64)
+    if np.ptp(values) == 0:
+        return []
+    cut = values[values <= np.median(values)].max()
+    if cut == values.max():  # more than half of the networks have the largest value
+        cut = values[values < cut].max()
+    unit = UNITS.get(parameter, " packets" if (networks["switched"] == "bytes").all() else " µs")
+    return [Region(low, parameter, float(cut), False, unit), Region(high, parameter, float(cut), True, unit)]
+
+
+def region_data(tables: RunTables) -> list[RegionRow]:
+    """Return a row per leading comparison of a run and region; empty if networks are not known."""
+    regions = [(region, region.of(tables.networks)) for region in regions_of(tables.networks)]
+    found = [
+        (comparison, region, _inside(differences, networks, comparison["margin"]))
+        for comparison in tables.leading_comparisons
+        for differences in [tables.differences(comparison).sort_values("network")]
+        for region, networks in regions
+    ]
+    verdicts = controlled_verdicts([each.evidence for _, _, each in found])
+    rows = [_row(tables, *each, verdict) for each, verdict in zip(found, verdicts, strict=True)]
+    return rows if any(row.found.n for row in rows) else []
+
+
+def _inside(differences: pd.DataFrame, networks: frozenset[int], margin: float) -> Sequential:
+    return sequential(differences.loc[differences["network"].isin(networks), "difference"], margin)
+
+
+def _row(
+    tables: RunTables, comparison: dict[str, Any], region: Region, found: Sequential, verdict: Verdict
+) -> RegionRow:
+    b, a = tables.group_named(comparison["B"]), tables.group_named(comparison["A"])
+    utility, margin = comparison["utility"], comparison["margin"]
+    return RegionRow(f"{b} against {a}", b, utility, region, found, margin, verdict)

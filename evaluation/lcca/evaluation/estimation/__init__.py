@@ -1,0 +1,1 @@
+"""One number to a wanted accuracy, with plain trials or importance sampling."""

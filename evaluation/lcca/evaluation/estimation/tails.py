@@ -1,0 +1,150 @@
+"""Tail quantiles over trials, with intervals that know that the flows of a trial resemble each other.
+
+Two quantities go by the name "the p99". The **pooled** quantile is that of all flows of all trials: what a
+flow meets. The **mean of trials** is the expectation of the quantile of a single trial (CCEval's target); it
+depends on how long a trial is, and in short trials lies far below the pooled quantile.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lcca.evaluation.settling.intervals import t_interval, t_quantile
+
+Floats = NDArray[np.float64]
+TailTarget = Literal["pooled", "mean-of-trials"]
+
+ENOUGH_TAIL_FLOWS = 100
+
+
+@dataclass(frozen=True)
+class TailWarning:
+    """Too few flows lie beyond a quantile to trust it.
+
+    Attributes:
+        tail_flows: flows beyond it.
+        needed: how many are enough.
+    """
+
+    tail_flows: int
+    needed: int = ENOUGH_TAIL_FLOWS
+
+    def __str__(self) -> str:
+        flows = "flow lies" if self.tail_flows == 1 else "flows lie"
+        return f"only {self.tail_flows} {flows} beyond the quantile; with fewer than {self.needed} do not rely on it"
+
+
+@dataclass(frozen=True)
+class TailQuantile:
+    """A quantile over trials with its interval.
+
+    Attributes:
+        p: which quantile, in (0, 1).
+        value: the estimate, in the unit of the flows' values.
+        low: lower end of the interval; −inf if the trials do not bound it.
+        high: upper end; inf if the trials do not bound it.
+        confidence: of the interval.
+        trials: trials with at least one flow.
+        flows: flows in them.
+        tail_flows: flows whose value is larger than the estimate.
+        target: which of the two quantities is meant.
+        warning: set with fewer than 100 tail flows.
+    """
+
+    p: float
+    value: float
+    low: float
+    high: float
+    confidence: float
+    trials: int
+    flows: int
+    tail_flows: int
+    target: TailTarget
+    warning: TailWarning | None
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+
+def tail_quantile(
+    trials: Sequence[ArrayLike], p: float, *, confidence: float = 0.95, target: TailTarget = "pooled"
+) -> TailQuantile:
+    """Return a quantile of flows over independent trials.
+
+    Args:
+        trials: per trial, the values of its flows: FCT, slowdown, delay; trials may differ in length, and
+            those without flows say nothing.
+        p: which quantile, in (0, 1).
+        confidence: of the interval.
+        target: the quantile of all flows, or the mean of the trials' own quantiles.
+
+    Raises:
+        ValueError: if p or the confidence is out of range, a value is NaN, or there are no flows.
+    """
+    for name, value in (("p", p), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be in (0, 1), got {value}")
+    flows = [x for x in (np.asarray(t, dtype=np.float64).ravel() for t in trials) if x.size]
+    if not flows:
+        raise ValueError("no trial has a flow")
+    pooled = np.sort(np.concatenate(flows))
+    if math.isnan(pooled[-1]):
+        raise ValueError("a flow's value is NaN")
+    if target == "pooled":
+        value = _quantile(pooled, p)
+        low, high = _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
+    else:
+        value, low, high = _mean_of_trials(flows, p, confidence)
+    beyond = int(pooled.size - np.searchsorted(pooled, value, side="right"))
+    warning = TailWarning(beyond) if beyond < ENOUGH_TAIL_FLOWS else None
+    return TailQuantile(p, value, low, high, confidence, len(flows), pooled.size, beyond, target, warning)
+
+
+def _quantile(ordered: Floats, p: float) -> float:
+    """Return the quantile of sorted values, linear between neighbours."""
+    at = p * (ordered.size - 1)
+    below = math.floor(at)
+    above = min(below + 1, ordered.size - 1)
+    return float(ordered[below] + (at - below) * (ordered[above] - ordered[below]))
+
+
+def excesses(flows: Sequence[Floats], p: float, value: float) -> Floats:
+    """Return per trial how many more flows lie beyond `value` than the part 1 − p of them."""
+    beyond = np.array([np.count_nonzero(x > value) for x in flows], dtype=np.float64)
+    return beyond - (1 - p) * np.array([x.size for x in flows])
+
+
+def _jackknifed(flows: Sequence[Floats], p: float, value: float) -> Floats:
+    """Return the excesses by a quantile that each trial had no part in, to first order.
+
+    The quantile fits its own trials too well: without this, coverage with 20 to 40 trials was 93 to 94 % in place
+    of 94 to 95 %.
+    """
+    share = np.array([x.size for x in flows]) / sum(x.size for x in flows)
+    return excesses(flows, p, value) / np.maximum(1 - share, 0.5)
+
+
+def _woodruff(pooled: Floats, p: float, excess: Floats, confidence: float) -> tuple[float, float]:
+    """Return the interval of Woodruff (1952), with trials as clusters of flows.
+
+    The part of flows beyond the quantile is a ratio over trials; its standard error is
+    √(M·var(excess)) / N for M trials with N flows. The interval holds the quantiles between p ± t·se.
+    """
+    m = excess.size
+    if m < 2:
+        return -math.inf, math.inf
+    reach = t_quantile(m - 1, 1 - confidence) * math.sqrt(m * float(excess.var(ddof=1))) / pooled.size
+    low = _quantile(pooled, p - reach) if p > reach else -math.inf
+    high = _quantile(pooled, p + reach) if p + reach < 1 else math.inf
+    return low, high
+
+
+def _mean_of_trials(flows: Sequence[Floats], p: float, confidence: float) -> tuple[float, float, float]:
+    value, low, high = t_interval([float(np.quantile(x, p)) for x in flows], 1 - confidence)
+    return (value, low, high) if math.isfinite(low) else (value, -math.inf, math.inf)

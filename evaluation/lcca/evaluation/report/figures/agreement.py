@@ -1,0 +1,51 @@
+"""Two simulators side by side: a dot per trial, the grey line is agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lcca.evaluation.report.figures.style import FAINT, drawing, hue_of, panels
+
+SHOWN = (
+    ("score_bits", "score, bits"),
+    ("throughput_share", "share, packets/µs"),
+    ("delay_us", "mean delay, µs"),
+)
+
+
+@drawing
+def draw_agreement(both: Mapping[str, pd.DataFrame], names: tuple[str, str]) -> Figure:
+    """Draw score, throughput and delay of the second simulator against the first, a row per topology.
+
+    Args:
+        both: per topology, as `lcca.evaluation.comparison.agreement.paired` returns it.
+        names: of the simulators.
+    """
+    policies = list(dict.fromkeys(policy for rows in both.values() for policy in rows["policy"]))
+    figure, axes = panels(len(SHOWN) * len(both), 2.5 + 0.1 * len(policies) / len(both), columns=3)
+    for i, (topology, rows) in enumerate(both.items()):
+        for ax, (metric, label) in zip(axes[3 * i : 3 * i + 3], SHOWN, strict=True):
+            _panel(ax, rows, metric, policies)
+            ax.set_title(f"{topology}: {label}" if metric == "score_bits" else label, loc="left")
+            ax.set_xlabel(names[0])
+        axes[3 * i].set_ylabel(names[1])
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, markerscale=2, handletextpad=0.1)
+    return figure
+
+
+def _panel(ax: Axes, both: pd.DataFrame, metric: str, policies: Sequence[str]) -> None:
+    values = both[[f"{metric}_1", f"{metric}_2"]].to_numpy(dtype=np.float64)
+    values = values[np.isfinite(values).all(axis=1)]
+    if values.size:
+        ends = [values.min(), values.max()]
+        ax.plot(ends, ends, color=FAINT, linewidth=1.2, zorder=0)
+    for policy in policies:
+        rows = both[both["policy"] == policy]
+        hue = hue_of(policy, policies)
+        ax.scatter(rows[f"{metric}_1"], rows[f"{metric}_2"], s=9, color=hue, alpha=0.7, linewidths=0, label=policy)

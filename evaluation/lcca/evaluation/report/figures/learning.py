@@ -1,0 +1,76 @@
+"""Learning curves: the training score of every training against the packets simulated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from lcca.evaluation.report.figures.style import drawing, hue_of, panels
+from lcca.evaluation.trials.tables import RunTables
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One training.
+
+    Attributes:
+        utility: name.
+        group: signal set.
+        training_seed: its seed.
+        packets: simulated up to each step.
+        score: training score after each step, bits.
+    """
+
+    utility: str
+    group: str
+    training_seed: int
+    packets: NDArray[np.float64]
+    score: NDArray[np.float64]
+
+
+def learning_data(tables: RunTables) -> list[Curve]:
+    """Return a curve per training, by utility and in the order of the signal sets."""
+    if tables.learning.empty:
+        return []
+    order = {name: i for i, name in enumerate(tables.groups)}
+    curves = []
+    by_training = tables.learning.groupby(["utility", "signal_set", "training_seed"])
+    for (utility, group, seed), whole in by_training:
+        steps = whole.sort_values("step", kind="stable")
+        packets = steps["packets"].to_numpy(dtype=np.float64)
+        score = steps["score_bits"].to_numpy(dtype=np.float64)
+        curves.append(Curve(str(utility), str(group), int(str(seed)), packets, score))
+    return sorted(curves, key=lambda curve: (curve.utility, order.get(curve.group, len(order))))
+
+
+@drawing
+def draw_learning(curves: Sequence[Curve], groups: Sequence[str]) -> Figure:
+    """Draw one panel per utility; the colour is the signal set, a line is a training seed."""
+    utilities = list(dict.fromkeys(curve.utility for curve in curves))
+    figure, axes = panels(len(utilities), 3.2, columns=2 if len(utilities) > 1 else 1)
+    for ax, utility in zip(axes, utilities, strict=True):
+        _draw_utility(ax, utility, [curve for curve in curves if curve.utility == utility], groups)
+    return figure
+
+
+def _draw_utility(ax: Axes, utility: str, curves: Sequence[Curve], groups: Sequence[str]) -> None:
+    labelled: set[str] = set()
+    for curve in curves:
+        label = None if curve.group in labelled else curve.group
+        labelled.add(curve.group)
+        hue, x = hue_of(curve.group, groups), curve.packets / 1e6
+        ax.plot(x, curve.score, drawstyle="steps-post", color=hue, alpha=0.85, label=label)
+        ax.plot(x[-1:], curve.score[-1:], marker="o", markersize=4, color=hue)
+    scores = np.concatenate([curve.score for curve in curves])
+    floor = float(np.nanpercentile(scores, 5))
+    top = float(np.nanmax(scores))
+    pad = max(0.1 * (top - floor), 0.02)
+    ax.set_ylim(floor - pad, top + pad)
+    ax.set_xlim(left=0)
+    ax.set_xlabel("packets simulated in training, millions")
+    ax.set_ylabel("training score, bits")
+    ax.set_title(f"utility {utility}", loc="left")
+    ax.legend(loc="lower right")

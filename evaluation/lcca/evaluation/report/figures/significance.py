@@ -1,0 +1,54 @@
+"""Distribution of the significance s(p) over networks (paper Figs. 5, 6): a step curve per candidate."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from lcca.evaluation.comparison.per_network import LESS_IS_BETTER, METRICS, WhereSection
+from lcca.evaluation.report.figures.style import FAINT, INK, drawing, hue_of, new_figure
+
+NARROWEST, WIDEST = 2.5, 8.0  # reach of the axis; what lies beyond stands at its edge
+
+
+def ecdf(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return (values in order, share of values up to each); infinite values count, NaNs do not."""
+    known = np.sort(values[~np.isnan(values)])
+    return known, np.arange(1, known.size + 1) / max(known.size, 1)
+
+
+@drawing
+def draw_significance(sections: Sequence[WhereSection], groups: Sequence[str]) -> Figure:
+    """Draw one row of panels per utility: score, throughput, delay."""
+    figure = new_figure(0.45 + 2.35 * len(sections))
+    grid = figure.subplots(len(sections), len(METRICS), squeeze=False, sharey=True)
+    for row, section in zip(grid, sections, strict=True):
+        for ax, metric in zip(row, METRICS, strict=True):
+            _draw_panel(ax, section, metric, groups)
+        row[0].set_ylabel("share of networks")
+        row[0].set_title(f"utility {section.utility}", loc="left")
+    handles, names = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 4))
+    return figure
+
+
+def _draw_panel(ax: Axes, section: WhereSection, metric: str, groups: Sequence[str]) -> None:
+    curves = [(pair, *ecdf(pair.s(metric, section.error))) for pair in section.pairs]
+    reach = _reach([s for _, s, _ in curves])
+    ax.axvspan(-1, 1, color=FAINT, alpha=0.45, linewidth=0)
+    ax.axvline(0, color=INK, linewidth=0.8)
+    for pair, s, share in curves:
+        x = np.concatenate([[-reach], np.clip(s, -reach, reach), [reach]])
+        y = np.concatenate([[0], share, share[-1:] if share.size else [0]])
+        ax.plot(x, y, drawstyle="steps-post", color=hue_of(pair.B, groups), label=pair.name)
+    ax.set_xlim(-reach, reach)
+    ax.set_ylim(0, 1)
+    name = f"s({METRICS[metric]})"
+    ax.set_xlabel(f"better ← {name}" if metric in LESS_IS_BETTER else f"{name} → better")
+
+
+def _reach(curves: Sequence[NDArray[np.float64]]) -> float:
+    sizes = np.abs(np.concatenate([s[np.isfinite(s)] for s in curves]))
+    return float(np.clip(1.05 * sizes.max(), NARROWEST, WIDEST)) if sizes.size else NARROWEST

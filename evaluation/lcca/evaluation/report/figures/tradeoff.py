@@ -1,0 +1,83 @@
+"""Throughput against delay: where each signal set lies, with its spread over networks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse
+from numpy.typing import NDArray
+
+from lcca.evaluation.report.figures.style import drawing, hue_of, panels
+from lcca.evaluation.trials.tables import RunTables, group_of
+
+MOST_DOTS = 150  # per group, so that a page with many trials stays small
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """One group (a signal set or a baseline) under one utility.
+
+    Attributes:
+        utility: name.
+        group: signal set, or id of a baseline.
+        delay: per network, mean delay over the rtt.
+        throughput: per network, mean throughput share over the link rate.
+    """
+
+    utility: str
+    group: str
+    delay: NDArray[np.float64]
+    throughput: NDArray[np.float64]
+
+    def ellipse(self) -> tuple[float, float, float]:
+        """Return (width, height, angle in degrees) of the contour at one standard deviation."""
+        if self.delay.size < 3:
+            return 0.0, 0.0, 0.0
+        values, vectors = np.linalg.eigh(np.cov(self.delay, self.throughput))
+        width, height = 2 * np.sqrt(np.maximum(values[::-1], 0))
+        return float(width), float(height), float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
+
+
+def tradeoff_data(tables: RunTables) -> list[Cloud]:
+    """Return a cloud per utility and group; a point is a network, averaged over seeds and policies."""
+    columns = ["delay_over_rtt", "throughput_over_link"]
+    by_cloud: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for policy, trials in tables.trials_by_policy():
+        by_cloud.setdefault((policy["utility"], group_of(policy)), []).append(trials[["network", *columns]])
+    clouds = []
+    for (utility, group), parts in by_cloud.items():
+        points = pd.concat(parts).groupby("network")[columns].mean().dropna().to_numpy(dtype=np.float64)
+        clouds.append(Cloud(utility, group, points[:, 0], points[:, 1]))
+    return clouds
+
+
+@drawing
+def draw_tradeoff(clouds: Sequence[Cloud]) -> Figure:
+    """Draw one panel per utility: up is more throughput, right is less delay."""
+    utilities = list(dict.fromkeys(cloud.utility for cloud in clouds))
+    groups = list(dict.fromkeys(cloud.group for cloud in clouds))
+    figure, axes = panels(len(utilities), 3.6, columns=2 if len(utilities) > 1 else 1)
+    for ax, utility in zip(axes, utilities, strict=True):
+        _draw_utility(ax, utility, [cloud for cloud in clouds if cloud.utility == utility], groups)
+    return figure
+
+
+def _draw_utility(ax: Axes, utility: str, clouds: Sequence[Cloud], groups: Sequence[str]) -> None:
+    for cloud in clouds:
+        hue = hue_of(cloud.group, groups)
+        x, y = cloud.delay, cloud.throughput
+        if not x.size:
+            continue
+        ax.scatter(x[:MOST_DOTS], y[:MOST_DOTS], s=7, color=hue, alpha=0.35, linewidths=0)
+        width, height, angle = cloud.ellipse()
+        centre = (float(x.mean()), float(y.mean()))
+        ax.add_patch(Ellipse(centre, width, height, angle=angle, fill=False, color=hue, linewidth=1.8))
+        ax.plot(*centre, marker="D", color=hue, markersize=7, linestyle="none", label=cloud.group)
+    ax.invert_xaxis()
+    ax.set_xlabel("mean delay / rtt (right: less delay)")
+    ax.set_ylabel("throughput share / link rate")
+    ax.set_title(f"utility {utility}", loc="left")
+    ax.legend(loc="lower left")

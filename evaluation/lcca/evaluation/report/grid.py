@@ -1,0 +1,59 @@
+"""The report of a grid: one page that puts its points side by side and leads to each point's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lcca.evaluation.report.report import environment
+from lcca.inputs.errors import InputError
+from lcca.inputs.files import write_atomically
+
+Json = dict[str, Any]
+
+
+def render_grid(folder: Path | str) -> Path:
+    """Write `report.html` into the folder of a grid; return its path.
+
+    Raises:
+        InputError: if the folder holds no `grid.json`.
+    """
+    folder = Path(folder)
+    file = folder / "grid.json"
+    try:
+        grid = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file}: cannot be read: {error}") from error
+    page = (
+        environment()
+        .get_template("grid.html.j2")
+        .render(
+            grid=grid["grid"], points=grid["points"], rows=_rows(grid["points"]), utilities=_utilities(grid["points"])
+        )
+    )
+    path = folder / "report.html"
+    write_atomically(path, page.encode())
+    return path
+
+
+def _rows(points: list[Json]) -> list[Json]:
+    """Return a row per candidate and utility, with its comparison at every point (None where it is not there)."""
+    found: dict[tuple[str, str], dict[str, Json]] = {}
+    for point in points:
+        names = {policy["id"]: policy["signal_set"] for policy in point["policies"]}
+        for each in point["comparisons"]:
+            if each["level"] == "artifact":
+                found.setdefault((names[each["B"]], each["utility"]), {})[point["name"]] = each
+    return [
+        {
+            "candidate": candidate,
+            "utility": utility,
+            "cells": [{"point": p["name"], "found": by_point.get(p["name"])} for p in points],
+        }
+        for (candidate, utility), by_point in found.items()
+    ]
+
+
+def _utilities(points: list[Json]) -> list[str]:
+    return list(dict.fromkeys(c["utility"] for point in points for c in point["comparisons"]))

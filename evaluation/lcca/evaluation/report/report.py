@@ -1,0 +1,101 @@
+"""The report of a run: one self-contained `report.html`, and its figures as files.
+
+The same run folder gives the same bytes. What differs between two runs of the same campaign (times,
+machine) is in the section on costs alone.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, Undefined
+
+from lcca.evaluation.report.sections.contents import make_plates
+from lcca.evaluation.report.sections.section import Plate
+from lcca.evaluation.report.sections.which_header import WhichHeader, which_header
+from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent
+from lcca.evaluation.trials.tables import RunTables, group_of
+from lcca.inputs.files import write_atomically
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(run_folder: Path | str) -> Path:
+    """Write `report.html` and `figures/*.{svg,png}` into a run folder; return the report's path.
+
+    Raises:
+        InputError: if the folder holds no finished run.
+    """
+    tables = RunTables.load(run_folder)
+    figures = tables.folder / "figures"
+    figures.mkdir(exist_ok=True)
+    plates = make_plates(tables, figures)
+    which = which_header(tables, figures)
+    page = environment().get_template("report.html.j2").render(_context(tables, plates, which))
+    path = tables.folder / "report.html"
+    write_atomically(path, page.encode())
+    return path
+
+
+def environment() -> Environment:
+    """Return what renders templates, with the filters that tables use."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=number, percent=percent_or_dash, interval=interval, counts=counts)
+    return environment
+
+
+def _context(tables: RunTables, plates: Sequence[Plate], which: WhichHeader | None) -> dict[str, Any]:
+    comparisons = tables.comparisons
+    found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
+    return {
+        "title": which.title if which else found.title,
+        "which": which,
+        "summary": tables.summary,
+        "answer": found,
+        "levels": [
+            ("Signal sets", "over training seeds", [each for each in comparisons if each["level"] == "set"]),
+            ("Policies", "these artifacts", [each for each in comparisons if each["level"] == "artifact"]),
+        ],
+        "utilities": tables.utilities,
+        "policies": tables.policies,
+        "group_of": group_of,
+        "plates": plates,
+        "costs": tables.costs,
+        "totals": _totals(tables.costs),
+        "manifest": tables.manifest,
+        "config": tables.config,
+        "failed": tables.failed,
+        "trials": len(tables.trials),
+    }
+
+
+def _totals(costs: dict[str, Any] | None) -> dict[str, float]:
+    phases = costs.get("phases", []) if costs else []
+    return {key: sum(phase.get(key) or 0 for phase in phases) for key in ("cpu_s", "wall_s", "trials", "packets")}
+
+
+def number(value: Any, digits: int = 3, signed: bool = False) -> str:
+    """Return a number for a table: fixed digits, thousands separated, a dash for what is not there or NaN."""
+    if value is None or isinstance(value, Undefined) or value != value:
+        return "–"
+    return f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", MINUS)
+
+
+def percent_or_dash(value: Any) -> str:
+    """Return a signed percentage, a dash for what is not there."""
+    return "–" if value is None or isinstance(value, Undefined) else percent(value)
+
+
+def interval(ends: dict[str, Any], digits: int | None = None) -> str:
+    """Return "[low, high]" of a record with these keys: percentages, or numbers with `digits`."""
+    low, high = ends["low"], ends["high"]
+    if low is None or high is None:
+        return "no interval yet"
+    if digits is None:
+        return f"[{percent(low).removesuffix('%').rstrip()}, {percent(high)}]"
+    return f"[{number(low, digits, True)}, {number(high, digits, True)}]"

@@ -1,0 +1,100 @@
+"""The section of the report on ns-3: what it says of the policies, and whether the fast engine agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lcca.evaluation.comparison.agreement import paired
+from lcca.evaluation.report.figures.agreement import draw_agreement
+from lcca.evaluation.report.sections.section import Content, Table
+from lcca.evaluation.report.words.headline import MINUS
+from lcca.evaluation.trials.tables import RunTables
+
+Json = dict[str, Any]
+
+
+def truth(tables: RunTables) -> Content | None:
+    """Scatter of both simulators, verdicts in ns-3, and bias and spread per policy and topology."""
+    records: list[Json] = list(tables.summary.get("ns3", []))
+    if not records:
+        return None
+    fast, real = (tables.ns3[(tables.ns3["simulator"] == "engine") == engine] for engine in (True, False))
+    names = list(dict.fromkeys(record["topology"] for record in records))
+    both = {name: paired(*(part[part["topology"] == name] for part in (fast, real))) for name in names}
+    figure = draw_agreement(both, ("fast engine", records[0]["simulator"]))
+    caption = (
+        "Score, throughput share and mean delay of the same trials in both simulators: the same networks, seeds, "
+        "on/off times and random losses. A dot is a trial; on the grey line they agree. ns-3 charges the bytes of "
+        "in-network signals and has acknowledgements, retransmissions and recovery of its own."
+    )
+    return Content(caption, figure, _answer(records), (_verdicts(records), _agreement(records)))
+
+
+def _answer(records: Sequence[Json]) -> str:
+    scores = [a for record in records for a in record["agreement"] if a["metric"] == "score_bits"]
+    agreed = sum(a["verdict"].startswith("agree") for a in scores)
+    largest = max((abs(a["difference"]) for a in scores if a["difference"] is not None), default=0.0)
+    flips = [flip for record in records for flip in record["order_flips"]]
+    sure = sum(flip["settled"] for flip in flips)
+    order = "rank all policies alike" if not flips else f"rank {len(flips)} pairs differently, {sure} of them settled"
+    return (
+        f"{agreed} of {len(scores)} mean scores agree within {scores[0]['margin']:g} bits; the largest difference is "
+        f"{largest:.3f} bits. The simulators {order}."
+        if scores
+        else "Nothing ran in both simulators."
+    )
+
+
+def _verdicts(records: Sequence[Json]) -> Table:
+    rows = [
+        (
+            record["topology"],
+            c["B"],
+            c["A"],
+            _number(c["difference"]),
+            _ends(c["low"], c["high"]),
+            c["verdict"],
+            f"{c['n']:,}",
+        )
+        for record in records
+        for c in record["comparisons"]
+    ]
+    head = ("topology", "B", "against A", "difference, bits", "95 %", "verdict", "pairs")
+    return Table(f"Policies in {records[0]['simulator']}, paired on fresh networks", head, rows, left=3)
+
+
+def _agreement(records: Sequence[Json]) -> Table:
+    rows = [
+        (
+            a["topology"],
+            a["policy"],
+            a["metric"] + (", bits" if a["metric"] == "score_bits" else ", %"),
+            _number(a["difference"]),
+            _ends(a["low"], a["high"]),
+            _number(a["spread"]).lstrip("+"),
+            f"{a['starved']}: {_number(a['without_starved'])}",
+            a["verdict"] or "–",
+        )
+        for record in records
+        for a in record["agreement"]
+    ]
+    head = (
+        "topology",
+        "policy",
+        "metric",
+        "ns-3 − engine",
+        "95 %",
+        "spread",
+        "starved in one only: difference without",
+        "verdict",
+    )
+    return Table("How far the simulators are apart", head, rows, left=3)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}".replace("-", MINUS)
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "no interval yet" if low is None or high is None else f"[{_number(low)}, {_number(high)}]"

@@ -1,0 +1,1 @@
+"""Which networks and flows trials run on."""

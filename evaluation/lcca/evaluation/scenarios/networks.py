@@ -1,0 +1,281 @@
+"""Network spaces: ranges of parameters (paper Table 1) and the networks drawn from them.
+
+A draw is a hash of (seed, network id, parameter name), so network 17 of seed 1 is the same whether 20
+or 2,000 networks are drawn, on every platform and with every version of numpy; and two spaces that
+share a parameter's range share its values.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.model import Model
+from lcca.remy_plus.network import CHECKS, Network, field_problem
+from lcca.remy_plus.topology import DUMBBELL, Topology
+
+PARAMETERS = ("link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss")
+MOST_LEVELS = 1_000_000
+GRID_TOLERANCE = 1e-9  # of a step: 2 to 4 by 0.1 has 21 levels in spite of rounding
+
+
+class Range(Model):
+    """Equally spaced levels from min to at most max; a plain number stands for a range of one level.
+
+    Attributes:
+        min: first level.
+        max: the levels end here, or one part of a step before.
+        step: distance between levels; may be left out where min equals max.
+    """
+
+    min: float = Field(allow_inf_nan=True)
+    max: float = Field(allow_inf_nan=True)
+    step: float = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_number(cls, value: Any) -> Any:
+        if isinstance(value, dict | cls):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"must be a number or a range {{min, max, step}}, got {value!r}")
+        return {"min": value, "max": value}
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Range":
+        if math.isnan(self.min) or math.isnan(self.max):
+            raise ValueError("min and max must be numbers, got NaN")
+        if self.min > self.max:
+            raise ValueError(f"min must not exceed max, got {_plain(self.min)} > {_plain(self.max)}")
+        if self.min < self.max and self.step <= 0:
+            raise ValueError(f"step must be > 0 where min < max, got {_plain(self.step)}")
+        if self.min < self.max and not (math.isfinite(self.min) and math.isfinite(self.max)):
+            raise ValueError("a range with several levels must be finite")
+        if self.min < self.max and (self.max - self.min) / self.step > MOST_LEVELS:
+            raise ValueError(f"at most {MOST_LEVELS} levels, use a larger step than {_plain(self.step)}")
+        return self
+
+    @model_serializer
+    def _to_number(self) -> dict[str, float] | float | str:
+        if self.min < self.max:
+            return {"min": self.min, "max": self.max, "step": self.step}
+        return self.min if math.isfinite(self.min) else "inf"
+
+    def levels(self) -> list[float]:
+        """Return every level, in order."""
+        if self.min == self.max:
+            return [self.min]
+        count = math.floor((self.max - self.min) / self.step + GRID_TOLERANCE) + 1
+        return [self.min + i * self.step for i in range(count)]
+
+
+def _plain(value: float) -> str:
+    return f"{value:g}"
+
+
+def _checked(name: str) -> AfterValidator:
+    """Return a validator that holds the ends of a range, and its levels if few, to the network's rule."""
+
+    def check(value: Range) -> Range:
+        words, holds = CHECKS[name]
+        levels = value.levels()
+        bad = next((level for level in (levels[0], levels[-1], *levels) if not holds(level)), None)
+        if bad is not None:
+            raise ValueError(f"every level must be {words}, got {_plain(bad)}")
+        return value
+
+    return AfterValidator(check)
+
+
+def _inf_is_a_buffer(value: Any) -> Any:
+    return math.inf if value == "inf" else value
+
+
+NamedTopology = Annotated[Topology, BeforeValidator(Topology.of), PlainSerializer(str)]
+"""A topology: the text that names it, or a mapping of its options."""
+
+
+class NetworkSpace(Model):
+    """A space of networks: each parameter a range or a plain number, drawn independently.
+
+    Attributes:
+        link_rate: packets/µs.
+        rtt: µs.
+        senders: how many share the link.
+        buffer: packets; `inf` for no limit.
+        mean_on: µs, or packets per flow when byte-switched.
+        mean_off: µs.
+        loss: chance per packet.
+        switched: "time" or "bytes".
+        duration: of a trial, µs.
+        topology: of every network; a name such as `line`, or a mapping with kind and options.
+    """
+
+    link_rate: Annotated[Range, _checked("link_rate")]
+    rtt: Annotated[Range, _checked("rtt")]
+    senders: Annotated[Range, _checked("senders")]
+    buffer: Annotated[Range, BeforeValidator(_inf_is_a_buffer), _checked("buffer")]
+    mean_on: Annotated[Range, _checked("mean_on")]
+    mean_off: Annotated[Range, _checked("mean_off")]
+    loss: Annotated[Range, _checked("loss")]
+    switched: Literal["time", "bytes"] = "time"
+    duration: float = Field(gt=0)
+    topology: NamedTopology = DUMBBELL
+
+    @model_serializer(mode="wrap")
+    def _default_topology_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave the plain dumbbell out: what names a campaign by its content must not change for it."""
+        said: dict[str, Any] = content(self)
+        return {key: value for key, value in said.items() if key != "topology" or self.topology != DUMBBELL}
+
+    @model_validator(mode="after")
+    def _long_enough(self) -> "NetworkSpace":
+        hops = self.topology.hops(int(self.senders.max))
+        slowest = self.rtt.max + hops / self.link_rate.min
+        if self.duration <= slowest:
+            raise ValueError(
+                f"duration must exceed rtt + {hops}/link_rate ({slowest:g} µs at most), got {self.duration:g}: "
+                "nothing would arrive"
+            )
+        return self
+
+    @property
+    def size(self) -> int:
+        """How many different networks the space holds."""
+        return math.prod(len(self._range(name).levels()) for name in PARAMETERS)
+
+    def varying(self) -> tuple[str, ...]:
+        """Return the parameters that have more than one level."""
+        return tuple(name for name in PARAMETERS if len(self._range(name).levels()) > 1)
+
+    def draw(self, seed: int, count: int, first_id: int = 0) -> list[Network]:
+        """Draw networks first_id … first_id + count − 1, every level of a parameter being equally likely.
+
+        Args:
+            seed: of the sample; different seeds give unrelated samples.
+            count: how many.
+            first_id: number of the first. A network depends on its own number, not on the others'.
+        """
+        levels = {name: self._range(name).levels() for name in PARAMETERS}
+        return [self._network(seed, id, levels) for id in range(first_id, first_id + count)]
+
+    def _range(self, name: str) -> Range:
+        value: Range = getattr(self, name)
+        return value
+
+    def _network(self, seed: int, id: int, levels: dict[str, list[float]]) -> Network:
+        drawn = {name: each[draw_index(seed, id, name, len(each))] for name, each in levels.items()}
+        return _network(id, drawn, self.switched, self.topology)
+
+
+def draw_index(seed: int, network: int, parameter: str, levels: int) -> int:
+    """Return a uniform index below `levels`: the top bits of BLAKE2b over "seed/network/parameter".
+
+    The bias is below levels / 2⁶⁴.
+    """
+    key = f"{seed}/{network}/{parameter}".encode()
+    digest = blake2b(key, digest_size=8, person=b"lcca-networks").digest()
+    return int.from_bytes(digest, "big") * levels >> 64
+
+
+def networks_from_yaml(path: Path | str) -> list[Network]:
+    """Read a list of networks, one mapping each, in packets, packets/µs and µs.
+
+    The keys are those of a `Network` less `id` (the position in the list); `switched` and
+    `topology` may be left out, `buffer: inf` is allowed.
+
+    Raises:
+        InputError: with every problem of the file at once, each as `file:line: key: problem`.
+    """
+    path = Path(path)
+    entries = _load_list(path)
+    problems = [problem for i, entry in enumerate(entries) for problem in _entry_problems(entries, i, entry)]
+    if problems:
+        raise InputError("\n".join(f"{path}:{line}: {key}: {problem}" for line, key, problem in problems))
+    return [_to_network(i, entry) for i, entry in enumerate(entries)]
+
+
+def _load_list(path: Path) -> Any:
+    try:
+        loaded = YAML().load(path.read_text(encoding="utf-8"))
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InputError(f"{path}:{line}: not valid YAML: {error.problem}") from error
+    except (OSError, UnicodeDecodeError, YAMLError, RecursionError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from error
+    if not isinstance(loaded, list) or not loaded:
+        raise InputError(
+            f"{path}:1: must be a list with at least one network, such as `- {{link_rate: 3.0, rtt: 27, "
+            "senders: 6, buffer: 225, mean_on: 4500, mean_off: 900, loss: 0.001}`"
+        )
+    return loaded
+
+
+def _entry_problems(entries: Any, index: int, entry: Any) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, key, problem) for one entry of the list."""
+    start = entries.lc.item(index)[0] + 1
+    if not isinstance(entry, CommentedMap):
+        yield start, f"[{index}]", f"must be a mapping with {', '.join(PARAMETERS)}"
+        return
+    for key in entry:
+        line = entry.lc.key(key)[0] + 1
+        yield from ((line, f"[{index}].{key}", problem) for problem in _key_problems(key, entry[key]))
+    for key in PARAMETERS:
+        if key not in entry:
+            yield start, f"[{index}]", f"{key} is missing"
+
+
+def _key_problems(key: Any, value: Any) -> Iterable[str]:
+    known = (*PARAMETERS, "switched", "topology")
+    if key not in known:
+        return [f"unknown key{did_you_mean(str(key), known)}"]
+    if key == "topology":
+        return _topology_problems(value)
+    if key == "buffer":
+        value = _inf_is_a_buffer(value)
+    problem = field_problem(key, value)
+    return [problem] if problem else []
+
+
+def _topology_problems(value: Any) -> list[str]:
+    try:
+        Topology.of(value)
+    except InputError as error:
+        return [str(error).removeprefix("topology: ")]
+    return []
+
+
+def _to_network(id: int, entry: dict[str, Any]) -> Network:
+    numbers = {name: float(_inf_is_a_buffer(entry[name])) for name in PARAMETERS}
+    return _network(id, numbers, str(entry.get("switched", "time")), Topology.of(entry.get("topology", DUMBBELL)))
+
+
+def _network(id: int, numbers: dict[str, float], switched: str, topology: Topology) -> Network:
+    """Return the network with these parameters, by name."""
+    return Network(
+        id=id,
+        link_rate=numbers["link_rate"],
+        rtt=numbers["rtt"],
+        senders=int(numbers["senders"]),
+        buffer=numbers["buffer"],
+        mean_on=numbers["mean_on"],
+        mean_off=numbers["mean_off"],
+        loss=numbers["loss"],
+        switched=switched,
+        topology=topology,
+    )

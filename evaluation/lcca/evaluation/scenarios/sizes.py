@@ -1,0 +1,106 @@
+"""Distributions of flow sizes: packaged tables, tables of the user, lognormals."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from scipy import special
+
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.model import Model
+from lcca.remy_plus.workload import FlowSizes
+
+PACKET_BYTES = 1000
+"""Bytes of payload in a packet, unless told otherwise."""
+
+LOGNORMAL_POINTS = 4000
+
+
+class SizeTable(Model):
+    """A cumulative distribution of flow sizes as a YAML file gives it.
+
+    Attributes:
+        name: how it is called.
+        source: where it was measured.
+        points: [bytes, per cent], from 0 to 100 per cent, neither falling.
+    """
+
+    name: str
+    source: str
+    points: Annotated[tuple[tuple[float, float], ...], Field(min_length=2)]
+
+    @model_validator(mode="after")
+    def _rises(self) -> SizeTable:
+        sizes, shares = zip(*self.points, strict=True)
+        if any(b < a for column in (sizes, shares) for a, b in pairwise(column)):
+            raise ValueError("sizes and per cents must not fall")
+        if shares[0] != 0 or shares[-1] != 100 or sizes[0] < 0:
+            raise ValueError("points must go from 0 to 100 per cent, with sizes >= 0")
+        return self
+
+    def build(self, packet_bytes: float = PACKET_BYTES) -> FlowSizes:
+        """Return the distribution in packets."""
+        sizes, shares = (np.array(column) for column in zip(*self.points, strict=True))
+        return FlowSizes(self.name, tuple(sizes / packet_bytes), tuple(shares / 100))
+
+
+def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKET_BYTES) -> FlowSizes:
+    """Return a packaged distribution by name, one from a YAML file, or ``lognormal:MU:SIGMA`` (natural log of bytes).
+
+    Raises:
+        InputError: an unknown name, or a file or parameters that cannot be used.
+    """
+    name = os.fspath(name_or_path)
+    if name.startswith("lognormal:"):
+        return _lognormal_by_name(name, packet_bytes)
+    if name.endswith((".yaml", ".yml")):
+        return _read(Path(name)).build(packet_bytes)
+    folder = resources.files("lcca.evaluation.scenarios") / "flow_sizes"
+    known = sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml"))
+    if name not in known:
+        raise InputError(f"unknown flow sizes {name[:60]!r}{did_you_mean(name, known)}")
+    with resources.as_file(folder / f"{name}.yaml") as path:
+        return _read(path).build(packet_bytes)
+
+
+def lognormal(mu: float, sigma: float, packet_bytes: float = PACKET_BYTES) -> FlowSizes:
+    """Return a lognormal distribution of bytes as a fine table, cut at its quantiles 1e-6 and 1 − 1e-9."""
+    bulk = np.linspace(1e-6, 0.99, LOGNORMAL_POINTS // 2)
+    tail = 1 - np.geomspace(0.01, 1e-9, LOGNORMAL_POINTS // 2)
+    shares = np.unique(np.concatenate([bulk, tail]))
+    sizes = np.exp(mu + sigma * special.ndtri(shares)) / packet_bytes
+    return FlowSizes(
+        f"lognormal:{mu:g}:{sigma:g}", (0.0, *sizes.tolist(), float(sizes[-1])), (0.0, *shares.tolist(), 1.0)
+    )
+
+
+def _lognormal_by_name(name: str, packet_bytes: float) -> FlowSizes:
+    try:
+        mu, sigma = (float(part) for part in name.split(":")[1:])
+    except ValueError:
+        raise InputError(f"{name[:60]!r}: write lognormal:MU:SIGMA, as in lognormal:11:2") from None
+    if not (math.isfinite(mu) and 0 < sigma < 10 and abs(mu) < 30):
+        raise InputError(f"{name[:60]!r}: MU must be within ±30 and SIGMA between 0 and 10")
+    return lognormal(mu, sigma, packet_bytes)
+
+
+def _read(path: Path) -> SizeTable:
+    try:
+        found = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        return SizeTable.model_validate_json(json.dumps(found))
+    except (OSError, UnicodeDecodeError, YAMLError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(f"{path}: {where}: {first['msg'].removeprefix('Value error, ')}") from None

@@ -1,0 +1,1 @@
+"""When a comparison is settled: rules, sequences of looks, verdicts."""

@@ -1,0 +1,265 @@
+"""What every settling rule has in common: its fields, and the run of one comparison under it.
+
+A `Rule` is a value that can stand in a campaign's file. `rule.start()` returns a `Settling`, which is
+fed differences in order and looks at them when the rule says so. Its state is a function of the first
+n differences alone: it does not matter when anybody looked, nor how they were cut into batches.
+
+A new rule is one file with two small classes, the rule and its run, and a subclass of the conformance
+suite in `tests/evaluation/settling/settling_conformance.py`, which also measures its error rates.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+from scipy.special import chdtri, stdtrit
+
+from lcca.evaluation.settling.judgement import NOT_SETTLED, Look, judge
+from lcca.evaluation.settling.sequence import Moments, log_e_value, mixture_scale
+from lcca.inputs.model import Model
+
+FEWEST_ALIKE = 100
+"""Pairs before differences that were all the same may settle anything. Policies that differ on few networks look alike
+at first; after 100 equal pairs fewer than 3 % of networks differ (95 %, the rule of three)."""
+
+Arms = Literal["paired", "independent"]
+Guarantee = Literal["at every look", "at its own looks", "at its one judgement", "none"]
+
+
+class Rule(Model, ABC):
+    """When a comparison is settled.
+
+    Attributes:
+        kind: how a campaign's file names the rule.
+        margin_percent: throughput-equivalent percent that does not matter.
+        alpha: error rate of one comparison over all its looks.
+        arms: whether trial i of A and of B met the same traffic (paired), or were seeded independently.
+            Independent arms have the spread √(s_A² + s_B²), which leaves out their chance covariance as
+            Welch's test does, and n − 1 degrees of freedom, the fewest that Welch's may give.
+        first_look: pairs before anything is said.
+        every: pairs from there to the next time a look may be due, and so on.
+        skew_limit: |skewness| above which differences count as skewed.
+        ceiling: pairs at which to stop, settled or not; the last look is there. None for no limit.
+    """
+
+    guarantee: ClassVar[Guarantee]
+    """Where the error rate holds, for normal differences."""
+    caution: ClassVar[str] = ""
+    """What every reader of a verdict by this rule must be told."""
+
+    kind: str
+    margin_percent: float = Field(default=3.0, gt=0)
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    arms: Arms = "paired"
+    first_look: int = Field(default=20, ge=2)
+    every: int = Field(default=10, ge=1)
+    skew_limit: float = Field(default=2.0, gt=0)
+    ceiling: int | None = Field(default=None, ge=2)
+
+    @model_validator(mode="after")
+    def _ceiling_allows_a_look(self) -> Self:
+        if self.ceiling is not None and self.ceiling < self.first_look:
+            raise ValueError(f"ceiling must be at least first_look ({self.first_look}), got {self.ceiling}")
+        return self
+
+    def margin_bits(self, throughput_weight: float = 1.0) -> float:
+        """Return the margin in bits of a score that counts `throughput_weight` bits per doubling."""
+        return throughput_weight * math.log2(1 + self.margin_percent / 100)
+
+    def shared_among(self, comparisons: int) -> Self:
+        """Return the rule with α divided by the number of comparisons (Bonferroni)."""
+        return self.model_copy(update={"alpha": self.alpha / max(comparisons, 1)})
+
+    @abstractmethod
+    def start(self, margin: float | None = None) -> "Settling":
+        """Return a comparison without any differences yet; the margin is in bits unless given."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """How many pairs a comparison will take, judged from those seen.
+
+    Attributes:
+        likely_low: pairs needed if the effect and the noise are as kind as they may well be.
+        likely_high: pairs needed if they are as unkind, at most `ceiling`.
+        ceiling: pairs after which the interval is no wider than the margin, so that some verdict must
+            have been reached, if the noise stays as it is.
+    """
+
+    likely_low: int
+    likely_high: int
+    ceiling: int
+
+
+class Settling(ABC):
+    """A comparison on its way to a verdict, by one rule.
+
+    A verdict is frozen at the first look that reaches one: what is fed later changes nothing.
+    """
+
+    rule: Rule
+
+    def __init__(self, rule: Rule, margin: float) -> None:
+        """Start without differences; `margin` is in their unit and must be > 0."""
+        if not margin > 0:
+            raise ValueError(f"margin must be > 0, got {margin}")
+        self.rule = rule
+        self.margin = margin
+        self.looks: list[Look] = []
+        self.next_look = rule.first_look
+        self._moments = Moments()
+        self._arms = (Moments(), Moments()) if rule.arms == "independent" else None
+        self._g = math.nan
+
+    @property
+    def state(self) -> Look:
+        """The last look, or an empty one before the first."""
+        return self.looks[-1] if self.looks else Look()
+
+    @property
+    def finished(self) -> bool:
+        """Whether further differences would change nothing: settled, at the ceiling, or budget spent."""
+        ceiling = self.rule.ceiling
+        at_ceiling = ceiling is not None and self._moments.n >= ceiling
+        return at_ceiling or bool(self.looks and (self.looks[-1].verdict.settled or self._spent()))
+
+    def feed(self, differences: Iterable[float]) -> Look:
+        """Take the next paired differences in order and return the state.
+
+        Raises:
+            ValueError: if a difference is not finite, or the rule is for independent arms.
+        """
+        if self._arms:
+            raise ValueError("the rule is for independent arms: feed_arms(a, b) takes them")
+        values, at = list(differences), 0
+        while at < len(values) and not self.finished:
+            until = at + self._until_look
+            self._take(values[at:until])
+            at = until
+        return self.state
+
+    def feed_arms(self, a: Iterable[float], b: Iterable[float]) -> Look:
+        """Take the next trials of both arms, as many of A as of B, and return the state.
+
+        Paired arms are fed as differences B − A.
+
+        Raises:
+            ValueError: if a value is not finite, or one arm has more values.
+        """
+        pairs, at = list(zip(a, b, strict=True)), 0
+        if not self._arms:
+            return self.feed([y - x for x, y in pairs])
+        while at < len(pairs) and not self.finished:
+            until = at + self._until_look
+            self._take([y - x for x, y in pairs[at:until]], pairs[at:until])
+            at = until
+        return self.state
+
+    def forecast(self) -> Forecast | None:
+        """Forecast the pairs to settle from the last look; None before the first."""
+        if not self.looks:
+            return None
+        if self.state.spread == 0:  # nothing is known of the noise; if it stays so, these many settle it
+            alike = max(FEWEST_ALIKE, self.state.n)
+            return Forecast(alike, alike, alike)
+        return self._forecast()
+
+    @abstractmethod
+    def _forecast(self) -> Forecast:
+        """Forecast the pairs to settle from the last look, which saw a spread > 0."""
+
+    @abstractmethod
+    def _half_width(self, n: int, spread: float) -> float:
+        """Return half the width of the interval at a look after `n` differences of this spread > 0."""
+
+    def _due(self, n: int) -> bool:
+        """Tell whether to look at n = `next_look`; at the ceiling there is a look in any case."""
+        return True
+
+    def _interval_of_looks(self) -> int:
+        """Return the pairs from the last look to where the next may be due."""
+        return self.rule.every
+
+    def _decides(self, n: int, half_width: float) -> bool:
+        """Tell whether a look may settle anything."""
+        return True
+
+    def _spent(self) -> bool:
+        """Tell whether the rule has no looks left."""
+        return False
+
+    @property
+    def _until_look(self) -> int:
+        ceiling = self.next_look if self.rule.ceiling is None else self.rule.ceiling
+        return min(self.next_look, ceiling) - self._moments.n
+
+    def _take(self, differences: Sequence[float], pairs: Sequence[tuple[float, float]] = ()) -> None:
+        """Take differences, at most up to the next look, and look if it has come."""
+        if not all(map(math.isfinite, differences)):
+            at, wrong = next((i, d) for i, d in enumerate(differences, start=1) if not math.isfinite(d))
+            raise ValueError(f"difference {self._moments.n + at} is not finite: {wrong}")
+        self._moments.extend(differences)
+        for arm, values in zip(self._arms or (), zip(*pairs, strict=True), strict=True):
+            arm.extend(values)
+        n, ceiling = self._moments.n, self.rule.ceiling
+        if n < self.next_look:
+            return
+        if n == ceiling or self._due(n):
+            self._look()
+        following = n + self._interval_of_looks()
+        self.next_look = following if ceiling is None else min(following, ceiling)
+
+    def _spread(self) -> float:
+        if self._arms is None:
+            return self._moments.spread
+        return math.hypot(*(arm.spread for arm in self._arms))
+
+    def _look(self) -> None:
+        n, mean, spread = self._moments.n, self._moments.mean, self._spread()
+        if not self.looks:
+            self._g = mixture_scale(spread, self.margin, self.rule.alpha)
+        if spread > 0:
+            width = self._half_width(n, spread)
+        else:
+            width = 0.0 if n >= FEWEST_ALIKE else math.inf
+        low, high = mean - width, mean + width
+        verdict = judge(low, high, self.margin) if self._decides(n, width) else NOT_SETTLED
+        evidence = log_e_value(n, mean, spread, self._g)
+        self.looks.append(Look(n, mean, low, high, spread, self._moments.skewness, evidence, verdict))
+
+
+def spread_range(n: int, spread: float, confidence: float) -> tuple[float, float]:
+    """Return the χ² interval for the standard deviation of normal numbers of which n had this spread."""
+    tail, squares = (1 - confidence) / 2, (n - 1) * spread**2
+    low, high = (math.sqrt(squares / float(chdtri(n - 1, p))) for p in (tail, 1 - tail))
+    return low, high
+
+
+def forecast_pairs(
+    look: Look, margin: float, until: Callable[[float, float], int], confidence: float = 0.9
+) -> Forecast:
+    """Forecast the pairs to settle, with a range for what the pairs seen tell about mean and spread.
+
+    The point forecast is the first n whose half-width is at most max(|mean|, margin − |mean|). The
+    range moves the mean over its t interval and the spread over its χ² interval at `confidence`.
+
+    Args:
+        look: the last look.
+        margin: the difference that does not matter.
+        until: gives the first n at which the half-width is at most its first argument (a difference)
+            if the spread is its second.
+        confidence: of both intervals.
+    """
+    n, mean, spread = look.n, abs(look.mean), look.spread
+    kind, unkind = spread_range(n, spread, confidence)
+    reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * spread / math.sqrt(n)
+    near, far = max(mean - reach, 0.0), mean + reach
+    widest = max(far, margin - near)
+    narrowest = margin / 2 if near <= margin / 2 <= far else min(max(x, margin - x) for x in (near, far))
+    ceiling = until(margin / 2, spread)
+    likely_low = min(until(widest, kind), ceiling)
+    likely_high = min(until(narrowest, unkind), ceiling)
+    return Forecast(likely_low, max(likely_low, likely_high), ceiling)

@@ -1,0 +1,25 @@
+"""All settling rules, as a campaign's file may name them: `settle: {kind: group-sequential, ...}`."""
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Discriminator
+
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.cceval import CCEvalRule
+from lcca.evaluation.settling.group_sequential import GroupSequentialRule
+from lcca.evaluation.settling.repeated_t import RepeatedTRule
+from lcca.evaluation.settling.verdict import SettlingRule
+
+RULES: tuple[type[Rule], ...] = (SettlingRule, GroupSequentialRule, CCEvalRule, RepeatedTRule)
+
+
+def _default_kind(value: Any) -> Any:
+    return {"kind": "t-mixture", **value} if isinstance(value, dict) else value
+
+
+AnyRule = Annotated[
+    SettlingRule | GroupSequentialRule | CCEvalRule | RepeatedTRule,
+    Discriminator("kind"),
+    BeforeValidator(_default_kind),
+]
+"""A rule by its `kind`; the t-mixture where none is named. Type of a field: `settle: AnyRule = SettlingRule()`."""

@@ -1,0 +1,1 @@
+"""Running trials, scoring them, keeping them."""

@@ -1,0 +1,105 @@
+"""Running trials: policies × networks, all on the same traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.trials.scoring import trial_rows
+from lcca.evaluation.trials.utility import Utility
+from lcca.remy_plus.engine import NetworkList
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.simulator import Simulator
+
+
+def run_trials(
+    engine: Simulator,
+    policies: Mapping[str, Policy],
+    networks: Sequence[Network],
+    seeds: Sequence[int],
+    utility: Utility,
+    *,
+    keep_delays: bool = True,
+) -> pd.DataFrame:
+    """Run every policy on every network with every seed and return the trials table.
+
+    Policies meet the same traffic on the same (network, seed): common random numbers. Rows are ordered by policy,
+    network, seed. Columns and units: `docs/formats.md`.
+    """
+    listed = NetworkList(networks)
+    shape = (len(policies), len(listed), len(seeds))
+    policy, network, seed = (i.ravel() for i in np.indices(shape))
+    seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
+    compiled = [engine.compile(p) for p in policies.values()]
+    batch = engine.run(compiled, listed, policy, network, seed_values, keep_delays=keep_delays)
+    names = np.array(list(policies), dtype=object)
+    errors = batch.columns.get("trial_error", np.full(batch.trials, "", dtype=object))
+    identity = pd.DataFrame(
+        {
+            "policy": names[policy],
+            "network": np.array([n.id for n in networks], dtype=np.int64)[network],
+            "seed": seed_values.astype(np.int64),
+            "simulator": engine.name,
+            "status": np.where(errors == "", "ok", "failed"),
+            "error": errors.astype(str),
+            "utility": utility.name,
+            "duration_us": engine.duration,
+        }
+    )
+    measured = trial_rows(batch, utility)
+    measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
+    return pd.concat([identity, measured], axis=1)
+
+
+def network_rows(networks: Sequence[Network]) -> pd.DataFrame:
+    """Return the networks table (packets, µs; the topology as its name)."""
+    rows = pd.DataFrame([asdict(n) | {"topology": str(n.topology)} for n in networks]).drop(columns="open_flows")
+    return rows.rename(columns={"id": "network"}).astype({"network": np.int64})
+
+
+def aligned_scores(trials: pd.DataFrame, policy: str, metric: str = "score_bits") -> pd.Series:
+    """Return one policy's metric by (network, seed), in the order of the table; failed trials are NaN."""
+    rows = trials[trials["policy"] == policy]
+    values = rows[metric].where(rows["status"] == "ok")
+    return pd.Series(values.to_numpy(), index=pd.MultiIndex.from_frame(rows[["network", "seed"]]))
+
+
+def run_flows(
+    engine: Simulator, policies: Mapping[str, Policy], networks: Sequence[Network], seeds: Sequence[int]
+) -> pd.DataFrame:
+    """Run every policy on every network with every seed and return a row per flow.
+
+    For networks with open flows, or byte-switched ones. Columns: policy, network, seed, flow (number within the
+    trial), start_us, size_packets, fct_us (from the start to the last packet's arrival), ideal_fct_us (alone on the
+    link: rtt + size / link_rate, and the service at further hops), slowdown (their ratio), completed. All policies
+    meet the same flows.
+    """
+    listed = NetworkList(networks)
+    policy, network, seed = (i.ravel() for i in np.indices((len(policies), len(listed), len(seeds))))
+    seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
+    compiled = [engine.compile(p) for p in policies.values()]
+    batch = engine.run(compiled, listed, policy, network, seed_values, keep_flows=True)
+    begin = batch["flow_begin"]
+    trial = np.repeat(np.arange(batch.trials), np.diff(begin))
+    size, start = batch.floats("flow_length"), batch.floats("flow_start_us")
+    fct = batch.floats("flow_last_arrival_us") - start
+    ideal = listed.rtt[network[trial]] + size / listed.link_rate[network[trial]] + batch.further_service_us[trial]
+    complete = np.asarray(batch["flow_finished"], dtype=bool) & (batch.floats("flow_delivered") >= size)
+    return pd.DataFrame(
+        {
+            "policy": np.array(list(policies), dtype=object)[policy[trial]],
+            "network": np.array([n.id for n in networks], dtype=np.int64)[network[trial]],
+            "seed": seed_values[trial].astype(np.int64),
+            "flow": np.arange(len(trial)) - np.asarray(begin)[trial],
+            "start_us": start,
+            "size_packets": size,
+            "fct_us": np.where(complete, fct, np.nan),
+            "ideal_fct_us": ideal,
+            "slowdown": np.where(complete, fct / ideal, np.nan),
+            "completed": complete,
+        }
+    )

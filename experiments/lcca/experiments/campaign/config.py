@@ -1,0 +1,426 @@
+"""A campaign's configuration: which networks, signal sets and utilities, how to train, how to settle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.rules import AnyRule
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utility import UtilityModel
+from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_value
+from lcca.inputs.errors import InputError
+from lcca.inputs.model import Model
+from lcca.inputs.problems import ConfigError, Keys, Problem
+from lcca.inputs.validation import validate
+from lcca.remy_plus.engine import Model as EngineModel
+from lcca.remy_plus.policies.policy import baseline as policy
+from lcca.remy_plus.topology import Topology
+from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
+from lcca.trainers.drl import PpoConfig, RecurrentPpoConfig, SacConfig
+from lcca.trainers.rplus import RplusConfig
+
+FILES = ("networks",)
+"""Keys whose value may be the name of a file that holds the mapping."""
+
+GRID = "grid"
+"""The key of a file that holds many campaigns; see `lcca.experiments.campaign.grid`."""
+
+YAML_ENDINGS = (".yaml", ".yml")
+
+
+def _named(value: Any) -> Any:
+    return signal_set(value) if isinstance(value, str) else value
+
+
+def _name_or_content(signals: SignalSet) -> str | dict[str, Any]:
+    packaged = packaged_sets().get(signals.name) == signals
+    return signals.name if packaged else signals.model_dump(mode="json")
+
+
+NamedSet = Annotated[SignalSet, BeforeValidator(_named), PlainSerializer(_name_or_content)]
+"""A signal set: the name of a packaged one, a YAML file, or written out in the campaign's file."""
+
+
+def _kind_of_trainer(value: Any) -> Any:
+    return {"kind": "rplus", **value} if isinstance(value, dict) else value
+
+
+AnyTrainer = Annotated[
+    RplusConfig | PpoConfig | RecurrentPpoConfig | SacConfig, Discriminator("kind"), BeforeValidator(_kind_of_trainer)
+]
+"""A trainer by its `kind`; the R+ search where none is named."""
+
+
+class LinkModel(Model):
+    """Options of the network model; see `lcca.remy_plus.engine.Model`."""
+
+    link_interval: Annotated[float, Field(gt=0)] = 10.0
+    rplus_link_window: bool = False
+
+    def build(self) -> EngineModel:
+        """Return the engine's form."""
+        return EngineModel(self.link_interval, self.rplus_link_window)
+
+
+class Ns3Config(Model):
+    """The truth check in ns-3.
+
+    Attributes:
+        pick: which simulator's scores pick a training's checkpoint: "ns3", among the finalists, or "engine", and then
+            only champions run in ns-3.
+        finalists: with pick "ns3", how many of a training's checkpoints run there, the best ones by the engine; null
+            for all, the paper's way, which is 100 to 1,000 times as dear.
+        networks: fresh networks for the results, and as many to pick checkpoints on.
+        runs: seeds per network.
+        topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way.
+        baselines: policies that run beside the champions, such as cubic or vegas:alpha=2.
+        header_bytes: of in-network signals in every packet; null for 4 per signal used, 0 for free signals.
+        min_rto: µs, smallest retransmission timeout.
+    """
+
+    pick: Literal["engine", "ns3"] = "ns3"
+    finalists: Annotated[int, Field(ge=1)] | None = 3
+    networks: Annotated[int, Field(ge=2)] = 50
+    runs: Annotated[int, Field(ge=1)] = 1
+    topologies: Annotated[tuple[str, ...], Field(min_length=1)] = ("dumbbell",)
+    baselines: tuple[str, ...] = ()
+    header_bytes: Annotated[int, Field(ge=0, le=256)] | None = None
+    min_rto: Annotated[float, Field(gt=0)] = 5000.0
+
+    @field_validator("topologies")
+    @classmethod
+    def _topologies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(str(Topology.of(name)) for name in names)
+
+    @field_validator("topologies", "baselines")
+    @classmethod
+    def _distinct(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return _once(values)
+
+    @field_validator("baselines")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            policy(name)
+        return names
+
+    def options(self) -> Ns3Options:
+        """Return ns-3's options."""
+        return Ns3Options(header_bytes=self.header_bytes, min_rto=self.min_rto)
+
+
+class ValidationConfig(Model):
+    """Networks on which each training's best checkpoint is picked; fresh ones, the same for all policies.
+
+    With `ns3`, the champions are checked there, and it may pick the checkpoints too.
+    """
+
+    networks: Annotated[int, Field(ge=2)] = 200
+    ns3: Ns3Config | None = None
+
+
+class TestConfig(Model):
+    """Fresh (network, seed) pairs on which results are reported.
+
+    All policies meet the same pairs, `block` at a time, until every comparison of champions is settled or `pairs` are
+    used up; at least `at_least` are run, since signal sets and the question where a signal helps need more than the
+    clearest comparison.
+    """
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    pairs: Annotated[int, Field(ge=20)] = 2000
+    at_least: Annotated[int, Field(ge=1)] = 200
+    block: Annotated[int, Field(ge=1)] = 50
+
+
+class WhereConfig(Model):
+    """Repeated trials per network, for the significance of differences on single networks (the paper's Eq. 2)."""
+
+    networks: Annotated[int, Field(ge=2)] = 100
+    seeds: Annotated[int, Field(ge=2)] = 10
+
+
+class ElsewhereConfig(Model):
+    """Networks of another kind on which the champions are tested too: what was learnt here, used there.
+
+    Attributes:
+        name: of the condition.
+        networks: another space, or a file with it; the campaign's own if left out.
+        topology: of every network, instead of the space's.
+        pairs: at most so many (network, seed) pairs; fewer if everything is settled.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
+    networks: NetworkSpace | None = None
+    topology: str | None = None
+    pairs: Annotated[int, Field(ge=20)] = 500
+
+    @field_validator("topology")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        return None if name is None else str(Topology.of(name))
+
+    @model_validator(mode="after")
+    def _elsewhere(self) -> ElsewhereConfig:
+        if self.networks is None and self.topology is None:
+            raise ValueError("give networks, topology or both: what differs from the campaign's networks")
+        return self
+
+    def space(self, own: NetworkSpace) -> NetworkSpace:
+        """Return the space that networks are drawn from."""
+        found = self.networks or own
+        if self.topology is None:
+            return found
+        return NetworkSpace.model_validate(found.model_dump(mode="json") | {"topology": self.topology})
+
+
+class CampaignConfig(Model):
+    """A campaign: learn a policy per signal set and utility, compare them on fresh networks.
+
+    Attributes:
+        name: names the folder of its runs.
+        seed: everything random follows from it.
+        networks: the space that networks are drawn from, or a file with it.
+        signal_sets: names of packaged sets, files, or sets written out.
+        headers: what carries signals of the network: names of the catalogue, files, descriptions, or grids over their
+            fields. Each is a candidate beside the signal sets: its signals are the baseline's and those it carries.
+        packet_bytes: of a data packet without headers: what their bytes are charged against.
+        baseline: the signal set that the others are compared with, by its name or its file.
+        utilities: names of the paper's utilities, or name and weights.
+        trainer: how to learn.
+        start: "scratch": every search begins with one rule, as the paper's do; "baseline": a first training with the
+            baseline's signals comes before, and all searches, the baseline's too, go on from its rules with a budget of
+            their own.
+        training_seeds: each signal set is trained once per seed.
+        validation: networks that pick a training's checkpoint.
+        test: networks that results are reported on.
+        where: repeated trials of the champions on single networks; left out if null.
+        elsewhere: other networks or topologies on which the champions are tested too: robustness and generalisation.
+        settle: when a comparison is settled.
+        model: options of the network model.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+    seed: Annotated[int, Field(ge=0)] = 1
+    networks: NetworkSpace
+    signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
+    baseline: Annotated[str, Field(validate_default=True)] = "e2e"
+    headers: tuple[HeaderEntry, ...] = ()
+    packet_bytes: Annotated[int, Field(ge=64, le=65535)] = 1500
+    utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
+    trainer: AnyTrainer
+    start: Literal["scratch", "baseline"] = "scratch"
+    training_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
+    validation: ValidationConfig = ValidationConfig()
+    test: TestConfig = TestConfig()
+    where: WhereConfig | None = None
+    elsewhere: tuple[ElsewhereConfig, ...] = ()
+    settle: AnyRule = SettlingRule()
+    model: LinkModel = LinkModel()
+
+    @field_validator("signal_sets")
+    @classmethod
+    def _distinct_sets(cls, sets: tuple[SignalSet, ...]) -> tuple[SignalSet, ...]:
+        _once(tuple(each.name for each in sets))
+        return sets
+
+    @field_validator("baseline", mode="before")
+    @classmethod
+    def _name_of_file(cls, value: Any) -> Any:
+        return signal_set(value).name if isinstance(value, str) and value.endswith(YAML_ENDINGS) else value
+
+    @field_validator("elsewhere")
+    @classmethod
+    def _distinct_conditions(cls, conditions: tuple[ElsewhereConfig, ...]) -> tuple[ElsewhereConfig, ...]:
+        _once(tuple(each.name for each in conditions))
+        return conditions
+
+    @field_validator("training_seeds")
+    @classmethod
+    def _distinct_seeds(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        return _once(seeds)
+
+    @field_validator("utilities")
+    @classmethod
+    def _distinct_utilities(cls, models: tuple[UtilityModel, ...]) -> tuple[UtilityModel, ...]:
+        _once(tuple(each.name for each in models))
+        return models
+
+    @field_validator("baseline")
+    @classmethod
+    def _baseline_is_trained(cls, name: str, info: ValidationInfo) -> str:
+        known = [each.name for each in info.data.get("signal_sets", ())]
+        if known and name not in known:
+            listed = ", ".join(known)
+            raise ValueError(f"the baseline {name!r} is none of the campaign's signal_sets ({listed}); add it there")
+        return name
+
+    @model_validator(mode="after")
+    def _distinct_ids(self) -> CampaignConfig:
+        for candidate in self.candidates:
+            if candidate.header and candidate.signals.signals == self.base.signals:
+                raise ValueError(f"header {candidate.name} carries no signal that {self.baseline} lacks; leave it out")
+        _once(tuple(f"{c.name}.{u.name}" for c in self.candidates for u in self.utilities))
+        return self
+
+    @model_validator(mode="after")
+    def _can_go_on(self) -> CampaignConfig:
+        if self.start == "baseline" and not isinstance(self.trainer, RplusConfig):
+            raise ValueError(f"start: baseline needs trainer.kind rplus, not {self.trainer.kind}")
+        for candidate in self.candidates if self.start == "baseline" else ():
+            if missing := [name for name in self.base.signals if name not in candidate.signals.signals]:
+                raise ValueError(f"start: {candidate.name} lacks {', '.join(missing)} of {self.baseline}: use scratch")
+        return self
+
+    @model_validator(mode="after")
+    def _enough_pairs(self) -> CampaignConfig:
+        if self.test.pairs < self.settle.first_look:
+            raise ValueError(
+                f"test.pairs ({self.test.pairs}) must be at least settle.first_look ({self.settle.first_look}), "
+                "or nothing can ever be settled"
+            )
+        return self
+
+    @property
+    def base(self) -> SignalSet:
+        """The baseline's signal set."""
+        return next(each for each in self.signal_sets if each.name == self.baseline)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Everything that is trained and compared: the signal sets, then the headers."""
+        sets = tuple(Candidate(each, None, self.packet_bytes) for each in self.signal_sets)
+        return sets + header_candidates(self.headers, self.base, self.packet_bytes)
+
+    @property
+    def rule(self) -> Rule:
+        """The settling rule, which looks for the last time when the pairs are used up."""
+        ceiling = min(self.settle.ceiling or self.test.pairs, self.test.pairs)
+        return self.settle.model_copy(update={"ceiling": ceiling})
+
+    @property
+    def hash(self) -> str:
+        """Twelve hex digits that name everything in this configuration, the signal sets' content included."""
+        content = self.model_dump(mode="json") | {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    twice = [v for i, v in enumerate(values) if v in values[:i]]
+    if twice:
+        raise ValueError(f"{twice[0]!r} is listed twice")
+    return values
+
+
+def read_campaign(
+    path: str | os.PathLike[str], overrides: Iterable[str] = (), seed: int | None = None
+) -> CampaignConfig:
+    """Read a campaign's YAML file, with `--set` overrides and another seed if given.
+
+    Names of files are relative to the file that says them; in an override, to the working folder.
+
+    Raises:
+        ConfigError: listing every problem, by file and line.
+    """
+    document = read_with_files(path, overrides, seed)
+    if GRID in document.data:
+        raise ConfigError(Problem(document.place((GRID,)), (GRID,), "only `lcca sweep` runs a grid; leave it out here"))
+    return validate(document, CampaignConfig)
+
+
+def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (), seed: int | None = None) -> Document:
+    """Read a YAML file with overrides, and the files that its keys name."""
+    extra = [] if seed is None else [f"seed={seed}"]
+    return with_files(apply_overrides(with_files(read_document(path)), [*overrides, *extra]))
+
+
+def with_files(document: Document) -> Document:
+    """Put the content of files where their names stand."""
+    elsewhere = document.data.get("elsewhere")
+    ways: list[Keys] = [(key,) for key in FILES]
+    ways += [("elsewhere", i, "networks") for i in range(len(elsewhere))] if isinstance(elsewhere, list) else []
+    for way in ways:
+        document = _included(document, way)
+    return _placed_sets(document)
+
+
+def _included(document: Document, keys: Keys) -> Document:
+    """Put the mapping of the file that the value at `keys` names in its place; its lines go on pointing into it."""
+    name = _at(document.data, keys)
+    if not isinstance(name, str):
+        return document
+    path = _beside(document, keys, name)
+    if not path.is_file():
+        place = document.place(keys)
+        here = "the working folder" if place.source == OVERRIDE else "this file"
+        raise ConfigError(Problem(place, keys, f"{path}: no such file; name one relative to {here}"))
+    inner = read_document(path)
+    return with_value(document, keys, inner.data, inner.places)
+
+
+def _at(data: Any, keys: Keys) -> Any:
+    for key in keys:
+        if isinstance(data, list) and isinstance(key, int):
+            data = data[key]
+        else:
+            data = data.get(key) if isinstance(data, dict) else None
+    return data
+
+
+def _placed_sets(document: Document) -> Document:
+    """Make the names of signal sets' and headers' files independent of where they were written."""
+    data = dict(document.data)
+    if isinstance(data.get("headers"), list):
+        data["headers"] = [_placed_header(document, ("headers", i), each) for i, each in enumerate(data["headers"])]
+    if isinstance(data.get("signal_sets"), list):
+        data["signal_sets"] = [
+            _placed(document, ("signal_sets", i), each) for i, each in enumerate(data["signal_sets"])
+        ]
+    if "baseline" in data:
+        data["baseline"] = _placed(document, ("baseline",), data["baseline"])
+    return Document(document.path, data, document.places)
+
+
+def _placed_header(document: Document, keys: Keys, entry: Any) -> Any:
+    if isinstance(entry, dict) and "header" in entry:
+        return {**entry, "header": _placed(document, (*keys, "header"), entry["header"])}
+    return _placed(document, keys, entry)
+
+
+def _placed(document: Document, keys: Keys, value: Any) -> Any:
+    is_file = isinstance(value, str) and value.endswith(YAML_ENDINGS)
+    return str(_beside(document, keys, value).absolute()) if is_file else value
+
+
+def _beside(document: Document, keys: Keys, name: str) -> Path:
+    """Return the path of a file that the value at `keys` names."""
+    source = document.place(keys).source
+    folder = Path() if source == OVERRIDE else Path(source).parent
+    return Path(os.path.normpath(folder / name))
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise an `InputError` with this message unless the condition holds."""
+    if not condition:
+        raise InputError(message)

@@ -1,0 +1,132 @@
+"""Many campaigns in one file: `grid` says which keys take which values.
+
+    grid:
+      networks: {default: ../networks/default.yaml, high-senders: ../networks/high-senders.yaml}
+      model.link_interval: [10, 100]
+
+A *point* is one combination, a campaign of its own. Trainings that points share are done once (see `cells`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from lcca.experiments.campaign.config import GRID, CampaignConfig, read_with_files, with_files
+from lcca.inputs.documents import Document, way_of, with_value
+from lcca.inputs.problems import ConfigError, Keys, Problem
+from lcca.inputs.validation import validate
+
+MOST_POINTS = 1000
+
+
+@dataclass(frozen=True)
+class Point:
+    """One campaign of a grid.
+
+    Attributes:
+        name: its values' names, as in ``high-senders_100``; empty where there is no grid.
+        config: the campaign.
+    """
+
+    name: str
+    config: CampaignConfig
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The campaigns of a file.
+
+    Attributes:
+        name: the file's.
+        points: at least one.
+    """
+
+    name: str
+    points: tuple[Point, ...]
+
+    @property
+    def single(self) -> bool:
+        """Whether it is just one campaign, without a grid."""
+        return not self.points[0].name
+
+    @property
+    def hash(self) -> str:
+        """Twelve hex digits that name everything in it."""
+        content = "\n".join(f"{point.name} {point.config.hash}" for point in self.points)
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+    @property
+    def folder(self) -> Path:
+        """Where it goes unless told otherwise."""
+        return Path("results") / self.name / self.hash
+
+
+def read_grid(path: str | PathLike[str], overrides: Iterable[str] = (), seed: int | None = None) -> Grid:
+    """Read a campaign's YAML file and the points of its grid; see `read_campaign`.
+
+    Raises:
+        ConfigError: listing every problem, by file and line.
+    """
+    document = read_with_files(path, overrides, seed)
+    if GRID not in document.data:
+        config = validate(document, CampaignConfig)
+        return Grid(config.name, (Point("", config),))
+    axes = _axes(document)
+    bare = Document(document.path, {k: v for k, v in document.data.items() if k != GRID}, document.places)
+    points = tuple(_point(bare, document, axes, choice) for choice in itertools.product(*axes.values()))
+    names = [point.name for point in points]
+    if twice := next((name for i, name in enumerate(names) if name in names[:i]), None):
+        raise _problem(document, (GRID,), f"two points are called {twice!r}; name the values: {{name: value, ...}}")
+    return Grid(str(document.data.get("name")), points)
+
+
+def _axes(document: Document) -> dict[str, list[tuple[str, Keys]]]:
+    """Return, for each key of the grid, its values: a name and the way to it in the document."""
+    grid = document.data[GRID]
+    if not isinstance(grid, dict) or not grid:
+        raise _problem(document, (GRID,), "must be a mapping of keys, each with its values")
+    axes = {str(key): list(_values(document, key, values)) for key, values in grid.items()}
+    count = len(list(itertools.product(*axes.values())))
+    if not 1 <= count <= MOST_POINTS:
+        raise _problem(document, (GRID,), f"{count:,} points; between 1 and {MOST_POINTS:,} are possible")
+    return axes
+
+
+def _values(document: Document, key: str, values: Any) -> Iterator[tuple[str, Keys]]:
+    if isinstance(values, dict):
+        yield from ((_word(name), (GRID, key, name)) for name in values)
+    elif isinstance(values, list):
+        yield from ((_word(value), (GRID, key, i)) for i, value in enumerate(values))
+    else:
+        raise _problem(document, (GRID, key), "must be a list of values, or a mapping of names to values")
+
+
+def _point(
+    bare: Document, whole: Document, axes: dict[str, list[tuple[str, Keys]]], choice: tuple[tuple[str, Keys], ...]
+) -> Point:
+    document = bare
+    for key, (_, way) in zip(axes, choice, strict=True):
+        value: Any = whole.data
+        for step in way:
+            value = value[step]
+        places = {other[len(way) :]: place for other, place in whole.places.items() if other[: len(way)] == way}
+        document = with_value(document, way_of(document, key.split(".")), value, places)
+    name = "_".join(name for name, _ in choice)
+    named = with_value(document, ("name",), f"{document.data.get('name')}.{name}", {(): document.place(("name",))})
+    return Point(name, validate(with_files(named), CampaignConfig))
+
+
+def _word(value: Any) -> str:
+    text = Path(value).stem if isinstance(value, str) and value.endswith((".yaml", ".yml")) else str(value)
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", text).strip("-")[:30] or "x"
+
+
+def _problem(document: Document, keys: Keys, text: str) -> ConfigError:
+    return ConfigError(Problem(document.place(keys), keys, text))

@@ -1,0 +1,1 @@
+"""Training and testing controllers of marking thresholds."""

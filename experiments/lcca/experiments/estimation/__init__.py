@@ -1,0 +1,1 @@
+"""Estimating one metric of one policy."""

@@ -1,0 +1,1 @@
+"""What every kind of run needs: its folder, costs, seeds, progress, version."""

@@ -1,0 +1,112 @@
+"""What a campaign will cost, before it starts: trainings, trials and time."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from lcca.evaluation.trials.running import run_trials
+from lcca.experiments.campaign.config import CampaignConfig
+from lcca.experiments.campaign.plan import learners, roots
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.sweep.cache import CellStore
+from lcca.experiments.sweep.training import engine_of
+from lcca.remy_plus.policies.rules import one_rule
+from lcca.trainers.drl import DrlConfig
+
+PROBES = 24
+"""Networks that the pace is measured on."""
+
+PROBE = (2.0, 0.9, 0.25)
+"""Action of the one rule that it is measured with: links are busy, as they are in most of a search's trials."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What one campaign will take.
+
+    Attributes:
+        trainings: id and cell of each, and whether it is done already.
+        budget: what one training may take, in the trainer's own unit; None without a budget.
+        unit: of the budget.
+        tests_least: trials of the test phase, if everything is settled at once.
+        tests_most: if nothing ever is.
+        trial_cpu_s: CPU seconds of a trial of this space, measured on `PROBES` networks under one rule.
+        jobs: cores.
+    """
+
+    trainings: tuple[tuple[str, str, bool], ...]
+    budget: int | None
+    unit: str
+    tests_least: int
+    tests_most: int
+    trial_cpu_s: float
+    jobs: int
+
+    @property
+    def to_train(self) -> int:
+        """Trainings that are not done yet."""
+        return sum(not done for _, _, done in self.trainings)
+
+    @property
+    def wall_s(self) -> tuple[float, float] | None:
+        """Seconds, least and most; None where trainings have no budget of trials."""
+        if self.to_train and (self.budget is None or self.unit != "trials"):
+            return None
+        training = self.to_train * (self.budget or 0)
+        pace = self.trial_cpu_s / self.jobs
+        return (training + self.tests_least) * pace, (training + self.tests_most) * pace
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        ends = self.wall_s
+        return {
+            "trainings": [{"id": id, "cell": cell, "done": done} for id, cell, done in self.trainings],
+            "to_train": self.to_train,
+            "budget": self.budget,
+            "unit": self.unit,
+            "test_trials": [self.tests_least, self.tests_most],
+            "trial_cpu_s": round(self.trial_cpu_s, 6),
+            "jobs": self.jobs,
+            "wall_s": None if ends is None else [round(end, 1) for end in ends],
+        }
+
+
+def forecast(config: CampaignConfig, cells: CellStore, jobs: int) -> Forecast:
+    """Return what a campaign will cost here; runs a few trials to measure the pace."""
+    plan = learners(config)
+    first = roots(config)
+    trainings = tuple(
+        (learner.id, cell, cells.has(cell)) for learner in [*first, *plan] for cell in [learner.cell(config)]
+    )
+    tested = len(plan) + sum(learner.candidate.costs for learner in plan)
+    conditions = len(config.elsewhere) * len(config.candidates) * len(config.utilities)
+    elsewhere = sum(each.pairs for each in config.elsewhere) * len(config.candidates) * len(config.utilities)
+    repeated = config.where.networks * config.where.seeds * len(config.candidates) if config.where else 0
+    validation = len(plan) * config.validation.networks
+    budget, unit = _budget(config)
+    return Forecast(
+        trainings,
+        budget,
+        unit,
+        tested * config.test.at_least + conditions * config.test.block + repeated + validation,
+        tested * config.test.pairs + elsewhere + repeated + 5 * validation,
+        _trial_cpu_s(config),
+        min(jobs, len(os.sched_getaffinity(0))),
+    )
+
+
+def _budget(config: CampaignConfig) -> tuple[int | None, str]:
+    trainer = config.trainer
+    return (trainer.steps, "decisions") if isinstance(trainer, DrlConfig) else (trainer.budget_trials, "trials")
+
+
+def _trial_cpu_s(config: CampaignConfig) -> float:
+    networks = config.networks.draw(derive(config.seed, "forecast"), PROBES)
+    engine, utility = engine_of(config, 1), config.utilities[0].build()
+    probes = {c.name: c.equip(one_rule(c.signals.signals).with_action(0, *PROBE)) for c in config.candidates}
+    began = time.process_time()
+    run_trials(engine, probes, networks, [1], utility, keep_delays=False)
+    return (time.process_time() - began) / PROBES / len(probes)

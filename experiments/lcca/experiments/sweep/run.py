@@ -1,0 +1,182 @@
+"""A whole campaign: train, pick, test, say what is settled, write the report."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.report.report import render
+from lcca.evaluation.trials.executors import executor
+from lcca.experiments.campaign.config import CampaignConfig
+from lcca.experiments.campaign.plan import learners, roots
+from lcca.experiments.runs.costs import Costs
+from lcca.experiments.runs.folder import COMPLETE, RunFolder, read_json
+from lcca.experiments.runs.progress import Reporter, Task
+from lcca.experiments.runs.remaining import more_pairs
+from lcca.experiments.sweep.cache import CellStore
+from lcca.experiments.sweep.contest import Contest, contests
+from lcca.experiments.sweep.generalisation import run_elsewhere
+from lcca.experiments.sweep.ns3_validation import run_truth, truth_summary
+from lcca.experiments.sweep.per_network import run_where, where_network_rows
+from lcca.experiments.sweep.selection import choose
+from lcca.experiments.sweep.side_by_side import train_side_by_side
+from lcca.experiments.sweep.summary import all_comparisons, summary, verdicts
+from lcca.experiments.sweep.test_phase import run_tests, tested_networks
+from lcca.experiments.sweep.training import engine_of, learning_rows, train
+from lcca.gym_envs.ns3.simulator import installed
+from lcca.inputs.files import write_atomically
+from lcca.remy_plus.engine import Engine
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a campaign's run lies and what it found."""
+
+    folder: Path
+    summary: dict[str, Any]
+
+
+def sweep(
+    config: CampaignConfig,
+    path: Path,
+    *,
+    jobs: int,
+    resume: bool,
+    quiet: bool = False,
+    place: str = "local",
+    cells: Path | None = None,
+    trainings: int = 1,
+) -> Result:
+    """Run a campaign to its end, going on from whatever its folder holds.
+
+    Args:
+        config: the campaign.
+        path: its run's folder.
+        jobs: threads, or workers of another place; never changes a result.
+        resume: go on with a run that is there.
+        quiet: say nothing.
+        place: where trials run, an executor's name; never changes a result.
+        cells: a folder of finished trainings, used and added to; None trains everything here.
+        trainings: how many policies learn at once, each on one thread; 1 gives each in turn all the jobs.
+
+    Raises:
+        InputError: the folder cannot be used; see `RunFolder.open`.
+    """
+    folder = RunFolder.open(path, config, resume)
+    reporter = Reporter(path / "log.txt", quiet)
+    try:
+        if folder.complete:
+            return _finished(folder, reporter)
+        with executor(place, jobs) as runner:
+            return _run(folder, engine_of(config, jobs, runner), reporter, CellStore(cells), trainings)
+    finally:
+        reporter.close()
+        folder.close()
+
+
+def _finished(folder: RunFolder, reporter: Reporter) -> Result:
+    reporter.show(f"{folder.path}: complete already; nothing to do")
+    mend = "delete it and resume"
+    return Result(folder.path, read_json(folder.path / "summary.json", mend))
+
+
+def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cells: CellStore, trainings: int) -> Result:
+    config, costs = folder.config, Costs(folder)
+    if config.validation.ns3:
+        installed()  # or say so before hours of training
+    plan = learners(config)
+    reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
+    folder.set_state("training")
+    first = roots(config)
+    if trainings > 1:
+        for part in filter(None, (first, plan)):
+            train_side_by_side(folder, part, costs, reporter, cells, trainings)
+    for root in first:
+        train(folder, root, engine, costs, reporter, " (what all go on from)", cells)
+    curves = [
+        learning_rows(learner, train(folder, learner, engine, costs, reporter, f" ({i} of {len(plan)})", cells))
+        for i, learner in enumerate(plan, 1)
+    ]
+    write_parquet(folder, "learning.parquet", pd.concat(curves, ignore_index=True))
+    folder.set_state("testing")
+    chosen = []
+    with reporter.task("picking checkpoints on validation networks", total=len(plan)) as task:
+        for i, learner in enumerate(plan):
+            chosen.append(choose(folder, learner, engine, costs))
+            task.update(i + 1, f"{learner.id}: {chosen[-1].validation_score_bits:.3f} bits")
+    groups = contests(chosen)
+    trials = {contest.utility.name: _test(folder, contest, engine, costs, reporter) for contest in groups}
+    for contest in groups:
+        run_where(folder, contest, engine, costs)
+    checked = [(contest, _truth(folder, contest, engine, costs, reporter)) for contest in groups]
+    there = [row for contest in groups for row in _elsewhere(folder, contest, engine, costs, reporter)]
+    if config.where:
+        write_parquet(folder, "where-networks.parquet", where_network_rows(folder))
+    write_parquet(folder, "networks.parquet", tested_networks(config, pd.concat(list(trials.values()))))
+    found = all_comparisons(config, groups, trials)
+    content = summary(config, groups, trials, found)
+    if config.validation.ns3:
+        content["ns3"] = [row for contest, rows in checked for row in truth_summary(config, contest, rows)]
+    if there:
+        content["elsewhere"] = there
+    folder.write_json("summary.json", content)
+    folder.write_json("verdicts.json", verdicts(found))
+    reporter.say("drawing the report")
+    render(folder.path)
+    folder.set_state(COMPLETE)
+    return Result(folder.path, content)
+
+
+def _test(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter) -> pd.DataFrame:
+    title, test = f"testing on fresh networks (utility {contest.utility.name})", folder.config.test
+    with reporter.task(title, total=test.pairs) as task:
+
+        def tell(pairs: int, found: list[Comparison]) -> None:
+            task.update(pairs, _standing(pairs, found), more_pairs(found, pairs, test.at_least, test.pairs))
+
+        return run_tests(folder, contest, engine, costs, tell)
+
+
+def _elsewhere(
+    folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter
+) -> list[dict[str, Any]]:
+    rows = []
+    for condition in folder.config.elsewhere:
+        title = f"testing elsewhere: {condition.name} (utility {contest.utility.name})"
+        with reporter.task(title, total=condition.pairs) as task:
+
+            def tell(pairs: int, found: list[Comparison], task: Task = task) -> None:
+                task.update(pairs, _standing(pairs, found))
+
+            rows.append(run_elsewhere(folder, contest, condition, engine, costs, tell))
+    return rows
+
+
+def _truth(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter) -> pd.DataFrame:
+    wanted = folder.config.validation.ns3
+    if wanted is None:
+        return pd.DataFrame()
+    title = f"checking in ns-3 (utility {contest.utility.name})"
+    with reporter.task(title, total=wanted.networks * len(wanted.topologies)) as task:
+        return run_truth(folder, contest, engine, costs, task.update)
+
+
+def write_parquet(folder: RunFolder, name: str, table: pd.DataFrame) -> None:
+    """Write a table into the folder, whole or not at all."""
+    buffer = io.BytesIO()
+    table.to_parquet(buffer, index=False)
+    write_atomically(folder.path / name, buffer.getvalue())
+
+
+def _standing(pairs: int, found: list[Comparison]) -> str:
+    """Say how far the comparisons are, with a forecast for those that are open."""
+    words = []
+    for c in found:
+        ahead = f", likely {c.likely_n[0]}–{c.likely_n[1]} pairs" if c.likely_n else ""
+        words.append(f"{c.B.split(f'.{c.utility}.')[0]} {c.verdict.name}{ahead}")
+    return f"{pairs} pairs: " + "; ".join(words)

@@ -1,0 +1,115 @@
+"""Picking each training's checkpoint on validation networks, which neither training nor the report uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.campaign.config import CampaignConfig
+from lcca.experiments.campaign.plan import Learner, policy_folder
+from lcca.experiments.runs.costs import Costs
+from lcca.experiments.runs.folder import RunFolder
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.sweep.ns3_check import ns3_of, score_checkpoints
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.rules import RuleTable
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A training's policy: its best checkpoint.
+
+    Attributes:
+        learner: the training.
+        checkpoint: file name of the round, as in ``round-02.json``.
+        table: the policy.
+        validation_score_bits: its mean score on the validation networks, in the fast engine.
+    """
+
+    learner: Learner
+    checkpoint: str
+    table: RuleTable | MlpPolicy
+    validation_score_bits: float
+
+    @property
+    def rules(self) -> int:
+        """How many rules it has; 0 for a network."""
+        return len(self.table) if isinstance(self.table, RuleTable) else 0
+
+    @property
+    def free(self) -> Policy:
+        """The policy as simulators run it, with the bytes of its header free."""
+        return self.learner.candidate.equip(self.table)
+
+    @property
+    def charged(self) -> Policy:
+        """The policy as simulators run it, with the bytes of its header charged."""
+        return self.learner.candidate.equip(self.table, charged=True)
+
+
+def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) -> Chosen:
+    """Run all checkpoints of a training on the validation networks; write the best one to policies/<id>.json."""
+    files = sorted(policy_folder(folder.path, learner).glob("round-*.json"))
+    mend = f"remove {folder.path / 'training' / learner.id}.json and resume to train it again"
+    if not files:
+        raise InputError(f"{policy_folder(folder.path, learner)}: its checkpoints are gone; {mend}")
+    store = TrialStore(folder.path / "trials")
+    part = f"validation-{learner.id}"
+    if not store.has(part):
+        with costs.phase("validation") as cost:
+            rows = _validate(folder.config, learner, engine, files)
+            rows["phase"] = "validation"
+            store.add(part, rows)
+            cost.trials += len(rows)
+            cost.packets += int(rows["packets_delivered"].sum())
+    scores = store.read(part).groupby("policy")["score_bits"].mean()
+    if set(scores.index) != {_checkpoint_id(learner, f) for f in files}:
+        raise InputError(f"{policy_folder(folder.path, learner)}: not the checkpoints that were validated; {mend}")
+    ranked = sorted(files, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name), reverse=True)
+    wanted = folder.config.validation.ns3
+    if wanted is not None and wanted.pick == "ns3":
+        best = _best_in_ns3(folder, learner, engine, costs, ranked[: wanted.finalists])
+    else:
+        best = ranked[0]
+    kept = policyfile.read(best)
+    if not isinstance(kept.policy, RuleTable | MlpPolicy):
+        raise InputError(f"{best}: not a trained policy; delete the run's policies/ and training/ and resume")
+    policyfile.write(folder.path / "policies" / f"{learner.id}.json", kept)
+    return Chosen(learner, best.name, kept.policy, float(np.float64(scores[_checkpoint_id(learner, best)])))
+
+
+def _best_in_ns3(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, finalists: list[Path]) -> Path:
+    """Return the checkpoint with the best mean score in ns-3."""
+    store, part = TrialStore(folder.path / "trials"), f"validation-ns3-{learner.id}"
+    if not store.has(part):
+        with costs.phase("ns3") as cost:
+            checkpoints = _policies(learner, finalists)
+            rows = score_checkpoints(folder.config, learner, ns3_of(folder.config, engine), checkpoints)
+            store.add(part, rows.assign(phase="validation-ns3"))
+            cost.trials += len(rows)
+            cost.packets += int(rows["packets_delivered"].sum())
+    scores = store.read(part).groupby("policy")["score_bits"].mean()
+    return max(finalists, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name))
+
+
+def _validate(config: CampaignConfig, learner: Learner, engine: Engine, files: list[Path]) -> pd.DataFrame:
+    seed = derive(config.seed, "validation")
+    networks = config.networks.draw(seed, config.validation.networks)
+    return run_trials(engine, _policies(learner, files), networks, [seed], learner.utility, keep_delays=False)
+
+
+def _policies(learner: Learner, files: list[Path]) -> dict[str, Policy]:
+    return {_checkpoint_id(learner, f): learner.candidate.equip(policyfile.read(f).policy) for f in files}
+
+
+def _checkpoint_id(learner: Learner, file: Path) -> str:
+    return f"{learner.id}.{file.stem}"

@@ -1,0 +1,1 @@
+"""Tuning hand-designed congestion controls."""

@@ -1,0 +1,337 @@
+"""Tuning a congestion control for a network space: the search, and what its result is worth on fresh networks."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import json
+import math
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import pandas as pd
+from pydantic import Field, field_validator
+
+from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.comparison.ranking import mean_interval
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.rules import AnyRule
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.running import aligned_scores, network_rows, run_trials
+from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials.utility import UtilityModel
+from lcca.experiments.campaign.config import TestConfig
+from lcca.experiments.runs.folder import COMPLETE, LOCK, LockedFolder, read_json
+from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.runs.remaining import more_pairs
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.runs.version import version
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.inputs.errors import InputError
+from lcca.inputs.files import write_atomically
+from lcca.inputs.model import Model
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.files.policyfile import PolicyFile
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.simulator import Simulator
+from lcca.trainers.tune import TuneConfig, require_optuna
+from lcca.trainers.tune.race import Course
+
+if TYPE_CHECKING:
+    from lcca.trainers.tune.study import Candidate, Tuning
+
+WAIT_SECONDS = 0.2
+"""Between two looks at whether there is work for a helper."""
+
+DEFAULT, TUNED = "default", "tuned"
+"""The two policies of the test: with its own parameters, and with the best ones found."""
+
+
+class TuningConfig(Model):
+    """A tuning: search the best parameters on some networks, compare them with the policy's own on fresh ones.
+
+    Attributes:
+        name: names the folder of its runs.
+        seed: everything random follows from it.
+        networks: the space that networks are drawn from, or a file with it.
+        utility: what is maximised: a name of the paper's utilities, or name and weights.
+        simulator: "ns3", which classical congestion controls need, or "engine".
+        tuner: what is tuned, and how.
+        test: fresh networks that the result is reported on.
+        settle: when the comparison on fresh networks is settled.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+    seed: Annotated[int, Field(ge=0)] = 1
+    networks: NetworkSpace
+    utility: UtilityModel = UtilityModel.model_validate("default")
+    simulator: Literal["ns3", "engine"] = "ns3"
+    tuner: TuneConfig
+    test: TestConfig = TestConfig(pairs=1000, at_least=100, block=50)
+    settle: AnyRule = SettlingRule()
+
+    @field_validator("settle")
+    @classmethod
+    def _paired(cls, rule: AnyRule) -> AnyRule:
+        if rule.arms != "paired":
+            raise ValueError("arms must be paired: both policies meet the same networks")
+        return rule
+
+    @property
+    def rule(self) -> Rule:
+        """The settling rule, which looks for the last time when the pairs are used up."""
+        ceiling = min(self.settle.ceiling or self.test.pairs, self.test.pairs)
+        return self.settle.model_copy(update={"ceiling": max(ceiling, self.settle.first_look)})
+
+    @property
+    def hash(self) -> str:
+        """Twelve hex digits that name everything in this configuration, and the content of the policy's file."""
+        policy = json.loads(policyfile.dumps(policyfile.load(self.tuner.policy)))
+        content = self.model_dump(mode="json") | {"policy": policy}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+class TuningFolder(LockedFolder):
+    """The folder of one tuning."""
+
+    config: TuningConfig
+    results = ("summary.json", "policy.json", "candidates.parquet")
+    first_state = "tuning"
+    again = "add --resume to see its result"
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a tuning gave: the content of summary.json, and the folder."""
+
+    summary: dict[str, Any]
+    folder: Path
+
+
+def tune(
+    config: TuningConfig, path: Path, *, jobs: int, resume: bool, storage: str | None = None, quiet: bool = False
+) -> Tuned:
+    """Search, compare on fresh networks, and write the result; go on where a run was stopped, if `resume`.
+
+    Args:
+        config: of the tuning.
+        path: of the run's folder.
+        jobs: of the simulator; never changes a result.
+        resume: whether a run may be there already.
+        storage: URL of the study's database; None for SQLite in the folder.
+        quiet: whether to leave progress out.
+
+    Raises:
+        InputError: Optuna or ns-3 is not installed, or the folder is not free.
+    """
+    _require(config)
+    simulator = simulator_of(config, jobs)
+    folder = TuningFolder.open(path, config, resume)
+    try:
+        if folder.complete:
+            return Tuned(read_json(path / "summary.json", "delete it and resume"), path)
+        reporter = Reporter(path / "log.txt", quiet)
+        try:
+            return _tune(folder, simulator, jobs, storage, reporter)
+        finally:
+            reporter.close()
+    finally:
+        folder.close()
+
+
+def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = None) -> None:
+    """Help the run that another process leads, until its search has ended or that process is gone.
+
+    Raises:
+        InputError: there is no run of this configuration, or nobody leads it.
+    """
+    _require(config)
+    manifest = read_json(path / "manifest.json", "start the run first, without --join")
+    if manifest.get("config_hash") != config.hash:
+        raise InputError(f"{path}: a run of another configuration; choose another --out")
+    if not is_led(path):
+        raise InputError(f"{path}: no process leads this run; start it without --join")
+    while is_led(path) and not (path / "claims").exists():
+        time.sleep(WAIT_SECONDS)  # the leader makes the study, and there is nothing to claim before
+    reporter = Reporter()
+    with reporter.task(f"helping with {config.name}", config.tuner.trials) as task:
+        _tuning(config, path, simulator_of(config, jobs), jobs, storage, task.update).help(lambda: is_led(path))
+
+
+def is_led(path: Path) -> bool:
+    """Tell whether a process holds the folder of a run."""
+    try:
+        with (path / LOCK).open("r+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
+def simulator_of(config: TuningConfig, jobs: int) -> Simulator:
+    """Return what runs the trials.
+
+    Raises:
+        InputError: ns-3 is not installed, or the policy cannot run there.
+    """
+    duration = config.networks.duration
+    simulator: Simulator = Ns3(duration, jobs=jobs) if config.simulator == "ns3" else Engine(duration, jobs=jobs)
+    simulator.compile(policyfile.load(config.tuner.policy).policy)
+    return simulator
+
+
+def _require(config: TuningConfig) -> None:
+    require_optuna(config.tuner.sampler.kind == "cma-es")
+
+
+def _tuning(
+    config: TuningConfig, path: Path, simulator: Simulator, jobs: int, storage: str | None, tell: Any
+) -> Tuning:
+    from lcca.trainers.tune.study import Tuning
+
+    seed = derive(config.seed, "tune")
+    course = Course(
+        simulator, config.networks.draw(seed, config.tuner.networks), seed, config.utility.build(), config.tuner.race
+    )
+    name = f"{config.name}-{config.hash}"
+    return Tuning(config.tuner, course, derive(config.seed, "sampler"), path, jobs, storage, name, tell)
+
+
+def _tune(folder: TuningFolder, simulator: Simulator, jobs: int, storage: str | None, reporter: Reporter) -> Tuned:
+    config, path = folder.config, folder.path
+    with reporter.task(f"tuning {config.tuner.policy}", config.tuner.trials) as task:
+        tuning = _tuning(config, path, simulator, jobs, storage, task.update)
+        best = tuning.lead()
+    candidates = tuning.candidates()
+    file = PolicyFile(tuning.space.build(best.params), provenance=_provenance(config, best))
+    policyfile.write(path / "policy.json", file)
+    _write_candidates(path, candidates)
+    folder.set_state("testing")
+    policies = {DEFAULT: tuning.space.policy} | ({} if best.number < 0 else {TUNED: file.policy})
+    rows, comparison = _test(folder, policies, simulator, reporter)
+    summary = _summary(config, simulator, candidates, best, rows, comparison)
+    folder.write_json("summary.json", summary)
+    folder.set_state(COMPLETE)
+    return Tuned(summary, path)
+
+
+def _provenance(config: TuningConfig, best: Candidate) -> dict[str, Any]:
+    return {
+        "config_hash": config.hash,
+        "seed": config.seed,
+        "version": version(),
+        "tuned_from": config.tuner.policy,
+        "study": f"{config.name}-{config.hash}",
+        "sampler": config.tuner.sampler.kind,
+        "candidate": best.number if best.number >= 0 else DEFAULT,
+    }
+
+
+def _write_candidates(path: Path, candidates: list[Candidate]) -> None:
+    """Write the table of candidates: a row each, a column per parameter."""
+    rows = []
+    for each in candidates:
+        row = asdict(each)
+        row["same_as"] = -2 if each.same_as is None else each.same_as
+        params = row.pop("params")
+        rows.append(row | {f"parameter_{name}": value for name, value in params.items()})
+    buffer = io.BytesIO()
+    pd.DataFrame(rows).to_parquet(buffer, index=False)
+    write_atomically(path / "candidates.parquet", buffer.getvalue())
+
+
+def _test(
+    folder: TuningFolder, policies: dict[str, Policy], simulator: Simulator, reporter: Reporter
+) -> tuple[pd.DataFrame, Comparison | None]:
+    """Run both policies on fresh networks until it is settled which is better, keeping each block."""
+    config, store, utility = folder.config, TrialStore(folder.path / "trials"), folder.config.utility.build()
+    seed, wanted = derive(config.seed, "test"), config.test
+    parts: list[pd.DataFrame] = []
+    comparison: Comparison | None = None
+    with reporter.task("testing on fresh networks", wanted.pairs) as task:
+        for begin in range(0, wanted.pairs, wanted.block):
+            part = f"test-{begin:06d}"
+            if not store.has(part):
+                networks = config.networks.draw(seed, min(wanted.block, wanted.pairs - begin), first_id=begin)
+                trials = run_trials(simulator, policies, networks, [seed], utility, keep_delays=False)
+                store.add(part, trials.merge(network_rows(networks), on="network", validate="many_to_one"))
+            parts.append(store.read(part))
+            rows = pd.concat(parts, ignore_index=True)
+            comparison = _compare(config, rows) if TUNED in policies else None
+            done = min(begin + wanted.block, wanted.pairs)
+            task.update(done, *_standing(comparison, done, wanted))
+            if done >= wanted.at_least and (comparison is None or comparison.verdict.settled):
+                break
+    return rows, comparison
+
+
+def _standing(comparison: Comparison | None, done: int, wanted: TestConfig) -> tuple[Any, ...]:
+    if comparison is None:
+        return (f"{done} networks",)
+    return f"{done} pairs: {comparison.verdict.name}", more_pairs([comparison], done, wanted.at_least, wanted.pairs)
+
+
+def _compare(config: TuningConfig, rows: pd.DataFrame) -> Comparison:
+    return compare_artifacts(
+        DEFAULT,
+        TUNED,
+        aligned_scores(rows, DEFAULT).to_numpy(),
+        aligned_scores(rows, TUNED).to_numpy(),
+        utility=config.utility.name,
+        rule=config.rule,
+        throughput_weight=config.utility.throughput_weight or 1.0,
+    )
+
+
+def _summary(
+    config: TuningConfig,
+    simulator: Simulator,
+    candidates: list[Candidate],
+    best: Candidate,
+    rows: pd.DataFrame,
+    comparison: Comparison | None,
+) -> dict[str, Any]:
+    states = pd.Series([c.state for c in candidates if c.number >= 0], dtype=str).value_counts()
+    return {
+        "format": 1,
+        "kind": "tune",
+        "campaign": config.name,
+        "config_hash": config.hash,
+        "version": version(),
+        "seed": config.seed,
+        "simulator": simulator.name,
+        "utility": config.utility.name,
+        "policy": config.tuner.policy,
+        "sampler": config.tuner.sampler.kind,
+        "candidates": {state: int(n) for state, n in sorted(states.items())},
+        "network_trials": sum(c.networks for c in candidates if c.same_as is None),
+        DEFAULT: _one(config, candidates[0], rows, DEFAULT),
+        TUNED: _one(config, best, rows, TUNED if comparison else DEFAULT) | {"candidate": best.number},
+        "comparison": comparison.to_json() if comparison else None,
+    }
+
+
+def _one(config: TuningConfig, candidate: Candidate, rows: pd.DataFrame, name: str) -> dict[str, Any]:
+    """Return what one of the two scored: on the search's networks, where the best looks too good, and on fresh ones."""
+    mean, low, high = mean_interval(aligned_scores(rows, name).to_numpy(), config.rule.alpha, config.test.pairs)
+    own = rows[rows["policy"] == name]
+    return {
+        "parameters": dict(candidate.params),
+        "search_score_bits": candidate.score_bits,
+        "score_bits": _finite(mean),
+        "low": _finite(low),
+        "high": _finite(high),
+        "networks": len(own),
+        "failed": int((own["status"] != "ok").sum()),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Many agents in many episodes at once, stepped together by the engine."""

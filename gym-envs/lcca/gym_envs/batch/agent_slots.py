@@ -1,0 +1,247 @@
+"""Many networks at once, every competing flow of each a lane: arrays in, arrays out, stepped by C++ threads.
+
+A *game* is one network being simulated; a *lane* is one sender of it that the agent steers. The flows that come on at a
+lane, one after another and trial after trial, are its episodes. Nothing here needs Gymnasium; `vec_env` and `vector`
+give it the shape that Stable-Baselines3 and Gymnasium expect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lcca.gym_envs.batch.rewards import Reward
+from lcca.gym_envs.batch.sources import NetworkSource, base_delay_us, networks_from
+from lcca.inputs.errors import InputError
+from lcca.remy_plus import _core
+from lcca.remy_plus.engine import Model, NetworkList, available_jobs, compile_policy
+from lcca.remy_plus.policies.agents import Agent, TableSteering
+from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.signals import CARRIED
+from lcca.remy_plus.stamping import PLAIN
+
+Floats = NDArray[np.float32]
+
+FLOW_ENDED, TRIAL_ENDED = 1, 2
+"""Values of `Lanes.ended`: the flow ended (terminated), or the trial did while it was on (truncated)."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What all games have in common.
+
+    Attributes:
+        agent: what the learner sees and does.
+        reward: what a step is worth.
+        others: what drives the senders that the agent does not steer; None where it steers all.
+        duration: of a trial, µs.
+        model: options of the network model.
+        patience: how long a flow that is due to decide waits for the other flows of its network, in base delays. At 0
+            one flow decides at a time, just when its acknowledgement arrives. Otherwise the network stops when all of
+            its flows are due or the first has waited that long; until then they go on as they did, and then all that
+            are due decide at once.
+        late: decide at late packets of earlier flows too, as rule tables do: for replaying them.
+    """
+
+    agent: Agent
+    reward: Reward = field(default_factory=Reward)
+    others: Policy | None = None
+    duration: float = 10_000.0
+    model: Model = field(default_factory=Model)
+    patience: float = 0.0
+    late: bool = False
+
+    def _require_plain(self) -> None:
+        for name in self.agent.signals:
+            if CARRIED.get(name, "queue") not in PLAIN:
+                raise InputError(f"signal {name}: environments have no headers that would bring it")
+        if isinstance(self.others, WithHeader):
+            raise InputError("others: environments have no headers; leave it out")
+
+    def core(
+        self, lanes: Sequence[int], *, all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int
+    ) -> _core.Lanes:
+        """Return the engine's lanes: `lanes[g]` of them in game g.
+
+        Raises:
+            InputError: a duration, a patience or numbers of lanes that are impossible.
+        """
+        self._require_plain()
+        try:
+            return _core.Lanes(
+                self.agent.compile(self.late),
+                self.reward.compile(),
+                None if self.others is None else compile_policy(self.others),
+                duration=self.duration,
+                link_interval=self.model.link_interval,
+                rplus_link_window=self.model.rplus_link_window,
+                ack_size=self.model.ack_size,
+                patience=self.patience,
+                lanes=list(lanes),
+                all_senders=all_senders,
+                whole_rows=whole_rows,
+                endless=endless,
+                keep_records=keep_records,
+                jobs=jobs,
+            )
+        except (ValueError, TypeError) as error:
+            raise InputError(f"lanes: {str(error).splitlines()[0]}") from error
+
+
+class Lanes:
+    """A batch of games that is stepped as one.
+
+    Arrays have a row per lane. They are views of memory that the next `step` overwrites: copy what must last.
+    With `whole_rows` every lane has a row in every step; lanes without a flow see −1 everywhere, and what is said for a
+    lane that need not decide is ignored. Without, only the rows of `ready` are meant, and actions have a row for each
+    of these; what happened to a lane since its last row is told in its next one.
+
+    Games keep their number of lanes: game g is played on networks with as many senders as the g-th of the first draw.
+    Trial t of game g depends on the seed, g and t alone: not on threads, nor on the actions in other games.
+
+    Args:
+        rules: what all games have in common.
+        networks: one network, a list, or a function of (seed, count) such as ``space.draw``.
+        games: how many networks are simulated at once.
+        lanes: senders of each network that the agent steers, the first ones; None for all.
+        whole_rows: see above.
+        pool: how many networks are drawn where they are drawn.
+        seed: of the draw, and of `reset` unless it is given one.
+        jobs: threads; they do not change any result.
+        keep_records: keep the flows of each game's latest finished trial.
+
+    Raises:
+        InputError: networks or rules that do not fit.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        networks: NetworkSource,
+        *,
+        games: int = 64,
+        lanes: int | None = None,
+        whole_rows: bool = False,
+        pool: int = 1024,
+        seed: int = 0,
+        jobs: int | None = None,
+        keep_records: bool = False,
+    ) -> None:
+        self.rules = rules
+        self.seed = seed
+        self._pool = max(pool, games)
+        drawn = networks_from(networks, seed, self._pool)
+        shape = [drawn[g % len(drawn)].senders if lanes is None else lanes for g in range(games)]
+        self.lane_game: NDArray[np.int64] = np.repeat(np.arange(games), shape)
+        self.core = rules.core(
+            shape,
+            all_senders=lanes is None,
+            whole_rows=whole_rows,
+            endless=True,
+            keep_records=keep_records,
+            jobs=available_jobs() if jobs is None else jobs,
+        )
+        self.whole_rows = whole_rows
+        self.networks = self._set(drawn)
+
+    def set_networks(self, networks: NetworkSource, seed: int | None = None) -> None:
+        """Play on these from each game's next trial on (a curriculum, or a fresh draw).
+
+        Raises:
+            InputError: none of them has as many senders as some game has lanes.
+        """
+        self.networks = self._set(networks_from(networks, self.seed if seed is None else seed, self._pool))
+
+    def _set(self, networks: list[Any]) -> NetworkList:
+        listed = NetworkList(networks)
+        try:
+            self.core.set_courses(listed.compiled, list(base_delay_us(listed, self.rules.model)))
+        except ValueError as error:
+            raise InputError(f"networks: {error}") from error
+        return listed
+
+    @property
+    def num_lanes(self) -> int:
+        """Rows of the arrays."""
+        return int(self.core.lanes)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin every game anew with its first trial."""
+        self.seed = self.seed if seed is None else seed
+        self.core.reset(self.seed)
+
+    def step(self, actions: ArrayLike) -> None:
+        """Decide, and play every game to its next decision.
+
+        Args:
+            actions: (rows, numbers) within [-1, 1], or (rows,) indices of a table; see the class for the rows.
+
+        Raises:
+            InputError: other shapes, or values that are not finite or no index.
+        """
+        given = np.ascontiguousarray(actions, dtype=np.float32)
+        if given.ndim == 1:
+            given = given.reshape(-1, 1) if isinstance(self.rules.agent.steering, TableSteering) else given[None, :]
+        try:
+            self.core.step(given)
+        except (ValueError, RuntimeError) as error:
+            raise InputError(f"lanes: {error}") from error
+
+    @property
+    def observation(self) -> Floats:
+        """(lanes, inputs) what each lane sees now."""
+        return np.asarray(self.core.observation)
+
+    @property
+    def last_observation(self) -> Floats:
+        """(lanes, inputs) what a lane saw last of a flow that `ended`."""
+        return np.asarray(self.core.last_observation)
+
+    @property
+    def reward(self) -> Floats:
+        """(lanes,) since the lane's previous row; of the flow that ended, where one did."""
+        return np.asarray(self.core.reward)
+
+    @property
+    def elapsed(self) -> Floats:
+        """(lanes,) base delays that the reward is for: from the lane's last action to its row, or its flow's end."""
+        return np.asarray(self.core.elapsed)
+
+    @property
+    def rivals(self) -> NDArray[np.uint32]:
+        """(lanes,) how many steered flows were on in the lane's network at its row, its own too."""
+        return np.asarray(self.core.rivals)
+
+    @property
+    def trials(self) -> int:
+        """Trials begun since the latest `reset`."""
+        return int(np.asarray(self.core.trials).sum())
+
+    @property
+    def packets(self) -> int:
+        """Packets delivered since the latest `reset`, in trials that came to their end."""
+        return int(np.asarray(self.core.packets).sum())
+
+    @property
+    def ended(self) -> NDArray[np.uint8]:
+        """(lanes,) whether the flow that the lane's last action was for has ended: 0, FLOW_ENDED or TRIAL_ENDED."""
+        return np.asarray(self.core.ended)
+
+    @property
+    def acting(self) -> NDArray[np.uint8]:
+        """(lanes,) 1 where the lane has to decide now (whole rows only)."""
+        return np.asarray(self.core.acting)
+
+    @property
+    def ready(self) -> NDArray[np.uint32]:
+        """The lanes that have to decide now, in order."""
+        return np.asarray(self.core.ready)
+
+    @property
+    def network_index(self) -> NDArray[np.int64]:
+        """(lanes,) the network of each lane's running trial, as an index into those set last."""
+        return np.asarray(self.core.course)[self.lane_game].astype(np.int64)

@@ -1,0 +1,55 @@
+"""Rewards of a step. They are computed in the engine (``reward.hpp``); `docs/environments.md` writes them down."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeAlias
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus import _core
+
+Kind: TypeAlias = Literal["utility", "power", "gain", "aurora", "orca"]
+
+
+@dataclass(frozen=True)
+class Reward:
+    """What a step of a flow is worth.
+
+    T is the throughput in packets per µs of fair share, C the link's rate, D the mean delay of packets and D₀ that of a
+    packet that meets no queue (the base delay): networks are comparable, and 0 bits is the best for all flows alike.
+
+    Attributes:
+        kind: ``utility``: the utility c_t·log₂(T/C) − c_d·log₂(D/D₀) of an interval, times its length in base delays:
+            a time integral, of at least −10 bits over at most 8 base delays at once, since a flow may fall silent for
+            good. ``power``: T/C · (D₀/D)^(c_d/c_t), times the interval's length in base delays: it has the same best as
+            the utility over long intervals, but chance does not lower it in short ones, as it does the mean of a
+            logarithm. ``gain``: by how much the utility of the whole flow so far has risen: the sum over a flow is the
+            flow's utility. ``aurora``: 0.001·(10·throughput − 1000·latency − 2000·loss). ``orca``:
+            (T − 5·loss rate)/C · min(1, 1.25·D₀/D).
+        throughput_weight: c_t, bits per doubling.
+        delay_weight: c_d, bits per halving.
+        interval: base delays over which throughput and delay are measured, at least: a step that ends earlier pays
+            nothing, and the next one that does not pays for both. 0 pays at every step (not for ``gain``, which
+            always does).
+        aurora_second: µs that stand for a second of Aurora's, whose links carry 100 to 500 packets per second.
+
+    Raises:
+        InputError: an unknown kind or weights below 0.
+    """
+
+    kind: Kind = "utility"
+    throughput_weight: float = 1.0
+    delay_weight: float = 1.0
+    interval: float = 1.0
+    aurora_second: float = 100.0
+
+    def __post_init__(self) -> None:
+        """Check everything by compiling it."""
+        self.compile()
+
+    def compile(self) -> _core.Reward:
+        """Return the engine's form."""
+        try:
+            return _core.Reward(**asdict(self))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"reward: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,1 @@
+"""Environments whose agent sets the marking thresholds of a switch."""

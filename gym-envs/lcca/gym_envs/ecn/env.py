@@ -1,0 +1,182 @@
+"""`lcca/Ns3Ecn-v0`: a switch's queue in ns-3 whose marking an agent sets (needs ``lcca[drl]`` and ``make ns3``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lcca.gym_envs.ecn.incast import Incast
+from lcca.gym_envs.ecn.settings import GRID, MAX_K, MAX_P, MIN_K, MarkSetting
+from lcca.gym_envs.ecn.switch import EcnSwitch, PredUtility, Reading, SwitchRecord
+from lcca.inputs.errors import InputError
+from lcca.inputs.extras import missing
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+except ImportError as error:
+    raise missing("gymnasium", "environments") from error
+
+Floats = NDArray[np.float32]
+
+START = MarkSetting(8, 50, 0.5)
+"""What an agent sees as the setting before its first one; nothing is sent by then."""
+
+WIDTH = 6
+"""Numbers of a state."""
+
+GRID_SHAPE = (len(MIN_K), len(MAX_K), len(MAX_P))
+
+
+def state(reading: Reading | None, setting: MarkSetting, buffer: int) -> Floats:
+    """Return ACC's state (section VI-C.3 of PRED's paper), each number in [0, 1].
+
+    They are the mean queue as log₂(1 + q) / log₂(1 + buffer), the rate and the marked rate over the link's, and the
+    setting that was in force over the largest one of the grid.
+    """
+    queue, rate, marked = (reading.queue, reading.rate, reading.marked) if reading else (0.0, 0.0, 0.0)
+    numbers = (np.log2(1 + queue) / np.log2(1 + buffer), rate, marked)
+    settings = (setting.min_k / max(MIN_K), setting.max_k / max(MAX_K), setting.max_p)
+    return np.clip(np.array([*numbers, *settings], dtype=np.float32), 0, 1)
+
+
+class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
+    """A switch's egress queue: each interval the agent chooses how it marks, and sees what came of it.
+
+    An episode is a trial, which begins with nothing sent and is *truncated* at its end. A step is an interval. The
+    state is that of `state`, with those of the last `history` − 1 intervals behind it (zeros before the first). The
+    reward is PRED's utility of the interval. ``info`` has the trace, the trial's seed, `now_us`, `queue_packets`,
+    `rate` and `marked` (shares of the link's rate).
+
+    `reset` draws the trace among `traces` and the seed of the marks; ``options={"trace": t, "trial_seed": s}`` sets
+    either.
+
+    Args:
+        incast: the traffic.
+        traces: seeds of the flows; None draws fresh flows for every trial.
+        interval_us: Δt. PRED's measures its utility over 5 round trips; the paper does not say what ACC's is.
+        history: intervals that are seen.
+        utility: what an interval is worth.
+        actions: ``index``: one of the 252 settings of the grid; ``grid``: an index per parameter.
+        timeout: seconds within which ns-3 must play an interval.
+        render_mode: None; there is nothing to draw.
+
+    Raises:
+        InputError: any of it is impossible, or ns-3 is not installed.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(
+        self,
+        incast: Incast | None = None,
+        traces: Sequence[int] | None = (1,),
+        interval_us: float = 200.0,
+        history: int = 1,
+        utility: PredUtility | None = None,
+        actions: Literal["index", "grid"] = "index",
+        timeout: float = 60.0,
+        render_mode: None = None,
+    ) -> None:
+        if render_mode is not None:
+            raise InputError("render_mode: must be None: there is nothing to draw")
+        if not 0 < interval_us < np.inf:
+            raise InputError(f"interval_us: must be > 0 µs, got {interval_us!r:.60}")
+        if isinstance(history, bool) or history != int(history) or history < 1:
+            raise InputError(f"history: must be a whole number from 1 on, got {history!r:.60}")
+        if actions not in ("index", "grid"):
+            raise InputError(f"actions: must be index or grid, got {actions!r:.60}")
+        if traces is not None and not traces:
+            raise InputError("traces: at least one is needed, or None for fresh ones")
+        self.render_mode = None
+        self.incast = incast or Incast()
+        self.traces = None if traces is None else tuple(traces)
+        self.interval_us = interval_us
+        self.history = history
+        self.utility = utility or PredUtility()
+        self.actions = actions
+        self.switch = EcnSwitch(self.incast, timeout)
+        self.observation_space = spaces.Box(0.0, 1.0, (WIDTH * history,), dtype=np.float32)
+        discrete = spaces.Discrete(len(GRID)) if actions == "index" else spaces.MultiDiscrete(list(GRID_SHAPE))
+        self.action_space = cast("gymnasium.Space[Any]", discrete)
+        self._seen: Floats = np.zeros(WIDTH * history, dtype=np.float32)
+        self._info: dict[str, Any] = {}
+        self._over = True
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+        """Begin a trial.
+
+        Raises:
+            SimulationLost: ns-3 died or did not answer; the next reset begins afresh.
+        """
+        super().reset(seed=seed)
+        given = options or {}
+        drawn, trial_seed = int(self.np_random.integers(2**62)), int(self.np_random.integers(2**62))
+        trace = drawn if self.traces is None else self.traces[drawn % len(self.traces)]
+        trace, trial_seed = int(given.get("trace", trace)), int(given.get("trial_seed", trial_seed))
+        self._over = True
+        self.switch.begin(trace, trial_seed)
+        self._over = False
+        self._seen[:] = 0
+        self._see(state(None, START, self.incast.buffer))
+        self._info = {"trace": trace, "trial_seed": trial_seed}
+        return self._seen.copy(), {**self._info, "now_us": 0.0, "queue_packets": 0.0, "rate": 0.0, "marked": 0.0}
+
+    def _see(self, latest: Floats) -> None:
+        self._seen[WIDTH:] = self._seen[:-WIDTH].copy()
+        self._seen[:WIDTH] = latest
+
+    def setting(self, action: ArrayLike) -> MarkSetting:
+        """Return what an action means.
+
+        Raises:
+            InputError: it is outside the action space.
+        """
+        at = np.asarray(action)
+        shape = () if self.actions == "index" else (3,)
+        try:
+            if at.shape not in (shape, (1,) if shape == () else shape) or not np.issubdtype(at.dtype, np.integer):
+                raise ValueError("an action has another shape or kind")
+            index = int(at.reshape(-1)[0]) if shape == () else int(np.ravel_multi_index(tuple(at), GRID_SHAPE))
+            if not 0 <= index < len(GRID):
+                raise ValueError("an action is no index of the grid")
+        except ValueError as error:
+            raise InputError(f"step: {error}; got {action!r:.60}") from error
+        return GRID[index]
+
+    def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Mark by a setting for one interval.
+
+        Raises:
+            InputError: the episode is over, or has not begun; or the action is outside the action space.
+            SimulationLost: ns-3 died or did not answer; the next reset begins afresh.
+        """
+        return self.mark(self.setting(action))
+
+    def mark(self, setting: MarkSetting) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Mark by any setting for one interval, in the grid or not; otherwise as `step`."""
+        if self._over:
+            raise InputError("step: the episode is over or has not begun; call reset first")
+        self._over = True  # unless an answer comes
+        reading = self.switch.advance(setting, self.interval_us)
+        self._over = reading.over
+        self._see(state(reading, setting, self.incast.buffer))
+        reward = self.utility(reading.rate, reading.queue)
+        told = {
+            "now_us": reading.now_us,
+            "queue_packets": reading.queue,
+            "rate": reading.rate,
+            "marked": reading.marked,
+        }
+        return self._seen.copy(), reward, False, reading.over, {**self._info, **told}
+
+    def record(self) -> SwitchRecord:
+        """Return the record of the trial, once it is over."""
+        return self.switch.record()
+
+    def close(self) -> None:
+        """End ns-3's process."""
+        self.switch.close()

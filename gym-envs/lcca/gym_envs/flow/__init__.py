@@ -1,0 +1,1 @@
+"""Environments whose agent steers one flow or all flows of a bottleneck."""

@@ -1,0 +1,132 @@
+"""What environments of one flow that learns have in common, whichever simulator plays (``pip install 'lcca[drl]'``)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.gym_envs.batch.agent_slots import FLOW_ENDED
+from lcca.gym_envs.batch.rewards import Kind, Reward
+from lcca.gym_envs.batch.sources import NetworkSource, networks_from
+from lcca.gym_envs.batch.spaces import action_space, agent_with, observation_space
+from lcca.inputs.errors import InputError
+from lcca.inputs.extras import missing
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.agents import Agent
+from lcca.remy_plus.policies.policy import Policy, baseline
+
+try:
+    import gymnasium
+except ImportError as error:
+    raise missing("gymnasium", "environments") from error
+
+Floats = NDArray[np.float32]
+_MOST_TRIES = 1000
+_PICTURE = 64  # pixels high
+
+
+class FlowEnv(gymnasium.Env[Floats, Any]):
+    """One learning flow of a trial.
+
+    An episode is the first flow of the first sender in a trial, from when it comes on: *terminated* when it goes off,
+    *truncated* when the trial ends before. The first observation of a flow is all zeros, and the first action sets out
+    from the initial window or rate. A step ends when the agent has to decide again: see `Decisions`. An observation
+    comes with an acknowledgement, and the action acts at that instant on what is sent from then on; its effect is seen
+    a round trip later, as it would be by a real sender.
+
+    `reset` draws a network and a seed of the trial; with ``options={"trial_seed": s}`` the seed is s, and the
+    trial is the one that the simulator runs with that seed. ``info`` has the network's id, the trial's seed and
+    `now_us`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012
+
+    def __init__(
+        self,
+        agent: Agent | str,
+        networks: NetworkSource,
+        reward: Reward | Kind,
+        others: Policy | str | None,
+        duration: float,
+        model: Model | None,
+        render_mode: str | None,
+    ) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise InputError(f"render_mode: must be rgb_array or None, got {render_mode!r:.60}")
+        self.render_mode = render_mode
+        self.agent = agent_with(agent) if isinstance(agent, str) else agent
+        self.networks = networks
+        self.reward = Reward(reward) if isinstance(reward, str) else reward
+        self.others = baseline(others) if isinstance(others, str) else others
+        self.duration = duration
+        self.model = model or Model()
+        self.observation_space = cast("gymnasium.Space[Floats]", observation_space(self.agent))
+        self.action_space = action_space(self.agent)
+        self._info: dict[str, Any] = {}
+        self._seen: Floats = np.zeros(self.agent.inputs, dtype=np.float32)
+        self._due = False
+
+    @abstractmethod
+    def _begin(self, network: Network, trial_seed: int) -> Floats | None:
+        """Play a trial until its flow comes on, and return what the agent sees; None where none does."""
+
+    @abstractmethod
+    def _act(self, action: Floats) -> tuple[Floats, float, int]:
+        """Decide and play on; return what the agent sees, the reward, and 0, FLOW_ENDED or TRIAL_ENDED."""
+
+    @abstractmethod
+    def _now(self) -> float:
+        """Return the time of the trial, µs."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+        """Begin a trial, and play it until the flow comes on.
+
+        Raises:
+            InputError: in 1,000 trials no flow came on, or none did with the seed that was asked for.
+        """
+        super().reset(seed=seed)
+        network = self._draw()
+        given = (options or {}).get("trial_seed")
+        self._due = False
+        for _ in range(_MOST_TRIES if given is None else 1):
+            trial_seed = int(self.np_random.integers(2**63)) if given is None else int(given)
+            seen = self._begin(network, trial_seed)
+            if seen is not None:
+                self._info = {"network": network.id, "trial_seed": trial_seed}
+                self._seen, self._due = seen, True
+                return self._seen.copy(), self._told()
+        raise InputError(f"network {network.id}: no flow came on within {self.duration:g} µs")
+
+    def _draw(self) -> Network:
+        drawn = networks_from(self.networks, int(self.np_random.integers(2**32)), 1)
+        network = drawn[int(self.np_random.integers(len(drawn)))]
+        return replace(network, senders=1) if self.others is None else network
+
+    def _told(self) -> dict[str, Any]:
+        return {**self._info, "now_us": self._now()}
+
+    def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Decide, and play on until the next decision or the end of the flow.
+
+        Raises:
+            InputError: the episode is over, or has not begun; or the action is outside the action space's kind.
+        """
+        if not self._due:
+            raise InputError("step: the episode is over or has not begun; call reset first")
+        self._seen, reward, ended = self._act(np.asarray(action, dtype=np.float32).reshape(-1))
+        self._due = ended == 0
+        return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, self._told()
+
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return a picture of what the agent sees: a bar per input, full at its bound."""
+        if self.render_mode is None:
+            return None
+        tops = np.clip(self._seen / self.agent.bounds, 0, 1)[None, :] * _PICTURE
+        below = np.arange(_PICTURE, 0, -1)[:, None] <= tops
+        bars = np.kron(np.where(below, 40, 255), np.ones((1, 8))).astype(np.uint8)
+        return np.repeat(bars[:, :, None], 3, axis=2)

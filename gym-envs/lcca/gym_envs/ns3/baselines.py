@@ -1,0 +1,126 @@
+"""Classical congestion controls in ns-3: from a policy's parameters to the plan of a trial."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.tunables import Parameter, Value
+
+BDP_SHARE = 0.17
+"""Of the bandwidth-delay product: DCTCP's marking threshold. SIGCOMM 2010, section 3.4, asks for more than 1/7."""
+
+LEAST_MARK_THRESHOLD = 10
+"""Packets; below, bursts of an initial window alone are marked."""
+
+_HIGH = {"none": 0.0, "link": 0.95, "queue": 10.0, "rtt": 1.1}
+_LOW = {"none": 0.0, "link": 0.9, "queue": 0.0, "rtt": 1.05}
+_PROBE_RTT = {"none": -1.0, "link": 0.95, "queue": 0.0, "rtt": 1.05}
+_NEVER, _ALWAYS = "1e300", "-1"
+
+
+def with_classical(plan: Mapping[str, Any], policy: Classical, network: Network) -> dict[str, Any]:
+    """Return the plan of a trial with a classical congestion control in it.
+
+    The policy's time scale, initial window and smallest RTO take the place of the plan's; DCTCP brings its queue.
+
+    Args:
+        plan: as `lcca.gym_envs.ns3.plan.trial_plan` returns it, for any policy.
+        policy: what drives the senders.
+        network: that the plan is for.
+    """
+    options = dict(plan["options"])
+    options["time_scale"] = policy.number("time_scale")
+    options["min_rto"] = policy.number("min_rto")
+    options["initial_window"] = int(policy.number("initial_window"))
+    made = {**plan, "policy": ("stock", _control(policy, network)), "options": options}
+    if policy.name == "dctcp":
+        made |= {"queue": "red", "queue_attributes": step_marking(mark_threshold(policy, network))}
+    return made
+
+
+def step_marking(threshold: float) -> dict[str, str]:
+    """Return what makes ns3::RedQueueDisc mark every packet that finds at least `threshold` packets waiting.
+
+    "Gentle" must be off: with it the probability rises from 2 % at the threshold to 1 at twice the threshold.
+    """
+    at = f"{threshold:g}"
+    words = {"UseEcn": "true", "UseHardDrop": "false", "Gentle": "false"}
+    return {"MinTh": at, "MaxTh": at, "QW": "1", **words}
+
+
+def mark_threshold(policy: Classical, network: Network) -> float:
+    """Return DCTCP's K in packets: the policy's, or a share of the network's bandwidth-delay product.
+
+    An automatic K is at most half the buffer, so that queues mark before they drop.
+    """
+    name = "mark_threshold" if policy.name == "dctcp" else "threshold"
+    if policy.parameters[name] != "auto":
+        return policy.number(name)
+    k = max(LEAST_MARK_THRESHOLD, math.ceil(BDP_SHARE * network.link_rate * network.rtt))
+    return max(min(k, network.buffer / 2), 2.0)
+
+
+def _control(policy: Classical, network: Network) -> dict[str, Any]:
+    signal = policy.parameters.get("signal")
+    return {
+        "type": "ns3::TcpBbr" if policy.parameters.get("as_in_ns3") else policy.family.type,
+        "attributes": _attributes(policy),
+        "ecn": policy.family.ecn,
+        "needs_queue": signal == "queue",
+        "needs_link": signal == "link",
+        "stock_rates": bool(policy.parameters.get("as_in_ns3")),
+        "congested": (signal, _congested(policy, network)) if policy.name == "dctcp-prime" else None,
+    }
+
+
+def _congested(policy: Classical, network: Network) -> float:
+    """Return where congestion begins for DCTCP′, in the signal's unit."""
+    signal, threshold = policy.parameters["signal"], policy.parameters["threshold"]
+    if threshold == "auto" and signal != "queue":
+        return 0.95 if signal == "link" else 1 + BDP_SHARE
+    return mark_threshold(policy, network)
+
+
+def _attributes(policy: Classical) -> dict[str, str]:
+    """Return the attributes of the class that ns-3 runs, as ns-3 reads them."""
+    own = (p for p in policy.family.parameters if p.attribute and "::" not in p.attribute)
+    return {p.attribute: _WORDS.get(p.name, _plain)(p, policy) for p in own}
+
+
+def _plain(parameter: Parameter, policy: Classical) -> str:
+    value = policy.parameters[parameter.name]
+    if parameter.unit == "µs":
+        return f"{round(policy.number(parameter.name) * policy.number('time_scale') * 1000)}ns"
+    return str(value).lower() if isinstance(value, bool) else _text(value)
+
+
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else repr(value)
+
+
+def _by_signal(automatic: Mapping[str, float], off: str) -> Callable[[Parameter, Classical], str]:
+    def text(parameter: Parameter, policy: Classical) -> str:
+        value = policy.parameters[parameter.name]
+        if value == "auto":
+            return repr(automatic[str(policy.parameters["signal"])])
+        return off if value == "off" else _text(value)
+
+    return text
+
+
+def _detect(parameter: Parameter, policy: Classical) -> str:
+    return str(policy.parameters[parameter.name]).upper().replace("-", "_")
+
+
+_WORDS: dict[str, Callable[[Parameter, Classical], str]] = {
+    "hystart_detect": _detect,
+    "high": _by_signal(_HIGH, _ALWAYS),
+    "low": _by_signal(_LOW, _NEVER),
+    "startup_exit": _by_signal({}, _NEVER),
+    "drain_exit": _by_signal({}, _NEVER),
+    "probe_rtt_above": _by_signal(_PROBE_RTT, _ALWAYS),
+}

@@ -1,0 +1,88 @@
+"""From what single trials in ns-3 return to the columns of the fast engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.gym_envs.processes.workers import Failure
+from lcca.remy_plus.engine import Columns
+
+RTT_COLUMNS = ("trial_rtt_p50_us", "trial_rtt_p90_us", "trial_rtt_p95_us", "trial_rtt_p99_us", "trial_rtt_p999_us")
+FLOW_COLUMNS: dict[str, type[Any]] = {
+    "sender": np.int32,
+    "start_us": np.float64,
+    "end_us": np.float64,
+    "share_us": np.float64,
+    "delay_sum_us": np.float64,
+    "delay_p50_us": np.float64,
+    "delay_p99_us": np.float64,
+    "last_arrival_us": np.float64,
+    "sent": np.int64,
+    "delivered": np.int64,
+    "lost": np.int64,
+    "dropped": np.int64,
+    "acks_dropped": np.int64,
+    "length": np.int64,
+    "finished": np.uint8,
+    "stalled": np.uint8,
+}
+SUMS = ("sent", "delivered", "lost", "dropped", "acks_dropped", "delay_sum_us", "share_us", "stalled")
+
+
+def blank(senders: int, reason: str) -> dict[str, Any]:
+    """Return the record of a trial that could not be run: nothing sent, nothing received, and the reason."""
+    return {
+        "events": 0,
+        "hops": 0,
+        "sent": 0,
+        "delivered": 0,
+        "utilisation": 0.0,
+        "queue_mean_packets": 0.0,
+        "queue_p99_packets": 0.0,
+        "rtt_us": [np.nan] * 5,
+        "first_on_us": [np.inf] * senders,
+        "flows": {name: [] for name in FLOW_COLUMNS},
+        "error": reason,
+    }
+
+
+def columns(results: Sequence[Any], senders: Sequence[int], delays: bool, flows: bool) -> Columns:
+    """Return the engine's columns for trials in order.
+
+    Args:
+        results: per trial what the ns-3 module returned, or a `Failure`.
+        senders: per trial how many senders are measured.
+        delays: whether percentiles were kept.
+        flows: whether to return a row per flow.
+    """
+    records = [blank(n, r.reason) if isinstance(r, Failure) else r for r, n in zip(results, senders, strict=True)]
+    found = {name: _flow_column(records, name, kind) for name, kind in FLOW_COLUMNS.items()}
+    counts = [len(r["flows"]["sender"]) for r in records]
+    begin = np.concatenate([[0], np.cumsum(senders)]).astype(np.int64)
+    out: dict[str, Any] = {"sender_begin": begin, "uses": []}
+    row_of_flow = np.repeat(begin[:-1], counts) + found["sender"]
+    for name in SUMS:
+        sums = np.bincount(row_of_flow, weights=found[name].astype(np.float64), minlength=begin[-1])
+        out[f"sender_{name}"] = sums if found[name].dtype == np.float64 else np.rint(sums).astype(np.int64)
+    out["sender_flows"] = np.bincount(row_of_flow, minlength=begin[-1]).astype(np.int32)
+    out["sender_first_on_us"] = np.array([x for r in records for x in r["first_on_us"]], dtype=np.float64)
+    for name, kind in (("events", np.int64), ("hops", np.int64), ("sent", np.int64), ("delivered", np.int64)):
+        out[f"trial_{name}"] = np.array([r[name] for r in records], dtype=kind)
+    for name in ("utilisation", "queue_mean_packets", *(("queue_p99_packets",) if delays else ())):
+        out[f"trial_{name}"] = np.array([r[name] for r in records], dtype=np.float64)
+    if delays:
+        for i, name in enumerate(RTT_COLUMNS):
+            out[name] = np.array([r["rtt_us"][i] for r in records], dtype=np.float64)
+    if flows:
+        out["flow_begin"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        out |= {f"flow_{name}": values for name, values in found.items()}
+    errors = np.array([r.get("error", "") for r in records], dtype=object)
+    return out | ({"trial_error": errors} if (errors != "").any() else {})
+
+
+def _flow_column(records: Sequence[dict[str, Any]], name: str, kind: type[Any]) -> NDArray[Any]:
+    return np.array([value for r in records for value in r["flows"][name]], dtype=kind)

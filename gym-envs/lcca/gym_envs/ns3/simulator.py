@@ -1,0 +1,136 @@
+"""ns-3 as a simulator of trials: in worker processes, because ns-3 has one simulation per process and may abort."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lcca.gym_envs.ns3.baselines import with_classical
+from lcca.gym_envs.ns3.columns import columns
+from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
+from lcca.gym_envs.processes.workers import run_all
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Batch, Model, NetworkList, available_jobs, compile_policy
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.stamping import Stamping
+
+MISSING = (
+    "ns-3 is not installed: from a checkout, `make ns3`, or "
+    "pip install --no-deps ns3==3.44.post0 && pip install ./gym-envs/ns3"
+)
+
+Compiled: TypeAlias = tuple[Any, ...] | Classical
+
+UNUSED = ("fixed-window", 1.0)  # stands in a plan until a classical control takes its place
+
+
+@cache
+def installed() -> str:
+    """Return ns-3's version.
+
+    Raises:
+        InputError: the distribution lcca-ns3 is missing or does not load, with the mend.
+    """
+    try:
+        import lcca.ns3 as module
+    except ModuleNotFoundError as error:
+        raise InputError(MISSING) from error
+    except ImportError as error:
+        raise InputError(f"ns-3 does not load ({error}); {MISSING}") from error
+    return str(module.NS3_VERSION)
+
+
+@dataclass(frozen=True)
+class Ns3:
+    """Runs trials in ns-3.
+
+    Attributes:
+        duration: µs of a trial.
+        model: options that both simulators have.
+        jobs: worker processes; never changes a result.
+        options: options of ns-3.
+    """
+
+    duration: float = 10_000.0
+    model: Model = field(default_factory=Model)
+    jobs: int = field(default_factory=available_jobs)
+    options: Ns3Options = field(default_factory=Ns3Options)
+
+    def __post_init__(self) -> None:
+        """Check that ns-3 is there."""
+        installed()
+
+    @property
+    def name(self) -> str:
+        """The word in the column ``simulator``."""
+        return f"ns-{installed()}"
+
+    def compile(self, policy: Policy) -> Compiled:
+        """Return a policy as plain values; the ns-3 module builds the engine's own C++ policy from them.
+
+        Classical congestion controls stay as they are: what ns-3 runs for them depends on the network too. Bytes of
+        headers are charged on packets of ns-3's size, whatever they were for the engine.
+
+        Raises:
+            InputError: the options set the bytes of a header that says them itself.
+        """
+        if isinstance(policy, WithHeader):
+            policy = replace(policy, stamping=self._of_own_packets(policy.stamping))
+        return policy if isinstance(policy, Classical) else tuple(compile_policy(policy).__getstate__())
+
+    def _of_own_packets(self, stamping: Stamping) -> Stamping:
+        if self.options.header_bytes:
+            raise InputError(f"header_bytes: header {stamping.name} says what it costs; leave it out, or 0 for free")
+        own = replace(stamping, packet_bytes=self.options.packet_bytes)
+        return own if self.options.header_bytes is None else replace(own, sent_bytes=(0,), reflected_bytes=(0,))
+
+    def run(
+        self,
+        policies: Sequence[Compiled],
+        networks: NetworkList,
+        policy_index: ArrayLike,
+        network_index: ArrayLike,
+        seed: ArrayLike,
+        *,
+        keep_delays: bool = False,
+        keep_flows: bool = False,
+    ) -> Batch:
+        """Run one trial per entry of the index arrays (see `Engine.run`).
+
+        A trial that makes ns-3 abort is returned as failed with ns-3's message in ``trial_error``; the others go on.
+
+        Raises:
+            InputError: a network that ns-3 does not simulate here.
+        """
+        where = np.ascontiguousarray(network_index, dtype=np.uint32)
+        which, seeds = np.asarray(policy_index, dtype=np.int64), np.asarray(seed, dtype=np.uint64)
+        plans = [
+            self.plan(policies[p], networks.networks[n], int(s), keep_delays)
+            for p, n, s in zip(which, where, seeds, strict=True)
+        ]
+        results: list[Any] = [None] * len(plans)
+        for at, result in run_all(run_plan, plans, self.jobs):
+            results[at] = result
+        senders = [networks.networks[n].senders for n in where]
+        return Batch(columns(results, senders, keep_delays, keep_flows), networks, where, self.duration)
+
+    def plan(self, policy: Compiled, network: Network, seed: int, delays: bool = False) -> dict[str, Any]:
+        """Return the plan of one trial (see `trial_plan`)."""
+        plain = UNUSED if isinstance(policy, Classical) else policy
+        plan = trial_plan(network, plain, seed, self.duration, self.model, self.options, delays)
+        return with_classical(plan, policy, network) if isinstance(policy, Classical) else plan
+
+
+def run_plan(plan: dict[str, Any]) -> dict[str, Any]:
+    """Run one trial in this process."""
+    from lcca.ns3 import run_trial
+
+    found: dict[str, Any] = run_trial(plan)
+    return found

@@ -1,0 +1,1 @@
+"""Work in other processes: started, watched and ended in one place."""

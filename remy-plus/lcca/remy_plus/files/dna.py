@@ -1,0 +1,226 @@
+"""Rule tables from and to ``.dna`` files of Remy (2013, 2014) and R+.
+
+What a file does not say is assumed, and each assumption is told in the notes that come with the table:
+
+- Whether pacing is an interval (Remy) or a multiple of the receive EWMA (R+) is not marked. R+ always
+  stores bounds for nine signals and, with its search settings, a pacing coefficient from 0.1 that starts at
+  1.5; Remy does neither.
+- A node without a list of axes uses the send EWMA, receive EWMA, RTT ratio and slow receive EWMA. The files
+  of 2013 store bounds for the first three only: an axis of these four that no node bounds is left out of
+  the table.
+- The files of 2013 end at 16384. Where the root's upper bound is below R+'s ceiling of 163840, it is taken as
+  "unbounded" and every box that reaches it is widened to the ceiling, so that no signal value is left
+  without a rule.
+- R+ smooths the queue and link signals; a file of it cannot say that a table was made for the raw ones.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from lcca.inputs.errors import InputError, about
+from lcca.inputs.files import LARGEST_FILE, read_limited, write_atomically
+from lcca.remy_plus.files.dna_scan import scan
+from lcca.remy_plus.files.dna_schema import R_PLUS_AXES, Tree
+from lcca.remy_plus.files.dna_tree import Bounds, Leaf, axes_in_use, leaves, stores, widen
+from lcca.remy_plus.policies.rules import Pacing, RuleTable
+from lcca.remy_plus.policies.tiling import tiling
+from lcca.remy_plus.signals import SIGNAL_CEILING
+
+IntSignals: TypeAlias = Literal["smoothed", "raw"]
+
+_AXES = range(len(R_PLUS_AXES))
+_RAW = {"queue_ewma": "queue", "link_ewma": "link"}
+_NUMBERS = {name: i for i, name in enumerate(R_PLUS_AXES)} | {"queue": 7, "link": 8}
+_REMY_AXES = 6  # Remy's files have bounds for the first six signals only
+_R_PLUS_PACING = (0.1, 1.5)  # lowest and start of R+'s search
+# Search settings that R+ and Remy store: lowest, highest, smallest step, largest step, step factor, start.
+_SEARCH = {"increment": (0, 256, 1, 32, 4, 1), "multiple": (0, 1, 0.01, 0.5, 4, 1)}
+_PACING_SEARCH = {"relative": (0.1, 3, 0.05, 1, 4, 1.5), "absolute": (0.25, 3, 0.05, 1, 4, 3)}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A table that was read, and a sentence for each thing that had to be assumed or changed."""
+
+    table: RuleTable
+    notes: tuple[str, ...]
+
+
+def read(path: str | os.PathLike[str], pacing: Pacing | None = None, int_signals: IntSignals = "smoothed") -> Imported:
+    """Read a ``.dna`` file; see `loads`.
+
+    Raises:
+        InputError: the file cannot be read or does not hold a rule table; the message begins with its name.
+    """
+    data = read_limited(path)
+    with about(path):
+        return loads(data, pacing, int_signals)
+
+
+def write(path: str | os.PathLike[str], table: RuleTable) -> tuple[str, ...]:
+    """Write the table as an R+ ``.dna`` file, atomically, and return the `remarks`.
+
+    Raises:
+        InputError: the table cannot be said in a ``.dna`` file, or the file cannot be written.
+    """
+    write_atomically(path, dumps(table))
+    return remarks(table)
+
+
+def loads(data: bytes, pacing: Pacing | None = None, int_signals: IntSignals = "smoothed") -> Imported:
+    """Return the rule table in the bytes of a ``.dna`` file.
+
+    Rules come in the order in which a depth-first walk meets them, each box cut by the boxes of the nodes
+    above it.
+
+    Args:
+        data: the file's bytes, at most 64 MiB.
+        pacing: what the rules' pacing means; None guesses and says so in the notes.
+        int_signals: whether axes 7 and 8 are R+'s smoothed signals or the raw ones.
+
+    Raises:
+        InputError: damaged, hostile, or boxes that overlap or leave gaps.
+    """
+    _check_options(pacing, int_signals)
+    root = _parse(data)
+    found = leaves(root)
+    notes = [] if pacing else [_guess_note(root)]
+    notes += widen(root, found)
+    table = _table(found, axes_in_use(root), pacing or _guess(root), int_signals)
+    tiling(table)
+    return Imported(table, (*notes, *_dead_note(table), *_int_note(table, int_signals)))
+
+
+def dumps(table: RuleTable) -> bytes:
+    """Return the table as an R+ ``.dna`` file: a root with every rule as its direct child.
+
+    Importing the bytes gives the same rules again, and exporting those the same bytes.
+
+    Raises:
+        InputError: signals that the format has no axis for, or two that share one.
+    """
+    axes = _export_axes(table.signals)
+    stored = _AXES if table.pacing_kind == "relative" or max(axes) >= _REMY_AXES else range(_REMY_AXES)
+    root = Tree()
+    k = len(axes)
+    _fill_box(root.box, axes, stored, [0.0] * k, [SIGNAL_CEILING] * k)
+    for i in range(len(table)):
+        node = root.children.add()
+        _fill_box(node.box, axes, stored, table.lower[i].tolist(), table.upper[i].tolist())
+        node.rule.increment = int(table.increment[i])
+        node.rule.multiple = float(table.multiple[i])
+        node.rule.pacing = float(table.pacing[i])
+        node.rule.box.CopyFrom(node.box)
+    _fill_search(root.search, table.pacing_kind)
+    return bytes(root.SerializeToString(deterministic=True))
+
+
+def remarks(table: RuleTable) -> tuple[str, ...]:
+    """Return a sentence for each thing that a ``.dna`` file of this table will not say."""
+    raw = [name for name in table.signals if name in _RAW.values()]
+    if not raw:
+        return ()
+    names = " and ".join(raw)
+    return (f"{names} stored on R+'s axes of smoothed signals; int_signals='raw' brings them back",)
+
+
+def _check_options(pacing: str | None, int_signals: str) -> None:
+    if pacing not in (None, "relative", "absolute"):
+        raise InputError(f"pacing: must be 'relative' or 'absolute', got {pacing!r:.60}")
+    if int_signals not in ("smoothed", "raw"):
+        raise InputError(f"int_signals: must be 'smoothed' or 'raw', got {int_signals!r:.60}")
+
+
+def _parse(data: bytes) -> Any:
+    if not data:
+        raise InputError("empty; a .dna file holds at least one rule")
+    if len(data) > LARGEST_FILE:
+        raise InputError(f"larger than {LARGEST_FILE // 1024:,} KiB; is it the right file?")
+    scan(data)
+    root = Tree()
+    try:
+        root.ParseFromString(data)
+    except DecodeError as error:
+        raise InputError("not a .dna file: damaged inside a node") from error
+    return root
+
+
+def _table(found: Sequence[Leaf], axes: list[int], pacing: Pacing, int_signals: IntSignals) -> RuleTable:
+    names = [R_PLUS_AXES[axis] for axis in axes]
+    if int_signals == "raw":
+        names = [_RAW.get(name, name) for name in names]
+    return RuleTable(
+        tuple(names),
+        np.array([leaf.lower for leaf in found])[:, axes],
+        np.array([leaf.upper for leaf in found])[:, axes],
+        np.array([_action(leaf.rule, "increment", i) for i, leaf in enumerate(found)]),
+        np.array([_action(leaf.rule, "multiple", i) for i, leaf in enumerate(found)]),
+        np.array([_action(leaf.rule, "pacing", i) for i, leaf in enumerate(found)]),
+        pacing,
+    )
+
+
+def _action(rule: Any, name: str, index: int) -> float:
+    if not rule.HasField(name):
+        raise InputError(f"rules[{index}].{name}: missing")
+    return float(getattr(rule, name))
+
+
+def _guess(root: Any) -> Pacing:
+    if root.search.HasField("pacing"):
+        settings = root.search.pacing
+        near = map(math.isclose, (settings.lowest, settings.start), _R_PLUS_PACING)
+        return "relative" if all(near) else "absolute"
+    r_plus = any(stores(root.box, axis) for axis in _AXES[_REMY_AXES:])
+    return "relative" if r_plus else "absolute"
+
+
+def _guess_note(root: Any) -> str:
+    if _guess(root) == "relative":
+        return "pacing taken as relative to the receive EWMA, because the file looks like one of R+"
+    return "pacing taken as an absolute interval, because the file looks like one of Remy"
+
+
+def _dead_note(table: RuleTable) -> list[str]:
+    dead = len(table) - int(table.live.sum())
+    return [f"{dead} of {len(table)} rules have empty boxes and never act"] if dead else []
+
+
+def _int_note(table: RuleTable, int_signals: IntSignals) -> list[str]:
+    names = [name for pair in _RAW.items() for name in pair if name in table.signals]
+    return [f"axes 7 and 8 taken as the {int_signals} signals: {', '.join(names)}"] if names else []
+
+
+def _export_axes(signals: Sequence[str]) -> list[int]:
+    unknown = [name for name in signals if name not in _NUMBERS]
+    if unknown:
+        raise InputError(f"a .dna file has no axis for {', '.join(unknown)}; keep the table as policy.json")
+    axes = [_NUMBERS[name] for name in signals]
+    for i, axis in enumerate(axes):
+        if axis in axes[:i]:
+            other = signals[axes.index(axis)]
+            raise InputError(f"a .dna file has one axis for {other} and {signals[i]}; use policy.json")
+    return axes
+
+
+def _fill_box(box: Any, axes: Sequence[int], stored: range, lower: Bounds, upper: Bounds) -> None:
+    low, high = dict(zip(axes, lower, strict=True)), dict(zip(axes, upper, strict=True))
+    for axis in stored:
+        setattr(box.lower, R_PLUS_AXES[axis], low.get(axis, 0.0))
+        setattr(box.upper, R_PLUS_AXES[axis], high.get(axis, SIGNAL_CEILING))
+    box.active_axis.extend(axes)
+
+
+def _fill_search(search: Any, pacing_kind: Pacing) -> None:
+    for name, values in {**_SEARCH, "pacing": _PACING_SEARCH[pacing_kind]}.items():
+        steps = getattr(search, name)
+        for field, value in zip(steps.DESCRIPTOR.fields, values, strict=True):
+            setattr(steps, field.name, value)

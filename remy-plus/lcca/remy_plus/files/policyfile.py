@@ -1,0 +1,241 @@
+"""Policy files: ``policy.json`` (format 1), and one way to load a policy whatever its form.
+
+The bytes of a file follow from its content alone (sorted keys, shortest exact floats).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.inputs.files import read_limited, write_atomically
+from lcca.remy_plus.files import dna
+from lcca.remy_plus.files.mlpjson import mlp_to_json
+from lcca.remy_plus.files.policyjson import KINDS, kind_of, parse, policy_of, text_or_null, uses_of
+from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.policy import BASELINES, Policy, WithHeader, baseline, is_baseline
+from lcca.remy_plus.policies.rules import Pacing, RuleTable
+
+FORMAT = 1
+_KEYS = ("format", "kind", "signals", "signal_set", "header", "provenance")
+_TABLE_KEYS = (*_KEYS, "pacing", "rules")
+_OTHER_KEYS = (*_KEYS, "parameters")
+_CLASSICAL_KEYS = (*_OTHER_KEYS, "name")
+_MLP_KEYS = (*_KEYS, "agent", "layers", "memory")
+_OWN_KEYS: dict[type[Any], tuple[str, ...]] = {
+    RuleTable: _TABLE_KEYS,
+    MlpPolicy: _MLP_KEYS,
+    Classical: _CLASSICAL_KEYS,
+}
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A policy and where it comes from.
+
+    Attributes:
+        policy: what drives a sender.
+        signal_set: name of the signal set that it was learnt with.
+        header: that carried its in-network signals: the name of one in the catalogue, or the whole description as
+            JSON values; None for plain values.
+        provenance: JSON values: config hash, seeds, versions, notes. No times, so that equal runs give
+            equal bytes.
+        uses: look-ups per rule of a rule table in its last evaluation, if known.
+
+    Raises:
+        InputError: uses that do not fit the policy, or provenance that is no JSON.
+    """
+
+    policy: Policy
+    signal_set: str | None = None
+    header: str | Mapping[str, Any] | None = field(default=None, hash=False)
+    provenance: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    uses: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check what the types leave open."""
+        if isinstance(self.policy, WithHeader):
+            raise InputError("a policy file has its header apart from its policy")
+        if self.uses is not None:
+            _check_uses(self.policy, self.uses)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """The signals that the policy looks at: none unless it is a rule table or a trained network."""
+        return self.policy.signals if isinstance(self.policy, RuleTable | MlpPolicy) else ()
+
+
+def dumps(file: PolicyFile) -> str:
+    """Return the text of ``policy.json``.
+
+    Raises:
+        InputError: the provenance holds something that JSON has no form for (NaN, a date, a set …).
+    """
+    document = {
+        "format": FORMAT,
+        "kind": KINDS[type(file.policy)],
+        "signals": list(file.signals),
+        "signal_set": file.signal_set,
+        "header": dict(file.header) if isinstance(file.header, Mapping) else file.header,
+        "provenance": dict(file.provenance),
+        **_content(file),
+    }
+    try:
+        return json.dumps(document, sort_keys=True, indent=1, allow_nan=False) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"provenance or header: cannot be written as JSON: {error}") from error
+
+
+def loads(text: str) -> PolicyFile:
+    """Return the policy in the text of a ``policy.json``.
+
+    Raises:
+        InputError: no JSON, an unknown format, kind, key or signal, wrong types, numbers that are not
+            finite, or boxes that overlap or leave gaps; the message names the key.
+    """
+    document = parse(text)
+    _check_format(document)
+    kind = kind_of(document)
+    table = kind is RuleTable
+    _check_keys(document, _OWN_KEYS.get(kind, _OTHER_KEYS))
+    provenance = document.get("provenance", {})
+    if not isinstance(provenance, dict):
+        raise InputError("provenance: must be an object")
+    return PolicyFile(
+        policy_of(document),
+        text_or_null(document, "signal_set"),
+        _header(document),
+        provenance,
+        uses_of(document) if table else None,
+    )
+
+
+def read(path: str | os.PathLike[str]) -> PolicyFile:
+    """Read a ``policy.json``; see `loads`.
+
+    Raises:
+        InputError: as `loads`, or the file cannot be read; the message begins with its name.
+    """
+    data = read_limited(path)
+    with about(path):
+        return _from_json(data)
+
+
+def write(path: str | os.PathLike[str], file: PolicyFile) -> None:
+    """Write a ``policy.json`` atomically.
+
+    Raises:
+        InputError: as `dumps`, or the file cannot be written.
+    """
+    write_atomically(path, dumps(file).encode())
+
+
+def load(
+    path_or_name: str | os.PathLike[str],
+    pacing: Pacing | None = None,
+    int_signals: dna.IntSignals = "smoothed",
+) -> PolicyFile:
+    """Load a policy from a ``policy.json``, a ``.dna`` file, or the name of a baseline.
+
+    Files are told apart by their suffix, others by their first byte (R+ writes files without a suffix).
+
+    Args:
+        path_or_name: a path, or a name such as ``aimd``, ``fixed-window:20`` or ``bbr``.
+        pacing: what pacing means in a ``.dna`` file; a ``policy.json`` knows, and may not contradict.
+        int_signals: which queue and link signals the axes of a ``.dna`` file are.
+
+    Raises:
+        InputError: no such file or name, or a bad one.
+    """
+    name = os.fspath(path_or_name)
+    if is_baseline(name) and not Path(name).is_file():
+        return PolicyFile(baseline(name), provenance={"baseline": name})
+    _check_exists(name)
+    data = read_limited(name)
+    with about(name):
+        if Path(name).suffix == ".json" or (Path(name).suffix != ".dna" and data.startswith(b"{")):
+            file = _from_json(data)
+            _check_pacing(file.policy, pacing)
+            return file
+        return _from_dna(Path(name).name, data, pacing, int_signals)
+
+
+def _header(document: Mapping[str, Any]) -> str | Mapping[str, Any] | None:
+    header = document.get("header")
+    if header is not None and not isinstance(header, str | dict):
+        raise InputError(f"header: must be a name, a description or null, got {header!r:.60}")
+    return header
+
+
+def _content(file: PolicyFile) -> dict[str, Any]:
+    policy = file.policy
+    if isinstance(policy, Classical):
+        return {"name": policy.name, "parameters": dict(policy.parameters)}
+    if isinstance(policy, MlpPolicy):
+        return mlp_to_json(policy)
+    if not isinstance(policy, RuleTable):
+        return {"parameters": asdict(policy)}
+    rules = [
+        {
+            "lower": policy.lower[i].tolist(),
+            "upper": policy.upper[i].tolist(),
+            "increment": int(policy.increment[i]),
+            "multiple": float(policy.multiple[i]),
+            "pacing": float(policy.pacing[i]),
+        }
+        | ({} if file.uses is None else {"uses": file.uses[i]})
+        for i in range(len(policy))
+    ]
+    return {"pacing": policy.pacing_kind, "rules": rules}
+
+
+def _from_json(data: bytes) -> PolicyFile:
+    try:
+        return loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 text (byte {error.start})") from error
+
+
+def _from_dna(name: str, data: bytes, pacing: Pacing | None, int_signals: dna.IntSignals) -> PolicyFile:
+    imported = dna.loads(data, pacing, int_signals)
+    source = {"imported_from": name, "sha256": hashlib.sha256(data).hexdigest()}
+    return PolicyFile(imported.table, provenance={**source, "notes": list(imported.notes)})
+
+
+def _check_exists(name: str) -> None:
+    if os.path.lexists(name) or os.sep in name or Path(name).suffix in (".json", ".dna"):
+        return
+    hint = did_you_mean(name, BASELINES)
+    raise InputError(f"{name[:200]}: no such file, and no baseline of that name{hint}")
+
+
+def _check_pacing(policy: Policy, pacing: Pacing | None) -> None:
+    if pacing is not None and isinstance(policy, RuleTable) and policy.pacing_kind != pacing:
+        raise InputError(f"its pacing is {policy.pacing_kind}; leave the pacing option out")
+
+
+def _check_format(document: Mapping[str, Any]) -> None:
+    found = document.get("format")
+    if isinstance(found, bool) or found != FORMAT:
+        problem = "missing" if found is None else f"{found!r:.60} is not known to this version"
+        raise InputError(f"format: {problem}; it must be {FORMAT}")
+
+
+def _check_keys(document: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    for key in document:
+        if key not in known:
+            raise InputError(f"unknown key {key[:60]!r}{did_you_mean(key, known)}")
+
+
+def _check_uses(policy: Policy, uses: tuple[int, ...]) -> None:
+    if not isinstance(policy, RuleTable) or len(uses) != len(policy):
+        raise InputError(f"uses: {len(uses)} counts, but one for each rule of a rule table is needed")
+    if min(uses) < 0:
+        raise InputError(f"rules[{uses.index(min(uses))}].uses: must not be negative, got {min(uses)}")

@@ -1,0 +1,155 @@
+"""Policies as text for people: a header, then one line per rule."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from lcca.remy_plus.files.policyfile import PolicyFile
+from lcca.remy_plus.policies.agents import TableSteering
+from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, WithHeader
+from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING
+
+
+def describe(file: PolicyFile) -> str:
+    """Return the policy as lines of text, rules in stored order, ending in a newline.
+
+    A rule reads ``receive EWMA 0.31 to 1.2 µs, RTT ratio below 1.15 → window × 0.9 + 2, pace at 1.3 × receive
+    interval``. Ranges include their lower and exclude their upper bound; a signal that a rule does not bound
+    is left out. Where use counts are known, each rule ends with its share of the look-ups.
+    """
+    return "\n".join([*_header(file), "", *_body(file)]) + "\n"
+
+
+def _header(file: PolicyFile) -> list[str]:
+    rows: list[tuple[str, str | None]] = [("policy", _kind(file))]
+    rows += [("signals", ", ".join(file.signals) or None)]
+    rows += [("signal set", file.signal_set), ("header", _header_name(file))]
+    for key in sorted(file.provenance):
+        rows += [(key.replace("_", " "), line) for line in _shown(file.provenance[key])]
+    width = max(len(name) for name, _ in rows)
+    return [f"{name:<{width}}  {value}" for name, value in rows if value is not None]
+
+
+def _header_name(file: PolicyFile) -> str | None:
+    return file.header if isinstance(file.header, str | None) else str(file.header.get("name", "described in the file"))
+
+
+def _kind(file: PolicyFile) -> str:
+    policy = file.policy
+    if isinstance(policy, Classical):
+        return policy.family.title
+    if isinstance(policy, MlpPolicy):
+        return f"trained network: {policy.parameters:,} parameters"
+    if not isinstance(policy, RuleTable):
+        return {FixedWindow: "fixed window", FixedRate: "fixed rate", Aimd: "AIMD"}[type(policy)]
+    dead = len(policy) - int(policy.live.sum())
+    note = f", {dead} of them with empty boxes" if dead else ""
+    plural = "" if len(policy) == 1 else "s"
+    return f"rule table: {len(policy)} rule{plural}{note}; pacing {policy.pacing_kind}"
+
+
+def _shown(value: object) -> list[str]:
+    items = value if isinstance(value, list) else [value]
+    return [" ".join(str(item).split()) for item in items]
+
+
+def _body(file: PolicyFile) -> list[str]:
+    match file.policy:
+        case RuleTable() as table:
+            return _rules(table, file.uses)
+        case MlpPolicy() as network:
+            return _network(network)
+        case Classical() as control:
+            return _parameters(control)
+        case WithHeader():
+            raise AssertionError("a policy file has none")
+        case FixedWindow(window):
+            return [f"window = {window} packets, unpaced"]
+        case FixedRate(rate):
+            return [f"one packet each {_number(1 / rate)} µs ({_number(rate)} packets/µs), no window"]
+        case Aimd(increase, decrease, initial):
+            return [
+                f"window = {_number(initial)} packets at first, + 1 per acknowledgement until the first loss",
+                f"then + {_number(increase)} per RTT, × {_number(decrease)} at a loss; unpaced",
+            ]
+
+
+def _network(policy: MlpPolicy) -> list[str]:
+    agent, steering = policy.agent, policy.agent.steering
+    often = f"every {_number(agent.decisions.rtts)} round trips" if agent.decisions.rtts else "at every acknowledgement"
+    seen = f"{len(agent.signals)} signals" + (f" of {agent.history} decisions" if agent.history > 1 else "")
+    parts = [] if policy.memory is None else [f"LSTM of {policy.memory.cells} cells"]
+    parts += [f"{len(layer.biases)} {layer.activation}" for layer in policy.layers]
+    fields = {key: value for key, value in asdict(steering).items() if key != "actions"}
+    if isinstance(steering, TableSteering):
+        fields["actions"] = len(steering.actions)
+    said = ", ".join(f"{key} {_number(value)}" for key, value in fields.items())
+    return [f"{seen} → {' → '.join(parts)}", f"decides {often}", f"steers the {_STEERED[steering.kind]}: {said}"]
+
+
+_STEERED = {"window": "window", "rate": "sending rate", "table": "window by a table of actions"}
+
+
+def _parameters(control: Classical) -> list[str]:
+    width = max(len(name) for name in control.parameters)
+    lines = []
+    for parameter in control.family.parameters:
+        value = control.parameters[parameter.name]
+        shown = str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else value
+        unit = f" {parameter.unit}" if parameter.unit and not isinstance(value, str) else ""
+        default = "" if value == parameter.default else "  (changed)"
+        lines.append(f"{parameter.name:<{width}}  {shown}{unit}{default}")
+    return lines
+
+
+def _rules(table: RuleTable, uses: tuple[int, ...] | None) -> list[str]:
+    width = len(str(len(table) - 1))
+    total = sum(uses) if uses else 0
+    lines = []
+    for i in range(len(table)):
+        share = f"  [{uses[i] / total:.1%} of uses]" if uses and total else ""
+        lines.append(f"{i:>{width}}  {_condition(table, i)} → {_action(table, i)}{share}")
+    return lines
+
+
+def _condition(table: RuleTable, index: int) -> str:
+    if not table.live[index]:
+        return "never (empty box)"
+    bounds = zip(table.signals, table.lower[index].tolist(), table.upper[index].tolist(), strict=True)
+    ranges = [_range(name, low, high) for name, low, high in bounds]
+    return ", ".join(text for text in ranges if text) or "always"
+
+
+def _range(name: str, low: float, high: float) -> str:
+    label, unit = QUANTITIES[name]
+    after = f" {unit}" if unit else ""
+    if low > 0 and high < SIGNAL_CEILING:
+        return f"{label} {_number(low)} to {_number(high)}{after}"
+    if high < SIGNAL_CEILING:
+        return f"{label} below {_number(high)}{after}"
+    return f"{label} from {_number(low)}{after}" if low > 0 else ""
+
+
+def _action(table: RuleTable, index: int) -> str:
+    window = _window(float(table.multiple[index]), float(table.increment[index]))
+    pacing = float(table.pacing[index])
+    if pacing == 0:
+        return f"{window}, unpaced"
+    if table.pacing_kind == "relative":
+        return f"{window}, pace at {_number(pacing)} × receive interval"
+    return f"{window}, pace at {_number(pacing)} µs"
+
+
+def _window(multiple: float, increment: float) -> str:
+    if multiple == 0:
+        return f"window = {_number(max(increment, 0))}"
+    times = "" if multiple == 1 else f" × {_number(multiple)}"
+    plus = f" {'−' if increment < 0 else '+'} {_number(abs(increment))}" if increment else ""
+    return f"window{times}{plus}" if times or plus else "window unchanged"
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"

@@ -1,0 +1,1 @@
+"""What drives a sender: rule tables, networks, hand-designed congestion controls and their parameters."""

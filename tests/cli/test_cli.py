@@ -1,0 +1,448 @@
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lcca.cli import main as cli
+from lcca.cli.commands import NAMES, load
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.files.policyfile import PolicyFile
+from lcca.remy_plus.policies.policy import FixedWindow
+
+from ..conftest import RunCommand
+
+ROOT = Path(__file__).parents[2]
+SPACE = ROOT / "configs" / "networks" / "default.yaml"
+NETWORKS = """\
+- {link_rate: 3.0, rtt: 27, senders: 6, buffer: 225, mean_on: 4500, mean_off: 900, loss: 0.001}
+- {link_rate: 2, rtt: 20, senders: 1, buffer: inf, mean_on: 1000, mean_off: 100, loss: 0, switched: time}
+- {link_rate: 3, rtt: 15, senders: 3, buffer: 50, mean_on: 2000, mean_off: 1000, loss: 1e-6, switched: bytes}
+"""
+MEANS = ("score_bits", "throughput_share", "throughput_over_link", "delay_us", "delay_over_rtt")
+
+
+@pytest.fixture
+def networks(tmp_path: Path) -> Path:
+    path = tmp_path / "networks.yaml"
+    path.write_text(NETWORKS)
+    return path
+
+
+def policy_of(run: Path) -> Path:
+    return run / "policies" / "loss+rtt.default.s1.json"
+
+
+# Help and errors.
+
+
+@pytest.mark.parametrize("name", [name.rstrip("_") for name in NAMES])
+def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
+    answer = lcca(name, "--help")
+    assert answer.status == 0
+    assert f"examples:\n  lcca {name}" in answer.out
+    assert "--json" in answer.out or name == "show"
+
+
+def test_the_files_in_the_examples_exist() -> None:
+    for module in load():
+        for word in module.EXAMPLES.split():
+            if word.startswith("configs/"):
+                assert (ROOT / word).is_file(), word
+
+
+def test_help_lists_the_commands(lcca: RunCommand) -> None:
+    answer = lcca("--help")
+    assert answer.status == 0
+    for name in NAMES:
+        assert f"    {name.rstrip('_')} " in answer.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("dance",),
+        ("sweep",),
+        ("sweep", "nothere.yaml"),
+        ("show",),
+        ("show", "signal", "qeue"),
+        ("show", "signal-set", "lnk"),
+        ("show", "policy", "amd"),
+        ("show", "run", "nothere"),
+        ("report", "nothere"),
+        ("evaluate", "aimd"),
+        ("evaluate", "aimd", "--networks", "nothere.yaml"),
+        ("evaluate", "amd", "--networks", "NETWORKS"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--seeds", "0"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--seeds", "x"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--seed", "-1"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--seed", str(2**64)),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--duration", "0"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--duration", "nan"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--duration", "inf"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--duration", "20"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--utility", "defalt"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--link-interval", "0"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--link-interval", "inf"),
+        ("evaluate", "aimd", "--networks", "NETWORKS", "--jobs", "0"),
+        ("evaluate", "fixed-window:0", "--networks", "NETWORKS"),
+        ("evaluate", "fixed-rate", "--networks", "NETWORKS"),
+        ("compare", "aimd", "aimd"),
+        ("compare", "aimd", "aimd", "--space", "NETWORKS"),
+        ("compare", "aimd", "aimd", "--space", SPACE, "--margin-percent", "0"),
+        ("compare", "aimd", "aimd", "--space", SPACE, "--margin-percent", "nan"),
+        ("compare", "aimd", "aimd", "--space", SPACE, "--alpha", "1"),
+        ("compare", "aimd", "aimd", "--space", SPACE, "--pairs", "5"),
+        ("compare", "aimd", "aimd", "--space", SPACE, "--duration", "30"),
+        ("import", "nothere.dna", "x.json"),
+        ("import", "NETWORKS", "x.json"),
+        ("export", "aimd", "x.dna"),
+        ("export", "nothere.json", "x.dna"),
+        ("train", ROOT / "configs" / "smoke.yaml", "--only", "lnk", "--out", "x"),
+    ],
+    ids=lambda arguments: " ".join(os.path.basename(word) for word in arguments) or "nothing",
+)
+def test_bad_input_exits_with_2_and_says_nothing_on_standard_output(
+    lcca: RunCommand, networks: Path, arguments: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(networks.parent)
+    answer = lcca(*(networks if word == "NETWORKS" else word for word in arguments))
+    assert answer.status == 2
+    assert answer.out == ""
+    assert answer.err.splitlines()[-1].startswith("lcca")
+    assert "Traceback" not in answer.err
+    assert [file.name for file in networks.parent.iterdir()] == ["networks.yaml"]
+
+
+def test_a_bad_list_of_networks_is_told_by_file_line_and_key(lcca: RunCommand, networks: Path) -> None:
+    networks.write_text(NETWORKS.replace("rtt: 27", "rtt: -27").replace("senders: 3", "senders: 0"))
+    answer = lcca("evaluate", "aimd", "--networks", networks, "--json")
+    assert answer.status == 2
+    assert answer.err.splitlines() == [
+        f"lcca: {networks}:1: [0].rtt: must be >= 0 µs and finite, got -27",
+        f"{networks}:3: [2].senders: must be a whole number from 1 to 65535, got 0",
+    ]
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m lcca.cli.main show signals --json | true"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_without_our_letters_is_no_error() -> None:
+    command = [sys.executable, "-m", "lcca.cli.main", "show", "signals"]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "?s" in done.stdout
+
+
+def test_a_failure_of_the_system_exits_with_1(lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(options: object) -> int:
+        raise OSError(5, "Input/output error", "/some/file")
+
+    monkeypatch.setattr("lcca.cli.commands.show._signals", fail)
+    answer = lcca("show", "signals")
+    assert answer.status == 1
+    assert answer.err == "lcca: /some/file: Input/output error; nothing finished was lost\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("show", "signals"), "lcca: stopped\n"),
+        (
+            ("sweep", ROOT / "configs" / "smoke.yaml"),
+            "lcca: stopped; the same command with --resume goes on from here\n",
+        ),
+    ],
+)
+def test_ctrl_c_tells_how_to_go_on_where_one_can(
+    lcca: RunCommand, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...], said: str
+) -> None:
+    def stop(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lcca.cli.commands.show._signals", stop)
+    monkeypatch.setattr("lcca.cli.commands.sweep.read_grid", stop)
+    answer = lcca(*arguments)
+    assert (answer.status, answer.err) == (130, said)
+
+
+# check
+
+
+def test_check_finds_nothing_wrong_here(lcca: RunCommand) -> None:
+    assert lcca("check").status == 0
+    found = lcca("check", "--json").json()
+    assert {finding["name"] for finding in found["findings"]} >= {"python", "engine", "libraries", "cores", "disk"}
+    assert all(finding["state"] in ("ok", "missing") for finding in found["findings"])
+
+
+def test_check_names_the_mend_of_a_broken_engine(lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("undefined symbol")
+
+    monkeypatch.setattr(Engine, "run", broken)
+    answer = lcca("check", "--json")
+    assert answer.status == 1
+    (finding,) = (finding for finding in answer.json()["findings"] if finding["state"] == "broken")
+    assert finding["detail"] == "RuntimeError: undefined symbol"
+    assert "make setup" in finding["mend"]
+    assert "broken   engine: RuntimeError: undefined symbol -> reinstall" in lcca("check").out
+
+
+def test_check_works_where_nothing_else_does(lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    def load_check_only(names: tuple[str, ...] = ()) -> list[Any]:
+        if not names:
+            raise ImportError("no module named _core")
+        return load(names)
+
+    monkeypatch.setattr(cli, "load", load_check_only)
+    assert lcca("check").status == 0
+    answer = lcca("show", "signals")
+    assert answer.status == 1
+    assert answer.err == "lcca: the installation is broken: no module named _core; see `lcca check`\n"
+
+
+def test_check_needs_none_of_what_it_checks() -> None:
+    code = "import sys, lcca.cli.main as c; c.load(['check']); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {"numpy", "pandas", "pydantic", "rich", "lcca.remy_plus._core"}.isdisjoint(loaded)
+
+
+# show
+
+
+def test_show_prints_signals_and_sets(lcca: RunCommand) -> None:
+    assert "rtt_ratio" in lcca("show", "signals").out
+    assert {signal["name"] for signal in lcca("show", "signals", "--json").json()} >= {"queue", "link", "loss"}
+    assert lcca("show", "signal", "queue", "--json").json()["unit"] == "packets"
+    assert "smoothing: " in lcca("show", "signal", "queue").out
+    assert "link+queue" in lcca("show", "signal-sets").out
+    assert len(lcca("show", "signal-sets", "--json").json()) > 10
+    assert lcca("show", "signal-set", "link+queue", "--json").json()["signals"][-2:] == ["link", "queue"]
+    assert lcca("show", "signal-set", "link+queue").out.startswith("link+queue: ")
+
+
+def test_show_networks(lcca: RunCommand) -> None:
+    answer = lcca("show", "networks", SPACE)
+    assert "rtt        20 to 30 by 1\n" in answer.out
+    assert "loss       0.001\n" in answer.out
+    assert "1,755,600 networks" in answer.out
+    assert lcca("show", "networks", SPACE, "--json").json()["size"] == 1_755_600
+
+
+def test_show_policy(lcca: RunCommand, finished: Path) -> None:
+    answer = lcca("show", "policy", policy_of(finished))
+    assert "4 rules" in answer.out
+    assert "→ window" in answer.out
+    shown = lcca("show", "policy", policy_of(finished), "--json").json()
+    assert shown == json.loads(policy_of(finished).read_text())
+    assert "AIMD" in lcca("show", "policy", "aimd").out
+
+
+def test_show_run_and_report(lcca: RunCommand, copied: Path) -> None:
+    assert lcca("show", "run", copied, "--json").json() == json.loads((copied / "summary.json").read_text())
+    shown = lcca("show", "run", copied).out
+    assert "policies on fresh test networks" in shown
+    assert "set: signal set against signal set" in shown
+    before = (copied / "report.html").read_bytes()
+    (copied / "report.html").unlink()
+    answer = lcca("report", copied, "--json")
+    assert answer.json() == {"report": str(copied / "report.html"), "figures": str(copied / "figures")}
+    assert (copied / "report.html").read_bytes() == before
+
+
+def test_a_run_that_is_not_finished_has_nothing_to_show(lcca: RunCommand, copied: Path) -> None:
+    (copied / "summary.json").unlink()
+    (copied / "manifest.json").write_text((copied / "manifest.json").read_text().replace("complete", "testing"))
+    for command in (("show", "run"), ("report",)):
+        answer = lcca(*command, copied)
+        assert answer.status == 2
+        assert answer.err == f"lcca: {copied}: still testing; finish it with lcca sweep CONFIG --resume\n"
+
+
+def test_a_damaged_summary_is_one_error(lcca: RunCommand, copied: Path) -> None:
+    (copied / "summary.json").write_text("{")
+    answer = lcca("show", "run", copied)
+    assert answer.status == 2
+    assert answer.err.startswith(f"lcca: {copied}/summary.json: damaged (")
+
+
+# import and export
+
+
+def test_export_and_import_give_the_policy_back(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
+    dna, back, again = tmp_path / "a.dna", tmp_path / "a.json", tmp_path / "b.dna"
+    answer = lcca("export", policy_of(finished), dna, "--json")
+    assert answer.json()["rules"] == 4
+    assert lcca("import", dna, back, "--json").json()["signals"] == ["loss", "rtt_ratio"]
+    assert lcca("export", back, again).status == 0
+    assert again.read_bytes() == dna.read_bytes()
+
+
+def test_import_never_overwrites(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
+    for name in ("a.dna", "a.json"):
+        (tmp_path / name).write_text("mine")
+    assert "there already" in lcca("export", policy_of(finished), tmp_path / "a.dna").err
+    assert "there already" in lcca("import", tmp_path / "a.dna", tmp_path / "a.json").err
+    assert (tmp_path / "a.json").read_text() == (tmp_path / "a.dna").read_text() == "mine"
+
+
+# evaluate
+
+
+def test_the_contract_of_evaluate(lcca: RunCommand, networks: Path) -> None:
+    answer = lcca("evaluate", "aimd", "--networks", networks, "--seeds", 4, "--duration", 2000, "--json")
+    assert answer.status == 0
+    assert len(answer.out.splitlines()) == 1
+    rows = answer.json()["rows"]
+    assert [row["rtt"] for row in rows] == [27, 20, 15]
+    for row in rows:
+        for name in MEANS:
+            assert isinstance(row[name], float)
+            assert isinstance(row[f"{name}_se"], float)
+            assert row[f"{name}_se"] > 0
+        assert row["throughput_over_link"] == pytest.approx(row["throughput_share"] / row["link_rate"])
+        assert row["delay_over_rtt"] == pytest.approx(row["delay_us"] / row["rtt"])
+        assert row["trials"] == 4
+    assert rows[1]["buffer"] == "inf"
+    assert [row["switched"] for row in rows] == ["time", "time", "bytes"]
+
+
+def test_one_seed_has_no_standard_error(lcca: RunCommand, networks: Path) -> None:
+    answer = lcca("evaluate", "aimd", "--networks", networks, "--seeds", 1, "--duration", 2000, "--json")
+    assert all(row["score_bits_se"] is None for row in answer.json()["rows"])
+
+
+def test_the_number_of_threads_and_the_other_networks_change_nothing(
+    lcca: RunCommand, networks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("evaluate", "aimd", "--networks", networks, "--seeds", 3, "--duration", 2000, "--json")
+    expected = lcca(*command, "--jobs", 1).out
+    assert lcca(*command, "--jobs", 2).out == expected
+    monkeypatch.setattr("lcca.cli.commands.evaluate.TRIALS_PER_JOB", 1)
+    assert lcca(*command, "--jobs", 1).out == expected
+
+
+def test_evaluate_is_the_mean_over_its_seeds(lcca: RunCommand, networks: Path) -> None:
+    command = ("evaluate", "fixed-window:20", "--networks", networks, "--duration", 2000, "--json")
+    each = [lcca(*command, "--seeds", 1, "--seed", seed).json()["rows"][0]["score_bits"] for seed in (5, 6, 7)]
+    row = lcca(*command, "--seeds", 3, "--seed", 5).json()["rows"][0]
+    assert row["score_bits"] == pytest.approx(sum(each) / 3)
+    variance = sum((x - sum(each) / 3) ** 2 for x in each) / 2
+    assert row["score_bits_se"] == pytest.approx(math.sqrt(variance / 3))
+
+
+def test_evaluate_prints_a_table(lcca: RunCommand, networks: Path) -> None:
+    answer = lcca("evaluate", "aimd", "--networks", networks, "--seeds", 2, "--duration", 2000)
+    assert "2: 3 packets/µs, rtt 15 µs, 3 senders" in answer.out
+    assert "±" in answer.out
+
+
+def test_evaluate_takes_policy_and_dna_files(lcca: RunCommand, networks: Path, finished: Path, tmp_path: Path) -> None:
+    dna = tmp_path / "a.dna"
+    assert lcca("export", policy_of(finished), dna).status == 0
+    options = ("--networks", networks, "--seeds", 2, "--duration", 2000, "--json")
+    assert lcca("evaluate", policy_of(finished), *options).json()["rows"][0]["score_bits"] > 0
+    assert lcca("evaluate", dna, "--pacing", "relative", *options).status == 0
+    assert lcca("evaluate", dna, "--pacing", "absolute", *options).status == 0
+    refused = lcca("evaluate", policy_of(finished), "--pacing", "absolute", *options)
+    assert (refused.status, refused.out) == (2, "")
+    assert "its pacing is relative; leave the pacing option out" in refused.err
+
+
+def test_evaluate_charges_the_header_of_a_policy_file(lcca: RunCommand, networks: Path, tmp_path: Path) -> None:
+    options = ("--networks", networks, "--seeds", 2, "--duration", 2000, "--json")
+    scores = {}
+    for name in (None, "hpcc"):
+        file = tmp_path / f"{name}.json"
+        policyfile.write(file, PolicyFile(FixedWindow(20), header=name))
+        scores[name] = lcca("evaluate", file, *options).json()["rows"][0]["score_bits"]
+    free = lcca("evaluate", tmp_path / "hpcc.json", "--free-header", *options).json()["rows"][0]["score_bits"]
+    assert free == scores[None] > scores["hpcc"]
+    unknown = tmp_path / "unknown.json"
+    policyfile.write(unknown, PolicyFile(FixedWindow(20), header="hpc"))
+    refused = lcca("evaluate", unknown, *options)
+    assert refused.status == 2
+    assert "unknown header 'hpc' (did you mean 'hpcc'?)" in refused.err
+
+
+# compare
+
+
+def test_a_policy_is_equivalent_to_itself(lcca: RunCommand) -> None:
+    found = lcca("compare", "aimd", "aimd", "--space", SPACE, "--duration", 1000, "--json").json()
+    assert found["verdict"] == "equivalent"
+    assert (found["difference"], found["direction"], found["correlation"]) == (0, "0", 1)
+    assert found["A"] == found["B"] == "aimd"
+    assert found["unit"] == "bits"
+
+
+def test_private_seeds_give_differences_without_an_effect(lcca: RunCommand) -> None:
+    options = ("--space", SPACE, "--duration", 1000, "--pairs", 60, "--private-seeds", "--json")
+    found = lcca("compare", "aimd", "aimd", *options).json()
+    assert found["sigma_d"] > 0
+    assert found["low"] is None or found["low"] < 0 < found["high"]
+
+
+def test_a_poor_policy_is_worse_and_the_interval_is_of_b_minus_a(lcca: RunCommand) -> None:
+    options = ("--space", SPACE, "--duration", 1000, "--json")
+    found = lcca("compare", "aimd", "fixed-window:1", *options).json()
+    turned = lcca("compare", "fixed-window:1", "aimd", *options).json()
+    assert (found["verdict"], found["direction"]) == ("worse", "-")
+    assert (turned["verdict"], turned["direction"]) == ("better", "+")
+    assert turned["difference"] == pytest.approx(-found["difference"])
+    assert found["high"] < 0
+
+
+def test_blocks_and_threads_change_no_verdict(lcca: RunCommand) -> None:
+    options = ("--space", SPACE, "--duration", 1000, "--pairs", 80, "--json")
+    first = lcca("compare", "aimd", "fixed-window:30", *options, "--jobs", 1).out
+    assert lcca("compare", "aimd", "fixed-window:30", *options, "--jobs", 2).out == first
+    assert lcca("compare", "aimd", "fixed-window:30", *options, "--block", 7).out == first
+
+
+def test_compare_prints_a_table(lcca: RunCommand) -> None:
+    answer = lcca("compare", "aimd", "fixed-window:1", "--space", SPACE, "--duration", 1000)
+    assert "fixed-window:1" in answer.out
+    assert "worse" in answer.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show", "signals"),
+        ("show", "signal", "queue"),
+        ("show", "signal-sets"),
+        ("show", "signal-set", "e2e"),
+        ("show", "networks", SPACE),
+        ("show", "policy", "aimd"),
+        ("check",),
+        ("compare", "aimd", "aimd", "--space", SPACE, "--duration", "500"),
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_json_is_one_document_and_nothing_else(lcca: RunCommand, arguments: tuple[object, ...]) -> None:
+    answer = lcca(*arguments, "--json")
+    assert answer.status == 0
+    answer.json()
+    assert "NaN" not in answer.out
+    assert "Infinity" not in answer.out
+
+
+def test_the_policy_files_of_a_run_are_in_order(finished: Path) -> None:
+    for file in (finished / "policies").rglob("*.json"):
+        found = policyfile.read(file)
+        assert found.provenance["config_hash"] == json.loads((finished / "summary.json").read_text())["config_hash"]
+    with pytest.raises(InputError):
+        policyfile.read(finished / "summary.json")

@@ -1,0 +1,87 @@
+"""`lcca rank`: a league from the command line."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lcca.cli.commands.rank import network_scores
+
+SPACE = """\
+link_rate: {min: 1, max: 2, step: 0.5}
+rtt: {min: 10, max: 20, step: 5}
+senders: {min: 1, max: 4, step: 1}
+buffer: 50
+mean_on: {min: 200, max: 1000, step: 100}
+mean_off: 100
+loss: 0.01
+duration: 1000
+"""
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Path:
+    path = tmp_path / "space.yaml"
+    path.write_text(SPACE)
+    return path
+
+
+def test_ranks_what_is_far_apart(lcca: Any, space: Path, tmp_path: Path) -> None:
+    policies = ("fixed-window:2", "fixed-window:10", "fixed-window:400")
+    figure = tmp_path / "league.png"
+    answer = lcca("rank", *policies, "--space", space, "--networks", "120", "--json", "--figure", figure)
+    found = answer.json()
+    assert found["standings"][0]["policy"] == "fixed-window:10"
+    assert found["standings"][0]["best_rank"] == found["standings"][0]["worst_rank"] == 1
+    assert len(found["comparisons"]) == 3 and found["failed"] == []
+    assert found["networks"] + found["left_out"] <= 120 and found["simulator"] == "engine"
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_is_the_same_for_any_jobs_and_block(lcca: Any, space: Path) -> None:
+    options = ("aimd", "fixed-window:9", "--space", space, "--networks", "40", "--seeds", "2", "--json")
+    one = lcca("rank", *options, "--jobs", "1", "--block", "40")
+    two = lcca("rank", *options, "--jobs", "2", "--block", "40")
+    assert one.status == 0 and one.out == two.out
+
+
+def test_table_names_ties_and_what_is_open(lcca: Any, space: Path) -> None:
+    answer = lcca("rank", "fixed-window:9", "fixed-window:10", "aimd", "--space", space, "--networks", "20")
+    assert "ties" in answer.out and "not settled: " in answer.out and "ranks hold together at 95%" in answer.out
+
+
+def test_topology_is_that_of_the_option(lcca: Any, space: Path) -> None:
+    options = ("--space", space, "--networks", "20", "--topology", "line", "--json")
+    assert lcca("rank", "aimd", "fixed-window:9", *options).json()["topology"] == "line"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("aimd",), "at least two"),
+        (("aimd", "aimd"), "named twice"),
+        (("aimd", "bbr"), "ns-3"),
+        (("aimd", "fixed-window:3", "--networks", "5"), "at least 20"),
+        (("aimd", "fixed-window:3", "--alpha", "2"), "between 0 and 1"),
+    ],
+)
+def test_bad_input_is_said(lcca: Any, space: Path, arguments: tuple[str, ...], words: str) -> None:
+    answer = lcca("rank", *arguments, "--space", space)
+    assert answer.status == 2 and words in answer.err
+
+
+def test_seeds_of_a_network_are_one_score_and_a_failed_one_is_none() -> None:
+    rows = pd.DataFrame(
+        {
+            "policy": ["b"] * 4 + ["a"] * 4,
+            "network": [0, 0, 1, 1] * 2,
+            "seed": [1, 2] * 4,
+            "status": ["ok"] * 7 + ["failed"],
+            "score_bits": [1.0, 3.0, np.nan, 5.0, 1.0, 1.0, 2.0, 9.0],
+        }
+    )
+    found = network_scores(rows)
+    assert list(found) == ["b", "a"] and found["b"].tolist() == [2.0, 5.0]
+    assert found["a"][0] == 1.0 and np.isnan(found["a"][1])

@@ -1,0 +1,86 @@
+"""Agreement of two simulators, on tables whose difference is known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lcca.evaluation.comparison.agreement import agreements, order_flips, paired
+from lcca.evaluation.report.figures.agreement import draw_agreement
+
+
+def table(offset, policies=("a", "b"), n=40, noise=0.0, seed=0):
+    """Trials whose scores are offset by policy."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {
+            "policy": policy,
+            "network": i,
+            "seed": 1,
+            "status": "ok",
+            "score_bits": 3 + 0.1 * i + offset[policy] + noise * rng.normal(),
+            "throughput_share": 2.0 * (1 + offset[policy]),
+            "delay_us": 50.0,
+            "starved": 0,
+        }
+        for policy in policies
+        for i in range(n)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_equal_tables_agree():
+    zero = {"a": 0.0, "b": 0.1}
+    rows = agreements(table(zero), table(zero), "dumbbell")
+    assert {r.verdict for r in rows if r.metric == "score_bits"} == {"agree within 0.05 bits"}
+    assert all(r.difference == 0 for r in rows)
+    assert order_flips(table(zero), table(zero)) == []
+
+
+@pytest.mark.parametrize(
+    ("offset", "verdict"),
+    [(0.02, "agree within 0.05 bits"), (0.2, "differ by more than 0.05 bits"), (0.05, "not settled")],
+)
+def test_a_known_bias_is_found(offset, verdict):
+    first = table({"a": 0.0}, ("a",), noise=0.01)
+    second = table({"a": offset}, ("a",), noise=0.01, seed=1)
+    row = agreements(first, second, "line")[0]
+    assert row.difference == pytest.approx(offset, abs=0.01)
+    assert row.low < row.difference < row.high
+    assert row.verdict == verdict
+    assert row.topology == "line"
+
+
+def test_ratios_are_told_in_per_cent():
+    rows = agreements(table({"a": 0.0}, ("a",)), table({"a": 0.1}, ("a",)), "dumbbell")
+    share = next(r for r in rows if r.metric == "throughput_share")
+    assert share.difference == pytest.approx(100 * np.log(1.1))
+    assert share.verdict == ""
+
+
+def test_failed_trials_and_lonely_ones_do_not_count():
+    first, second = table({"a": 0.0}, ("a",)), table({"a": 0.0}, ("a",)).iloc[:30].copy()
+    second.loc[second.index[:5], "status"] = "failed"
+    assert agreements(first, second, "dumbbell")[0].n == 25
+
+
+def test_a_sender_starved_in_one_simulator_is_told_apart():
+    first, second = table({"a": 0.0}, ("a",)), table({"a": 0.0}, ("a",))
+    second.loc[3, ["score_bits", "starved"]] = [-12.0, 1]
+    row = agreements(first, second, "dumbbell")[0]
+    assert (row.starved, row.worst_network) == (1, 3)
+    assert row.difference < -0.3
+    assert row.without_starved == pytest.approx(0, abs=1e-12)
+
+
+def test_a_flip_of_the_order_is_told_with_its_certainty():
+    first = table({"a": 0.0, "b": 0.1})
+    (sure,) = order_flips(first, table({"a": 0.2, "b": 0.1}, noise=0.01))
+    assert (sure.better_in_first, sure.better_in_second, sure.matters) == ("b", "a", True)
+    (unsure,) = order_flips(first, table({"a": 0.101, "b": 0.1}, noise=0.5, seed=3))
+    assert not unsure.matters
+
+
+def test_the_figure_has_a_row_per_topology():
+    both = paired(table({"a": 0.0, "b": 0.1}), table({"a": 0.0, "b": 0.1}))
+    figure = draw_agreement({"dumbbell": both, "line": both}, ("fast engine", "ns-3"))
+    assert len(figure.axes) == 6

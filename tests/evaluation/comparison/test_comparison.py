@@ -1,0 +1,207 @@
+"""Comparison records: what they say, their JSON form, and coverage over training seeds."""
+
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lcca.evaluation.comparison.compare import (
+    Comparison,
+    compare_artifacts,
+    compare_sets,
+    paper_relative_percent,
+    throughput_equivalent_percent,
+)
+from lcca.evaluation.settling.intervals import CrossedInterval, t_interval
+from lcca.evaluation.settling.verdict import SettlingRule
+
+RULE = SettlingRule()
+KEYS = {
+    "level", "utility", "A", "B", "metric", "difference", "low", "high", "unit",
+    "throughput_equivalent_percent", "paper_relative_percent", "margin", "alpha", "verdict",
+    "by_more_than_margin", "direction", "n", "likely_n", "ceiling_n", "sigma_d", "correlation",
+    "skewness", "looks", "e_value", "adjusted_verdict", "note", "e_bh", "rule",
+}  # fmt: skip
+
+
+def artifacts(effect: float, n: int = 400, spread: float = 0.1, **kwargs: object) -> Comparison:
+    rng = np.random.default_rng(1)
+    a = rng.normal(3.0, 0.5, n)
+    b = a + effect + rng.normal(0, spread, n)
+    options: dict[str, object] = {"utility": "default", "rule": RULE} | kwargs
+    return compare_artifacts("a", "b", a, b, **options)  # type: ignore[arg-type]
+
+
+def test_artifact_record() -> None:
+    record = artifacts(0.2)
+    assert (record.verdict.name, record.verdict.by_more_than_margin) == ("better", True)
+    assert record.low < 0.2 < record.high
+    assert record.correlation > 0.9  # common random numbers
+    assert record.n == record.history[-1].n == 20
+    assert [look.n for look in record.history] == [20]
+    assert record.likely_n is None and record.ceiling_n is not None
+
+
+def test_json_has_the_agreed_keys_and_no_infinities() -> None:
+    for record in (artifacts(0.2), artifacts(0.02, n=10), artifacts(0.04, n=50, spread=0.5)):
+        plain = record.to_json()
+        assert set(plain) == KEYS
+        json.dumps(plain, allow_nan=False)
+        history = record.to_json(history=True)["history"]
+        json.dumps(history, allow_nan=False)
+        assert [look["n"] for look in history] == [look.n for look in record.history]
+
+
+def test_too_few_pairs() -> None:
+    plain = artifacts(0.2, n=10).to_json()
+    assert (plain["verdict"], plain["low"], plain["n"], plain["looks"]) == ("not settled", None, 0, 0)
+    assert plain["note"] == "10 pairs; the first look is at 20"
+
+
+def test_not_settled_has_a_forecast() -> None:
+    record = artifacts(0.03, n=30, spread=0.5)
+    assert record.verdict.name == "not settled"
+    assert record.likely_n is not None and record.ceiling_n is not None
+    assert 30 <= record.likely_n[0] <= record.likely_n[1] <= record.ceiling_n
+
+
+def test_pairs_that_are_all_alike_are_forecast_to_settle_at_the_fewest_that_may() -> None:
+    scores = np.linspace(1, 2, 80)
+    record = compare_artifacts("a", "b", scores, scores, utility="u", rule=RULE)
+    assert (record.verdict.name, record.likely_n, record.ceiling_n) == ("not settled", (100, 100), 100)
+    assert record.note == "the difference was the same on all 80 pairs; 100 such pairs would settle it"
+
+
+def test_several_comparisons_share_alpha() -> None:
+    rng = np.random.default_rng(12)
+    d = rng.normal(0.055, 0.1, 40)
+    zeros = np.zeros(40)
+    alone = compare_artifacts("a", "b", zeros, d, utility="u", rule=RULE)
+    shared = compare_artifacts("a", "b", zeros, d, utility="u", rule=RULE, comparisons=1000)
+    assert alone.verdict == shared.verdict == alone.adjusted
+    assert shared.verdict.name == "better" and shared.adjusted.name == "not settled"
+
+
+def test_failed_trials_are_left_out_in_pairs() -> None:
+    a, b = np.arange(160.0), np.arange(160.0) + 1
+    a[3], b[7] = math.nan, math.nan
+    record = compare_artifacts("a", "b", a, b, utility="default", rule=RULE)
+    assert record.note.endswith("2 pairs left out because a trial failed or had no sender to score")
+    assert record.verdict.name == "better"
+
+
+def test_a_policy_against_itself() -> None:
+    same = np.random.default_rng(0).normal(3, 1, 100)
+    record = compare_artifacts("a", "a", same, same, utility="default", rule=RULE)
+    assert (record.verdict.name, record.difference, record.n) == ("equivalent", 0.0, 100)
+    assert "same on all 100 pairs" in record.note
+
+
+def test_scores_must_be_aligned() -> None:
+    with pytest.raises(ValueError, match=r"aligned vectors, got shapes \(3,\) and \(4,\)"):
+        compare_artifacts("a", "b", [1, 2, 3], [1, 2, 3, 4], utility="default", rule=RULE)
+
+
+def test_percentages() -> None:
+    assert throughput_equivalent_percent(math.log2(1.03)) == pytest.approx(3)
+    assert throughput_equivalent_percent(-1.0) == pytest.approx(-50)
+    assert throughput_equivalent_percent(2 * math.log2(1.03), 2) == pytest.approx(3)
+    assert paper_relative_percent(0.1, -2.0) == pytest.approx(5)
+    assert math.isnan(paper_relative_percent(0.1, 0.0))
+
+
+def test_weights_scale_the_margin_and_the_percentage() -> None:
+    plain, doubled = artifacts(0.2).to_json(), artifacts(0.2, throughput_weight=2.0).to_json()
+    assert doubled["margin"] == pytest.approx(2 * plain["margin"])
+    p, q = (x["throughput_equivalent_percent"]["difference"] for x in (plain, doubled))
+    assert (1 + q / 100) ** 2 == pytest.approx(1 + p / 100)
+
+
+def by_seed(rng: np.random.Generator, effect: float, seeds: int, pairs: int = 50) -> dict[int, np.ndarray]:
+    return {s: effect + rng.normal(0, 0.02) + rng.normal(0, 0.05, pairs) for s in range(seeds)}
+
+
+def test_set_level_over_training_seeds() -> None:
+    rng = np.random.default_rng(2)
+    record = compare_sets("e2e", "link", by_seed(rng, 3.0, 5), by_seed(rng, 3.3, 5), utility="default", rule=RULE)
+    assert (record.level, record.n, record.verdict.name) == ("set", 5, "better")
+    assert record.e_value is None and "5 training seeds" in record.note
+    json.dumps(record.to_json(), allow_nan=False)
+
+
+def test_set_level_with_means_alone_is_students_t() -> None:
+    a, b = {1: 3.0, 2: 3.1, 3: 2.9}, {1: 3.2, 2: 3.25, 3: 3.2, 4: 3.0}
+    record = compare_sets("a", "b", a, b, utility="default", rule=RULE)
+    d = np.array([0.2, 0.15, 0.3])
+    low, high = stats.t.interval(0.95, 2, d.mean(), stats.sem(d))
+    assert (record.low, record.high) == (pytest.approx(low), pytest.approx(high))
+    assert record.note.endswith("1 training seed left out because only one of the two sets has it")
+
+
+@pytest.mark.parametrize("seeds", [0, 1])
+def test_fewer_than_two_seeds_settle_nothing(seeds: int) -> None:
+    rng = np.random.default_rng(2)
+    record = compare_sets("a", "b", by_seed(rng, 0, seeds), by_seed(rng, 9, seeds), utility="default", rule=RULE)
+    plain = record.to_json()
+    assert (plain["verdict"], plain["low"], plain["n"]) == ("not settled", None, seeds)
+    assert "at least 2 are needed" in plain["note"]
+
+
+def test_set_level_forecast() -> None:
+    a, b = {1: 3.0, 2: 3.0, 3: 3.0}, {1: 2.98, 2: 3.06, 3: 3.1}
+    record = compare_sets("a", "b", a, b, utility="default", rule=RULE)
+    assert record.verdict.name == "not settled"
+    assert record.likely_n is not None and record.ceiling_n is not None
+    assert 4 <= record.likely_n[0] <= record.likely_n[1] <= record.ceiling_n
+    interval = CrossedInterval(3, 1, 0.0, 0.05)
+    widths = [interval.half_width(0.05, k) for k in range(2, 40)]
+    assert all(first > second for first, second in pairwise(widths))
+    enough = interval.seeds_until(0.01, 0.05)
+    assert enough is not None
+    assert interval.half_width(0.05, enough) <= 0.01 < interval.half_width(0.05, enough - 1)
+    assert CrossedInterval(3, 50, 0.0, 0.05, 0.2).seeds_until(0.01, 0.05) is None  # networks limit it
+
+
+@pytest.mark.parametrize(("between", "network", "own"), [(0.05, 0.2, 0.1), (0.0, 0.2, 0.1), (0.03, 0.3, 0.2)])
+def test_set_level_covers_networks_shared_by_all_seeds(between: float, network: float, own: float) -> None:
+    rng, runs, shape = np.random.default_rng(0), 500, (3, 120)
+    covered = alone = 0
+    for _ in range(runs):
+        d = rng.normal(0, between, (3, 1)) + rng.normal(0, network, (1, 120)) + rng.normal(0, own, shape)
+        low, high = CrossedInterval.of(d).ends(0.05)
+        covered += low <= 0 <= high
+        low, high = CrossedInterval.of(d.mean(axis=1, keepdims=True)).ends(0.05)
+        alone += low <= 0 <= high
+    assert covered >= stats.binom.ppf(0.001, runs, 0.95)
+    assert alone < covered
+
+
+def test_set_level_covers_although_testing_stops_when_one_comparison_is_settled() -> None:
+    rng, runs, effect = np.random.default_rng(0), 200, 0.03
+    covered = 0
+    for _ in range(runs):
+        d = effect + rng.normal(0, 0.2, (1, 3000)) + rng.normal(0, 0.1, (10, 3000))
+        champion = RULE.start()
+        n = champion.feed(d[0].tolist()).n
+        zeros = np.zeros(n)
+        record = compare_sets(
+            "a", "b", dict.fromkeys(range(10), zeros), dict(enumerate(d[:, :n])), utility="u", rule=RULE
+        )
+        covered += record.low <= effect <= record.high
+    assert covered >= stats.binom.ppf(0.001, runs, 0.95)
+
+
+def test_set_level_says_when_there_are_too_few_pairs() -> None:
+    rng = np.random.default_rng(1)
+    record = compare_sets("a", "b", by_seed(rng, 0, 3, 4), by_seed(rng, 0, 3, 4), utility="default", rule=RULE)
+    assert record.to_json()["low"] is None and "too few pairs" in record.note
+
+
+def test_t_interval() -> None:
+    x = np.array([1.0, 2.0, 4.0, math.nan])
+    low, high = stats.t.interval(0.95, 2, np.nanmean(x), stats.sem(x[:3]))
+    assert t_interval(x) == (pytest.approx(7 / 3), pytest.approx(low), pytest.approx(high))
+    assert math.isnan(t_interval([1.0])[1])

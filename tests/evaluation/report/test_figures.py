@@ -1,0 +1,147 @@
+"""What the figures show, without drawing; and that drawing is the same every time."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from lcca.evaluation.report.figures.forest import draw_forest, forest_data
+from lcca.evaluation.report.figures.labels import labels
+from lcca.evaluation.report.figures.learning import learning_data
+from lcca.evaluation.report.figures.per_network import where_data
+from lcca.evaluation.report.figures.scores import scores_data
+from lcca.evaluation.report.figures.settling import settling_data
+from lcca.evaluation.report.figures.style import inline_svg, save
+from lcca.evaluation.report.figures.tradeoff import Cloud, tradeoff_data
+from lcca.evaluation.trials.tables import RunTables
+from lcca.inputs.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def run(build_run: Any) -> RunTables:
+    return RunTables.load(build_run(seeds=3, count=120))
+
+
+def test_tables(run: RunTables) -> None:
+    assert run.groups == ["e2e", "link", "queue", "link+queue"]
+    assert len(run.trials) == 12 * 120 and run.failed == 0
+    assert list(run.trials["policy"][:3]) == ["e2e-1"] * 3  # sorted, whatever the parts
+    assert len(run.comparisons) == 12
+
+
+def test_differences_are_paired_and_averaged_per_network(run: RunTables) -> None:
+    artifact = {"level": "artifact", "A": "e2e-1", "B": "link-1", "utility": "default"}
+    found = run.differences(artifact).set_index("network")["difference"]
+    scores = run.trials.pivot(index="network", columns="policy", values="score_bits")
+    pd.testing.assert_series_equal(found, (scores["link-1"] - scores["e2e-1"]).rename("difference"), check_names=False)
+    by_set = run.differences({"level": "set", "A": "e2e", "B": "link", "utility": "default"})
+    expected = np.mean([scores[f"link-{s}"] - scores[f"e2e-{s}"] for s in (1, 2, 3)], axis=0)
+    np.testing.assert_allclose(by_set["difference"], expected)
+
+
+def test_failed_trials_are_left_out_and_counted(build_run: Any) -> None:
+    folder = build_run(seeds=1, count=40)
+    path = folder / "trials" / "part-00001.parquet"
+    part = pd.read_parquet(path)
+    part.loc[:2, "status"] = "failed"
+    part.to_parquet(path)
+    run = RunTables.load(folder)
+    assert run.failed == 3 and len(run.trials) == 4 * 40 - 3
+    assert {row.networks for row in scores_data(run)} == {37, 40}
+
+
+def test_not_a_run_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no summary\.json"):
+        RunTables.load(tmp_path)
+    (tmp_path / "summary.json").write_text("{")
+    with pytest.raises(InputError, match=r"summary\.json: cannot be read"):
+        RunTables.load(tmp_path)
+    (tmp_path / "summary.json").write_text("[]")
+    with pytest.raises(InputError, match="must hold an object"):
+        RunTables.load(tmp_path)
+
+
+def test_forest_puts_sets_first(run: RunTables) -> None:
+    rows = forest_data(run.comparisons)
+    assert [row.level for row in rows] == ["set"] * 3 + ["artifact"] * 9
+    assert rows[0].label == "link against e2e"
+    assert all(row.bits_per_doubling == pytest.approx(1) for row in rows)
+
+
+def test_labels() -> None:
+    def named(a: str, b: str, utility: str = "default") -> dict[str, str]:
+        return {"A": a, "B": b, "utility": utility}
+
+    assert labels([named("e2e", "link")]) == ["link against e2e"]
+    assert labels([named("e2e", "link"), named("e2e", "link", "2t")])[1] == "link against e2e (2t)"
+    assert labels([named("a" * 20, "b" * 20)]) == [f"{'b' * 20}\nagainst {'a' * 20}"]
+
+
+def test_scores(run: RunTables) -> None:
+    rows = {row.group: row for row in scores_data(run)}
+    for name, row in rows.items():
+        own = run.trials[run.trials["policy"].str.startswith(f"{name}-")]
+        assert row.mean == pytest.approx(own["score_bits"].mean())
+        assert len(row.policies) == 3 and row.low < row.mean < row.high
+
+
+def test_scores_of_one_training_are_over_networks(build_run: Any) -> None:
+    run = RunTables.load(build_run(seeds=1, count=50))
+    row = scores_data(run)[0]
+    values = run.trials.loc[run.trials["policy"] == "e2e-1", "score_bits"]
+    low, high = stats.t.interval(0.95, 49, values.mean(), stats.sem(values))
+    assert (row.low, row.high) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_tradeoff_and_its_ellipse(run: RunTables) -> None:
+    clouds = tradeoff_data(run)
+    assert [cloud.group for cloud in clouds] == run.groups
+    assert clouds[0].delay.size == 120
+    rng = np.random.default_rng(1)
+    cloud = Cloud("u", "g", rng.normal(0, 3, 20_000), rng.normal(0, 1, 20_000))
+    width, height, angle = cloud.ellipse()
+    assert (width, height) == (pytest.approx(6, rel=0.03), pytest.approx(2, rel=0.03))
+    assert abs(math.sin(math.radians(angle))) < 0.05
+    assert Cloud("u", "g", np.zeros(2), np.zeros(2)).ellipse() == (0, 0, 0)
+
+
+def test_where_finds_the_planted_parameter(run: RunTables) -> None:
+    rows = where_data(run)
+    assert "loss" not in {row.parameter for row in rows}  # it does not vary
+    found = {(row.group, row.parameter): row for row in rows}
+    assert found["link", "senders"].low > 0.3  # "link" was made to gain with the number of senders
+    planted = {("link", "senders"), ("link", "load")}
+    others = [row for row in rows if (row.group, row.parameter) not in planted]
+    assert sum(row.low > 0 or row.high < 0 for row in others) <= 4
+
+
+def test_learning_curves_are_in_the_order_of_sets(run: RunTables) -> None:
+    curves = learning_data(run)
+    assert [curve.group for curve in curves[::3]] == run.groups
+    assert [curve.training_seed for curve in curves[:3]] == [1, 2, 3]
+    assert (np.diff(curves[0].packets) > 0).all()
+
+
+def test_settling_tracks_end_with_the_verdict(run: RunTables) -> None:
+    tracks = settling_data(run.comparisons)
+    assert len(tracks) == 9
+    for track, record in zip(tracks, [c for c in run.comparisons if c["level"] == "artifact"], strict=True):
+        assert track.n[-1] == record["n"] and track.verdict == record["verdict"]
+        assert track.mean[-1] == record["difference"]
+
+
+def test_drawing_gives_the_same_bytes_and_refers_to_nothing(run: RunTables, tmp_path: Path) -> None:
+    written = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        figure = draw_forest(forest_data(run.comparisons))
+        save(figure, folder, "forest")
+        svg = inline_svg(figure, "forest", "a label")
+        written.append([(folder / f"forest.{kind}").read_bytes() for kind in ("png", "svg")] + [svg.encode()])
+    assert written[0] == written[1]
+    assert b"http" not in written[0][2] and b"DejaVu" not in written[0][2]

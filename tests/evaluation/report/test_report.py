@@ -1,0 +1,216 @@
+"""The report: plain answer, verdicts, no outside resources, the same bytes, nothing unescaped."""
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib import image
+
+from lcca.evaluation.comparison.compare import compare_artifacts
+from lcca.evaluation.report.report import render
+from lcca.evaluation.report.words.headline import answer, percent
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.tables import RunTables
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+FIGURES = ("forest", "scores", "tradeoff", "where", "regions", "fairness", "learning", "settling")
+
+
+class Page(HTMLParser):
+    """Checks nesting, collects text, ids and whatever would be fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.tags: set[str] = set()
+        self.references: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        self.references += [value or "" for name, value in attrs if name in ("src", "href", "data", "action")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text.append(data)
+
+
+def read(path: Path) -> tuple[Page, str]:
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    page.close()
+    assert page.open == []
+    return page, re.sub(r"\s+", " ", " ".join(page.text))
+
+
+@pytest.fixture(scope="module")
+def folder(build_run: Any) -> Path:
+    path: Path = build_run(seeds=3, count=120)
+    render(path)
+    return path
+
+
+def test_page_stands_alone(folder: Path) -> None:
+    page, _ = read(folder / "report.html")
+    source = (folder / "report.html").read_text(encoding="utf-8")
+    assert "http" not in source and "//" not in re.sub(r"</", "", source)
+    assert all(reference.startswith("#") for reference in page.references)
+    assert not page.tags & {"script", "img", "iframe", "object", "link"}
+    assert not re.search(r"@import|url\((?!#)", source)
+    assert len(set(page.ids)) == len(page.ids)
+    targets = {reference[1:] for reference in page.references} | set(re.findall(r"url\(#([^)]+)\)", source))
+    assert targets <= set(page.ids)
+
+
+def test_answer_comes_first_and_verdicts_are_there(folder: Path) -> None:
+    _, text = read(folder / "report.html")
+    assert text.lstrip().startswith("made-up: Signal sets: link")
+    assert text.index("The answer") < text.index("Who is better")
+    for record in json.loads((folder / "verdicts.json").read_text())["comparisons"]:
+        assert f"against {record['A']}" in text and record["verdict"] in text
+    assert "Paper's relative %" in text and "throughput-equivalent" in text
+    assert "link is better than e2e" in text and "over 3 training seeds" in text
+    assert "120 networks" in text and "2,110.0" in text
+
+
+def test_every_figure_is_inline_and_on_disk(folder: Path) -> None:
+    source = (folder / "report.html").read_text(encoding="utf-8")
+    assert source.count("<svg") == len(FIGURES)
+    for name in FIGURES:
+        assert (folder / "figures" / f"{name}.svg").stat().st_size > 1000
+        pixels = image.imread(folder / "figures" / f"{name}.png")
+        assert pixels.shape[1] > 800 and np.ptp(pixels) > 0.5
+
+
+def test_same_run_gives_same_bytes_and_costs_change_costs_alone(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "elsewhere"
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("report.html", "figures"))
+    first = (folder / "report.html").read_bytes()
+    assert render(copy).read_bytes() == first
+    for name in FIGURES:
+        for kind in ("png", "svg"):
+            file = f"figures/{name}.{kind}"
+            assert (copy / file).read_bytes() == (folder / file).read_bytes()
+    (copy / "costs.json").write_text(json.dumps({"phases": [{"name": "train", "cpu_s": 1, "wall_s": 1,
+                                                             "trials": 1, "packets": 1}]}))  # fmt: skip
+    second = render(copy).read_bytes()
+
+    def less_costs(page: bytes) -> bytes:
+        return re.sub(rb'<section id="costs">.*?</section>', b"", page, flags=re.DOTALL)
+
+    assert second != first and less_costs(second) == less_costs(first)
+
+
+def test_hostile_names_are_escaped(build_run: Any) -> None:
+    evil = '<script>alert("1")</script>&$x_{'
+    folder = build_run(seeds=1, count=40, names={"link": evil})
+    (folder / "config.yaml").write_text("name: </pre><script>")
+    page, text = read(render(folder))
+    assert "script" not in page.tags
+    assert evil in text
+
+
+def test_a_bare_run_still_gives_a_report(build_run: Any) -> None:
+    folder = build_run(seeds=1, count=40)
+    for name in ("learning.parquet", "networks.parquet", "verdicts.json", "costs.json", "manifest.json"):
+        (folder / name).unlink()
+    (folder / "config.yaml").unlink()
+    shutil.rmtree(folder / "trials")
+    summary = json.loads((folder / "summary.json").read_text())
+    (folder / "summary.json").write_text(json.dumps(summary | {"comparisons": []}))
+    page, text = read(render(folder))
+    assert "Nothing was compared" in text and "No costs were recorded" in text
+    assert "svg" not in page.tags
+
+
+def test_one_training_seed_is_not_a_signal_set(build_run: Any) -> None:
+    _, text = read(render(build_run(seeds=1, count=120)))
+    assert "Signal sets: one training seed cannot tell" in text
+    assert "no interval yet" in text
+    assert re.search(r"These trained policies: link( and link\+queue)? better than e2e;", text)
+
+
+def test_equal_policies_are_told_in_words() -> None:
+    rule, same = SettlingRule(), np.linspace(2, 3, 100)
+    record = compare_artifacts("a", "b", same, same, utility="default", rule=rule).to_json()
+    found = answer([record], {"a": "e2e", "b": "link"})
+    assert found.title == "Policies: link equivalent to e2e"
+    assert found.policies[0].text == (
+        "b is equivalent to a: within ±3\u00a0%, 0\u00a0% throughput-equivalent on every pair; over 100 pairs."
+    )
+
+
+def test_answers_in_words(build_run: Any) -> None:
+    found = answer(RunTables.load(build_run(seeds=3, count=120)).comparisons)
+    assert len(found.sets) == 3 and len(found.policies) == 9
+    assert re.fullmatch(
+        r"link is better than e2e(, by more than 3\u00a0%)?: \+\d+\.\d+\u00a0% throughput-equivalent "
+        r"\(95\u00a0% interval .* to .*\); over 3 training seeds\.",
+        found.sets[0].text,
+    )
+    assert answer([]).title == "Nothing was compared"
+
+
+@pytest.mark.parametrize(
+    ("value", "signed", "text"),
+    [
+        (3.0, False, "3"),
+        (100.0, False, "100"),
+        (2.96, True, "+2.96"),
+        (-13.14, True, "−13.1"),
+        (250.4, True, "+250"),
+        (0.0, True, "0"),
+    ],
+)
+def test_percent(value: float, signed: bool, text: str) -> None:
+    assert percent(value, signed) == f"{text}\u00a0%"
+
+
+def browser() -> str | None:
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    return next((found for name in names if (found := shutil.which(name))), None)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(browser() is None, reason="needs Chromium")
+@pytest.mark.parametrize(("width", "dark"), [(1000, False), (1000, True), (500, False)])
+def test_looks_right_in_a_browser(folder: Path, tmp_path: Path, width: int, dark: bool) -> None:
+    shot = tmp_path / "shot.png"
+    command = [
+        browser() or "", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+        "--virtual-time-budget=2000", "--enable-logging=stderr", f"--user-data-dir={tmp_path / 'profile'}",
+        f"--window-size={width},3000", f"--screenshot={shot}",
+        *(["--force-dark-mode", "--enable-features=WebContentsForceDark"] if dark else []),
+        (folder / "report.html").as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    pixels = image.imread(shot)[..., :3]
+    assert pixels.shape[:2] == (3000, width)
+    page = pixels[5, 5]
+    assert page.max() < 0.25 if dark else page.min() > 0.9
+    drawn = np.abs(pixels - page).max(axis=2) > 0.2
+    bands = drawn.reshape(10, 300, width).mean(axis=(1, 2))
+    assert (bands > 0.005).all()  # something to see on the whole page
+    margin = np.abs(pixels[:, -4:] - page).max()
+    assert margin < 0.05  # nothing sticks out to the right

@@ -1,0 +1,131 @@
+"""The report's sections on where and how: with and without repeated trials, and with several utilities."""
+
+import json
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from lcca.evaluation.comparison.per_network import where_sections
+from lcca.evaluation.report.figures.significance import draw_significance
+from lcca.evaluation.report.figures.style import inline_svg
+from lcca.evaluation.report.report import render
+from lcca.evaluation.report.sections.per_network import WHERE_PLATES
+from lcca.evaluation.report.sections.section import Content
+from lcca.evaluation.trials.tables import RunTables
+
+ALWAYS = ("where", "regions", "fairness")
+REPEATED = ("significance", "where-significance", "outputs", "rivals")
+
+
+def contents(folder: Path) -> dict[str, Content]:
+    """Return the sections of a run by name, less those that it does not have."""
+    tables = RunTables.load(folder)
+    made = {name: make(tables) for name, _, make in WHERE_PLATES}
+    return {name: content for name, content in made.items() if content}
+
+
+def rows_of(content: Content) -> list[str]:
+    """Return all rows of all tables as text."""
+    return [" | ".join(row) for table in content.tables for row in table.rows]
+
+
+@pytest.fixture(scope="module")
+def folder(build_run: Any, add_where: Any) -> Path:
+    path: Path = build_run(seeds=2, count=80)
+    add_where(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> dict[str, Content]:
+    return contents(folder)
+
+
+def test_without_repeated_trials(build_run: Any) -> None:
+    made = contents(build_run(seeds=1, count=60))
+    assert set(made) == set(ALWAYS)
+    assert len(made["regions"].tables) == 1
+
+
+def test_sections_answer_first_in_one_sentence(found: dict[str, Content]) -> None:
+    assert set(found) == {*ALWAYS, *REPEATED}
+    for content in found.values():
+        assert content.answer[0].isupper() and content.answer.endswith(".") and ". " not in content.answer
+        assert "networks" in content.caption and content.figure is not None
+    assert re.search(r"link gains with more senders \(\+0\.\d\d\)", found["where"].answer)
+    assert found["significance"].answer.startswith("The score is significantly better than e2e's: link on ")
+    assert found["regions"].answer.startswith("Against e2e in 6 regions: link is ")
+    assert found["fairness"].answer == "Against e2e: link, queue and link+queue are not settled."
+
+
+def test_captions_name_the_error_and_what_it_means(found: dict[str, Content]) -> None:
+    for name in REPEATED:
+        caption = found[name].caption.replace("\u00a0", " ")
+        assert "Error e: standard deviation over seeds" in caption and "effect-size rule" in caption
+        assert "chance flags 2.4 %" in caption and "standard error 44 %" in caption
+        assert "30 networks, 10 seeds each" in caption
+    assert any("variance" in row for row in rows_of(found["significance"]))
+    assert any(row.startswith("link against queue") for row in rows_of(found["rivals"]))
+    assert any(row.startswith("all networks | link against e2e") for row in rows_of(found["regions"]))
+
+
+def test_the_page_has_them_in_order(folder: Path) -> None:
+    source = render(folder).read_text(encoding="utf-8")
+    ids = re.findall(r'<section id="([\w-]+)">', source)
+    wanted = [name for name, _, _ in WHERE_PLATES]
+    assert [name for name in ids if name in wanted] == wanted
+    for name in wanted:
+        match = re.search(rf'<section id="{name}">\s*<h2>[^<]*</h2>\s*<p class="plain">([^<]*)</p>\s*<figure>', source)
+        assert match and unescape(match.group(1)).endswith(".")
+        assert (folder / "figures" / f"{name}.svg").stat().st_size > 1000
+
+
+def test_drawing_gives_the_same_bytes(folder: Path) -> None:
+    tables = RunTables.load(folder)
+    first, second = (
+        inline_svg(draw_significance(where_sections(tables), tables.groups), "significance", "label") for _ in range(2)
+    )
+    assert first == second and "http" not in first
+
+
+def test_without_the_networks_of_repeated_trials(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("report.html", "figures", "where-networks.parquet"))
+    made = contents(copy)
+    assert "significance" in made and "where-significance" not in made
+    by_network = made["regions"].tables[1]
+    assert {row[0] for row in by_network.rows} == {"all networks"}
+
+
+def test_several_utilities_are_told_apart(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("report.html", "figures"))
+    _double(copy, "100d")
+    made = contents(copy)
+    assert made["outputs"].answer.startswith("The secondary metric is significantly better on more networks")
+    rows = rows_of(made["outputs"])
+    assert any("(100d) | delay (primary)" in row for row in rows) and any("throughput (secondary)" in r for r in rows)
+    assert "verdicts by region" in made["regions"].answer and len(made["regions"].tables) == 3
+    assert re.search(r"\d to \d+", made["significance"].answer)
+    assert "(100d)" in made["where"].answer
+
+
+def _double(folder: Path, utility: str) -> None:
+    """Repeat everything in a run under another utility."""
+    for name in ("summary.json", "verdicts.json"):
+        content = json.loads((folder / name).read_text())
+        for policy in content.get("policies", [])[:]:
+            content["policies"].append(policy | {"id": f"{policy['id']}.{utility}", "utility": utility})
+        for each in content["comparisons"][:]:
+            sides = {side: each[side] + (f".{utility}" if each["level"] == "artifact" else "") for side in "AB"}
+            content["comparisons"].append(each | sides | {"utility": utility})
+        (folder / name).write_text(json.dumps(content))
+    for path in sorted((folder / "trials").glob("part-*.parquet")):
+        trials = pd.read_parquet(path)
+        again = trials.assign(policy=trials["policy"] + f".{utility}", utility=utility)
+        pd.concat([trials, again]).to_parquet(path)

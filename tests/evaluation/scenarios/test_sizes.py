@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from lcca.evaluation.scenarios.sizes import flow_sizes
+from lcca.evaluation.trials.running import run_flows
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.network import open_network
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow
+from lcca.remy_plus.workload import OpenFlows
+
+# Means of the tables in bytes, computed by others from the same points (linear interpolation).
+MEANS = {
+    "websearch": 1_711_250,
+    "fb-hadoop": 120_421,
+    "ali-storage": 40_870,
+    "google-rpc": 2_892,
+    "datamining": 7_470_236,
+}
+
+
+@pytest.mark.parametrize(("name", "mean"), MEANS.items())
+def test_packaged_tables_have_their_published_means(name: str, mean: float) -> None:
+    assert flow_sizes(name, packet_bytes=1).mean_packets == pytest.approx(mean + 0.5, rel=1e-3)
+
+
+def test_datamining_has_the_mean_that_simulators_state() -> None:
+    """5,117 packets; the 7.41 MB that papers quote are as many packets of 1,448 bytes."""
+    found = flow_sizes("datamining", packet_bytes=1460)
+    assert found.mean_packets == pytest.approx(5117, abs=1)
+    assert found.mean_packets * 1448 == pytest.approx(7.41e6, rel=0.001)
+    shares = np.interp(np.array([1, 2, 3, 7, 267, 2107, 66_667]) + 1e-9, found.packets, found.cumulative)
+    assert shares == pytest.approx([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
+
+
+def test_half_of_the_datamining_flows_are_one_packet() -> None:
+    network = open_network(0, 3.0, 25.0, OpenFlows(0.3, flow_sizes("datamining", packet_bytes=1460)))
+    rows = run_flows(Engine(1e6, jobs=1), {"w": FixedWindow(76)}, [network], range(5))
+    assert (rows["size_packets"] == 1).mean() == pytest.approx(0.5, abs=0.1)
+
+
+def test_lognormal_by_name() -> None:
+    found = flow_sizes("lognormal:9:1", packet_bytes=1)
+    assert found.mean_packets == pytest.approx(np.exp(9.5), rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["websearsh", "lognormal:x:1", "lognormal:1:-1", "missing.yaml"])
+def test_bad_names_are_one_clear_error(name: str) -> None:
+    with pytest.raises(InputError, match=name.split(":")[0]):
+        flow_sizes(name)
+
+
+def test_bad_table(tmp_path) -> None:
+    file = tmp_path / "t.yaml"
+    file.write_text("name: t\nsource: me\npoints: [[0, 0], [10, 50], [5, 100]]\n")
+    with pytest.raises(InputError, match=r"t\.yaml.*must not fall"):
+        flow_sizes(file)
+
+
+def test_flow_rows_are_paired_across_policies() -> None:
+    network = open_network(0, 3.0, 25.0, OpenFlows(0.4, flow_sizes("ali-storage")))
+    rows = run_flows(Engine(20_000.0, jobs=1), {"a": Aimd(), "w": FixedWindow(80)}, [network], [1, 2])
+    a, w = (rows[rows["policy"] == p].reset_index(drop=True) for p in "aw")
+    for column in ("seed", "flow", "start_us", "size_packets", "ideal_fct_us"):
+        assert (a[column] == w[column]).all()
+    assert rows["completed"].all() and (rows["slowdown"] >= 1 - 1e-9).all()
+    assert a["slowdown"].mean() > w["slowdown"].mean()  # slow start against a window above the BDP

@@ -1,0 +1,218 @@
+"""What every settling rule must do. A new rule subclasses `SettlingConformance` and gives its `rule`.
+
+Error rates are measured, on normal differences with the noise of two independent arms of 7 % each, and held
+against the binomial bound that a true rate of α passes in 999 of 1,000 runs of the suite. A rule that says
+of itself that it has no guarantee must be seen to break it, or the label is wrong.
+"""
+
+import math
+from collections import Counter
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter, ValidationError
+from scipy import stats
+
+from lcca.evaluation.settling.base import FEWEST_ALIKE, Forecast, Rule, Settling
+from lcca.evaluation.settling.rules import AnyRule
+
+MARGIN = math.log(1.03)
+NOISE = math.sqrt(2 * math.log1p(0.07**2))
+RUNS = 300
+
+
+def at_most(rate: float, runs: int) -> int:
+    return int(stats.binom.ppf(0.999, runs, rate))
+
+
+def settled(rule: Rule, draw: np.ndarray) -> Settling:
+    run = rule.start(MARGIN)
+    run.feed(draw.tolist())
+    assert run.finished, "draw more differences"
+    return run
+
+
+@cache
+def verdicts(rule: Rule, effect: float, seed: int = 1) -> Counter[str]:
+    rng = np.random.default_rng(seed)
+    return Counter(settled(rule, rng.normal(effect, NOISE, 1500)).state.verdict.name for _ in range(RUNS))
+
+
+class SettlingConformance:
+    rule: ClassVar[Rule]
+
+    def start(self, **changes: object) -> Settling:
+        return self.rule.model_copy(update=changes).start(MARGIN)
+
+    def draw(self, seed: int, effect: float = 0.02, n: int = 1500) -> list[float]:
+        return np.random.default_rng(seed).normal(effect, NOISE, n).tolist()
+
+    # It is a value that a file can name.
+
+    def test_a_file_names_it_by_its_kind(self) -> None:
+        adapter: TypeAdapter[Rule] = TypeAdapter(AnyRule)
+        assert adapter.validate_python({"kind": self.rule.kind}) == type(self.rule)()
+        assert adapter.validate_python(self.rule.model_dump(mode="json")) == self.rule
+        with pytest.raises(ValidationError):
+            adapter.validate_python({"kind": self.rule.kind, "alfa": 0.1})
+        with pytest.raises(ValidationError, match="ceiling must be at least first_look"):
+            adapter.validate_python({"kind": self.rule.kind, "ceiling": 10})
+
+    # Its state is a function of the first n differences alone.
+
+    @pytest.mark.parametrize("size", [1, 7, 999])
+    def test_neither_batches_nor_looking_matter(self, size: int) -> None:
+        for seed in range(5):
+            d = self.draw(seed, effect=0.01 * seed, n=1200)
+            whole, parts = self.start(), self.start()
+            whole.feed(d)
+            for at in range(0, len(d), size):
+                parts.feed(d[at : at + size])
+                _ = (parts.state, parts.forecast(), parts.finished)
+            assert whole.looks == parts.looks and whole.looks
+
+    def test_what_is_not_fed_does_not_matter(self) -> None:
+        for seed in range(5):
+            d = self.draw(seed)
+            long = settled(self.rule, np.array(d))
+            for look in long.looks:
+                short = self.start()
+                assert short.feed(d[: look.n]) == look
+
+    def test_a_verdict_is_frozen(self) -> None:
+        run = self.start()
+        first = run.feed(self.draw(3, effect=0.2))
+        assert first.verdict.name == "better" and first.verdict.by_more_than_margin and run.finished
+        assert run.feed([-9.0] * 5000) == first
+
+    def test_signs_and_units_do_not_matter(self) -> None:
+        d = np.array(self.draw(5))
+        there, back, scaled = self.start(), self.start(), self.rule.start(8 * MARGIN)
+        there.feed(d.tolist()), back.feed((-d).tolist()), scaled.feed((8 * d).tolist())
+        assert [(x.n, x.low, x.high) for x in there.looks] == [(x.n, -x.high, -x.low) for x in back.looks]
+        ends = [(x.n, pytest.approx(x.low), pytest.approx(x.high)) for x in scaled.looks]
+        assert [(x.n, 8 * x.low, 8 * x.high) for x in there.looks] == ends
+
+    # It looks when it says, and ends when it must.
+
+    def test_looks_are_in_order(self) -> None:
+        looks = settled(self.rule, np.array(self.draw(11))).looks
+        numbers = [look.n for look in looks]
+        assert numbers == sorted(set(numbers)) and numbers[0] >= self.rule.first_look
+        assert not any(look.verdict.settled for look in looks[:-1])
+        assert all(look.low <= look.mean <= look.high for look in looks)
+
+    def test_before_the_first_look_nothing_is_said(self) -> None:
+        run = self.start()
+        state = run.feed([0.1] * 19)
+        assert (state.n, state.low, state.e_value, run.forecast(), run.finished) == (0, -math.inf, 1.0, None, False)
+
+    def test_the_last_look_is_at_the_ceiling(self) -> None:
+        run = self.rule.model_copy(update={"ceiling": 45}).start(NOISE / 1000)
+        state = run.feed(self.draw(2, effect=0.0, n=100))
+        assert (state.n, run.finished) == (45, True)
+        assert not state.verdict.settled or state.low > 0 or state.high < 0
+
+    def test_differences_that_are_all_alike_wait(self) -> None:
+        for value, name in ((0.0, "equivalent"), (0.2, "better")):
+            run = self.start()
+            assert not run.feed([value] * (FEWEST_ALIKE - 1)).verdict.settled
+            assert not run.looks or run.forecast() == Forecast(FEWEST_ALIKE, FEWEST_ALIKE, FEWEST_ALIKE)
+            state = run.feed([value] * 20)
+            assert state.verdict.name == name and state.n >= FEWEST_ALIKE
+
+    def test_input_is_checked(self) -> None:
+        with pytest.raises(ValueError, match="difference 2 is not finite"):
+            self.start().feed([0.0, math.nan])
+        with pytest.raises(ValueError, match="margin must be > 0"):
+            self.rule.start(0.0)
+
+    def test_forecasts_are_ranges_that_hold(self) -> None:
+        inside = 0
+        for seed in range(60):
+            d = self.draw(seed, effect=0.0)
+            run = self.start()
+            for difference in d:
+                run.feed([difference])
+                if run.looks:
+                    break
+            ahead, n = run.forecast(), settled(self.rule, np.array(d)).state.n
+            assert ahead is not None and 20 <= ahead.likely_low <= ahead.likely_high <= ahead.ceiling
+            inside += ahead.likely_low <= n <= ahead.likely_high + self.rule.every
+        assert inside >= 48
+
+    def test_sharing_alpha_takes_longer(self) -> None:
+        shared = self.rule.shared_among(10)
+        assert (type(shared), shared.alpha) == (type(self.rule), pytest.approx(self.rule.alpha / 10))
+        d = np.array(self.draw(4, effect=0.0, n=6000))
+        assert settled(shared, d).state.n > settled(self.rule, d).state.n
+
+    # Independent arms.
+
+    def arms(self, seed: int, effect: float, n: int = 1500) -> tuple[list[float], list[float]]:
+        rng = np.random.default_rng([seed, 7])
+        return rng.normal(3, 0.4 * NOISE, n).tolist(), rng.normal(3 + effect, 0.9 * NOISE, n).tolist()
+
+    def test_paired_arms_are_their_differences(self) -> None:
+        a, b = self.arms(1, 0.02)
+        fed, taken = self.start(), self.start()
+        fed.feed([y - x for x, y in zip(a, b, strict=True)])
+        taken.feed_arms(a, b)
+        assert fed.looks == taken.looks
+
+    def test_independent_arms_have_the_spread_of_welch(self) -> None:
+        a, b = self.arms(1, 0.02)
+        run = self.start(arms="independent")
+        for at in range(0, len(a), 17):
+            run.feed_arms(a[at : at + 17], b[at : at + 17])
+        for look in run.looks:
+            spreads = np.std(a[: look.n], ddof=1), np.std(b[: look.n], ddof=1)
+            assert look.spread == pytest.approx(math.hypot(*spreads))
+            assert look.mean == pytest.approx(np.mean(b[: look.n]) - np.mean(a[: look.n]))
+        with pytest.raises(ValueError, match="independent arms"):
+            run.feed([0.1])
+        with pytest.raises(ValueError):
+            self.start(arms="independent").feed_arms([1.0, 2.0], [1.0])
+
+    def test_error_rate_of_independent_arms(self) -> None:
+        wrong = 0
+        for seed in range(RUNS):
+            run = self.start(arms="independent")
+            run.feed_arms(*self.arms(seed, 0.0))
+            wrong += run.state.verdict.name in ("better", "worse")
+        self.check(wrong)
+
+    # Its error rates.
+
+    def check(self, wrong: int) -> None:
+        allowed = at_most(self.rule.alpha, RUNS)
+        if self.rule.guarantee == "none":
+            assert wrong > 1.5 * allowed, "the rule says that it has no guarantee, and keeps to α"
+        else:
+            assert wrong <= allowed
+
+    def test_equal_policies_have_no_winner(self) -> None:
+        found = verdicts(self.rule, 0.0)
+        self.check(found["better"] + found["worse"])
+
+    def test_a_difference_of_the_margin_is_not_equivalent(self) -> None:
+        found = verdicts(self.rule, MARGIN)
+        if self.rule.guarantee == "none":
+            assert found["equivalent"] + found["worse"] > 0.05 * RUNS
+        else:
+            assert found["equivalent"] + found["worse"] <= at_most(self.rule.alpha, RUNS)
+
+    def test_clear_differences_are_found(self) -> None:
+        found = verdicts(self.rule, 2 * MARGIN)
+        assert found["better"] >= 0.97 * RUNS
+
+    def test_equal_policies_are_found_equivalent(self) -> None:
+        missed = RUNS - verdicts(self.rule, 0.0)["equivalent"]
+        assert missed <= (RUNS / 2 if self.rule.guarantee == "none" else at_most(self.rule.alpha, RUNS))
+
+    def test_evidence_holds_where_it_stops(self) -> None:
+        rng = np.random.default_rng(3)
+        strong = sum(settled(self.rule, rng.normal(0, NOISE, 1500)).state.e_value >= 20 for _ in range(RUNS))
+        assert strong <= at_most(0.05, RUNS)

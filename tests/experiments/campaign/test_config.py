@@ -1,0 +1,374 @@
+from pathlib import Path
+
+import pytest
+
+from lcca.experiments.campaign.config import CampaignConfig, read_campaign
+from lcca.experiments.campaign.plan import learners
+from lcca.experiments.runs.folder import resolved_yaml
+from lcca.inputs.problems import ConfigError
+from lcca.signal_sets.signal_set import signal_set
+
+from ...conftest import TINY, RunCommand
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+
+
+def write(folder: Path, text: str, name: str = "a.yaml") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def changed(old: str, new: str) -> str:
+    assert TINY.count(old) == 1
+    return TINY.replace(old, new)
+
+
+def error(path: Path, *overrides: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        read_campaign(path, overrides)
+    return str(caught.value).replace(f"{path.parent}/", "")
+
+
+CAMPAIGNS = [*CONFIGS.glob("*.yaml"), *CONFIGS.glob("paper/*.yaml"), *CONFIGS.glob("headers/*.yaml")]
+
+
+@pytest.mark.parametrize("path", CAMPAIGNS, ids=lambda path: f"{path.parent.stem}-{path.stem}")
+def test_the_campaigns_that_ship_are_valid(path: Path) -> None:
+    config = read_campaign(path)
+    assert len(learners(config)) == len(config.candidates) * len(config.utilities) * len(config.training_seeds)
+
+
+def test_the_papers_campaign_is_that_of_section_5() -> None:
+    config = read_campaign(CONFIGS / "paper" / "signals-default.yaml")
+    assert [each.name for each in config.signal_sets] == ["e2e", "link", "queue", "link+queue"]
+    assert (config.trainer.rounds, config.trainer.networks, config.baseline) == (5, 200, "e2e")
+    assert [each.name for each in config.utilities] == ["default"]
+    assert config.networks.size == 1_755_600
+
+
+BAD_VALUES = {
+    "unknown key": ("seed: 1", "sede: 1", "a.yaml:2: sede: unknown key (did you mean 'seed'?)"),
+    "unknown key below": (
+        "rounds: 2",
+        "rouns: 2",
+        "a.yaml:14: trainer.rouns: unknown key (did you mean 'rounds'?)",
+    ),
+    "missing key": ("name: tiny\n", "", "a.yaml:1: name: required key is missing"),
+    "missing key below": (
+        "  buffer: 50\n",
+        "",
+        "a.yaml:3: networks.buffer: required key is missing",
+    ),
+    "text for a number": ("seed: 1", "seed: one", "a.yaml:2: seed: must be a whole number, found 'one'"),
+    "a fraction for a whole number": ("seed: 1", "seed: 1.5", "a.yaml:2: seed: must be a whole number, found 1.5"),
+    "a truth value for a number": ("rounds: 2", "rounds: yes", "a.yaml:14: trainer.rounds: must be a whole number"),
+    "true for a number": ("rounds: 2", "rounds: true", "a.yaml:14: trainer.rounds: must be a whole number, found true"),
+    "a number for a list": (
+        "training_seeds: [1, 2]",
+        "training_seeds: 3",
+        "a.yaml:15: training_seeds: must be a list, found 3",
+    ),
+    "a list for keys": ("{networks: 20}", "[20]", "a.yaml:16: validation: must be keys with values, found a list of 1"),
+    "nothing": ("seed: 1", "seed:", "a.yaml:2: seed: must be a whole number, found nothing"),
+    "min above max": (
+        "rtt: {min: 10, max: 20, step: 5}",
+        "rtt: {min: 30, max: 20, step: 5}",
+        "a.yaml:5: networks.rtt: min must not exceed max, got 30 > 20",
+    ),
+    "a step of 0": (
+        "rtt: {min: 10, max: 20, step: 5}",
+        "rtt: {min: 10, max: 20, step: 0}",
+        "a.yaml:5: networks.rtt: step must be > 0 where min < max, got 0",
+    ),
+    "no step": (
+        "rtt: {min: 10, max: 20, step: 5}",
+        "rtt: {min: 10, max: 20}",
+        "a.yaml:5: networks.rtt: step must be > 0 where min < max",
+    ),
+    "a rate of 0": (
+        "link_rate: {min: 1, max: 2, step: 0.5}",
+        "link_rate: 0",
+        "a.yaml:4: networks.link_rate: every level must be > 0 packets/µs and finite, got 0",
+    ),
+    "no sender": (
+        "senders: {min: 1, max: 4, step: 1}",
+        "senders: {min: 0, max: 4, step: 1}",
+        "a.yaml:6: networks.senders: every level must be a whole number from 1 to 65535, got 0",
+    ),
+    "half a sender": (
+        "senders: {min: 1, max: 4, step: 1}",
+        "senders: {min: 1, max: 4, step: 0.5}",
+        "a.yaml:6: networks.senders: every level must be a whole number from 1 to 65535, got 1.5",
+    ),
+    "a negative buffer": (
+        "buffer: 50",
+        "buffer: -1",
+        "a.yaml:7: networks.buffer: every level must be a whole number of packets >= 0, or inf, got -1",
+    ),
+    "certain loss": (
+        "loss: 0.01",
+        "loss: 1",
+        "a.yaml:10: networks.loss: every level must be at least 0 and less than 1",
+    ),
+    "NaN": ("loss: 0.01", "loss: .nan", "a.yaml:10: networks.loss: "),
+    "no duration": ("duration: 1000", "duration: 0", "a.yaml:11: networks.duration: must be > 0, found 0"),
+    "a duration too short": ("duration: 1000", "duration: 20", "duration must exceed rtt + 1/link_rate"),
+    "unknown signal set": (
+        "signal_sets: [loss+rtt, loss+queue]",
+        "signal_sets: [loss+rtt, los+queue]",
+        "a.yaml:12: signal_sets.1: unknown signal set 'los+queue' (did you mean 'loss+queue'?)",
+    ),
+    "empty signal sets": (
+        "signal_sets: [loss+rtt, loss+queue]",
+        "signal_sets: []",
+        "a.yaml:12: signal_sets: must have at least 1 item",
+    ),
+    "a signal set twice": (
+        "signal_sets: [loss+rtt, loss+queue]",
+        "signal_sets: [loss+rtt, loss+rtt]",
+        "a.yaml:12: signal_sets: 'loss+rtt' is listed twice",
+    ),
+    "a signal set without signals": (
+        "signal_sets: [loss+rtt, loss+queue]",
+        "signal_sets: [loss+rtt, {name: none, title: None, signals: []}]",
+        "a.yaml:12: signal_sets.1.signals: must have at least 1 item",
+    ),
+    "an unknown signal": (
+        "signal_sets: [loss+rtt, loss+queue]",
+        "signal_sets: [loss+rtt, {name: mine, title: Mine, signals: [qeue]}]",
+        "unknown signal 'qeue' (did you mean 'queue'?)",
+    ),
+    "a baseline that is not trained": (
+        "baseline: loss+rtt",
+        "baseline: e2e",
+        "a.yaml:13: baseline: the baseline 'e2e' is none of the campaign's signal_sets (loss+rtt, loss+queue)",
+    ),
+    "no baseline": ("baseline: loss+rtt\n", "", "a.yaml:1: the baseline 'e2e' is none of the campaign's signal_sets"),
+    "unknown utility": (
+        "seed: 1",
+        "utilities: [defalt]",
+        "a.yaml:2: utilities.0: unknown utility 'defalt' (did you mean 'default'?)",
+    ),
+    "no utility": ("seed: 1", "utilities: []", "a.yaml:2: utilities: must have at least 1 item"),
+    "a utility twice": ("seed: 1", "utilities: [2t, 2t]", "a.yaml:2: utilities: '2t' is listed twice"),
+    "a utility that names no file": (
+        "seed: 1",
+        "utilities: [{name: ../up, throughput_weight: 1, delay_weight: 1}]",
+        "a.yaml:2: utilities.0.name: must match",
+    ),
+    "unknown mode": (
+        "rounds: 2",
+        "mode: rasing, rounds: 2",
+        "a.yaml:14: trainer.mode: must be one of 'racing' or 'exact', found 'rasing' (did you mean 'racing'?)",
+    ),
+    "unknown trainer": ("kind: rplus", "kind: rpluss", "a.yaml:14: trainer.kind: must be"),
+    "no round": ("rounds: 2", "rounds: 0", "a.yaml:14: trainer.rounds: must be >= 1, found 0"),
+    "no training seed": (
+        "training_seeds: [1, 2]",
+        "training_seeds: []",
+        "a.yaml:15: training_seeds: must have at least 1 item",
+    ),
+    "a training seed twice": (
+        "training_seeds: [1, 2]",
+        "training_seeds: [1, 1]",
+        "a.yaml:15: training_seeds: 1 is listed twice",
+    ),
+    "a name that is no folder's": ("name: tiny", "name: ../tiny", "a.yaml:1: name: must match"),
+    "too few pairs": ("pairs: 80", "pairs: 2", "a.yaml:17: test.pairs: must be >= 20, found 2"),
+    "pairs before the first look": (
+        "seed: 1",
+        "settle: {first_look: 100}",
+        "test.pairs (80) must be at least settle.first_look (100)",
+    ),
+    "a margin of 0": (
+        "seed: 1",
+        "settle: {margin_percent: 0}",
+        "a.yaml:2: settle.margin_percent: must be > 0, found 0",
+    ),
+    "alpha of 1": ("seed: 1", "settle: {alpha: 1}", "a.yaml:2: settle.alpha: must be < 1, found 1"),
+    "a key twice": ("seed: 1", "seed: 1\nseed: 2", 'a.yaml:3: duplicate key "seed"; keep one of the two'),
+    "no YAML": ("seed: 1", "seed: [1", "not YAML"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_VALUES)
+def test_bad_input_is_told_by_file_line_and_key(tmp_path: Path, lcca: RunCommand, case: str) -> None:
+    old, new, expected = BAD_VALUES[case]
+    path = write(tmp_path, changed(old, new))
+    assert expected in error(path)
+    answer = lcca("sweep", path, "--out", tmp_path / "run", "--json")
+    assert answer.status == 2
+    assert answer.out == ""
+    assert expected.rpartition("a.yaml:")[2] in answer.err
+    assert "Traceback" not in answer.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
+    text = changed("seed: 1", "sede: 1").replace("pairs: 80", "pairs: -1").replace("loss+queue", "los+queue")
+    assert [line.split(": ")[1] for line in error(write(tmp_path, text)).splitlines()] == [
+        "sede",
+        "signal_sets.1",
+        "test.pairs",
+    ]
+
+
+def test_values_of_the_command_line_are_told_as_such(tmp_path: Path) -> None:
+    path = write(tmp_path, TINY)
+    assert error(path, "trainer.rounds=0") == "--set: trainer.rounds: must be >= 1, found 0"
+    assert error(path, "trainer.rounds") == "--set: 'trainer.rounds' must look like key.key=value"
+    assert error(path, "seed.x=1") == "--set: seed.x: seed is a number and has no keys"
+
+
+def test_overrides_and_the_seed(tmp_path: Path) -> None:
+    path = write(tmp_path, TINY)
+    config = read_campaign(path, ["trainer.rounds=7", "training_seeds=[4]"], seed=9)
+    assert (config.trainer.rounds, config.training_seeds, config.seed) == (7, (4,), 9)
+
+
+# Files that a campaign names.
+
+
+def space_in_a_file(name: str = "space.yaml") -> str:
+    head, _, rest = TINY.partition("networks:\n")
+    return f"{head}networks: {name}\n" + rest[rest.index("signal_sets") :]
+
+
+def space() -> str:
+    inside = TINY.partition("networks:\n")[2]
+    return "".join(line[2:] for line in inside[: inside.index("signal_sets")].splitlines(keepends=True))
+
+
+def test_networks_may_be_in_a_file_of_their_own(tmp_path: Path) -> None:
+    write(tmp_path, space(), "spaces/mine.yaml")
+    path = write(tmp_path, space_in_a_file("../spaces/mine.yaml"), "campaigns/a.yaml")
+    assert read_campaign(path) == read_campaign(write(tmp_path, TINY))
+    assert read_campaign(path, ["networks.rtt=12"]).networks.rtt.min == 12
+
+
+def test_a_missing_file_of_networks(tmp_path: Path) -> None:
+    path = write(tmp_path, space_in_a_file("nope.yaml"))
+    assert error(path) == "a.yaml:3: networks: nope.yaml: no such file; name one relative to this file"
+
+
+def test_an_error_inside_the_file_of_networks_points_into_it(tmp_path: Path) -> None:
+    write(tmp_path, space().replace("rtt: {min: 10", "rtt: {min: 90"), "space.yaml")
+    path = write(tmp_path, space_in_a_file())
+    assert error(path) == "space.yaml:2: networks.rtt: min must not exceed max, got 90 > 20"
+    write(tmp_path, space().replace("buffer", "bufer"), "space.yaml")
+    assert error(path).splitlines() == [
+        "space.yaml:1: networks.buffer: required key is missing",
+        "space.yaml:4: networks.bufer: unknown key (did you mean 'buffer'?)",
+    ]
+    write(tmp_path, "- 3\n", "space.yaml")
+    assert error(path) == "space.yaml:1: expected keys with values (`key: value`), found a list"
+
+
+def test_a_base_names_its_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, space(), "base/space.yaml")
+    write(tmp_path, space_in_a_file(), "base/base.yaml")
+    path = write(tmp_path, "extends: ../base/base.yaml\nname: more\ntrainer: {rounds: 9}\n", "top/a.yaml")
+    config = read_campaign(path)
+    assert (config.name, config.trainer.rounds, config.trainer.networks) == ("more", 9, 6)
+    monkeypatch.chdir(tmp_path)
+    assert read_campaign(path, ["networks=base/space.yaml"]) == config
+    assert error(path, "networks=space.yaml").endswith("no such file; name one relative to the working folder")
+
+
+def test_an_error_in_a_base_points_into_it(tmp_path: Path) -> None:
+    write(tmp_path, changed("rounds: 2", "rounds: 0"), "base.yaml")
+    assert error(write(tmp_path, "extends: base.yaml\nsed: 2\n")).splitlines() == [
+        "a.yaml:2: sed: unknown key (did you mean 'seed'?)",
+        "base.yaml:14: trainer.rounds: must be >= 1, found 0",
+    ]
+    assert error(write(tmp_path, "extends: bse.yaml\n")).startswith(
+        "a.yaml:1: extends: bse.yaml: no such file (did you mean 'base.yaml'?)"
+    )
+
+
+MINE = "name: mine\ntitle: Mine\nsignals: [queue]\n"
+
+
+def with_sets(listed: str, baseline: str = "loss+rtt") -> str:
+    return changed("[loss+rtt, loss+queue]", listed).replace("baseline: loss+rtt", f"baseline: {baseline}")
+
+
+def test_signal_sets_may_be_files_or_written_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, MINE, "sets/mine.yaml")
+    path = write(tmp_path, with_sets("[loss+rtt, ../sets/mine.yaml]"), "campaigns/a.yaml")
+    config = read_campaign(path)
+    assert [each.name for each in config.signal_sets] == ["loss+rtt", "mine"]
+    inline = with_sets("[loss+rtt, {name: mine, title: Mine, signals: [queue]}]")
+    assert read_campaign(write(tmp_path, inline)) == config
+    monkeypatch.chdir(tmp_path / "sets")
+    assert read_campaign("../campaigns/a.yaml").hash == config.hash
+    assert read_campaign(path, ["signal_sets=[loss+rtt, mine.yaml]"]) == config
+
+
+def test_the_baseline_may_be_a_file(tmp_path: Path) -> None:
+    write(tmp_path, MINE, "mine.yaml")
+    assert read_campaign(write(tmp_path, with_sets("[loss+rtt, mine.yaml]", "mine.yaml"))).baseline == "mine"
+    assert read_campaign(write(tmp_path, with_sets("[loss+rtt, mine.yaml]", "mine"))).baseline == "mine"
+
+
+def test_an_error_in_the_file_of_a_signal_set(tmp_path: Path) -> None:
+    write(tmp_path, MINE.replace("queue", "qeue"), "mine.yaml")
+    path = write(tmp_path, with_sets("[loss+rtt, mine.yaml]"))
+    assert error(path).startswith("a.yaml:12: signal_sets.1: mine.yaml:3: signals: unknown signal 'qeue'")
+    path = write(tmp_path, with_sets("[loss+rtt, nope.yaml]"))
+    assert error(path) == "a.yaml:12: signal_sets.1: nope.yaml: cannot be read: No such file or directory"
+
+
+def test_two_sets_of_one_name_are_refused(tmp_path: Path) -> None:
+    write(tmp_path, MINE.replace("mine", "loss+rtt"), "mine.yaml")
+    assert "'loss+rtt' is listed twice" in error(write(tmp_path, with_sets("[loss+rtt, mine.yaml]")))
+
+
+def test_two_policies_of_one_id_are_refused(tmp_path: Path) -> None:
+    sets = "[loss+rtt, {name: x, title: X, signals: [queue]}, {name: x.y, title: Y, signals: [loss]}]"
+    weights = "throughput_weight: 1, delay_weight: 1"
+    text = with_sets(sets) + f"utilities: [{{name: y.z, {weights}}}, {{name: z, {weights}}}]\n"
+    assert "'x.y.z' is listed twice" in error(write(tmp_path, text))
+
+
+# The resolved configuration and its hash.
+
+
+def test_the_resolved_configuration_reads_as_the_same_campaign(tmp_path: Path) -> None:
+    write(tmp_path, MINE, "mine.yaml")
+    config = read_campaign(write(tmp_path, with_sets("[loss+rtt, mine.yaml]")))
+    again = read_campaign(write(tmp_path, resolved_yaml(config), "elsewhere/config.yaml"))
+    assert again == config
+    assert again.hash == config.hash
+
+
+def test_the_hash_names_everything(tmp_path: Path) -> None:
+    write(tmp_path, MINE, "mine.yaml")
+    path = write(tmp_path, with_sets("[loss+rtt, mine.yaml]"))
+    hashes = {read_campaign(path).hash}
+    for change in ("seed=2", "name=other", "networks.loss=0.02", "trainer.rounds=3", "settle.alpha=0.1"):
+        hashes.add(read_campaign(path, [change]).hash)
+    write(tmp_path, MINE.replace("queue", "link"), "mine.yaml")
+    hashes.add(read_campaign(path).hash)
+    assert len(hashes) == 7
+
+
+def test_the_rule_looks_for_the_last_time_when_the_pairs_are_used_up(tmp_path: Path) -> None:
+    path = write(tmp_path, TINY)
+    assert read_campaign(path).rule.ceiling == 80
+    assert read_campaign(path, ["settle.ceiling=50"]).rule.ceiling == 50
+    assert read_campaign(path, ["settle.ceiling=5000"]).rule.ceiling == 80
+
+
+def test_a_campaign_can_be_made_without_a_file() -> None:
+    config = CampaignConfig.model_validate(
+        {
+            "name": "here",
+            "networks": read_campaign(CONFIGS / "smoke.yaml").networks,
+            "signal_sets": ["e2e", signal_set("queue")],
+            "trainer": {"kind": "rplus"},
+        }
+    )
+    assert [each.id for each in learners(config)] == ["e2e.default.s1", "queue.default.s1"]

@@ -1,0 +1,90 @@
+"""Grids: many campaigns in one file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lcca.experiments.campaign.config import read_campaign
+from lcca.experiments.campaign.grid import read_grid
+from lcca.inputs.problems import ConfigError
+
+from ...conftest import TINY, RunCommand
+
+
+def file(folder: Path, grid: str) -> Path:
+    path = folder / "grid.yaml"
+    path.write_text(TINY + grid)
+    return path
+
+
+def test_every_combination_is_a_point(tmp_path: Path) -> None:
+    grid = read_grid(file(tmp_path, "grid: {model.link_interval: [10, 100], networks.loss: {none: 0, some: 0.02}}\n"))
+    assert [point.name for point in grid.points] == ["10_none", "10_some", "100_none", "100_some"]
+    last = grid.points[-1].config
+    assert (last.model.link_interval, last.networks.loss.min, last.name) == (100, 0.02, "tiny.100_some")
+    assert len({point.config.hash for point in grid.points}) == 4
+    assert not grid.single
+
+
+def test_a_file_without_a_grid_is_one_point(tiny: Path) -> None:
+    grid = read_grid(tiny)
+    assert grid.single and grid.points[0].config == read_campaign(tiny)
+
+
+def test_files_in_a_grid_lie_beside_the_file_that_names_them(tmp_path: Path) -> None:
+    (tmp_path / "spaces").mkdir()
+    own = TINY[TINY.index("networks:") : TINY.index("signal_sets")].removeprefix("networks:\n")
+    (tmp_path / "spaces" / "lossy.yaml").write_text(own.replace("loss: 0.01", "loss: 0.1"))
+    grid = read_grid(file(tmp_path, "grid: {networks: [spaces/lossy.yaml]}\n"))
+    assert grid.points[0].name == "lossy"
+    assert grid.points[0].config.networks.loss.min == 0.1
+
+
+@pytest.mark.parametrize(
+    ("grid", "said"),
+    [
+        ("grid: {model.link_intervall: [10]}", "grid.yaml:18: model.link_intervall"),
+        ("grid: {model.link_interval: [-1]}", "grid.yaml:18: model.link_interval"),
+        ("grid: {model.link_interval: 10}", "must be a list of values"),
+        ("grid: [1]", "must be a mapping"),
+        ("grid: {seed: []}", "0 points"),
+        ("grid: {seed: [1, 1]}", "two points are called '1'"),
+    ],
+)
+def test_what_is_wrong_with_a_grid_is_told(tmp_path: Path, grid: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_grid(file(tmp_path, grid + "\n"))
+    assert said in str(caught.value)
+
+
+def test_other_commands_refuse_a_grid(tmp_path: Path, lcca: RunCommand) -> None:
+    answer = lcca("train", file(tmp_path, "grid: {seed: [1, 2]}\n"))
+    assert answer.status == 2
+    assert "only `lcca sweep` runs a grid" in answer.err
+
+
+def test_a_grid_runs_every_point_and_puts_them_side_by_side(tmp_path: Path, lcca: RunCommand, no_report: None) -> None:
+    path = file(tmp_path, "grid: {test.pairs: [40, 60]}\n")
+    answer = lcca("sweep", path, "--out", tmp_path / "run", "--cells", tmp_path / "cells", "--json")
+    assert answer.status == 0
+    found = answer.json()
+    assert [point["name"] for point in found["points"]] == ["40", "60"]
+    assert json.loads((tmp_path / "run" / "grid.json").read_text()) == found
+    assert "loss+queue" in (tmp_path / "run" / "report.html").read_text()
+    assert len(list((tmp_path / "cells").glob("*/"))) == 4  # both points have the same trainings
+    assert (tmp_path / "run" / "60" / "log.txt").read_text().count("done before") == 4
+    again = lcca("sweep", path, "--out", tmp_path / "run", "--resume", "--json")
+    assert again.json() == found
+
+
+def test_a_plan_runs_nothing(tmp_path: Path, lcca: RunCommand) -> None:
+    path = file(tmp_path, "grid: {test.pairs: [40, 60]}\n")
+    told = lcca("sweep", path, "--out", tmp_path / "run", "--plan", "--json").json()
+    assert not (tmp_path / "run").exists()
+    assert [point["to_train"] for point in told["points"]] == [4, 4]
+    assert told["points"][0]["wall_s"] is None  # no budget: nobody can know
+    least, most = told["points"][1]["test_trials"]
+    assert least < most
+    shown = lcca("sweep", path, "--set", "trainer.budget_trials=1000", "--plan")
+    assert "4 different trainings are to be done" in shown.out

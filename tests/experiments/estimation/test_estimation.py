@@ -1,0 +1,209 @@
+"""`lcca estimate`: from a configuration to an estimate, its figures, and the choice of a duration."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lcca.evaluation.estimation.tails import tail_quantile
+from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.estimation.durations import parse_durations
+from lcca.experiments.estimation.run import EstimationConfig, flow_values
+from lcca.inputs.errors import InputError
+
+from ...conftest import RunCommand
+
+LINK = """\
+name: tail
+policy: fixed-window:80
+network: {link_rate: 3, rtt: 25, traffic: {load: 0.5, sizes: ali-storage}}
+duration: 5000
+estimate: {metric: slowdown, quantile: 0.9, accuracy_percent: 10, ceiling: 60}
+"""
+SPACE = """\
+name: score
+policy: aimd
+networks: {link_rate: 2, rtt: {min: 10, max: 20, step: 5}, senders: 2, buffer: 50, mean_on: 500, mean_off: 100, loss: 0,
+  duration: 1000}
+estimate: {metric: score_bits, accuracy: 0.2, ceiling: 200}
+"""
+CONTRACT = {"estimate", "low", "high", "confidence", "trials", "forecast_low", "forecast_high", "method"}
+
+
+@pytest.fixture
+def link(tmp_path: Path) -> Path:
+    path = tmp_path / "tail.yaml"
+    path.write_text(LINK)
+    return path
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Path:
+    path = tmp_path / "score.yaml"
+    path.write_text(SPACE)
+    return path
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    return {str(f.relative_to(run)): f.read_bytes() for f in sorted(run.rglob("*")) if f.is_file()}
+
+
+def test_the_contract_of_estimate(lcca: RunCommand, link: Path) -> None:
+    run = link.parent / "run"
+    found = lcca("estimate", link, "--out", run, "--json").json()
+    assert set(found) >= CONTRACT
+    assert found["low"] < found["estimate"] < found["high"] and 20 <= found["trials"] <= 60
+    assert found["method"] == "model-free: pooled quantile, cluster-Woodruff"
+    kept = json.loads((run / "estimate.json").read_text())
+    assert {key: kept[key] for key in CONTRACT} == {key: found[key] for key in CONTRACT}
+    assert kept["looks"][-1]["n"] == found["trials"] and kept["config_hash"]
+    figures = {file.name for file in (run / "figures").iterdir()}
+    assert figures == {f"{name}.{kind}" for name in ("convergence", "violins") for kind in ("png", "svg")}
+
+
+def test_the_estimate_is_what_its_trials_say(lcca: RunCommand, link: Path) -> None:
+    run = link.parent / "run"
+    found = lcca("estimate", link, "--out", run, "--json").json()
+    trials = flow_values(TrialStore(run / "trials").all("estimate-"), "slowdown")[: found["trials"]]
+    expected = tail_quantile(trials, 0.9)
+    assert (found["estimate"], found["low"], found["high"]) == (expected.value, expected.low, expected.high)
+
+
+def test_a_mean_over_a_space_of_networks(lcca: RunCommand, space: Path) -> None:
+    run = space.parent / "run"
+    found = lcca("estimate", space, "--out", run, "--json").json()
+    scores = TrialStore(run / "trials").all("estimate-")["score_bits"].dropna()[: found["trials"]]
+    assert found["estimate"] == pytest.approx(scores.mean())
+    assert (found["high"] - found["low"]) / 2 <= 0.2 or found["trials"] == 200
+    answer = lcca("estimate", space, "--out", run)
+    assert "score_bits mean: " in answer.out and f"{found['trials']} trials; " in answer.out
+
+
+def test_threads_and_going_on_change_nothing(lcca: RunCommand, link: Path) -> None:
+    whole, broken = link.parent / "whole", link.parent / "broken"
+    assert lcca("estimate", link, "--out", whole, "--jobs", 1).status == 0
+    expected = contents(whole)
+    assert lcca("estimate", link, "--out", broken, "--jobs", 2).status == 0
+    assert contents(broken) == expected
+    for name in ("trials/part-estimate-000010.parquet", "estimate.json", "figures/violins.svg"):
+        (broken / name).unlink()
+    kept = (broken / "trials" / "part-estimate-000000.parquet").stat().st_mtime_ns
+    assert lcca("estimate", link, "--out", broken).status == 0
+    assert contents(broken) == expected
+    assert (broken / "trials" / "part-estimate-000000.parquet").stat().st_mtime_ns == kept
+
+
+def test_a_folder_belongs_to_one_configuration(lcca: RunCommand, link: Path) -> None:
+    run = link.parent / "run"
+    assert lcca("estimate", link, "--out", run).status == 0
+    other = lcca("estimate", link, "--out", run, "--seed", 2)
+    assert other.status == 2 and "another configuration" in other.err
+    strange = lcca("estimate", link, "--out", link.parent)
+    assert strange.status == 2 and "not an estimation; choose another --out" in strange.err
+
+
+def test_the_ceiling_is_told(lcca: RunCommand, link: Path) -> None:
+    options = ("--set", "estimate.quantile=0.99", "--set", "estimate.ceiling=20")
+    answer = lcca("estimate", link, "--out", link.parent / "run", *options)
+    assert "stopped at the ceiling before the accuracy was reached; raise estimate.ceiling" in answer.out
+    assert "warning: only " in answer.out  # flows beyond p99 in so few trials
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("estimate.metric=slowdwn", "estimate.metric: 'slowdwn' is not measured here (did you mean 'slowdown'?)"),
+        ("estimate.metric=delay_us", "'delay_us' is not measured here"),
+        ("network=null", "give either network (one link with open flows) or networks (a space)"),
+        ("network.traffic.load=1", "network.traffic.load: must be < 1"),
+        ("network.traffic.sizes=websearsh", "websearch"),
+        ("estimate.ceiling=5", "ceiling must be at least floor (20), got 5"),
+        ("policy=amd", "did you mean 'aimd'?"),
+        ("durration=5", "durration: unknown key (did you mean 'duration'?)"),
+    ],
+)
+def test_bad_configurations_are_one_clear_error(lcca: RunCommand, link: Path, change: str, message: str) -> None:
+    answer = lcca("estimate", link, "--out", link.parent / "run", "--set", change)
+    assert answer.status == 2 and message in answer.err and "Traceback" not in answer.err
+
+
+def test_a_score_needs_an_accuracy_in_bits_and_no_quantile(lcca: RunCommand, space: Path) -> None:
+    run = space.parent / "run"
+    assert "give accuracy, in bits" in lcca("estimate", space, "--out", run, "--set", "estimate.accuracy=null").err
+    assert (
+        "only flows have quantiles here" in lcca("estimate", space, "--out", run, "--set", "estimate.quantile=.9").err
+    )
+
+
+def test_the_hash_names_the_content() -> None:
+    link: dict[str, Any] = {"link_rate": 3, "rtt": 25, "traffic": {"load": 0.5, "sizes": "websearch"}}
+    base = {"name": "a", "policy": "aimd", "network": link, "estimate": {"metric": "slowdown"}}
+    config = EstimationConfig.model_validate(base)
+    assert config.hash == EstimationConfig.model_validate(base).hash
+    assert config.hash != EstimationConfig.model_validate(base | {"seed": 2}).hash
+
+
+def test_flows_of_each_trial_in_the_order_of_the_rows() -> None:
+    rows = pd.DataFrame({"seed": [7, 7, 3], "slowdown": [1.0, 2.0, 5.0]})
+    assert [x.tolist() for x in flow_values(rows, "slowdown")] == [[1, 2], [5]]
+    rows.loc[1, "slowdown"] = np.nan
+    with pytest.raises(InputError, match="did not complete"):
+        flow_values(rows, "slowdown")
+
+
+# Choosing a duration.
+
+
+def test_durations_give_a_table_and_a_figure(lcca: RunCommand, link: Path) -> None:
+    run = link.parent / "run"
+    options = ("--out", run, "--durations", "8000,1000,2000")
+    found = lcca("estimate", link, *options, "--json").json()
+    assert found == json.loads((run / "durations.json").read_text())
+    rows = found["rows"]
+    assert [row["duration_us"] for row in rows] == [1000, 2000, 8000]
+    assert rows[-1]["trials"] == 50 and rows[0]["trials"] <= 400  # short trials may have no flow
+    sizes = [row["flows"] for row in rows]
+    assert max(sizes) / min(sizes) < 1.2  # equal simulated time
+    assert rows[0]["estimate"] < rows[-1]["estimate"] and rows[0]["mean_of_trials"] < rows[0]["estimate"]
+    assert {file.name for file in (run / "figures").iterdir()} == {"durations.png", "durations.svg"}
+    before = contents(run)
+    assert "against the longest" in lcca("estimate", link, *options, "--jobs", 1).out
+    assert contents(run) == before
+
+
+def test_the_estimate_and_its_durations_share_a_folder(lcca: RunCommand, link: Path) -> None:
+    run = link.parent / "run"
+    assert lcca("estimate", link, "--out", run, "--durations", "1000,2000", "--simulated-time", "20000").status == 0
+    found = lcca("estimate", link, "--out", run, "--json").json()
+    assert found == lcca("estimate", link, "--out", link.parent / "alone", "--json").json()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--durations", "5000"), "at least two different ones"),
+        (("--durations", "5000,5e3"), "at least two different ones"),
+        (("--durations", "5000,x"), "numbers of µs with commas"),
+        (("--durations", "5000,-1"), "must be numbers of µs > 0"),
+        (("--durations", "nan,1"), "must be numbers of µs > 0"),
+        (("--durations", "1000,5000", "--simulated-time", "6000"), "enough for two trials of 5000 µs"),
+        (("--durations", "1000,5000", "--simulated-time", "nan"), "enough for two trials"),
+    ],
+)
+def test_bad_durations_are_one_clear_error(
+    lcca: RunCommand, link: Path, options: tuple[str, ...], message: str
+) -> None:
+    answer = lcca("estimate", link, "--out", link.parent / "run", *options)
+    assert answer.status == 2 and message in answer.err and not (link.parent / "run").exists()
+
+
+def test_durations_need_a_quantile_of_flows(lcca: RunCommand, space: Path) -> None:
+    answer = lcca("estimate", space, "--out", space.parent / "run", "--durations", "1000,2000")
+    assert answer.status == 2 and "needs a quantile of flows" in answer.err
+
+
+def test_durations_are_sorted() -> None:
+    assert parse_durations("5e4,20000,1e4") == (10_000, 20_000, 50_000)

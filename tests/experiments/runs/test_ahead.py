@@ -1,0 +1,100 @@
+"""What is said of the time to settle; never how long anything really took."""
+
+import io
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
+from lcca.evaluation.settling.sequence import HORIZON
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.runs.remaining import REMEMBERED, More, Pace, more_pairs, more_trials
+
+
+def pace_of(*seen: tuple[float, float]) -> Pace:
+    """A pace that saw so much done at such times; it began at time 0."""
+    times: Iterator[float] = iter([0.0, *(at for _, at in seen)])
+    pace = Pace(lambda: next(times))
+    for done, _ in seen:
+        pace.saw(done)
+    return pace
+
+
+def compared(effect: float, n: int, spread: float = 0.5) -> Comparison:
+    d = np.random.default_rng(1).normal(effect, spread, n)
+    return compare_artifacts("a", "b", np.zeros(n), d, utility="u", rule=SettlingRule())
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (More(40, 120, "pairs"), "about 40–120 more pairs, about 1.3–4 min"),
+        (More(0, 120, "pairs"), "up to 120 more pairs, up to 4 min"),
+        (More(30, 30, "trials"), "about 30 more trials, about 60 s"),
+        (More(10, 12, "trials"), "about 10–12 more trials, about 20–24 s"),
+        (More(3600, 36_000, "pairs"), "about 3,600–36,000 more pairs, about 2–20 h"),
+        (More(3600, 360_000, "pairs"), "about 3,600–360,000 more pairs, about 0.1–8.3 days"),
+        (More(0, 0, "pairs"), ""),
+        (More(500, HORIZON, "trials"), "no end in sight: more trials than can be told"),
+    ],
+)
+def test_trials_and_time_to_come_in_words(more: More, words: str) -> None:
+    assert more.words(pace_of((10, 20.0), (20, 40.0))) == words
+
+
+def test_without_a_pace_only_trials_are_told() -> None:
+    assert More(40, 120, "pairs").words(pace_of()) == "about 40–120 more pairs"
+    assert More(40, 120, "pairs").words(pace_of((0, 5.0))) == "about 40–120 more pairs"
+    assert pace_of((10, 0.0)).seconds(5) is None  # the clock stood still
+    assert More(1, 2, "pairs").words(pace_of((1000, 1.0))) == "about 1–2 more pairs, less than 1 s"
+
+
+def test_what_was_only_read_is_soon_forgotten() -> None:
+    """A resumed run reads its first blocks in no time."""
+    read = [(50.0 * k, 0.001 * k) for k in range(1, 20)]
+    ran = [(950 + 50.0 * k, 10.0 * k) for k in range(1, REMEMBERED + 1)]
+    assert pace_of(*read, *ran).seconds(50) == pytest.approx(10, rel=0.01)
+
+
+def test_all_comparisons_must_settle() -> None:
+    settled, open_ = compared(3.0, 40), compared(0.01, 40)
+    assert settled.verdict.settled and not open_.verdict.settled and open_.likely_n is not None
+    low, high = (n - open_.n for n in open_.likely_n)
+    assert more_pairs([settled, open_], 40, 20, 10**9) == More(low, high, "pairs")
+    assert more_pairs([settled, open_], 40, 20, 100) == More(min(low, 60), min(high, 60), "pairs")
+    assert more_pairs([settled], 40, 200, 1000) == More(160, 160, "pairs")
+    assert more_pairs([settled], 40, 20, 1000) == More(0, 0, "pairs")
+
+
+def test_before_the_first_look_all_pairs_may_be_needed() -> None:
+    assert more_pairs([compared(0.0, 10)], 10, 20, 500) == More(10, 490, "pairs")
+
+
+def test_trials_to_an_accuracy() -> None:
+    values = np.random.default_rng(2).lognormal(0, 0.5, 100)
+    going = Estimating(EstimateConfig(metric="delay_us", accuracy_percent=1))
+    assert more_trials(going) is None
+    going.feed(values)
+    look, more = going.looks[-1], more_trials(going)
+    assert more == More(look.forecast_low - look.n, look.forecast_high - look.n, "trials") and more.low > 1000
+    bounded = Estimating(EstimateConfig(metric="delay_us", accuracy_percent=1, ceiling=150))
+    bounded.feed(values)
+    assert more_trials(bounded) == More(50, 50, "trials")
+    rough = Estimating(EstimateConfig(metric="delay_us", accuracy_percent=90))
+    rough.feed(values)
+    assert more_trials(rough) == More(0, 0, "trials")
+
+
+def test_a_task_says_what_is_still_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = io.BytesIO()
+    reporter = Reporter(quiet=True)
+    monkeypatch.setattr(reporter, "_log", log)
+    with reporter.task("comparing", total=100) as task:
+        task.update(20, "20 pairs", More(10, 10, "pairs"))
+        task.update(30, "30 pairs: better", More(0, 0, "pairs"))
+    lines = log.getvalue().decode().splitlines()
+    assert "comparing: 20 pairs; about 10 more pairs" in lines[1]
+    assert lines[2].endswith("comparing: 30 pairs: better")

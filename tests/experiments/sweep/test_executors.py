@@ -1,0 +1,166 @@
+"""Where a whole campaign's trials run changes nothing in what it finds, even if a worker is killed on the way."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from lcca.evaluation.trials.executors.base import Executor, WorkerDied
+from lcca.remy_plus.engine import Columns, Request
+
+from ...conftest import RunCommand, results
+
+HAS_RAY = importlib.util.find_spec("ray") is not None
+needs_ray = pytest.mark.skipif(not HAS_RAY, reason="ray is not installed (pip install 'lcca[ray]')")
+
+SHORT = ("--set", "trainer.rounds=1", "--set", "training_seeds=[1]", "--set", "test.pairs=40")
+
+STRUCK = '''
+import os, pathlib, signal
+from lcca.remy_plus.engine import run_here
+
+def struck(request):
+    """Is killed in the middle of its task when the test says so, once each time."""
+    try:
+        pathlib.Path(os.environ["LCCA_TEST_STRIKE"]).unlink()
+    except FileNotFoundError:
+        return run_here(request)
+    os.kill(os.getpid(), signal.SIGKILL)
+'''
+
+
+def records(run: Path) -> dict[str, bytes]:
+    """Return everything that a campaign's numbers rest on, byte by byte."""
+    files = [*sorted((run / "trials").glob("*.parquet")), run / "networks.parquet"]
+    return results(run) | {file.name: file.read_bytes() for file in files}
+
+
+@pytest.fixture
+def strike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file that, when made, kills the next worker that begins a task; workers find `struck` in a module."""
+    (tmp_path / "struck_for_test.py").write_text(STRUCK)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("LCCA_TEST_STRIKE", str(tmp_path / "strike"))
+    yield tmp_path / "strike"
+    sys.modules.pop("struck_for_test", None)
+
+
+@pytest.fixture
+def cluster(strike: Path) -> Iterator[None]:
+    """A local Ray cluster of two workers."""
+    ray = pytest.importorskip("ray")
+    variables = {"PYTHONPATH": str(strike.parent), "LCCA_TEST_STRIKE": str(strike)}
+    quiet = {"configure_logging": False, "log_to_driver": False, "include_dashboard": False}
+    ray.init(num_cpus=2, runtime_env={"env_vars": variables}, **quiet)
+    yield
+    ray.shutdown()
+
+
+def killing(executor: Executor, strike: Path, at: Sequence[int]) -> list[str]:
+    """Let a worker be killed in the given batches of an executor; return a list that deaths are added to."""
+    attempt, batches, deaths = executor.attempt, iter(range(10**9)), []
+
+    def struck_attempt(parts: Sequence[Request]) -> list[Columns | WorkerDied]:
+        if next(batches) in at:
+            strike.touch()
+        outcomes = attempt(parts)
+        deaths.extend(str(each) for each in outcomes if isinstance(each, WorkerDied))
+        return outcomes
+
+    executor.attempt = struck_attempt  # type: ignore[method-assign]
+    return deaths
+
+
+def struck() -> object:
+    return importlib.import_module("struck_for_test").struck
+
+
+@pytest.mark.usefixtures("no_report")
+@pytest.mark.parametrize("place", ["local", "processes"])
+def test_one_machines_executors_leave_the_same_records(lcca: RunCommand, tiny: Path, place: str) -> None:
+    runs = [tiny.parent / "one", tiny.parent / "other"]
+    assert lcca("sweep", tiny, "--out", runs[0], *SHORT, "--jobs", 1).status == 0
+    assert lcca("sweep", tiny, "--out", runs[1], *SHORT, "--jobs", 2, "--executor", place).status == 0
+    assert records(runs[0]) == records(runs[1])
+
+
+@pytest.mark.usefixtures("no_report")
+def test_a_run_goes_on_under_another_executor(lcca: RunCommand, tiny: Path, finished: Path) -> None:
+    run = tiny.parent / "run"
+    assert lcca("train", tiny, "--out", run).status == 0
+    assert lcca("sweep", tiny, "--out", run, "--resume", "--executor", "processes", "--jobs", 2).status == 0
+    assert records(run) == records(finished)
+
+
+@pytest.mark.usefixtures("no_report")
+def test_a_killed_worker_process_loses_nothing(
+    lcca: RunCommand, tiny: Path, strike: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lcca.evaluation.trials.executors.local import Processes
+
+    executor = Processes(2, runner=struck())  # type: ignore[arg-type]
+    deaths = killing(executor, strike, at=(2, 9))
+    monkeypatch.setattr("lcca.experiments.sweep.run.executor", lambda place, workers: executor)
+    runs = [tiny.parent / "one", tiny.parent / "other"]
+    assert lcca("sweep", tiny, "--out", runs[1], *SHORT, "--executor", "processes").status == 0
+    assert len(deaths) >= 2 and not strike.exists()
+    monkeypatch.undo()
+    assert lcca("sweep", tiny, "--out", runs[0], *SHORT).status == 0
+    assert records(runs[0]) == records(runs[1])
+
+
+@needs_ray
+@pytest.mark.usefixtures("no_report", "cluster")
+def test_a_killed_ray_worker_loses_nothing(
+    lcca: RunCommand, tiny: Path, strike: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lcca.evaluation.trials.executors.cluster import RayCluster
+
+    executor = RayCluster(2, runner=struck())  # type: ignore[arg-type]
+    deaths = killing(executor, strike, at=(9,))
+    runs = [tiny.parent / "one", tiny.parent / "other"]
+    assert lcca("sweep", tiny, "--out", runs[0], *SHORT).status == 0
+    monkeypatch.setattr("lcca.experiments.sweep.run.executor", lambda place, workers: executor)
+    assert lcca("sweep", tiny, "--out", runs[1], *SHORT, "--executor", "ray").status == 0
+    assert deaths and not strike.exists()
+    assert records(runs[0]) == records(runs[1])
+
+
+@pytest.mark.full
+@needs_ray
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("strikes", [(), (5, 40, 80)], ids=["undisturbed", "workers killed"])
+def test_a_whole_campaign_on_a_ray_cluster_leaves_the_same_records(
+    lcca: RunCommand, finished: Path, strike: Path, monkeypatch: pytest.MonkeyPatch, strikes: tuple[int, ...]
+) -> None:
+    from lcca.evaluation.trials.executors.cluster import RayCluster
+
+    tiny, run = finished.parent / "tiny.yaml", strike.parent / "run"
+    if strikes:
+        executor = RayCluster(2, runner=struck())  # type: ignore[arg-type]
+        deaths = killing(executor, strike, strikes)
+        monkeypatch.setattr("lcca.experiments.sweep.run.executor", lambda place, workers: executor)
+    assert lcca("sweep", tiny, "--out", run, "--executor", "ray", "--jobs", 2).status == 0
+    assert records(run) == records(finished)
+    assert not strikes or len(deaths) >= len(strikes)
+
+
+def test_an_unknown_executor_is_told(lcca: RunCommand, tiny: Path) -> None:
+    answer = lcca("sweep", tiny, "--out", tiny.parent / "run", "--executor", "cluster")
+    assert answer.status == 2 and "'local', 'processes', 'ray'" in answer.err
+    assert not (tiny.parent / "run").exists()
+
+
+def test_without_ray_the_mend_is_told_and_the_folder_is_free(
+    lcca: RunCommand, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    answer = lcca("sweep", tiny, "--out", tiny.parent / "run", "--executor", "ray")
+    assert answer.status == 2 and "pip install 'lcca[ray]'" in answer.err
+    monkeypatch.undo()
+    again = lcca("sweep", tiny, "--out", tiny.parent / "run", "--executor", "cluster", "--resume")
+    assert again.status == 2 and "is working on this run" not in again.err

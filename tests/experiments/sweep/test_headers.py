@@ -1,0 +1,190 @@
+"""Headers in a campaign: from the configuration to the answer on the first page."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lcca.evaluation.comparison.net_benefit import CHARGED
+from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.campaign.config import read_campaign
+from lcca.inputs.problems import ConfigError
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files.policyfile import read
+from lcca.signal_sets.headers.catalogue import header
+from lcca.signal_sets.headers.stamping import runnable
+
+from ...conftest import TINY, RunCommand
+
+HEADERS = """\
+headers:
+  - ecn
+  - header: nosignal-8b
+    grid: {queue.bits: [4, 32]}
+  - {header: hpcc, name: dear}
+"""
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    path = tmp_path / "headers.yaml"
+    path.write_text(TINY.replace("loss+rtt, loss+queue", "loss+rtt") + HEADERS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished campaign with headers, not to be changed."""
+    from lcca.experiments.sweep.run import sweep
+
+    folder = tmp_path_factory.mktemp("headers")
+    path = folder / "headers.yaml"
+    path.write_text(TINY.replace("loss+rtt, loss+queue", "loss+rtt").replace("[1, 2]", "[1]") + HEADERS)
+    sweep(read_campaign(path), folder / "run", jobs=2, resume=False, quiet=True)
+    return folder / "run"
+
+
+def summary(run: Path) -> dict[str, object]:
+    return dict(json.loads((run / "summary.json").read_text()))
+
+
+def test_candidates_see_the_baselines_signals_and_those_they_carry(campaign: Path) -> None:
+    config = read_campaign(campaign)
+    seen = {c.name: c.signals.signals for c in config.candidates}
+    base = seen["loss+rtt"]
+    assert list(seen) == ["loss+rtt", "ecn", "nosignal-8b_queue.bits-4", "nosignal-8b_queue.bits-32", "dear"]
+    assert seen["ecn"] == (*base, "mark")
+    assert set(seen["dear"]) == {*base, "link", "queue"}
+    assert [c.wire_bytes for c in config.candidates] == [0, 0, 5, 8, 42]
+
+
+def test_the_resolved_configuration_is_read_again_as_it_is(done: Path) -> None:
+    again = read_campaign(done / "config.yaml")
+    assert again.hash == json.loads((done / "manifest.json").read_text())["config_hash"]
+    assert [c.content() for c in again.candidates] == [
+        c.content() for c in read_campaign(done / "config.yaml").candidates
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("csig-compact", "headers.0: unknown header 'csig-compact' (did you mean"),
+        ("{header: ecn, signals: [queue]}", "ecn carries no 'queue'; it carries mark"),
+        ("{header: nosignal-8b, set: {que.bits: 4}}", "has no field 'que' (did you mean 'queue'"),
+        ("{header: nosignal-8b, set: {queue.bits: 0}}", "with queue.bits=0: fields.1.bits"),
+        ("{header: nosignal-8b, set: {queue.bits.x: 4}}", "queue.bits.x: bits has no keys of its own"),
+        ("{header: nosignal-8b, set: {fields.0.bits: 4}}", "fields.0.bits: fields has no keys of its own"),
+        ("{header: nosignal-8b, grid: {queue.bits: []}}", "queue.bits: give at least one value"),
+        ("none", "carries no signal that loss+rtt lacks"),
+        ("{header: ecn, names: x}", "headers.0.names"),
+    ],
+)
+def test_what_is_wrong_with_a_header_is_told(tmp_path: Path, entry: str, said: str) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(TINY + f"headers: [{entry}]\n")
+    with pytest.raises(ConfigError) as caught:
+        read_campaign(path)
+    assert said in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_a_header_file_lies_beside_the_campaign(tmp_path: Path) -> None:
+    own = header("nosignal-8b").model_dump(mode="json") | {"name": "mine"}
+    (tmp_path / "mine.yaml").write_text(json.dumps(own))  # JSON is YAML
+    (tmp_path / "c.yaml").write_text(TINY + "headers: [mine.yaml]\n")
+    assert read_campaign(tmp_path / "c.yaml").candidates[-1].name == "mine"
+
+
+def test_gross_and_cost_make_net(done: Path) -> None:
+    worth = json.loads((done / "summary.json").read_text())["worth"]
+    trials = TrialStore(done / "trials").all("test-")
+    scores = trials.pivot(index="network", columns="policy", values="score_bits")
+    for row in worth["rows"]:
+        free, charged = row["gross"]["B"], row["net"]["B"]
+        n = row["net"]["n"]
+        assert charged == free + (CHARGED if row["wire_bytes"] else "")
+        net = (scores[charged] - scores[row["net"]["A"]]).to_numpy()[:n]
+        assert row["net"]["difference"] == pytest.approx(net.mean())
+        if row["cost"]:
+            cost = (scores[charged] - scores[free]).to_numpy()[: row["cost"]["n"]]
+            assert row["cost"]["difference"] == pytest.approx(cost.mean())
+    assert [row["wire_bytes"] for row in worth["rows"]] == [0, 5, 8, 42]
+    assert worth["rows"][0]["cost"] is None
+
+
+def test_bytes_cost_about_their_share_of_the_packet(done: Path) -> None:
+    """42 bytes on 1,500 slow the link by 2.8 %, which is 0.040 bits of throughput, and add some delay."""
+    worth = json.loads((done / "summary.json").read_text())["worth"]
+    cost = next(row for row in worth["rows"] if row["header"] == "dear")["cost"]["difference"]
+    assert -0.2 < cost < -0.01
+
+
+def test_the_report_begins_with_the_answer(done: Path) -> None:
+    page = (done / "report.html").read_text()
+    assert "Which header" in page and page.index('id="which-header"') < page.index('id="answer"')
+    assert (done / "figures" / "pareto.svg").is_file()
+    for name in ("ecn", "nosignal-8b_queue.bits-4", "dear"):
+        assert page.count(name) > 2
+
+
+def test_a_policy_file_says_its_header_and_runs_with_it(done: Path) -> None:
+    named = read(done / "policies" / "ecn.default.s1.json")
+    assert named.header == "ecn"
+    own = read(done / "policies" / "nosignal-8b_queue.bits-4.default.s1.json")
+    assert isinstance(own.header, dict)
+    for file in (named, own):
+        candidate = next(c for c in read_campaign(done / "config.yaml").candidates if c.name == file.signal_set)
+        assert runnable(file) == candidate.equip(file.policy, charged=True)
+        Engine(1000.0).compile(runnable(file))
+
+
+def test_verdicts_come_again_from_the_trials(done: Path, lcca: RunCommand) -> None:
+    assert lcca("verdict", done).status == 0
+
+
+def test_one_more_header_trains_only_that(campaign: Path, tmp_path: Path, lcca: RunCommand, no_report: None) -> None:
+    cells = ("--cells", tmp_path / "cells")
+    quick = ("--set", "training_seeds=[1]", "--set", "test.pairs=20")
+    assert lcca("sweep", campaign, *quick, "--out", tmp_path / "a", *cells).status == 0
+    before = {cell.name for cell in (tmp_path / "cells").glob("*/")}
+    campaign.write_text(campaign.read_text() + "  - csig-compact-abw\n")
+    assert lcca("sweep", campaign, *quick, "--out", tmp_path / "b", *cells, "--trainings", 2).status == 0
+    after = {cell.name for cell in (tmp_path / "cells").glob("*/")}
+    assert before < after and len(after - before) == 1
+    told = json.loads((tmp_path / "b" / "costs.json").read_text())["phases"][0]
+    alone = json.loads((tmp_path / "b" / "training" / "csig-compact-abw.default.s1.json").read_text())
+    opening = next(json.loads(file.read_text()) for file in (tmp_path / "cells").glob("*.json"))
+    assert (told["name"], told["trials"]) == ("training", alone["trials"] - opening["trials"])
+
+
+def test_searches_can_go_on_from_the_baselines_rules(campaign: Path, tmp_path: Path) -> None:
+    from lcca.experiments.sweep.run import sweep
+
+    quick = ["start=baseline", "training_seeds=[1]", "test.pairs=20", "headers=[ecn]", "trainer.rounds=2"]
+    config = read_campaign(campaign, quick)
+    one, two = (
+        sweep(config, tmp_path / str(n), jobs=1, resume=False, quiet=True, trainings=n, cells=tmp_path / f"cells-{n}")
+        for n in (1, 2)
+    )
+    assert one.summary == two.summary
+    assert [policy["id"] for policy in one.summary["policies"]] == ["loss+rtt.default.s1", "ecn.default.s1"]
+    root = json.loads((tmp_path / "1" / "training" / "root.default.s1.json").read_text())
+    more = json.loads((tmp_path / "1" / "training" / "ecn.default.s1.json").read_text())
+    assert more["step"] > root["step"] and more["learning"][0]["kind"] == "split"
+    assert len(list((tmp_path / "cells-1").glob("*/"))) == 3
+
+
+def test_going_on_needs_the_baselines_signals(campaign: Path) -> None:
+    with pytest.raises(ConfigError, match="start: e2e lacks loss of loss\\+rtt: use scratch"):
+        read_campaign(campaign, ["start=baseline", "signal_sets=[loss+rtt, e2e]"])
+
+
+def test_free_headers_of_exact_fields_are_the_papers_convention(campaign: Path) -> None:
+    """Charging nothing, a policy that ignores what the header says scores the same to the last bit."""
+    config = read_campaign(campaign)
+    free = {c.name: c.stamping(charged=False) for c in config.candidates if c.header}
+    assert all(each is not None and each.sent_bytes == (0,) for each in free.values())
+    charged = {c.name: c.stamping(charged=True) for c in config.candidates if c.costs}
+    assert all(each is not None and np.max(each.sent_bytes) > 0 for each in charged.values())

@@ -1,0 +1,317 @@
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.runs.folder import RunFolder
+
+from ...conftest import TINY, Answer, RunCommand, results, start
+
+Moment = Callable[[Path], int]
+
+
+def files(pattern: str) -> Moment:
+    return lambda run: len(list(run.glob(pattern)))
+
+
+def said(text: str) -> Moment:
+    return lambda run: (run / "log.txt").read_text().count(text) if (run / "log.txt").exists() else 0
+
+
+MOMENTS: dict[str, tuple[Moment, int]] = {
+    "the first training": (files("training/*.json"), 1),
+    "a later training": (files("training/*.json"), 3),
+    "validation": (files("trials/part-validation-*"), 1),
+    "testing": (files("trials/part-test-*"), 2),
+    "reporting": (said("drawing the report"), 1),
+}
+
+
+def stop(process: subprocess.Popen[str], run: Path, moment: Moment, count: int, how: signal.Signals) -> Answer:
+    """Wait until a run has come to a moment, then stop it."""
+    while moment(run) < count:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.001)
+    process.send_signal(how)
+    out, err = process.communicate(timeout=60)
+    return Answer(process.returncode, out, err)
+
+
+def test_a_sweep_leaves_all_its_results(finished: Path) -> None:
+    names = {file.name for file in finished.iterdir()} - {".lock"}
+    assert names == {
+        *("config.yaml", "manifest.json", "log.txt", "costs.json", "policies", "training", "trials"),
+        *("learning.parquet", "networks.parquet", "summary.json", "verdicts.json", "report.html", "figures"),
+    }
+    assert json.loads((finished / "manifest.json").read_text())["state"] == "complete"
+    assert not list(finished.rglob("*.part"))
+
+
+def test_the_summary_tells_what_was_found(finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    ids = [policy["id"] for policy in summary["policies"]]
+    assert ids == ["loss+rtt.default.s1", "loss+queue.default.s1", "loss+rtt.default.s2", "loss+queue.default.s2"]
+    assert [(c["level"], c["A"]) for c in summary["comparisons"]][-1] == ("set", "loss+rtt")
+    artifact, of_sets = summary["comparisons"]
+    assert artifact["A"].startswith("loss+rtt.default.s")
+    assert artifact["B"].startswith("loss+queue.default.s")
+    assert {artifact["n"], of_sets["n"]} == {80, 2} or artifact["verdict"] != "not settled"
+    assert {policy["rules"] for policy in summary["policies"]} == {4}
+    assert sum(policy["champion"] for policy in summary["policies"]) == 2
+    scores = {policy["test"]["score_bits"] for policy in summary["policies"]}
+    assert len(scores) == 4  # the sets and seeds learnt different policies
+
+
+def test_the_summary_agrees_with_the_trials(finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    trials = TrialStore(finished / "trials").all("test-")
+    for policy in summary["policies"]:
+        rows = trials[trials["policy"] == policy["id"]]
+        assert policy["test"]["score_bits"] == pytest.approx(rows["score_bits"].mean())
+        assert policy["test"]["trials"] == len(rows) == trials["network"].nunique()
+    assert len(rows) in (20, 40, 60, 80)  # whole blocks, and no more than the configuration allows
+    networks = pd.read_parquet(finished / "networks.parquet")
+    assert sorted(networks["network"]) == sorted(trials["network"].unique())
+
+
+def test_training_validation_and_test_networks_are_different(finished: Path) -> None:
+    store = TrialStore(finished / "trials")
+    assert set(store.all("validation-")["seed"]).isdisjoint(store.all("test-")["seed"])
+
+
+def test_the_chosen_checkpoint_is_the_best_on_the_validation_networks(finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    for policy in summary["policies"]:
+        means = (
+            TrialStore(finished / "trials").read(f"validation-{policy['id']}").groupby("policy")["score_bits"].mean()
+        )
+        assert policy["validation_score_bits"] == means.max()
+        assert means[f"{policy['id']}.{policy['checkpoint'].removesuffix('.json')}"] == means.max()
+        chosen = (finished / "policies" / f"{policy['id']}.json").read_bytes()
+        assert chosen == (finished / "policies" / policy["id"] / policy["checkpoint"]).read_bytes()
+
+
+@pytest.mark.usefixtures("no_report")
+def test_the_number_of_threads_changes_no_byte(finished: Path, tiny: Path, lcca: RunCommand) -> None:
+    run = tiny.parent / "run"
+    assert lcca("sweep", tiny, "--out", run, "--jobs", 1).status == 0
+    assert results(run) == results(finished)
+
+
+@pytest.mark.usefixtures("no_report")
+def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny: Path, lcca: RunCommand) -> None:
+    run = tiny.parent / "run"
+    answer = lcca("train", tiny, "--out", run, "--only", "loss+queue", "--json")
+    assert [row["id"] for row in answer.json()["rows"]] == ["loss+queue.default.s1", "loss+queue.default.s2"]
+    assert lcca("sweep", tiny, "--out", run, "--resume").status == 0
+    assert results(run) == results(finished)
+
+
+def test_a_run_killed_again_and_again_ends_with_the_same_bytes(finished: Path, tiny: Path) -> None:
+    run = tiny.parent / "run"
+    for moment, count in MOMENTS.values():
+        process = start(tiny, run, "--resume", "--jobs", "1")
+        answer = stop(process, run, moment, max(count, moment(run) + (moment(run) >= count)), signal.SIGKILL)
+        assert answer.status == -signal.SIGKILL
+        assert not (run / "report.html").exists()
+    out, err = start(tiny, run, "--resume", "--json").communicate(timeout=120)
+    assert json.loads(out) == json.loads((run / "summary.json").read_text()), err
+    assert results(run) == results(finished)
+    assert not list(run.rglob("*.part"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_run_killed_once_ends_with_the_same_bytes(finished: Path, tiny: Path, moment: str) -> None:
+    run = tiny.parent / "run"
+    stop(start(tiny, run), run, *MOMENTS[moment], signal.SIGKILL)
+    process = start(tiny, run, "--resume")
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert results(run) == results(finished)
+
+
+@pytest.mark.usefixtures("no_report")
+def test_ctrl_c_exits_with_130_and_says_how_to_go_on(finished: Path, tiny: Path, lcca: RunCommand) -> None:
+    run = tiny.parent / "run"
+    answer = stop(start(tiny, run), run, *MOMENTS["a later training"], signal.SIGINT)
+    assert answer.status == 130
+    assert answer.err.endswith("lcca: stopped; the same command with --resume goes on from here\n")
+    assert "Traceback" not in answer.err
+    assert answer.out == ""
+    assert lcca("sweep", tiny, "--out", run, "--resume").status == 0
+    assert results(run) == results(finished)
+
+
+def test_resuming_a_complete_run_is_quick_and_changes_nothing(copied: Path, tiny: Path, lcca: RunCommand) -> None:
+    before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in copied.rglob("*") if file.is_file()}
+    began = time.process_time()
+    answer = lcca("sweep", tiny, "--out", copied, "--resume", "--json")
+    assert time.process_time() - began < 1
+    assert answer.json() == json.loads((copied / "summary.json").read_text())
+    assert "complete already; nothing to do" in answer.err
+    after = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in copied.rglob("*") if file.is_file()}
+    del before[copied / ".lock"], after[copied / ".lock"]
+    assert after == before
+
+
+@pytest.mark.usefixtures("no_report")
+@pytest.mark.parametrize(
+    "lost", ["summary.json", "verdicts.json", "report.html", "learning.parquet", "networks.parquet"]
+)
+def test_what_can_be_computed_again_is(finished: Path, copied: Path, tiny: Path, lcca: RunCommand, lost: str) -> None:
+    (copied / lost).unlink()
+    (copied / "report.html").unlink(missing_ok=True)
+    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
+    assert (copied / lost).exists()
+    assert results(copied) == results(finished)
+
+
+def unfinished(run: Path) -> None:
+    (run / "report.html").unlink()
+
+
+@pytest.mark.usefixtures("no_report")
+@pytest.mark.parametrize("part", ["part-test-default-00001", "part-validation-loss+rtt.default.s1"])
+@pytest.mark.parametrize("damage", ["halved", "emptied", "one bit"])
+def test_a_damaged_part_of_the_trials_is_one_error_with_its_mend(
+    finished: Path, copied: Path, tiny: Path, lcca: RunCommand, part: str, damage: str
+) -> None:
+    unfinished(copied)
+    path = copied / "trials" / f"{part}.parquet"
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1
+    path.write_bytes({"halved": content[: len(content) // 2], "emptied": b"", "one bit": content}[damage])
+    answer = lcca("sweep", tiny, "--out", copied, "--resume")
+    assert answer.status == 2
+    error = answer.err.splitlines()[-1]
+    assert error.startswith(f"lcca: {path}: damaged (")
+    assert error.endswith("delete it and resume to run its trials again")
+    path.unlink()
+    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
+    assert results(copied) == results(finished)
+
+
+@pytest.mark.usefixtures("no_report")
+def test_a_damaged_checkpoint_is_one_error_with_its_mend(
+    finished: Path, copied: Path, tiny: Path, lcca: RunCommand
+) -> None:
+    unfinished(copied)
+    path = copied / "training" / "loss+rtt.default.s2.json"
+    path.write_bytes(path.read_bytes()[:-100])
+    answer = lcca("sweep", tiny, "--out", copied, "--resume")
+    assert answer.status == 2
+    assert answer.err.splitlines()[-1].startswith(f"lcca: {path}: damaged checkpoint (")
+    path.unlink()
+    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
+    assert results(copied) == results(finished)
+
+
+@pytest.mark.usefixtures("no_report")
+@pytest.mark.parametrize("lost", [["round-01.json"], ["round-01.json", "round-02.json"]])
+def test_lost_checkpoints_are_one_error_with_its_mend(
+    finished: Path, copied: Path, tiny: Path, lcca: RunCommand, lost: list[str]
+) -> None:
+    unfinished(copied)
+    for name in lost:
+        (copied / "policies" / "loss+rtt.default.s2" / name).unlink()
+    answer = lcca("sweep", tiny, "--out", copied, "--resume")
+    state = copied / "training" / "loss+rtt.default.s2.json"
+    assert answer.status == 2
+    assert answer.err.splitlines()[-1].endswith(f"; remove {state} and resume to train it again")
+    state.unlink()
+    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
+    assert results(copied) == results(finished)
+
+
+@pytest.mark.usefixtures("no_report")
+@pytest.mark.parametrize("writes", [1, 5, 20, 45])
+def test_a_full_disk_loses_nothing(
+    finished: Path, tiny: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    run, left = tiny.parent / "run", iter(range(writes))
+
+    def full(descriptor: int) -> None:
+        if next(left, None) is None:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        answer = lcca("sweep", tiny, "--out", run)
+    assert answer.status == 2
+    assert answer.err.splitlines()[-1].endswith("cannot be written: No space left on device")
+    assert lcca("sweep", tiny, "--out", run, "--resume").status == 0
+    assert results(run) == results(finished)
+
+
+@pytest.mark.usefixtures("no_report")
+def test_a_full_disk_does_not_stop_the_log(tiny: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        def write(self, text: bytes) -> None:
+            raise OSError(28, "No space left on device")
+
+        close = write
+
+    from lcca.experiments.runs.progress import Reporter
+
+    reporter = Reporter(tiny.parent / "log.txt")
+    monkeypatch.setattr(reporter, "_log", Full())
+    reporter.note("hello")
+
+
+@pytest.mark.usefixtures("no_report")
+def test_a_campaign_of_one_set_has_nothing_to_compare(tiny: Path, lcca: RunCommand) -> None:
+    changes = ("--set", "signal_sets=[loss]", "--set", "baseline=loss", "--set", "training_seeds=[1]")
+    short = ("--set", "trainer.rounds=1", "--set", "test.pairs=20")
+    answer = lcca("sweep", tiny, "--out", tiny.parent / "run", *changes, *short, "--json")
+    assert answer.json()["comparisons"] == []
+    assert len(answer.json()["policies"]) == 1
+
+
+@pytest.mark.usefixtures("no_report")
+def test_several_utilities_are_trained_and_tested_apart(tiny: Path, lcca: RunCommand) -> None:
+    changes = ("--set", "utilities=[default, {name: mine, throughput_weight: 3, delay_weight: 1}]")
+    short = ("--set", "trainer.rounds=1", "--set", "test.pairs=20", "--set", "training_seeds=[1]")
+    summary = lcca("sweep", tiny, "--out", tiny.parent / "run", *changes, *short, "--json").json()
+    assert [p["utility"] for p in summary["policies"]] == ["default"] * 2 + ["mine"] * 2
+    assert [(c["level"], c["utility"]) for c in summary["comparisons"]] == [
+        *(("artifact", "default"), ("set", "default")),
+        *(("artifact", "mine"), ("set", "mine")),
+    ]
+
+
+@pytest.mark.usefixtures("no_report")
+def test_testing_stops_when_every_comparison_is_settled(tiny: Path, lcca: RunCommand) -> None:
+    """A margin so wide that the first look settles."""
+    run = tiny.parent / "run"
+    answer = lcca("sweep", tiny, "--out", run, "--set", "settle.margin_percent=900", "--json")
+    (artifact, *_) = answer.json()["comparisons"]
+    assert (artifact["verdict"], artifact["n"]) == ("equivalent", 20)
+    assert [file.name for file in sorted((run / "trials").glob("part-test-*"))] == ["part-test-default-00000.parquet"]
+
+
+def test_progress_on_a_plain_output_is_sparse(finished: Path) -> None:
+    assert json.loads((finished.parent / "out.txt").read_text())["campaign"] == "tiny"
+    lines = (finished.parent / "err.txt").read_text().splitlines()
+    assert lines[0] == f"tiny: 4 trainings, then tests; everything goes to {finished}"
+    assert len(lines) < 20
+    assert sum(line.endswith(": done") for line in lines) == 4
+    assert len((finished / "log.txt").read_text().splitlines()) > len(lines)
+
+
+def test_a_folder_is_free_again_after_a_run_failed(tiny: Path, lcca: RunCommand) -> None:
+    from lcca.experiments.campaign.config import read_campaign
+
+    run = tiny.parent / "run"
+    (run / "training").mkdir(parents=True)
+    assert lcca("sweep", tiny, "--out", run).status == 2
+    (run / "training").rmdir()
+    RunFolder.open(run, read_campaign(tiny), resume=False).close()
+    RunFolder.open(run, read_campaign(tiny), resume=True).close()
+    assert TINY == tiny.read_text()

@@ -1,0 +1,92 @@
+"""The truth check of a campaign: ns-3 picks or confirms, baselines run beside, a resumed run gives the same bytes."""
+
+import json
+import shutil
+
+import pytest
+
+from lcca.cli.main import main
+from lcca.gym_envs.ns3.simulator import installed
+from lcca.inputs.errors import InputError
+
+CAMPAIGN = """
+name: truth
+seed: 3
+networks:
+  rtt: 20
+  link_rate: 2
+  senders: {min: 1, max: 2, step: 1}
+  buffer: 100
+  mean_on: 1000
+  mean_off: 500
+  loss: 0
+  switched: time
+  duration: 1500
+signal_sets: [e2e, queue]
+trainer: {kind: rplus, mode: racing, rounds: 2, passes: 1, networks: 4, check_networks: 4, budget_trials: 400}
+validation:
+  networks: 4
+  ns3: {pick: ns3, finalists: 2, networks: 12, runs: 1, topologies: [dumbbell, line], baselines: [aimd, cubic]}
+test: {pairs: 20, at_least: 20, block: 20}
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A finished campaign."""
+    try:
+        installed()
+    except InputError as error:
+        pytest.skip(str(error))
+    folder = tmp_path_factory.mktemp("truth")
+    config = folder / "truth.yaml"
+    config.write_text(CAMPAIGN)
+    assert main(["sweep", str(config), "--out", str(folder / "run"), "--jobs", "2"]) == 0
+    return folder
+
+
+def test_the_summary_says_what_ns3_says(run):
+    told = json.loads((run / "run" / "summary.json").read_text())["ns3"]
+    assert [record["topology"] for record in told] == ["dumbbell", "line"]
+    for record in told:
+        assert record["simulator"].startswith("ns-3.")
+        assert record["failed"] == 0
+        assert [c["B"] for c in record["comparisons"]] == ["queue.default.s1", "aimd", "cubic"]
+        assert {a["policy"] for a in record["agreement"]} == {"e2e.default.s1", "queue.default.s1"}
+        for row in record["agreement"]:
+            if row["metric"] == "delay_us":
+                assert abs(row["difference"]) < 10
+
+
+def test_the_report_has_the_section(run):
+    assert "What ns-3 says" in (run / "run" / "report.html").read_text()
+
+
+def test_a_resumed_check_gives_the_same_bytes(run):
+    again = run / "again"
+    shutil.copytree(run / "run", again)
+    for name in ("summary.json", "verdicts.json", "report.html"):
+        (again / name).unlink()
+    lost = [
+        p for what in ("ns3-default-line", "validation-ns3-queue") for p in again.glob(f"trials/part-{what}*.parquet")
+    ]
+    assert len(lost) == 3
+    for part in lost:
+        part.unlink()
+    manifest = json.loads((again / "manifest.json").read_text())
+    (again / "manifest.json").write_text(json.dumps(manifest | {"state": "testing"}))
+    assert main(["sweep", str(run / "truth.yaml"), "--out", str(again), "--resume", "--jobs", "1"]) == 0
+    for name in ("summary.json", "verdicts.json"):
+        assert (again / name).read_bytes() == (run / "run" / name).read_bytes()
+
+
+def test_trials_that_fail_in_ns3_are_told(run, capsys):
+    networks = run / "networks.yaml"
+    networks.write_text("- {link_rate: 2, rtt: 20, senders: 1, buffer: 50, mean_on: 500, mean_off: 500, loss: 0}\n")
+    broken = ["--simulator", "ns3", "--ns3", "queue=red", "--ns3", "Nope=1"]
+    words = ["evaluate", "aimd", "--networks", str(networks), "--seeds", "2", "--duration", "1000", "--json"]
+    assert main([*words, *broken]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["rows"][0]["failed"] == 2
+    assert "2 trials failed: ns-3:" in told.err
+    assert "Nope" in told.err

@@ -1,0 +1,208 @@
+"""`lcca tune`: from a file to a policy, the same however often it is stopped and by however many it is run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from lcca.experiments.campaign.config import read_with_files
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.tuning.run import TuningConfig, is_led, tune
+from lcca.inputs.validation import validate
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.policy import FixedWindow
+
+pytest.importorskip("optuna")
+
+ROOT = Path(__file__).resolve().parents[3]
+
+SMALL = """\
+name: small
+networks:
+  link_rate: {min: 1, max: 2, step: 0.5}
+  rtt: {min: 10, max: 20, step: 5}
+  senders: {min: 1, max: 4, step: 1}
+  buffer: 50
+  mean_on: {min: 200, max: 1000, step: 100}
+  mean_off: 100
+  loss: 0.01
+  duration: 1000
+simulator: engine
+tuner:
+  policy: fixed-window:40
+  space: {window: {min: 1, max: 60, step: 1}}
+  sampler: {kind: tpe, startup: 4}
+  trials: 8
+  batch: 4
+  networks: 24
+test: {pairs: 80, at_least: 20, block: 20}
+settle: {kind: group-sequential}
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tuning that was never broken, not to be changed."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "small.yaml").write_text(SMALL)
+    config = validate(read_with_files(folder / "small.yaml"), TuningConfig)
+    tune(config, folder / "small", jobs=2, resume=False)
+    return folder / "small"
+
+
+def start(config: Path, run: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "lcca.cli.main", "tune", str(config), "--out", str(run), *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def results(run: Path) -> tuple[dict[str, bytes], pd.DataFrame]:
+    names = ("summary.json", "policy.json", "config.yaml")
+    return {name: (run / name).read_bytes() for name in names}, pd.read_parquet(run / "candidates.parquet")
+
+
+def assert_same(one: Path, other: Path) -> None:
+    (files, rows), (other_files, other_rows) = results(one), results(other)
+    assert files == other_files
+    pd.testing.assert_frame_equal(rows, other_rows)
+
+
+def wait_for(condition: Any, process: subprocess.Popen[str]) -> None:
+    for _ in range(600):
+        if condition() or process.poll() is not None:
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not happen within 12 s")
+
+
+def test_gives_a_policy_its_worth_on_fresh_networks_and_all_candidates(finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    assert summary["comparison"]["A"] == "default" and summary["comparison"]["B"] == "tuned"
+    assert summary["comparison"]["verdict"] == "better"
+    assert summary["tuned"]["low"] < summary["tuned"]["score_bits"] < summary["tuned"]["high"]
+    assert summary["default"]["parameters"] == {"window": 40}
+    file = policyfile.read(finished / "policy.json")
+    assert isinstance(file.policy, FixedWindow) and file.policy.window == summary["tuned"]["parameters"]["window"]
+    assert file.provenance["config_hash"] == summary["config_hash"] and file.provenance["study"].startswith("small-")
+    rows = pd.read_parquet(finished / "candidates.parquet")
+    assert len(rows) == 9 and sum(summary["candidates"].values()) == 8
+    assert rows["score_bits"].max() == summary["tuned"]["search_score_bits"]
+
+
+def test_search_and_test_meet_different_networks(finished: Path) -> None:
+    config = validate(read_with_files(finished / "config.yaml"), TuningConfig)
+    tested = pd.concat([pd.read_parquet(f) for f in sorted((finished / "trials").glob("*.parquet"))])
+    assert set(tested["seed"]) == {derive(config.seed, "test")} != {derive(config.seed, "tune")}
+    assert set(tested["policy"]) == {"default", "tuned"} and (tested["status"] == "ok").all()
+
+
+def test_jobs_change_nothing(lcca: Any, small: Path, finished: Path, tmp_path: Path) -> None:
+    assert lcca("tune", small, "--out", tmp_path / "small", "--jobs", "1").status == 0
+    assert_same(tmp_path / "small", finished)
+
+
+def test_goes_on_after_kill_9(lcca: Any, small: Path, finished: Path, tmp_path: Path) -> None:
+    run = tmp_path / "small"
+    process = start(small, run, "--jobs", "1")
+    wait_for(lambda: len(list((run / "claims").glob("*"))) >= 3, process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert not is_led(run) and (run / "study.sqlite3").exists()
+    assert process.returncode == -signal.SIGKILL or (run / "summary.json").exists()
+    again = lcca("tune", small, "--out", run, "--resume", "--json")
+    assert again.json() == json.loads((finished / "summary.json").read_text())
+    assert_same(run, finished)
+
+
+def test_helpers_change_nothing(lcca: Any, small: Path, finished: Path, tmp_path: Path) -> None:
+    run = tmp_path / "small"
+    leader = start(small, run, "--jobs", "1")
+    wait_for(lambda: (run / "claims").exists(), leader)
+    helped = lcca("tune", small, "--out", run, "--join", "--jobs", "1")
+    assert leader.wait(timeout=120) == 0, leader.communicate()[1]
+    assert helped.status == 0 or "no process leads" in helped.err  # it may have come too late
+    assert_same(run, finished)
+
+
+def test_a_run_that_is_there(lcca: Any, small: Path, finished: Path) -> None:
+    assert "--resume to see its result" in lcca("tune", small, "--out", finished).err
+    shown = lcca("tune", small, "--out", finished, "--resume")
+    assert shown.status == 0 and "fixed-window:40 in engine" in shown.out and "better" in shown.out
+    other = lcca("tune", small, "--out", finished, "--resume", "--seed", "2")
+    assert other.status == 2 and "another configuration" in other.err
+    alone = lcca("tune", small, "--out", finished, "--join")
+    assert alone.status == 2 and "no process leads" in alone.err
+    assert "not a campaign's run" in lcca("report", finished).err
+
+
+def test_nothing_better_than_the_start(lcca: Any, small: Path, tmp_path: Path) -> None:
+    options = ["--set", "tuner.trials=1", "--set", "tuner.space={window: [500]}", "--out", tmp_path / "run"]
+    summary = lcca("tune", small, *options, "--json").json()
+    assert summary["comparison"] is None and summary["tuned"]["parameters"] == {"window": 40}
+    assert summary["tuned"]["networks"] == 20
+    assert "no candidate was better" in lcca("tune", small, *options, "--resume").out
+    assert policyfile.read(tmp_path / "run" / "policy.json").policy == FixedWindow(40)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("tuner.space={widow: {min: 1, max: 2}}", "did you mean 'window'"),
+        ("tuner.sampler={kind: tp}", "tuner.sampler"),
+        ("tuner.policy=vegas", "no parameter 'window'"),
+        ("settle={arms: independent}", "paired"),
+    ],
+)
+def test_bad_input_is_said(lcca: Any, small: Path, tmp_path: Path, setting: str, words: str) -> None:
+    answer = lcca("tune", small, "--out", tmp_path / "run", "--set", setting)
+    assert answer.status == 2 and words in answer.err and not (tmp_path / "run").exists()
+
+
+def test_classical_controls_need_ns3(lcca: Any, tmp_path: Path) -> None:
+    file = ROOT / "configs" / "tuning" / "vegas.yaml"
+    answer = lcca("tune", file, "--out", tmp_path / "run", "--set", "simulator=engine")
+    assert answer.status == 2 and "ns-3" in answer.err
+
+
+@pytest.mark.parametrize(("kind", "package"), [("tpe", "optuna"), ("cma-es", "cmaes")])
+def test_says_what_to_install(
+    lcca: Any, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, package: str
+) -> None:
+    monkeypatch.setattr("lcca.trainers.tune.find_spec", lambda name: None if name == package else object())
+    options = ["--set", f"tuner.sampler={{kind: {kind}}}", "--set", "tuner.policy=aimd"]
+    space = "tuner.space={increase: {min: 1, max: 2}, decrease: {min: 0.4, max: 0.6}}"
+    answer = lcca("tune", small, "--out", tmp_path / "run", *options, "--set", space)
+    assert answer.status == 2 and package in answer.err and "pip install 'lcca[tune]'" in answer.err
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "configs" / "tuning").glob("*.yaml")), ids=lambda f: f.stem)
+def test_packaged_tunings_are_valid(file: Path) -> None:
+    config = validate(read_with_files(file), TuningConfig)
+    assert config.tuner.policy == file.stem and config.tuner.space == "table-5" and config.simulator == "ns3"
+
+
+def test_vegas_in_ns3(lcca: Any, small: Path, tmp_path: Path) -> None:
+    pytest.importorskip("lcca.ns3")
+    space = "tuner.space={alpha: {min: 1, max: 2, step: 1}, beta: {min: 3, max: 4, step: 1}}"
+    settings = ["simulator=ns3", "tuner.policy=vegas", space, "tuner.sampler={kind: greedy}", "tuner.trials=3"]
+    settings += ["tuner.networks=5", "tuner.race=null", "networks.senders=2", "networks.duration=300"]
+    settings += ["test={pairs: 20, at_least: 20, block: 20}"]
+    options = [word for setting in settings for word in ("--set", setting)]
+    summary = lcca("tune", small, "--out", tmp_path / "run", "--jobs", "2", "--json", *options).json()
+    assert summary["simulator"].startswith("ns-3") and summary["tuned"]["failed"] == 0
+    policy = policyfile.read(tmp_path / "run" / "policy.json")
+    assert policyfile.loads(policyfile.dumps(policy)).policy == policy.policy
+    assert os.fspath(tmp_path) not in (tmp_path / "run" / "summary.json").read_text()

@@ -1,0 +1,109 @@
+"""Rule tables and fixed windows driven through lanes, as agents that pick from a table of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.gym_envs.batch.agent_slots import Rules
+from lcca.gym_envs.batch.rewards import Reward
+from lcca.gym_envs.batch.sources import base_delay_us
+from lcca.remy_plus import _core
+from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, TableSteering
+from lcca.remy_plus.policies.policy import LARGEST_WINDOW, Policy
+from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
+from lcca.remy_plus.signals import CARRIED, SIGNALS
+from lcca.remy_plus.stamping import PLAIN
+
+KNOWN = tuple(name for name in SIGNALS if CARRIED.get(name, "queue") in PLAIN)
+"""What environments have: signals that need no header."""
+
+TIME = Network(7, 3.0, 25.0, 4, 100, 3000.0, 200.0, 0.002)
+SHORT = Network(3, 2.0, 20.0, 2, 30, 400.0, 5.0, 0.01)  # off times below the RTT: late packets of earlier flows
+BYTES = Network(9, 2.5, 22.0, 3, 50, 40.0, 60.0, 0.01, "bytes")
+
+FLOW_COLUMNS = ("start_us", "end_us", "share_us", "delay_sum_us", "sent", "delivered", "lost", "dropped")
+
+Choose = Callable[[_core.Lanes], NDArray[np.float32]]
+
+
+def replayed(table: tuple[tuple[float, float, float], ...], decisions: Decisions = EVERY_ACK) -> Agent:
+    """An agent that sees every signal and picks from the table, windows of 0 included, as rule tables do."""
+    return Agent(KNOWN, 1, decisions, TableSteering(table, initial=0, smallest=0, largest=LARGEST_WINDOW))
+
+
+def random_table(seed: int) -> RuleTable:
+    """A table like one of a search: random rules bisected, random actions."""
+    random = np.random.default_rng(seed)
+    table = one_rule(SIGNALS[:3], "relative")
+    for _ in range(4):
+        rule = int(random.integers(len(table)))
+        low, high = table.lower[rule], np.minimum(table.upper[rule], table.lower[rule] + 4)
+        table = bisect(table, rule, random.uniform(low, high))
+    for i in range(len(table)):
+        table = table.with_action(i, int(random.integers(1, 60)), round(random.uniform(0, 1), 2), 0.7)
+    return table
+
+
+def actions_of(table: RuleTable) -> tuple[tuple[float, float, float], ...]:
+    columns = zip(table.increment, table.multiple, table.pacing, strict=True)
+    return tuple((float(a), float(b), float(c)) for a, b, c in columns)
+
+
+def rule_chooser(table: RuleTable) -> Choose:
+    compiled = compile_policy(table)
+
+    def choose(core: _core.Lanes) -> NDArray[np.float32]:
+        signals = np.asarray(core.signals([int(lane) for lane in core.ready]))
+        return np.array([[compiled.find(list(row))] for row in signals], dtype=np.float32)
+
+    return choose
+
+
+def always(index: int) -> Choose:
+    return lambda core: np.full((len(core.ready), 1), index, dtype=np.float32)
+
+
+def one_game(rules: Rules, network: Network, seed: int, lanes: int | None = None) -> _core.Lanes:
+    """One trial of one network, begun."""
+    listed = NetworkList([network])
+    core = rules.core(
+        [lanes or network.senders],
+        all_senders=lanes is None,
+        whole_rows=False,
+        endless=False,
+        keep_records=True,
+        jobs=1,
+    )
+    core.set_courses(listed.compiled, list(base_delay_us(listed, rules.model)))
+    core.start(0, 0, seed)
+    return core
+
+
+def play(core: _core.Lanes, choose: Choose) -> int:
+    """Play the trial to its end; return the decisions."""
+    steps = 0
+    while len(core.ready):
+        steps += len(core.ready)
+        core.step(choose(core))
+    return steps
+
+
+def engine_flows(
+    policy: Policy, network: Network, seed: int, duration: float = 10_000.0
+) -> dict[str, NDArray[np.float64]]:
+    """The flows of the same trial in the engine."""
+    batch = Engine(duration=10_000.0, jobs=1).run(
+        [compile_policy(policy)], NetworkList([network]), [0], [0], [seed], keep_flows=True
+    )
+    return {name: batch.floats(f"flow_{name}") for name in (*FLOW_COLUMNS, "sender")}
+
+
+def window_rules(window: int, reward: Reward | None = None, decisions: Decisions = EVERY_ACK, **more: object) -> Rules:
+    """Rules of an agent whose one action is a fixed window."""
+    agent = replayed(((window, 0, 0),), decisions)
+    return Rules(agent, reward or Reward(), **more)  # type: ignore[arg-type]

@@ -1,0 +1,115 @@
+"""A trained network meets the same trial in the engine as in the lanes where it would be trained, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lcca.gym_envs.batch.agent_slots import Rules
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.remy_plus import _core
+from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, RateSteering, TableSteering, WindowSteering
+from lcca.remy_plus.policies.mlp import Layer, Lstm, MlpPolicy
+from lcca.remy_plus.policies.policy import FixedWindow
+
+from .lanes_support import BYTES, FLOW_COLUMNS, SHORT, TIME, engine_flows, one_game
+
+SIGNALS = ("send_ewma", "receive_ewma", "rtt_ratio", "queue", "loss")
+TABLE = TableSteering(((0, 1, 0), (-3, 1, 0.5), (2, 1, 0), (0, 1.5, 1), (0, 0.7, 0)), smallest=1)
+AGENTS = {
+    "per round trip": Agent(SIGNALS, 3, Decisions(1.0), WindowSteering(0.5, 2.0)),
+    "smallest round trip": Agent(SIGNALS, 2, Decisions(0.5, "smallest"), WindowSteering(0.3, pacing=0.5)),
+    "per acknowledgement": Agent(SIGNALS, 1, EVERY_ACK, WindowSteering(0.05, 1.0)),
+    "rate": Agent(SIGNALS, 2, Decisions(1.0), RateSteering()),
+    "table": Agent(SIGNALS, 2, EVERY_ACK, TABLE),
+}
+NETWORKS = {"time": TIME, "short": SHORT, "bytes": BYTES}
+
+
+def network(agent: Agent, cells: int = 0, seed: int = 1) -> MlpPolicy:
+    """A network of random weights that says much and little."""
+    random = np.random.default_rng(seed)
+    outputs = len(agent.steering.actions) if isinstance(agent.steering, TableSteering) else agent.numbers
+    width, memory = agent.inputs, None
+    if cells:
+        shapes = ((4 * cells, width), (4 * cells, cells), (4 * cells,))
+        memory, width = Lstm(*(random.normal(0, 0.5, shape) for shape in shapes)), cells
+    sizes = [(16, "tanh"), (outputs, "linear")]
+    layers = []
+    for size, activation in sizes:
+        layers.append(Layer(random.normal(0, 1, (size, width)), random.normal(0, 0.3, size), activation))  # type: ignore[arg-type]
+        width = size
+    return MlpPolicy(agent, tuple(layers), memory)
+
+
+def play(policy: MlpPolicy, core: _core.Lanes) -> int:
+    """Play the trial to its end with the network; a flow's memory begins with zeros. Return the decisions."""
+    size = 0 if policy.memory is None else 2 * policy.memory.cells
+    states = np.zeros((core.lanes, size), dtype=np.float32)
+    steps = 0
+    while len(core.ready):
+        ready = np.array(core.ready)
+        views = np.array(core.observation)[ready]
+        states[ready[np.array(core.ended)[ready] != 0]] = 0  # of the flow before
+        said, states[ready] = policy.outputs(views, states[ready])
+        steps += len(ready)
+        core.step(policy.actions(said))
+    return steps
+
+
+def record_of(policy: MlpPolicy, net: Network, seed: int) -> dict[str, NDArray[np.float64]]:
+    """The flows of a trial that is played through the lanes."""
+    core = one_game(Rules(policy.agent), net, seed)
+    assert play(policy, core) > 20
+    return dict(core.record(0))
+
+
+@pytest.mark.parametrize("net", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
+@pytest.mark.parametrize("cells", [0, 6], ids=["dense", "memory"])
+def test_the_engine_does_what_the_lanes_do(agent: Agent, net: Network, cells: int) -> None:
+    policy = network(agent, cells)
+    record, expected = record_of(policy, net, 3), engine_flows(policy, net, 3)
+    for name in FLOW_COLUMNS:
+        np.testing.assert_array_equal(record[name], expected[name], err_msg=name)
+
+
+def test_networks_differ() -> None:
+    """Else the comparison above would show nothing."""
+    agent = AGENTS["per round trip"]
+    sent = {tuple(engine_flows(network(agent, cells, seed), TIME, 3)["sent"]) for cells in (0, 6) for seed in (1, 2)}
+    assert len(sent) == 4
+
+
+@pytest.mark.parametrize("patience", [0.0, 4.0])
+def test_a_network_among_agents(patience: float) -> None:
+    """The senders that an agent does not steer may be driven by a network."""
+    policy = network(AGENTS["per round trip"])
+    rules = Rules(Agent(SIGNALS, 1, EVERY_ACK, TableSteering(((15, 0, 0),))), others=policy, patience=patience)
+    core = one_game(rules, TIME, 3, lanes=1)
+    while len(core.ready):
+        core.step(np.zeros((len(core.ready), 1), dtype=np.float32))
+    sent = core.record(0)["sent"]
+    assert sent.sum() != engine_flows(FixedWindow(15), TIME, 3)["sent"].sum()
+
+
+@pytest.mark.usefixtures("ns3")
+@pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
+@pytest.mark.parametrize("cells", [0, 6], ids=["dense", "memory"])
+def test_ns3_runs_the_same_network(agent: Agent, cells: int) -> None:
+    """Without losses both simulators deliver about the same, as they do under rule tables."""
+    policy = network(agent, cells, seed=4)
+    nets = NetworkList([Network(i, 2.7, 50.0, 2, 1e6, 1500.0, 1000.0, 0.0) for i in range(3)])
+    which, index, seeds = [0] * len(nets), range(len(nets)), [1] * len(nets)
+    ns3 = Ns3(5_000.0, jobs=1, options=Ns3Options(header_bytes=0))
+    real = ns3.run([ns3.compile(policy)], nets, which, index, seeds)
+    fast = Engine(5_000.0, jobs=1).run([compile_policy(policy)], nets, which, index, seeds)
+    delivered = [int(b["sender_delivered"].sum()) for b in (real, fast)]
+    delays = [b["sender_delay_sum_us"].sum() / b["sender_delivered"].sum() for b in (real, fast)]
+    assert delivered[1] > 300
+    assert delivered[0] == pytest.approx(delivered[1], rel=0.03)
+    assert delays[0] == pytest.approx(delays[1], rel=0.04)

@@ -1,0 +1,134 @@
+"""`lcca/Bottleneck-v0`, as Gymnasium's and Stable-Baselines3's users meet it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
+
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+import lcca.gym_envs  # noqa: E402
+from lcca.evaluation.scenarios.networks import NetworkSpace  # noqa: E402
+from lcca.gym_envs.batch.rewards import Reward  # noqa: E402
+from lcca.gym_envs.batch.spaces import agent_with  # noqa: E402
+from lcca.gym_envs.flow.bottleneck import BottleneckEnv  # noqa: E402
+from lcca.inputs.errors import InputError  # noqa: E402
+from lcca.remy_plus.engine import Engine, NetworkList, compile_policy  # noqa: E402
+from lcca.remy_plus.network import Network  # noqa: E402
+from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, RateSteering, TableSteering  # noqa: E402
+from lcca.remy_plus.policies.policy import FixedWindow  # noqa: E402
+
+SPACE = NetworkSpace(
+    link_rate={"min": 2, "max": 4, "step": 0.5},
+    rtt={"min": 20, "max": 30, "step": 1},
+    senders={"min": 1, "max": 4, "step": 1},
+    buffer=150,
+    mean_on=3000,
+    mean_off=300,
+    loss=0.001,
+    duration=10_000,
+)
+AGENTS = [
+    agent_with("e2e"),
+    agent_with("link+queue", 3, EVERY_ACK),
+    agent_with(("loss", "rtt_ratio"), steering=RateSteering()),
+    agent_with("e2e", 2, steering=TableSteering()),
+]
+
+
+def test_it_is_registered() -> None:
+    env = gymnasium.make("lcca/Bottleneck-v0")
+    assert isinstance(env.unwrapped, BottleneckEnv)
+    assert lcca.gym_envs.__doc__
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=["window", "acks", "rate", "table"])
+def test_the_checkers_pass(agent: Agent) -> None:
+    sb3 = pytest.importorskip(
+        "stable_baselines3.common.env_checker", reason="stable-baselines3 is not installed: pip install 'lcca[drl]'"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make("lcca/Bottleneck-v0", agent=agent, networks=SPACE.draw, others="aimd").unwrapped
+        sb3.check_env(env)
+        check_env(gymnasium.make("lcca/Bottleneck-v0", agent=agent, render_mode="rgb_array").unwrapped)
+
+
+def rollout(env: BottleneckEnv, seed: int) -> tuple[list[np.ndarray], list[float], dict[str, object], bool]:
+    seen, info = env.reset(seed=seed)
+    env.action_space.seed(seed)
+    views, rewards, terminated, truncated = [seen], [], False, False
+    while not (terminated or truncated):
+        seen, reward, terminated, truncated, info = env.step(env.action_space.sample())
+        views.append(seen)
+        rewards.append(reward)
+    return views, rewards, info, truncated
+
+
+@pytest.mark.parametrize("agent", AGENTS, ids=["window", "acks", "rate", "table"])
+def test_seeds_repeat(agent: Agent) -> None:
+    env = BottleneckEnv(agent, SPACE.draw, others="aimd")
+    first, again, other = rollout(env, 4), rollout(BottleneckEnv(agent, SPACE.draw, others="aimd"), 4), rollout(env, 5)
+    np.testing.assert_array_equal(first[0], again[0])
+    assert first[1] == again[1]
+    assert first[2] == again[2]
+    assert other[2] != first[2]
+    assert not first[0][0].any(), "a flow begins with zeros"
+    assert env.observation_space.contains(first[0][-1])
+
+
+def test_flows_end_or_trials_do() -> None:
+    env = BottleneckEnv("e2e", SPACE.draw)
+    ends = [rollout(env, seed) for seed in range(30)]
+    assert {truncated for *_, truncated in ends} == {True, False}
+    assert all(truncated == (info["now_us"] == 10_000) for *_, info, truncated in ends)
+
+
+def test_a_fixed_window_earns_the_engines_utility() -> None:
+    """The flow of the engine's trial with the same seed: always on, so its episode ends with the trial."""
+    network = Network(5, 3.0, 25.0, 3, 60, 1e9, 100.0, 0.002)
+    agent = agent_with("e2e", 1, EVERY_ACK, TableSteering(((20, 0, 0),)))
+    env = BottleneckEnv(agent, network, Reward("gain"), others=FixedWindow(20))
+    env.reset(options={"trial_seed": 77})
+    total, over = 0.0, False
+    while not over:
+        _, reward, terminated, over, info = env.step(0)
+        assert not terminated
+        total += reward
+    assert info == {"network": 5, "trial_seed": 77, "now_us": 10_000}
+    batch = Engine(duration=10_000, jobs=1).run(
+        [compile_policy(FixedWindow(20))], NetworkList([network]), [0], [0], [77]
+    )
+    share, delivered, delay = (batch.floats(f"sender_{name}")[0] for name in ("share_us", "delivered", "delay_sum_us"))
+    expected = np.log2(delivered / share / 3.0) - np.log2(delay / delivered / (25 + 1 / 3))
+    assert total == pytest.approx(expected, abs=1e-4)
+
+
+def test_bad_use_is_told() -> None:
+    env = BottleneckEnv()
+    with pytest.raises(InputError, match="call reset first"):
+        env.step(np.zeros(1))
+    env.reset(seed=1)
+    with pytest.raises(InputError, match="numbers"):
+        env.step(np.zeros(2))
+    with pytest.raises(InputError, match="unknown signal set"):
+        BottleneckEnv("e3e")
+    with pytest.raises(InputError, match="render_mode"):
+        BottleneckEnv(render_mode="human")
+    with pytest.raises(InputError, match="no flow came on"):
+        BottleneckEnv(duration=1e-3).reset(seed=1)
+
+
+@pytest.mark.parametrize("agent", [AGENTS[0], AGENTS[3]], ids=["box", "discrete"])
+def test_ppo_learns_from_its_name(agent: Agent) -> None:
+    sb3 = pytest.importorskip("stable_baselines3", reason="stable-baselines3 is not installed: pip install 'lcca[drl]'")
+    model = sb3.PPO(
+        "MlpPolicy", gymnasium.make("lcca/Bottleneck-v0", agent=agent), n_steps=128, n_epochs=2, device="cpu"
+    )
+    model.learn(256)
+    assert model.num_timesteps == 256
+    assert sb3.PPO("MlpPolicy", "lcca/Bottleneck-v0", n_steps=64, n_epochs=1, device="cpu").learn(64)

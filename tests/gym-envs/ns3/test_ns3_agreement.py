@@ -1,0 +1,50 @@
+"""Learnt policies score alike in ns-3 and in the fast engine, on the paper's default networks."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lcca.evaluation.comparison.agreement import agreements, order_flips
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.utility import utility
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.inputs.validation import read_config
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.topology import Topology
+
+CONFIGS = Path(__file__).parents[3] / "configs"
+
+
+def both(names, networks, topology="dumbbell"):
+    """Run policies on networks of the default space in both simulators; signals cost no bytes, as in the engine."""
+    space = read_config(CONFIGS / "networks" / "default.yaml", NetworkSpace)
+    drawn = [replace(n, topology=Topology(topology)) for n in space.draw(77, networks)]
+    policies = {name: policyfile.read(CONFIGS / "policies" / f"{name}.json").policy for name in names}
+    simulators = Engine(space.duration, jobs=1), Ns3(space.duration, jobs=2, options=Ns3Options(header_bytes=0))
+    return [run_trials(s, policies, drawn, [1], utility("default"), keep_delays=False) for s in simulators]
+
+
+@pytest.mark.usefixtures("ns3")
+@pytest.mark.parametrize("topology", ["dumbbell", "line"])
+def test_scores_are_close_on_a_few_networks(topology):
+    fast, real = both(["link+queue"], 5, topology)
+    assert (real["status"] == "ok").all()
+    rows = {r.metric: r for r in agreements(fast, real, topology)}
+    assert abs(rows["score_bits"].without_starved) < 0.05
+    assert abs(rows["throughput_share"].difference) < 3
+    assert abs(rows["delay_us"].difference) < 3
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("ns3")
+def test_mean_scores_agree_within_a_twentieth_of_a_bit():
+    names = ["e2e", "link", "queue", "link+queue", "vegas-like"]
+    fast, real = both(names, 50)
+    found = [r for r in agreements(fast, real, "dumbbell") if r.metric == "score_bits"]
+    assert [r.policy for r in found] == names
+    assert {r.verdict for r in found} == {"agree within 0.05 bits"}
+    assert not [flip for flip in order_flips(fast, real) if flip.matters]

@@ -1,0 +1,196 @@
+"""One trial, two simulators: ns-3's records against those of the fast engine, a second implementation of the model."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
+from lcca.gym_envs.ns3.simulator import Ns3, run_plan
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine, Model, NetworkList
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow
+from lcca.remy_plus.topology import Topology
+from lcca.remy_plus.workload import FlowSizes, OpenFlows
+
+POLICIES = Path(__file__).parents[3] / "configs" / "policies"
+DURATION = 5_000.0
+NETWORK = Network(3, 2.7, 50.0, 4, math.inf, 1500.0, 1000.0, 0.0)
+FREE = Ns3Options(header_bytes=0)
+
+
+def record(simulator, policy, network, seed=1, **keep):
+    """Run one trial."""
+    keep = {"keep_delays": True, "keep_flows": True} | keep
+    return simulator.run([simulator.compile(policy)], NetworkList([network]), [0], [0], [seed], **keep)
+
+
+def both(policy, network, seed=1, options=FREE, duration=DURATION):
+    """Run one trial in ns-3, in this process' worker, and in the engine."""
+    return (
+        record(Ns3(duration, jobs=1, options=options), policy, network, seed),
+        record(Engine(duration, jobs=1), policy, network, seed),
+    )
+
+
+@pytest.mark.usefixtures("ns3")
+class TestRecord:
+    """The same traffic and, without losses, the same packets."""
+
+    @pytest.mark.parametrize("policy", [FixedWindow(12), FixedWindow(80), FixedRate(0.4)], ids=repr)
+    def test_a_trial_without_losses_is_the_same(self, policy):
+        real, fast = both(policy, NETWORK)
+        assert real["flow_sender"].tolist() == fast["flow_sender"].tolist()
+        for name in ("flow_start_us", "flow_end_us", "flow_share_us"):  # ns-3 counts whole ns
+            np.testing.assert_allclose(real[name], fast[name], atol=0.02)
+        assert real["sender_delivered"].sum() == pytest.approx(fast["sender_delivered"].sum(), rel=2e-3)
+        means = [b["sender_delay_sum_us"].sum() / b["sender_delivered"].sum() for b in (real, fast)]
+        assert means[0] == pytest.approx(means[1], abs=0.3)  # an ACK is sent too: 54 bytes at 2.7 packets/µs
+        assert real["trial_utilisation"][0] == pytest.approx(fast["trial_utilisation"][0], rel=3e-3)
+        assert real["trial_queue_mean_packets"][0] == pytest.approx(
+            fast["trial_queue_mean_packets"][0], rel=0.05, abs=0.1
+        )
+        assert real["trial_rtt_p99_us"][0] == pytest.approx(fast["trial_rtt_p99_us"][0], rel=0.02)
+
+    def test_columns_are_the_engines(self):
+        real, fast = both(FixedWindow(5), NETWORK)
+        assert set(fast.columns) - set(real.columns) == set()
+        assert set(real.columns) - set(fast.columns) == set()
+
+    def test_random_loss_takes_the_same_packets(self):
+        lossy = replace(NETWORK, loss=0.01)
+        real, fast = both(FixedRate(0.3), lossy)
+        assert fast["sender_lost"].sum() > 15
+        # The open loop sends the same packet numbers, so the loss stage draws the same ones.
+        np.testing.assert_allclose(real["flow_lost"], fast["flow_lost"], atol=1)
+        assert abs(int(real["sender_lost"].sum()) - int(fast["sender_lost"].sum())) <= 2
+
+    def test_a_full_buffer_drops_as_many(self):
+        tight = replace(NETWORK, buffer=40.0)
+        real, fast = both(FixedRate(1.5), tight)
+        dropped = [int(b["sender_dropped"].sum()) for b in (real, fast)]
+        assert dropped[1] > 500
+        assert dropped[0] == pytest.approx(dropped[1], rel=0.03)
+
+    def test_what_is_sent_arrives_or_is_lost(self):
+        lossy = replace(NETWORK, loss=0.005, buffer=60.0)
+        real, _ = both(Aimd(), lossy)
+        left = real["flow_sent"] - real["flow_delivered"] - real["flow_lost"] - real["flow_dropped"]
+        assert (left >= 0).all()  # under way at the end, or sent again although it had arrived
+        assert left.sum() < 0.05 * real["flow_sent"].sum()
+
+    def test_byte_switched_flows_are_delivered_whole(self):
+        network = replace(NETWORK, switched="bytes", mean_on=100.0, mean_off=200.0, loss=0.01)
+        real = record(Ns3(30_000.0, jobs=1, options=replace(FREE, min_rto=500.0)), FixedWindow(20), network)
+        early = (real["flow_finished"] == 1) & (real["flow_end_us"] < 15_000)
+        assert early.sum() > 50
+        assert (real["flow_sent"][early] >= real["flow_length"][early]).all()
+        assert real["sender_lost"].sum() > 20
+        # What was lost is sent again, in this flow or the next: TCP delivers everything.
+        assert real["flow_delivered"][early].sum() == pytest.approx(real["flow_length"][early].sum(), rel=0.01)
+
+
+@pytest.mark.usefixtures("ns3")
+class TestTopologies:
+    """Multi-hop records agree with the engine's general simulation."""
+
+    @pytest.mark.parametrize("kind", ["line", "multi-bottleneck", "reverse-path"])
+    @pytest.mark.parametrize("window", [8, 60])
+    def test_fixed_windows(self, kind, window):
+        real, fast = both(FixedWindow(window), replace(NETWORK, topology=Topology(kind)))
+        assert real["sender_delivered"].sum() == pytest.approx(fast["sender_delivered"].sum(), rel=0.03)
+        means = [b["sender_delay_sum_us"].sum() / b["sender_delivered"].sum() for b in (real, fast)]
+        assert means[0] == pytest.approx(means[1], rel=0.05)
+        np.testing.assert_allclose(real["sender_share_us"], fast["sender_share_us"], rtol=1e-4)
+
+    def test_a_line_with_all_hosts_at_one_router_is_a_dumbbell(self):
+        line = replace(NETWORK, topology=Topology("line", hosts_per_router=NETWORK.senders))
+        simulator = Ns3(DURATION, jobs=1, options=FREE)
+        a, b = (record(simulator, FixedWindow(40), n) for n in (line, NETWORK))
+        assert a["sender_delivered"].tolist() == b["sender_delivered"].tolist()
+
+
+@pytest.mark.usefixtures("ns3")
+class TestWire:
+    """What only ns-3 has: bytes."""
+
+    def test_header_bytes_are_charged(self):
+        busy = replace(NETWORK, senders=1, mean_on=1e6, mean_off=1.0)
+        counts = []
+        for header in (0, 8, 42):
+            options = Ns3Options(header_bytes=header)
+            batch = record(Ns3(DURATION, jobs=1, options=options), FixedWindow(400), busy)
+            assert batch["trial_utilisation"][0] > 0.98
+            counts.append(int(batch["sender_delivered"].sum()))
+        assert counts[1] / counts[0] == pytest.approx(590 / 598, abs=1e-3)
+        assert counts[2] / counts[0] == pytest.approx(590 / 632, abs=1e-3)
+
+    @pytest.mark.parametrize("rplus", [False, True])
+    def test_the_link_signal_is_collected_as_in_the_engine(self, rplus):
+        """A learnt table that reads it delivers other packets if it is collected otherwise."""
+        table = policyfile.read(POLICIES / "link+queue.json").policy
+        model, network = Model(10.0, rplus), Network(5, 3.0, 25.0, 6, 175.0, 5000.0, 800.0, 0.0)
+        real = record(Ns3(10_000.0, model, 1, FREE), table, network)
+        fast = record(Engine(10_000.0, model, 1), table, network)
+        other = record(Engine(10_000.0, Model(10.0, not rplus), 1), table, network)
+        delivered = [int(b["sender_delivered"].sum()) for b in (real, fast, other)]
+        assert abs(delivered[0] - delivered[1]) < abs(delivered[0] - delivered[2]) / 2
+        assert delivered[0] == pytest.approx(delivered[1], rel=0.02)
+
+    def test_time_can_be_stretched(self):
+        for policy in (FixedWindow(30), FixedRate(0.3)):
+            plain, slow = (
+                record(Ns3(DURATION, jobs=1, options=replace(FREE, time_scale=s)), policy, NETWORK)
+                for s in (1.0, 1000.0)
+            )
+            np.testing.assert_allclose(plain["sender_delivered"], slow["sender_delivered"], rtol=2e-3, atol=2)
+            np.testing.assert_allclose(plain["sender_delay_sum_us"], slow["sender_delay_sum_us"], rtol=2e-3)
+
+
+@pytest.mark.usefixtures("ns3")
+class TestProcess:
+    """Trials are functions of their plan, and nothing piles up."""
+
+    def test_neither_workers_nor_neighbours_change_a_record(self):
+        networks = NetworkList([NETWORK, replace(NETWORK, id=4, senders=2, loss=0.002)])
+        batches = []
+        for jobs, order in ((1, [0, 1, 2, 3]), (2, [3, 1, 0, 2])):
+            simulator = Ns3(2_000.0, jobs=jobs)
+            policies = [simulator.compile(p) for p in (FixedWindow(20), Aimd())]
+            policy, network = np.array([0, 0, 1, 1])[order], np.array([0, 1, 0, 1])[order]
+            batch = simulator.run(policies, networks, policy, network, [5] * 4, keep_delays=True)
+            batches.append([batch["trial_rtt_p90_us"][order.index(i)] for i in range(4)])
+        assert batches[0] == batches[1]
+
+    def test_800_trials_in_one_process_do_not_grow(self):
+        psutil = pytest.importorskip("psutil")
+        plan = _plan(FixedWindow(10), duration=200.0)
+        first = run_plan(plan)
+        for _ in range(100):
+            run_plan(plan)
+        before = psutil.Process().memory_info().rss
+        for _ in range(700):
+            last = run_plan(plan)
+        assert last == first
+        assert psutil.Process().memory_info().rss - before < 4 * 2**20
+
+    def test_an_abort_in_ns3_fails_its_trial_alone(self):
+        options = Ns3Options(queue="red", queue_attributes=(("NoSuchThing", "1"),))
+        batch = record(Ns3(1_000.0, jobs=1, options=options), FixedWindow(5), NETWORK)
+        (error,) = batch["trial_error"]
+        assert "NoSuchThing" in error
+        assert batch["sender_delivered"].sum() == 0
+
+    def test_open_flows_are_refused(self):
+        flows = OpenFlows(0.5, FlowSizes("two", (1.0, 10.0), (0.0, 1.0)))
+        with pytest.raises(InputError, match="open flows"):
+            record(Ns3(1_000.0), FixedWindow(5), Network(0, 1.0, 10.0, 1, math.inf, 1.0, 0.0, 0.0, open_flows=flows))
+
+
+def _plan(policy, duration):
+    simulator = Ns3(duration)
+    return trial_plan(NETWORK, simulator.compile(policy), 1, duration, Model(), FREE, False)

@@ -1,0 +1,103 @@
+"""Headers in ns-3: the engine's hops in ns-3's wires, with the bytes in its packets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine, NetworkList
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.policy import FixedWindow, WithHeader
+from lcca.remy_plus.policies.rules import bisect, one_rule
+from lcca.remy_plus.topology import Topology
+from lcca.signal_sets.headers.catalogue import header, packaged_headers
+from lcca.signal_sets.headers.stamping import stamping
+
+pytestmark = pytest.mark.usefixtures("ns3")
+
+BYTES = 590  # of ns-3's packets, in both simulators here
+NETWORKS = [Network(i, rate, 25.0, 3, 150.0, 4000.0, 600.0, 0.0) for i, rate in enumerate((2.0, 3.0, 4.0))]
+LINES = [replace(network, topology=Topology("line")) for network in NETWORKS]
+CUTS = {"link": 0.9, "queue": 8.0, "hop_delay": 3.4, "queue_time": 3.4, "available_capacity": 0.4, "mark": 0.2,
+        "load": 1.1}  # fmt: skip
+SIMULATED = [name for name in packaged_headers() if name not in ("bolt", "none")]
+
+
+def steering(signal):
+    """Towards a window of 40 while the signal says that there is room, of 10 where it does not."""
+    cut = bisect(one_rule((signal,)), 0, np.array([CUTS[signal]]))
+    room = np.array([1.0, 0.0]) if signal != "available_capacity" else np.array([0.0, 1.0])
+    return replace(cut, increment=1 + 3 * room, multiple=np.full(2, 0.9), pacing=np.full(2, 0.3))
+
+
+def delivered(simulator, policies, networks):
+    index, where = np.repeat(np.arange(len(policies)), len(networks)), np.tile(np.arange(len(networks)), len(policies))
+    compiled = [simulator.compile(policy) for policy in policies]
+    batch = simulator.run(compiled, NetworkList(networks), index, where, np.full(len(index), 3))
+    errors = [error for error in batch.columns.get("trial_error", ()) if error]
+    assert not errors
+    shape = len(policies), len(networks)
+    return batch.floats("trial_delivered").reshape(shape), batch.floats("trial_queue_mean_packets").reshape(shape)
+
+
+def check(names, networks):
+    policies = [
+        WithHeader(steering(made.signals[0]), made)
+        for name in names
+        for made in [stamping(header(name), packet_bytes=BYTES)]
+    ]
+    fast, fast_queue = delivered(Engine(10_000.0, jobs=1), policies, networks)
+    real, real_queue = delivered(Ns3(10_000.0, jobs=2), policies, networks)
+    for name, a, b, c, d in zip(names, fast, real, fast_queue, real_queue, strict=True):
+        assert b.sum() == pytest.approx(a.sum(), rel=0.04), name  # cycles at the edge of a coarse bucket differ most
+        assert d.mean() == pytest.approx(c.mean(), abs=max(1.0, 0.1 * c.mean())), name
+
+
+@pytest.mark.parametrize("network", [NETWORKS[1], LINES[0]], ids=["dumbbell", "line"])
+def test_policies_with_headers_do_the_same_in_both(network):
+    check(["ecn", "csig-compact-abw", "csig-compact-delay", "nosignal-8b", "hpcc"], [network])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("networks", [NETWORKS, LINES], ids=["dumbbell", "line"])
+def test_all_headers_do_the_same_in_both(networks):
+    check(SIMULATED, networks)
+
+
+def test_bytes_are_in_the_packets():
+    """A full link carries packets at the rate that headers leave; an ACK of the line carries them too."""
+    lone = replace(NETWORKS[1], senders=1, mean_on=1e6, mean_off=1.0)
+    policies = [
+        FixedWindow(120),
+        *(WithHeader(FixedWindow(120), stamping(header(n))) for n in ("hpcc", "int-md", "ecn")),
+    ]
+    found, _ = delivered(Ns3(10_000.0, jobs=1), policies, [lone])
+    slower = [1, 1 + 42 / BYTES, 1 + 32 / BYTES, 1]
+    np.testing.assert_allclose(found[:, 0] / found[0, 0], 1 / np.array(slower), rtol=0.002)
+    free, _ = delivered(Ns3(10_000.0, jobs=1, options=Ns3Options(header_bytes=0)), policies, [lone])
+    np.testing.assert_array_equal(free[:, 0], free[0, 0])
+    with pytest.raises(InputError, match="header_bytes: header hpcc says what it costs"):
+        Ns3(options=Ns3Options(header_bytes=8)).compile(policies[1])
+
+
+def test_free_32_bits_are_ns3s_own_signals():
+    cut = bisect(one_rule(("link", "queue")), 0, np.array([0.875, 5.0]))
+    table = replace(cut, increment=np.arange(1.0, 5.0), multiple=np.linspace(1, 0.5, 4), pacing=np.full(4, 0.3))
+    free = WithHeader(table, stamping(header("nosignal-8b")))
+    found, queue = delivered(
+        Ns3(10_000.0, jobs=1, options=Ns3Options(header_bytes=0)), [table, free], [NETWORKS[1], LINES[0]]
+    )
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(queue[0], queue[1])
+
+
+def test_signals_without_a_header_come_in_ns3_too():
+    policies = [steering("hop_delay"), steering("queue_time"), steering("mark")]
+    fast, _ = delivered(Engine(10_000.0, jobs=1), policies, NETWORKS[:1])
+    real, _ = delivered(Ns3(10_000.0, jobs=1, options=Ns3Options(header_bytes=0)), policies, NETWORKS[:1])
+    np.testing.assert_allclose(real.sum(axis=1), fast.sum(axis=1), rtol=0.03)

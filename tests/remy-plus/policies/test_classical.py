@@ -1,0 +1,115 @@
+"""Classical congestion controls as policies: names, parameters, files."""
+
+import json
+import pickle
+
+import pytest
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import compile_policy
+from lcca.remy_plus.files.policyfile import PolicyFile, dumps, load, loads
+from lcca.remy_plus.files.text import describe
+from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
+from lcca.remy_plus.policies.hand_designed import Classical, classical
+from lcca.remy_plus.policies.policy import baseline, is_baseline
+
+
+def test_their_names():
+    assert CLASSICAL == ("newreno", "cubic", "vegas", "bbr", "bbr-prime", "dctcp", "dctcp-prime")
+    assert all(is_baseline(name) and baseline(name) == Classical(name) for name in CLASSICAL)
+
+
+@pytest.mark.parametrize("name", CLASSICAL)
+def test_defaults_are_allowed_and_told(name):
+    family = FAMILIES[name]
+    for parameter in family.parameters:
+        assert parameter.checked(parameter.default) == parameter.default
+        assert parameter.meaning
+    assert len({p.name for p in family.parameters}) == len(family.parameters)
+
+
+def test_parameters_by_name():
+    policy = baseline("vegas:alpha=3, beta=5")
+    assert policy == Classical("vegas", {"beta": 5, "alpha": 3}) and policy.changed == {"alpha": 3, "beta": 5}
+    assert baseline("cubic:hystart=false,c=0.2").changed == {"hystart": False, "c": 0.2}
+    assert baseline("bbr-prime:signal=link,high=0.9").changed == {"signal": "link", "high": 0.9}
+    assert baseline("vegas:") == Classical("vegas")
+
+
+def test_equal_policies_are_equal():
+    assert Classical("vegas", {"alpha": 2.0}) == Classical("vegas") != Classical("vegas", {"alpha": 1})
+    assert hash(Classical("bbr", {"high_gain": 3})) == hash(Classical("bbr", {"high_gain": 3.0}))
+    assert pickle.loads(pickle.dumps(baseline("bbr:high_gain=3"))) == Classical("bbr", {"high_gain": 3})
+
+
+@pytest.mark.parametrize("name", [*CLASSICAL, "dctcp:g=0.125,mark_threshold=20", "bbr:as_in_ns3=true"])
+def test_files_read_back(name):
+    text = dumps(PolicyFile(baseline(name), provenance={"baseline": name}))
+    assert loads(text).policy == baseline(name)
+    assert dumps(loads(text)) == text
+    document = json.loads(text)
+    assert document["kind"] == "classical" and document["name"] == name.partition(":")[0]
+    assert document["parameters"]["time_scale"] == 1000.0  # defaults are written: a file means the same for ever
+
+
+def test_a_name_loads(tmp_path):
+    assert load("bbr").policy == Classical("bbr")
+    path = tmp_path / "policy.json"
+    path.write_text('{"format": 1, "kind": "classical", "name": "cubic", "parameters": {"beta": 0.5}}')
+    assert load(path).policy == baseline("cubic:beta=0.5")
+
+
+def test_a_description():
+    text = describe(PolicyFile(baseline("vegas:alpha=3")))
+    assert "Vegas" in text and "alpha           3 packets  (changed)" in text and "beta            4 packets\n" in text
+
+
+@pytest.mark.parametrize("name", CLASSICAL)
+def test_the_fast_engine_refuses(name):
+    with pytest.raises(InputError, match=f"^{name} runs in ns-3 only: use --simulator ns3$"):
+        compile_policy(baseline(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("bbrr", r"unknown baseline 'bbrr' \(did you mean 'bbr'\?\)"),
+        ("vegas:alfa=2", r"vegas has no parameter 'alfa' \(did you mean 'alpha'\?\)"),
+        ("vegas:alpha=5", "alpha must not be above beta"),
+        ("vegas:alpha=1.5", "alpha: must be a whole number from 0 to 1000 packets, got 1.5"),
+        ("vegas:alpha", "parameters are written name=value, as in 'vegas:alpha=2,beta=4'"),
+        ("vegas:alpha=1,alpha=2", "alpha: given twice"),
+        ("cubic:hystart=maybe", "hystart: must be true or false, got 'maybe'"),
+        ("cubic:hystart=1", "hystart: must be true or false"),
+        ("cubic:beta=1", "beta: must be a number from 0.01 to 0.999"),
+        ("cubic:c=nan", "c: must be a number"),
+        ("bbr-prime:signal=qeue", "signal: must be 'none' or 'link' or 'queue' or 'rtt', got 'qeue'"),
+        ("bbr-prime:high=inf", "high: must be a number of 0 or more, or 'auto', got inf"),
+        ("dctcp:mark_threshold=1", "mark_threshold: must be a number from 2 to 1e.06 packets, or 'auto', got 1"),
+    ],
+)
+def test_bad_names_are_told(name, message):
+    with pytest.raises(InputError, match=message):
+        baseline(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"format": 1, "kind": "classical"}', "name: must name a congestion control"),
+        ('{"format": 1, "kind": "classical", "name": "cubik"}', r"parameters: .*did you mean 'cubic'"),
+        ('{"format": 1, "kind": "classical", "name": "bbr", "parameters": {"high_gain": "x"}}', "high_gain: must be"),
+        ('{"format": 1, "kind": "classical", "name": "bbr", "rules": []}', "unknown key 'rules'"),
+        ('{"format": 1, "kind": "aimd", "name": "bbr"}', "unknown key 'name'"),
+    ],
+)
+def test_bad_files_are_told(text, message):
+    with pytest.raises(InputError, match=message):
+        loads(text)
+
+
+def test_only_names_of_families():
+    with pytest.raises(InputError, match="unknown congestion control 'reno'"):
+        classical("reno")
+    with pytest.raises(InputError, match="unknown congestion control 'reno'"):
+        Classical("reno")

@@ -1,0 +1,42 @@
+"""Trainings by reinforcement that take a second."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.utility import utility
+from lcca.remy_plus.engine import Engine
+from lcca.trainers.drl import DrlConfig, DrlTrainer, PpoConfig, RecurrentPpoConfig, SacConfig
+from lcca.trainers.drl.trainer import Keeper
+from lcca.trainers.rplus.trainer import Task
+
+SIGNALS = ("rtt_ratio", "queue")
+KINDS: dict[str, type[DrlConfig]] = {"ppo": PpoConfig, "recurrent-ppo": RecurrentPpoConfig, "sac": SacConfig}
+TINY: dict[str, Any] = {"steps": 3000, "rounds": 3, "games": 8, "hidden": [8], "scores": 4, "tensorboard": False}
+OWN: dict[str, dict[str, Any]] = {
+    "ppo": {"rollout": 512, "batch": 128, "epochs": 2},
+    "recurrent-ppo": {"rollout": 512, "batch": 128, "epochs": 2, "cells": 6},
+    "sac": {"buffer": 1500, "batch": 64, "begin": 500},
+}
+
+
+def config_of(kind: str = "ppo", **changes: Any) -> DrlConfig:
+    """A configuration of this kind, tiny but for the changes."""
+    return KINDS[kind].model_validate({**TINY, **OWN[kind], "kind": kind, **changes})
+
+
+def trainer_of(
+    space: NetworkSpace,
+    kind: str = "ppo",
+    checkpoint: Path | None = None,
+    jobs: int = 1,
+    seed: int = 1,
+    identity: str = "test",
+    keep: Keeper = lambda round_, policy: None,
+    **changes: Any,
+) -> DrlTrainer:
+    """A trainer of this kind."""
+    task = Task(identity, SIGNALS, space, utility("default"), seed)
+    return DrlTrainer(task, config_of(kind, **changes), Engine(space.duration, jobs=jobs), checkpoint, keep=keep)

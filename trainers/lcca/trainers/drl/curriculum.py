@@ -1,0 +1,47 @@
+"""What a round of training is played on: fresh networks, from easy ones to all of them."""
+
+from __future__ import annotations
+
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.gym_envs.batch.agent_slots import Lanes, Rules
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.policies.agents import Agent
+from lcca.trainers.drl.config import DrlConfig
+from lcca.trainers.rplus.trainer import NETWORKS_PER_STEP, Task
+
+POOL = 1024
+"""Networks that are drawn for a round; each game plays one after another of those with as many senders as its first."""
+
+
+def space_at(space: NetworkSpace, config: DrlConfig, share: float) -> NetworkSpace:
+    """Return the networks to learn on when this share of all steps is done.
+
+    Raises:
+        InputError: a lesson names a parameter that networks do not have, or impossible values.
+    """
+    changes = next((lesson.networks for lesson in config.curriculum if share < lesson.until), {})
+    alone = {"senders": 1} if config.flows == "one" else {}
+    if not changes and not alone:
+        return space
+    try:
+        return NetworkSpace.model_validate({**space.model_dump(), **changes, **alone})
+    except ValueError as error:
+        raise InputError(f"curriculum: {error}") from error
+
+
+def lanes_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_: int, seed: int) -> Lanes:
+    """Return the lanes of a round, reset. Equal arguments give equal lanes; the number of threads changes nothing."""
+    weights = task.utility
+    rules = Rules(
+        agent,
+        config.reward.build(weights.throughput_weight, weights.delay_weight),
+        duration=engine.duration,
+        model=engine.model,
+        patience=config.patience,
+    )
+    space = space_at(task.space, config, round_ / config.rounds)
+    networks = space.draw(task.seed, POOL, first_id=round_ * NETWORKS_PER_STEP)
+    lanes = Lanes(rules, networks, games=config.games, seed=seed, jobs=engine.jobs)
+    lanes.reset()
+    return lanes

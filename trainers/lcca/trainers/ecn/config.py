@@ -1,0 +1,88 @@
+"""Configuration of Double DQN, and of ACC around it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from lcca.inputs.model import Model
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class DqnConfig(Model):
+    """Double DQN (van Hasselt, Guez and Silver, AAAI 2016) with a uniform replay memory.
+
+    Attributes:
+        steps: of the environment.
+        hidden: widths of the network's hidden layers.
+        discount: γ.
+        learning_rate: of Adam at first; it falls in a line to 0, so that the last network is no accident of the last
+            batches.
+        batch: transitions per update.
+        replay: transitions that are remembered.
+        warm_up: steps of random actions before the first update; rewards are scaled by their mean and spread in them.
+        learn_every: steps between updates.
+        sync_every: updates after which the target network becomes a copy of the other.
+        explore_first: share of random actions after the warm-up.
+        explore_last: the share at which it ends.
+        explore_steps: steps after the warm-up over which it falls, in a line.
+        double: choose the next action by the network that learns, judge it by the target network. False is DQN, which
+            lets the target network do both and overestimates.
+    """
+
+    steps: Count = 20_000
+    hidden: tuple[Count, ...] = (64, 64)
+    discount: Annotated[float, Field(ge=0, lt=1)] = 0.5
+    learning_rate: Annotated[float, Field(gt=0, le=1)] = 1e-3
+    batch: Count = 256
+    replay: Count = 100_000
+    warm_up: Count = 1_000
+    learn_every: Count = 2
+    sync_every: Count = 100
+    explore_first: Share = 1.0
+    explore_last: Share = 0.05
+    explore_steps: Annotated[int, Field(ge=0)] = 10_000
+    double: bool = True
+
+    @model_validator(mode="after")
+    def _fits(self) -> DqnConfig:
+        if self.warm_up < self.batch:
+            raise ValueError(f"warm_up must be at least batch ({self.batch}) steps, got {self.warm_up}")
+        if self.replay < self.batch:
+            raise ValueError(f"replay must hold at least a batch ({self.batch}), got {self.replay}")
+        return self
+
+    def rate(self, step: int) -> float:
+        """Return the learning rate at a step (from 0)."""
+        return self.learning_rate * max(1 - step / self.steps, 0.0)
+
+    def exploration(self, step: int) -> float:
+        """Return the share of random actions at a step (from 0)."""
+        if step < self.warm_up:
+            return 1.0
+        done = 1.0 if self.explore_steps == 0 else min((step - self.warm_up) / self.explore_steps, 1.0)
+        return self.explore_first + done * (self.explore_last - self.explore_first)
+
+
+class AccConfig(Model):
+    """ACC: what its agent sees and how it learns.
+
+    Attributes:
+        traces: seeds of the flows that it trains on; the paper trains and tests on one.
+        interval_us: Δt, time between settings; PRED's paper has ACC's delay "within the millisecond range" (III-B).
+        history: intervals that it sees; the paper's state has one.
+        heads: ``parts`` makes an action's value the sum of those of its three thresholds, so that 28 numbers are learnt
+            in the place of 252; ``joint`` gives each of the 252 actions its own.
+        dqn: the learner.
+        checkpoint_every: episodes between checkpoints.
+    """
+
+    traces: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
+    interval_us: Annotated[float, Field(gt=0)] = 1000.0
+    history: Annotated[int, Field(ge=1, le=100)] = 1
+    heads: Literal["parts", "joint"] = "parts"
+    dqn: DqnConfig = DqnConfig()
+    checkpoint_every: Count = 50

@@ -1,0 +1,140 @@
+"""The training loop of Double DQN over any Gymnasium environment with one discrete action, safe against kills."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lcca.inputs.errors import InputError
+from lcca.inputs.extras import missing
+from lcca.inputs.files import write_atomically
+from lcca.trainers.ecn.double_dqn import DoubleDqn
+
+try:
+    import torch
+except ImportError as error:
+    raise missing("torch", "trainings of ACC") from error
+
+CHECKPOINT = "checkpoint.pt"
+"""Name of the file that a training goes on from."""
+
+
+@dataclass
+class Progress:
+    """How far a training is.
+
+    Attributes:
+        episodes: that have ended.
+        returns: mean reward per step, of each of them.
+    """
+
+    episodes: int = 0
+    returns: list[float] = field(default_factory=list)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let PyTorch use one thread: for networks this small more are slower, and sums keep their order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def train(
+    env: Any,
+    learner: DoubleDqn,
+    seed: Callable[[int], int],
+    *,
+    folder: Path | None = None,
+    checkpoint_every: int = 50,
+    tell: Callable[[DoubleDqn, Progress], None] | None = None,
+    episodes: int | None = None,
+) -> Progress:
+    """Train until the learner has had its steps; go on from the folder's checkpoint if there is one.
+
+    A training that was stopped anywhere gives the same bits as one that was not: episodes since the last checkpoint are
+    played again.
+
+    Args:
+        env: Gymnasium environment with a Box of one dimension and a Discrete action.
+        learner: that has not learnt yet.
+        seed: of an episode, by its number.
+        folder: of the checkpoint; None keeps none.
+        checkpoint_every: episodes between checkpoints.
+        tell: called after each episode.
+        episodes: stop after so many, and write a checkpoint.
+
+    Raises:
+        InputError: the checkpoint is another training's or damaged.
+    """
+    progress = Progress() if folder is None else _resumed(learner, folder)
+    with one_thread():
+        while learner.steps < learner.config.steps and (episodes is None or progress.episodes < episodes):
+            progress.returns.append(play(env, learner, seed(progress.episodes)))
+            progress.episodes += 1
+            if folder is not None and progress.episodes % checkpoint_every == 0:
+                save(learner, progress, folder)
+            if tell is not None:
+                tell(learner, progress)
+    if folder is not None:
+        save(learner, progress, folder)
+    return progress
+
+
+def play(env: Any, learner: DoubleDqn, seed: int) -> float:
+    """Play one episode and learn from it; return its mean reward per step."""
+    seen, _ = env.reset(seed=seed)
+    total, count, over = 0.0, 0, False
+    while not over:
+        action = learner.act(seen)
+        after, reward, terminated, truncated, _ = env.step(action)
+        learner.observe(seen, action, float(reward), after, bool(terminated))
+        seen, total, count, over = after, total + float(reward), count + 1, bool(terminated or truncated)
+    return total / count
+
+
+def save(learner: DoubleDqn, progress: Progress, folder: Path) -> None:
+    """Write the checkpoint, whole or not at all."""
+    content = {
+        "format": 1,
+        "config": learner.config.model_dump_json(),
+        "learner": learner.state(),
+        "episodes": progress.episodes,
+        "returns": torch.tensor(progress.returns, dtype=torch.float64),
+    }
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / CHECKPOINT, buffer.getvalue())
+
+
+def load(learner: DoubleDqn, file: Path) -> Progress:
+    """Take a checkpoint's learner on; return how far it was.
+
+    Raises:
+        InputError: it is another training's or damaged.
+    """
+    try:
+        content = torch.load(file, weights_only=True)
+        if content["config"] != learner.config.model_dump_json():
+            raise InputError(f"{file}: a training with another configuration; choose another folder")
+        learner.restore(content["learner"])
+        return Progress(int(content["episodes"]), np.asarray(content["returns"]).tolist())
+    except InputError:
+        raise
+    except Exception as error:  # PyTorch and pickle have many
+        raise InputError(f"{file}: damaged ({str(error).splitlines()[0][:200]}); delete it to begin again") from error
+
+
+def _resumed(learner: DoubleDqn, folder: Path) -> Progress:
+    file = folder / CHECKPOINT
+    return load(learner, file) if file.exists() else Progress()
