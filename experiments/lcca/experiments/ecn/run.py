@@ -113,10 +113,9 @@ class AccCampaign(Model):
         return rule
 
 
-class AccFolder(LockedFolder):
+class AccFolder(LockedFolder[AccCampaign]):
     """The folder of one run."""
 
-    config: AccCampaign
     first_state = "training"
     again = "add --resume to see its result"
 

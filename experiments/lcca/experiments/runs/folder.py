@@ -13,7 +13,7 @@ import os
 import platform
 import shutil
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol, Self
+from typing import IO, Any, Generic, Literal, Protocol, Self, TypeVar
 
 from ruamel.yaml import YAML
 
@@ -50,7 +50,10 @@ class RunConfig(Protocol):
         """Return it as JSON values."""
 
 
-class LockedFolder:
+C = TypeVar("C", bound=RunConfig)
+
+
+class LockedFolder(Generic[C]):
     """The folder of one run, locked against a second process.
 
     Attributes:
@@ -65,13 +68,13 @@ class LockedFolder:
     first_state = "begun"
     again = "look at it with `lcca report FOLDER`"
 
-    def __init__(self, path: Path, config: RunConfig) -> None:
+    def __init__(self, path: Path, config: C) -> None:
         self.path = path
         self.config = config
         self._lock: IO[str] | None = None
 
     @classmethod
-    def open(cls, path: Path, config: RunConfig, resume: bool) -> Self:
+    def open(cls, path: Path, config: C, resume: bool) -> Self:
         """Create the folder, or go on with the one that is there if `resume`.
 
         Raises:
@@ -202,10 +205,9 @@ class LockedFolder:
         self._lock.flush()
 
 
-class RunFolder(LockedFolder):
+class RunFolder(LockedFolder[CampaignConfig]):
     """The folder of one run of a campaign."""
 
-    config: CampaignConfig
     results = ("summary.json", "verdicts.json", "report.html")
     first_state = "training"
 

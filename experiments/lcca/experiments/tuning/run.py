@@ -96,10 +96,9 @@ class TuningConfig(Model):
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 
-class TuningFolder(LockedFolder):
+class TuningFolder(LockedFolder[TuningConfig]):
     """The folder of one tuning."""
 
-    config: TuningConfig
     results = ("summary.json", "policy.json", "candidates.parquet")
     first_state = "tuning"
     again = "add --resume to see its result"
