@@ -21,7 +21,7 @@ from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine, available_jobs
@@ -92,7 +92,7 @@ def _compare(policy: Policy, space: NetworkSpace, engine: Engine, rule: Settling
         for side in ("A", "B")
     ]
     a, b = (rows["score_bits"].to_numpy() for rows in sides)
-    return compare_artifacts("A", "B", a, b, utility="default", rule=rule)
+    return compare_artifacts("A", "B", a, b, utility=DEFAULT, rule=rule)
 
 
 def main() -> None:

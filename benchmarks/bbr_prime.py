@@ -22,7 +22,7 @@ import pandas as pd
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.policies.policy import baseline

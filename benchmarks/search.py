@@ -20,7 +20,7 @@ from lcca.evaluation.comparison.compare import compare_artifacts
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.signal_sets.signal_set import signal_set
@@ -68,7 +68,7 @@ def compare(exact: SearchState, racing: SearchState, pairs: int) -> dict[str, An
             "racing",
             np.array(scores["exact"]),
             np.array(scores["racing"]),
-            utility="default",
+            utility=DEFAULT,
             rule=SettlingRule(ceiling=pairs),
         )
         if found.verdict.settled:

@@ -14,6 +14,7 @@ import pytest
 from lcca.evaluation.comparison.compare import compare_artifacts, compare_sets
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utilities import DEFAULT
 
 for _room in ("settling", "estimation"):  # settling_conformance, ps_queue
     sys.path.insert(0, str(Path(__file__).parent / _room))
@@ -141,11 +142,11 @@ def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.Da
         base, label = sets["e2e"], sets[signal_set]
         a = {seed: by_policy[f"{base}-{seed}"] for seed in range(1, seeds + 1)}
         b = {seed: by_policy[f"{label}-{seed}"] for seed in range(1, seeds + 1)}
-        found.append(compare_sets("e2e", signal_set, a, b, utility="default", rule=rule, comparisons=3))
+        found.append(compare_sets("e2e", signal_set, a, b, utility=DEFAULT, rule=rule, comparisons=3))
         found += [
             compare_artifacts(
                 f"{base}-{seed}", f"{label}-{seed}", a[seed], b[seed],
-                utility="default", rule=rule, comparisons=3 * seeds,
+                utility=DEFAULT, rule=rule, comparisons=3 * seeds,
             )
             for seed in a
         ]  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.engine import Engine
 from lcca.trainers.rplus import RplusConfig, RplusTrainer
 from lcca.trainers.rplus.trainer import Keeper, Start, Task

@@ -13,10 +13,10 @@ from lcca.evaluation.comparison.compare import (
     compare_artifacts,
     compare_sets,
     paper_relative_percent,
-    throughput_equivalent_percent,
 )
 from lcca.evaluation.settling.intervals import CrossedInterval, t_interval
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utilities import DEFAULT, UTILITIES
 
 RULE = SettlingRule()
 KEYS = {
@@ -31,7 +31,7 @@ def artifacts(effect: float, n: int = 400, spread: float = 0.1, **kwargs: object
     rng = np.random.default_rng(1)
     a = rng.normal(3.0, 0.5, n)
     b = a + effect + rng.normal(0, spread, n)
-    options: dict[str, object] = {"utility": "default", "rule": RULE} | kwargs
+    options: dict[str, object] = {"utility": DEFAULT, "rule": RULE} | kwargs
     return compare_artifacts("a", "b", a, b, **options)  # type: ignore[arg-type]
 
 
@@ -70,7 +70,7 @@ def test_not_settled_has_a_forecast() -> None:
 
 def test_pairs_that_are_all_alike_are_forecast_to_settle_at_the_fewest_that_may() -> None:
     scores = np.linspace(1, 2, 80)
-    record = compare_artifacts("a", "b", scores, scores, utility="u", rule=RULE)
+    record = compare_artifacts("a", "b", scores, scores, utility=DEFAULT, rule=RULE)
     assert (record.verdict.name, record.likely_n, record.ceiling_n) == ("not settled", (100, 100), 100)
     assert record.note == "the difference was the same on all 80 pairs; 100 such pairs would settle it"
 
@@ -79,8 +79,8 @@ def test_several_comparisons_share_alpha() -> None:
     rng = np.random.default_rng(12)
     d = rng.normal(0.055, 0.1, 40)
     zeros = np.zeros(40)
-    alone = compare_artifacts("a", "b", zeros, d, utility="u", rule=RULE)
-    shared = compare_artifacts("a", "b", zeros, d, utility="u", rule=RULE, comparisons=1000)
+    alone = compare_artifacts("a", "b", zeros, d, utility=DEFAULT, rule=RULE)
+    shared = compare_artifacts("a", "b", zeros, d, utility=DEFAULT, rule=RULE, comparisons=1000)
     assert alone.verdict == shared.verdict == alone.adjusted
     assert shared.verdict.name == "better" and shared.adjusted.name == "not settled"
 
@@ -88,33 +88,33 @@ def test_several_comparisons_share_alpha() -> None:
 def test_failed_trials_are_left_out_in_pairs() -> None:
     a, b = np.arange(160.0), np.arange(160.0) + 1
     a[3], b[7] = math.nan, math.nan
-    record = compare_artifacts("a", "b", a, b, utility="default", rule=RULE)
+    record = compare_artifacts("a", "b", a, b, utility=DEFAULT, rule=RULE)
     assert record.note.endswith("2 pairs left out because a trial failed or had no sender to score")
     assert record.verdict.name == "better"
 
 
 def test_a_policy_against_itself() -> None:
     same = np.random.default_rng(0).normal(3, 1, 100)
-    record = compare_artifacts("a", "a", same, same, utility="default", rule=RULE)
+    record = compare_artifacts("a", "a", same, same, utility=DEFAULT, rule=RULE)
     assert (record.verdict.name, record.difference, record.n) == ("equivalent", 0.0, 100)
     assert "same on all 100 pairs" in record.note
 
 
 def test_scores_must_be_aligned() -> None:
     with pytest.raises(ValueError, match=r"aligned vectors, got shapes \(3,\) and \(4,\)"):
-        compare_artifacts("a", "b", [1, 2, 3], [1, 2, 3, 4], utility="default", rule=RULE)
+        compare_artifacts("a", "b", [1, 2, 3], [1, 2, 3, 4], utility=DEFAULT, rule=RULE)
 
 
 def test_percentages() -> None:
-    assert throughput_equivalent_percent(math.log2(1.03)) == pytest.approx(3)
-    assert throughput_equivalent_percent(-1.0) == pytest.approx(-50)
-    assert throughput_equivalent_percent(2 * math.log2(1.03), 2) == pytest.approx(3)
+    assert DEFAULT.percent(math.log2(1.03)) == pytest.approx(3)
+    assert DEFAULT.percent(-1.0) == pytest.approx(-50)
+    assert UTILITIES["2t"].percent(2 * math.log2(1.03)) == pytest.approx(3)
     assert paper_relative_percent(0.1, -2.0) == pytest.approx(5)
     assert math.isnan(paper_relative_percent(0.1, 0.0))
 
 
 def test_weights_scale_the_margin_and_the_percentage() -> None:
-    plain, doubled = artifacts(0.2).to_json(), artifacts(0.2, throughput_weight=2.0).to_json()
+    plain, doubled = artifacts(0.2).to_json(), artifacts(0.2, utility=UTILITIES["2t"]).to_json()
     assert doubled["margin"] == pytest.approx(2 * plain["margin"])
     p, q = (x["throughput_equivalent_percent"]["difference"] for x in (plain, doubled))
     assert (1 + q / 100) ** 2 == pytest.approx(1 + p / 100)
@@ -126,7 +126,7 @@ def by_seed(rng: np.random.Generator, effect: float, seeds: int, pairs: int = 50
 
 def test_set_level_over_training_seeds() -> None:
     rng = np.random.default_rng(2)
-    record = compare_sets("e2e", "link", by_seed(rng, 3.0, 5), by_seed(rng, 3.3, 5), utility="default", rule=RULE)
+    record = compare_sets("e2e", "link", by_seed(rng, 3.0, 5), by_seed(rng, 3.3, 5), utility=DEFAULT, rule=RULE)
     assert (record.level, record.n, record.verdict.name) == ("set", 5, "better")
     assert record.e_value is None and "5 training seeds" in record.note
     json.dumps(record.to_json(), allow_nan=False)
@@ -134,7 +134,7 @@ def test_set_level_over_training_seeds() -> None:
 
 def test_set_level_with_means_alone_is_students_t() -> None:
     a, b = {1: 3.0, 2: 3.1, 3: 2.9}, {1: 3.2, 2: 3.25, 3: 3.2, 4: 3.0}
-    record = compare_sets("a", "b", a, b, utility="default", rule=RULE)
+    record = compare_sets("a", "b", a, b, utility=DEFAULT, rule=RULE)
     d = np.array([0.2, 0.15, 0.3])
     low, high = stats.t.interval(0.95, 2, d.mean(), stats.sem(d))
     assert (record.low, record.high) == (pytest.approx(low), pytest.approx(high))
@@ -144,7 +144,7 @@ def test_set_level_with_means_alone_is_students_t() -> None:
 @pytest.mark.parametrize("seeds", [0, 1])
 def test_fewer_than_two_seeds_settle_nothing(seeds: int) -> None:
     rng = np.random.default_rng(2)
-    record = compare_sets("a", "b", by_seed(rng, 0, seeds), by_seed(rng, 9, seeds), utility="default", rule=RULE)
+    record = compare_sets("a", "b", by_seed(rng, 0, seeds), by_seed(rng, 9, seeds), utility=DEFAULT, rule=RULE)
     plain = record.to_json()
     assert (plain["verdict"], plain["low"], plain["n"]) == ("not settled", None, seeds)
     assert "at least 2 are needed" in plain["note"]
@@ -152,7 +152,7 @@ def test_fewer_than_two_seeds_settle_nothing(seeds: int) -> None:
 
 def test_set_level_forecast() -> None:
     a, b = {1: 3.0, 2: 3.0, 3: 3.0}, {1: 2.98, 2: 3.06, 3: 3.1}
-    record = compare_sets("a", "b", a, b, utility="default", rule=RULE)
+    record = compare_sets("a", "b", a, b, utility=DEFAULT, rule=RULE)
     assert record.verdict.name == "not settled"
     assert record.likely_n is not None and record.ceiling_n is not None
     assert 4 <= record.likely_n[0] <= record.likely_n[1] <= record.ceiling_n
@@ -188,7 +188,12 @@ def test_set_level_covers_although_testing_stops_when_one_comparison_is_settled(
         n = champion.feed(d[0].tolist()).n
         zeros = np.zeros(n)
         record = compare_sets(
-            "a", "b", dict.fromkeys(range(10), zeros), dict(enumerate(d[:, :n])), utility="u", rule=RULE
+            "a",
+            "b",
+            dict.fromkeys(range(10), zeros),
+            dict(enumerate(d[:, :n])),
+            utility=DEFAULT,
+            rule=RULE,
         )
         covered += record.low <= effect <= record.high
     assert covered >= stats.binom.ppf(0.001, runs, 0.95)
@@ -196,7 +201,7 @@ def test_set_level_covers_although_testing_stops_when_one_comparison_is_settled(
 
 def test_set_level_says_when_there_are_too_few_pairs() -> None:
     rng = np.random.default_rng(1)
-    record = compare_sets("a", "b", by_seed(rng, 0, 3, 4), by_seed(rng, 0, 3, 4), utility="default", rule=RULE)
+    record = compare_sets("a", "b", by_seed(rng, 0, 3, 4), by_seed(rng, 0, 3, 4), utility=DEFAULT, rule=RULE)
     assert record.to_json()["low"] is None and "too few pairs" in record.note
 
 

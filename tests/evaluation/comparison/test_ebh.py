@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lcca.evaluation.comparison.compare import Comparison, compare_artifacts, compare_sets
 from lcca.evaluation.comparison.ebh import e_bh, with_discoveries
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utilities import DEFAULT
 
 RULE = SettlingRule()
 
@@ -43,7 +44,13 @@ def compared(effects: np.ndarray, rng: np.random.Generator, n: int = 200) -> lis
     shared = rng.normal(0, 0.05, n)  # the baseline is common to all comparisons
     return [
         compare_artifacts(
-            "a", f"b{i}", shared, effect + rng.normal(0, 0.05, n), utility="u", rule=RULE, comparisons=effects.size
+            "a",
+            f"b{i}",
+            shared,
+            effect + rng.normal(0, 0.05, n),
+            utility=DEFAULT,
+            rule=RULE,
+            comparisons=effects.size,
         )
         for i, effect in enumerate(effects)
     ]
@@ -67,9 +74,9 @@ def test_false_discoveries_are_few_and_more_is_found_than_by_bonferroni() -> Non
 
 def test_comparisons_keep_their_order_and_the_rest_is_left() -> None:
     rng = np.random.default_rng(2)
-    sets = compare_sets("x", "y", {1: 1.0, 2: 1.1}, {1: 1.2, 2: 1.3}, utility="u", rule=RULE)
+    sets = compare_sets("x", "y", {1: 1.0, 2: 1.1}, {1: 1.2, 2: 1.3}, utility=DEFAULT, rule=RULE)
     some = compared(np.array([0.0, 0.3]), rng)
-    early = compare_artifacts("a", "c", [1.0], [2.0], utility="u", rule=RULE)
+    early = compare_artifacts("a", "c", [1.0], [2.0], utility=DEFAULT, rule=RULE)
     marked = with_discoveries([some[0], sets, early, some[1]])
     assert [c.e_bh for c in marked] == [False, None, False, True]
     assert [c.B for c in marked] == ["b0", "y", "c", "b1"]

@@ -11,6 +11,7 @@ from lcca.evaluation.report.figures.ranking import draw_league, rank_words
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utilities import DEFAULT
 
 
 def drawn(means: dict[str, float], n: int, seed: int, spread: float = 0.3) -> dict[str, np.ndarray]:
@@ -22,7 +23,7 @@ def drawn(means: dict[str, float], n: int, seed: int, spread: float = 0.3) -> di
 
 def found(scores: dict[str, np.ndarray], rule: Rule | None = None) -> League:
     n = len(next(iter(scores.values())))
-    return league(scores, utility="default", rule=rule or GroupSequentialRule(ceiling=n))
+    return league(scores, utility=DEFAULT, rule=rule or GroupSequentialRule(ceiling=n))
 
 
 def test_three_that_are_far_apart() -> None:
@@ -68,10 +69,10 @@ def test_networks_that_one_policy_lacks_count_for_nobody() -> None:
 
 
 def test_too_few_say_nothing() -> None:
-    result = league(drawn({"a": 5, "b": 0}, 6, 6), utility="default", rule=SettlingRule())
+    result = league(drawn({"a": 5, "b": 0}, 6, 6), utility=DEFAULT, rule=SettlingRule())
     assert all((s.best_rank, s.worst_rank, s.ties) == (1, 2, "a") for s in result.standings)
     assert result.comparisons[0].n == 0 and result.comparisons[0].to_json()["low"] is None
-    assert not result.settled and league({"a": [1.0], "b": [0.0]}, utility="default", rule=SettlingRule()).networks == 1
+    assert not result.settled and league({"a": [1.0], "b": [0.0]}, utility=DEFAULT, rule=SettlingRule()).networks == 1
     with pytest.raises(ValueError, match="at least two"):
         found({"a": np.zeros(30)})
 

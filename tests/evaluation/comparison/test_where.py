@@ -22,7 +22,7 @@ from lcca.evaluation.report.figures.per_network import significance_data, where_
 from lcca.evaluation.report.figures.shares import share_data
 from lcca.evaluation.report.figures.significance import ecdf
 from lcca.evaluation.trials.tables import RunTables
-from lcca.evaluation.trials.utility import UTILITIES
+from lcca.evaluation.trials.utilities import UTILITIES
 
 NOTHING = pd.DataFrame()
 

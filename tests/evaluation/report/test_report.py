@@ -17,6 +17,7 @@ from lcca.evaluation.report.report import render
 from lcca.evaluation.report.words.headline import answer, percent
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.tables import RunTables
+from lcca.evaluation.trials.utilities import DEFAULT
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 FIGURES = ("forest", "scores", "tradeoff", "where", "regions", "fairness", "learning", "settling")
@@ -151,7 +152,7 @@ def test_one_training_seed_is_not_a_signal_set(build_run: Any) -> None:
 
 def test_equal_policies_are_told_in_words() -> None:
     rule, same = SettlingRule(), np.linspace(2, 3, 100)
-    record = compare_artifacts("a", "b", same, same, utility="default", rule=rule).to_json()
+    record = compare_artifacts("a", "b", same, same, utility=DEFAULT, rule=rule).to_json()
     found = answer([record], {"a": "e2e", "b": "link"})
     assert found.title == "Policies: link equivalent to e2e"
     assert found.policies[0].text == (

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from lcca.evaluation.scenarios.networks import NetworkSpace, networks_from_yaml
 from lcca.evaluation.trials.running import network_rows, run_flows, run_trials
 from lcca.evaluation.trials.scoring import sender_totals
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Batch, Engine, NetworkList, compile_policy
 from lcca.remy_plus.network import Network

@@ -19,6 +19,7 @@ from lcca.evaluation.settling.repeated_t import RepeatedTRule
 from lcca.evaluation.settling.rules import RULES, AnyRule
 from lcca.evaluation.settling.spending import last_critical_value
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.inputs.model import Model
 
 
@@ -128,16 +129,16 @@ def test_cceval_must_be_able_to_end_with_a_verdict() -> None:
 def test_a_repeated_t_test_says_that_it_is_invalid() -> None:
     a = np.zeros(300)
     b = np.random.default_rng(5).normal(0.2, 0.1, 300)
-    record = compare_artifacts("a", "b", a, b, utility="default", rule=RepeatedTRule())
+    record = compare_artifacts("a", "b", a, b, utility=DEFAULT, rule=RepeatedTRule())
     assert "invalid" in record.note and record.to_json()["rule"] == "repeated-t"
-    valid = compare_artifacts("a", "b", a, b, utility="default", rule=SettlingRule())
+    valid = compare_artifacts("a", "b", a, b, utility=DEFAULT, rule=SettlingRule())
     assert "invalid" not in valid.note and valid.n >= record.n
 
 
 def test_a_comparison_of_independent_arms() -> None:
     rng = np.random.default_rng(6)
     a, b = rng.normal(3, 0.3, 2000), rng.normal(3.2, 0.3, 2000)
-    record = compare_artifacts("a", "b", a, b, utility="default", rule=SettlingRule(arms="independent"))
+    record = compare_artifacts("a", "b", a, b, utility=DEFAULT, rule=SettlingRule(arms="independent"))
     assert record.verdict.name == "better" and "independent arms" in record.note
     spreads = a[: record.n].std(ddof=1), b[: record.n].std(ddof=1)
     assert record.sigma_d == pytest.approx(math.hypot(*spreads))

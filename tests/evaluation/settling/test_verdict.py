@@ -185,5 +185,4 @@ def test_bad_input() -> None:
 def test_margins() -> None:
     rule = SettlingRule(margin_percent=3)
     assert rule.margin_bits() == pytest.approx(math.log2(1.03))
-    assert rule.margin_bits(2) == pytest.approx(2 * math.log2(1.03))
     assert rule.shared_among(10).alpha == pytest.approx(0.005)

@@ -13,7 +13,7 @@ from lcca.evaluation.trials.executors.base import Executor, merge
 from lcca.evaluation.trials.executors.cluster import RayCluster
 from lcca.evaluation.trials.executors.local import Processes
 from lcca.evaluation.trials.running import run_flows, run_trials
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, NetworkList, Request, compile_policy, run_here
 from lcca.remy_plus.engine import Model as EngineModel

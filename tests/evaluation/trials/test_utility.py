@@ -8,18 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from lcca.evaluation.trials.utility import (
+from lcca.evaluation.trials.throughput_delay import (
     FLOOR_DELAY_US,
     FLOOR_THROUGHPUT,
-    UTILITIES,
     SenderTotals,
-    Utility,
-    UtilityModel,
+    ThroughputDelay,
     latest_start_us,
     mean_trials,
     score_trials,
-    utility,
 )
+from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel, utility
 from lcca.inputs.errors import InputError
 
 DEFAULT = utility("default")
@@ -105,7 +103,7 @@ def test_a_trial_without_senders_says_nothing() -> None:
     assert np.isnan(found.score_bits).tolist() == [True, False, True]
 
 
-def one_at_a_time(wanted: Utility, totals: SenderTotals, trial: int) -> float:
+def one_at_a_time(wanted: ThroughputDelay, totals: SenderTotals, trial: int) -> float:
     scores = []
     for i in np.flatnonzero(totals.trial == trial):
         got, share, first = totals.delivered[i], totals.share_us[i], totals.first_on_us[i]
@@ -159,7 +157,7 @@ def test_model_forms() -> None:
     assert UtilityModel.model_validate("2t").build() == utility("2t")
     assert UtilityModel.model_validate({"name": "2d"}).build() == utility("2d")
     own = {"name": "mine", "throughput_weight": 3, "delay_weight": 0}
-    assert UtilityModel.model_validate(own).build() == Utility("mine", 3, 0)
+    assert UtilityModel.model_validate(own).build() == ThroughputDelay("mine", 3, 0)
     again = UtilityModel.model_validate(UtilityModel.model_validate("100d").model_dump())
     assert again.build() == utility("100d")
 

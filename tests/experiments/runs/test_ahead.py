@@ -10,6 +10,7 @@ from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
 from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
 from lcca.evaluation.settling.sequence import HORIZON
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import REMEMBERED, More, Pace, more_pairs, more_trials
 
@@ -25,7 +26,7 @@ def pace_of(*seen: tuple[float, float]) -> Pace:
 
 def compared(effect: float, n: int, spread: float = 0.5) -> Comparison:
     d = np.random.default_rng(1).normal(effect, spread, n)
-    return compare_artifacts("a", "b", np.zeros(n), d, utility="u", rule=SettlingRule())
+    return compare_artifacts("a", "b", np.zeros(n), d, utility=DEFAULT, rule=SettlingRule())
 
 
 @pytest.mark.parametrize(

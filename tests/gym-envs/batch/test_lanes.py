@@ -9,7 +9,7 @@ import numpy as np
 import psutil
 import pytest
 
-from lcca.evaluation.trials.utility import UTILITIES
+from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.gym_envs.batch.agent_slots import FLOW_ENDED, TRIAL_ENDED, Lanes, Rules
 from lcca.gym_envs.batch.rewards import Reward
 from lcca.inputs.errors import InputError

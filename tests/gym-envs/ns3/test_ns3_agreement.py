@@ -8,7 +8,7 @@ import pytest
 from lcca.evaluation.comparison.agreement import agreements, order_flips
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.validation import read_config

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.engine import Engine
 from lcca.trainers.drl import DrlConfig, DrlTrainer, PpoConfig, RecurrentPpoConfig, SacConfig
 from lcca.trainers.drl.trainer import Keeper

@@ -10,7 +10,7 @@ from lcca.evaluation.comparison.compare import compare_artifacts
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import FixedWindow, Policy
 from lcca.trainers.rplus.trainer import Task
@@ -61,6 +61,11 @@ def test_ppo_beats_the_best_fixed_window() -> None:
     found = scores(engine, {"learnt": learnt, **windows}, seed=77, count=TESTED)
     best = max(windows, key=lambda name: float(found[name].mean()))
     verdict = compare_artifacts(
-        best, "learnt", found[best] + MARGIN, found["learnt"], utility="default", rule=SettlingRule(ceiling=TESTED)
+        best,
+        "learnt",
+        found[best] + MARGIN,
+        found["learnt"],
+        utility=DEFAULT,
+        rule=SettlingRule(ceiling=TESTED),
     )
     assert verdict.verdict.name == "better", (best, found[best].mean(), found["learnt"].mean(), verdict)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import FixedWindow, Policy
 from lcca.trainers.tune.config import Race

@@ -15,7 +15,7 @@ pytest.importorskip("cmaes")
 
 import optuna
 
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.hand_designed import classical

@@ -97,9 +97,8 @@ def run(options: argparse.Namespace) -> int:
                 options.b,
                 np.array(scores[0]),
                 np.array(scores[1]),
-                utility=utility.name,
+                utility=utility,
                 rule=rule,
-                throughput_weight=utility.throughput_weight or 1.0,
             )
             done = len(scores[0])
             task.update(done, f"{done} pairs: {found.verdict.name}", more_pairs([found], done, 0, options.pairs))

@@ -100,8 +100,7 @@ def run(options: argparse.Namespace) -> int:
             networks = space.draw(seed, min(options.block, options.networks - begin), first_id=begin)
             parts.append(run_trials(simulator, policies, networks, seeds, utility, keep_delays=False))
             rows, done = pd.concat(parts, ignore_index=True), begin + len(networks)
-            weight = utility.throughput_weight or 1.0
-            found = league(network_scores(rows), utility=utility.name, rule=rule, throughput_weight=weight)
+            found = league(network_scores(rows), utility=utility, rule=rule)
             open_ = sum(not c.adjusted.settled for c in found.comparisons)
             words = f"{done} networks: {len(found.comparisons) - open_} of {len(found.comparisons)} pairs settled"
             task.update(done, words, more_pairs(list(found.comparisons), done, 0, options.networks))

@@ -6,7 +6,8 @@ import argparse
 import math
 
 from lcca.cli.options.common import natural
-from lcca.evaluation.trials.utility import Utility, utility
+from lcca.evaluation.trials.utilities import utility
+from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files import policyfile

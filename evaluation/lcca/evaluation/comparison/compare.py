@@ -18,14 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from lcca.evaluation.settling.base import FEWEST_ALIKE, Rule, Settling
 from lcca.evaluation.settling.intervals import CrossedInterval
 from lcca.evaluation.settling.judgement import Look, Verdict, judge
+from lcca.evaluation.trials.utility import Utility
 
 Level = Literal["artifact", "set"]
 Floats = NDArray[np.float64]
-
-
-def throughput_equivalent_percent(bits: float, throughput_weight: float = 1.0) -> float:
-    """Return the change of every sender's throughput, in percent, that is worth `bits` of score."""
-    return 100 * math.expm1(math.log(2) * bits / throughput_weight)
 
 
 def paper_relative_percent(difference: float, baseline_score: float) -> float:
@@ -43,15 +39,14 @@ class Comparison:
 
     Attributes:
         level: "artifact" or "set".
-        utility: name of the utility that both were scored by.
+        utility: that both were scored by.
         A: baseline: a policy's id, or a signal set's name.
         B: candidate.
-        difference: mean of B − A in `unit`.
+        difference: mean of B − A in the utility's unit.
         low: lower end of its interval: by the rule (artifact), or a t interval (set).
         high: upper end.
         baseline: mean score of A over the same pairs.
-        throughput_weight: bits of score per doubling of throughput.
-        margin: the difference that does not matter, in `unit`.
+        margin: the difference that does not matter, in that unit.
         alpha: error rate, before any adjustment for several comparisons.
         verdict: what the interval says.
         adjusted: the same with α shared among all comparisons of the campaign.
@@ -65,7 +60,6 @@ class Comparison:
         e_value: evidence against "no difference" (artifact only).
         note: what a reader must know besides.
         metric: the metric compared.
-        unit: its unit.
         adjusted_e_value: that evidence where the comparison with shared α stopped, which is later.
         rule: the rule's kind (artifact), or "t over training seeds" (set).
         e_bh: whether the difference is among the discoveries of its campaign by e-values
@@ -74,7 +68,7 @@ class Comparison:
     """
 
     level: Level
-    utility: str
+    utility: Utility
     A: str
     B: str
     difference: float
@@ -94,9 +88,7 @@ class Comparison:
     looks: int
     e_value: float | None
     note: str
-    throughput_weight: float = 1.0
     metric: str = "score_bits"
-    unit: str = "bits"
     adjusted_e_value: float | None = None
     rule: str = "t-mixture"
     e_bh: bool | None = None
@@ -111,12 +103,12 @@ class Comparison:
         ends = {"difference": self.difference, "low": self.low, "high": self.high}
         record: dict[str, Any] = {
             "level": self.level,
-            "utility": self.utility,
+            "utility": self.utility.name,
             "A": self.A,
             "B": self.B,
             "metric": self.metric,
             **{key: _number(value) for key, value in ends.items()},
-            "unit": self.unit,
+            "unit": self.utility.unit,
             "throughput_equivalent_percent": {key: self._percent(value) for key, value in ends.items()},
             "paper_relative_percent": _number(paper_relative_percent(self.difference, self.baseline)),
             "margin": self.margin,
@@ -141,10 +133,8 @@ class Comparison:
             record["history"] = [_look_json(look) for look in self.history]
         return record
 
-    def _percent(self, bits: float) -> float | None:
-        if not math.isfinite(bits) or self.throughput_weight <= 0:
-            return None
-        return throughput_equivalent_percent(bits, self.throughput_weight)
+    def _percent(self, difference: float) -> float | None:
+        return self.utility.percent(difference) if math.isfinite(difference) else None
 
 
 def _number(value: float | None) -> float | None:
@@ -162,10 +152,9 @@ def compare_artifacts(
     scores_a: ArrayLike,
     scores_b: ArrayLike,
     *,
-    utility: str,
+    utility: Utility,
     rule: Rule,
     comparisons: int = 1,
-    throughput_weight: float = 1.0,
 ) -> Comparison:
     """Compare two policies on the same (network, seed) pairs, or on as many independent ones, by a rule.
 
@@ -175,16 +164,15 @@ def compare_artifacts(
         scores_a: scores of A, one per (network, seed), in the order in which they were planned.
         scores_b: scores of B on the same ones, or on others if the rule is for independent arms. A pair
             with a NaN on either side is left out.
-        utility: name of the utility.
+        utility: of the scores; scales the margin.
         rule: when to look and what to call settled.
         comparisons: how many comparisons share α in the adjusted verdict.
-        throughput_weight: bits of score per doubling of throughput; scales the margin.
 
     Raises:
         ValueError: if the two do not have the same length.
     """
     x, y, lost = _complete_pairs(a, b, scores_a, scores_b)
-    margin = rule.margin_bits(throughput_weight)
+    margin = utility.difference(rule.margin_percent)
     run, adjusted = rule.start(margin), rule.shared_among(comparisons).start(margin)
     look, shared = run.feed_arms(x.tolist(), y.tolist()), adjusted.feed_arms(x.tolist(), y.tolist())
     ahead = run.forecast()
@@ -210,7 +198,6 @@ def compare_artifacts(
         looks=len(run.looks),
         e_value=look.e_value if look.n else None,
         note=_artifact_note(run, x.size, lost),
-        throughput_weight=throughput_weight,
         adjusted_e_value=shared.e_value if shared.n else None,
         rule=rule.kind,
         history=tuple(run.looks),
@@ -258,10 +245,9 @@ def compare_sets(
     scores_a: Mapping[int, ArrayLike],
     scores_b: Mapping[int, ArrayLike],
     *,
-    utility: str,
+    utility: Utility,
     rule: Rule,
     comparisons: int = 1,
-    throughput_weight: float = 1.0,
 ) -> Comparison:
     """Compare two signal sets over the training seeds that both have, by Student's t.
 
@@ -276,14 +262,13 @@ def compare_sets(
         scores_a: by training seed, the scores of A's policy on the test (network, seed) pairs, in the
             same order for every seed; or one mean score.
         scores_b: the same for B.
-        utility: name of the utility.
+        utility: of the scores; scales the margin.
         rule: margin and α; its schedule of looks does not apply.
         comparisons: how many comparisons share α in the adjusted verdict.
-        throughput_weight: bits of score per doubling of throughput; scales the margin.
     """
     seeds = sorted(scores_a.keys() & scores_b.keys())
     x, y = _by_seed([scores_a[s] for s in seeds], [scores_b[s] for s in seeds])
-    margin = rule.margin_bits(throughput_weight)
+    margin = utility.difference(rule.margin_percent)
     interval = CrossedInterval.of(y - x, margin)
     low, high = interval.ends(rule.alpha)
     adjusted = judge(*interval.ends(rule.alpha / max(comparisons, 1)), margin)
@@ -313,7 +298,6 @@ def compare_sets(
         looks=int(k >= 2),
         e_value=None,
         note=_set_note(k, left_out, x.shape[1], math.isfinite(low)),
-        throughput_weight=throughput_weight,
         rule="t over training seeds",
     )
 

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.sequence import Moments, half_width
+from lcca.evaluation.trials.utility import Utility
 
 
 @dataclass(frozen=True)
@@ -90,15 +91,14 @@ class League:
         }
 
 
-def league(scores: Mapping[str, ArrayLike], *, utility: str, rule: Rule, throughput_weight: float = 1.0) -> League:
+def league(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> League:
     """Return the league of policies.
 
     Args:
         scores: by policy, one score per network in bits, in the same order of networks for all; several seeds of one
             network are one score, their mean. Networks with a NaN count for nobody.
-        utility: name of the utility.
+        utility: of the scores; scales the margin.
         rule: when to look and what to call settled, with the α of all comparisons together.
-        throughput_weight: bits of score per doubling of throughput; scales the margin.
 
     Raises:
         ValueError: fewer than two policies, or scores of different length.
@@ -118,7 +118,6 @@ def league(scores: Mapping[str, ArrayLike], *, utility: str, rule: Rule, through
             utility=utility,
             rule=rule,
             comparisons=len(pairs),
-            throughput_weight=throughput_weight,
         )
         for a, b in pairs
     )

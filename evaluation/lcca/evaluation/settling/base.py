@@ -65,9 +65,9 @@ class Rule(Model, ABC):
             raise ValueError(f"ceiling must be at least first_look ({self.first_look}), got {self.ceiling}")
         return self
 
-    def margin_bits(self, throughput_weight: float = 1.0) -> float:
-        """Return the margin in bits of a score that counts `throughput_weight` bits per doubling."""
-        return throughput_weight * math.log2(1 + self.margin_percent / 100)
+    def margin_bits(self) -> float:
+        """Return the margin in bits of a score that counts one bit per doubling of throughput."""
+        return math.log2(1 + self.margin_percent / 100)
 
     def shared_among(self, comparisons: int) -> Self:
         """Return the rule with α divided by the number of comparisons (Bonferroni)."""

@@ -35,7 +35,15 @@ def run_trials(
     policy, network, seed = (i.ravel() for i in np.indices(shape))
     seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
     compiled = [engine.compile(p) for p in policies.values()]
-    batch = engine.run(compiled, listed, policy, network, seed_values, keep_delays=keep_delays)
+    batch = engine.run(
+        compiled,
+        listed,
+        policy,
+        network,
+        seed_values,
+        keep_delays=keep_delays or "delays" in utility.keeps,
+        keep_flows="flows" in utility.keeps,
+    )
     names = np.array(list(policies), dtype=object)
     errors = batch.columns.get("trial_error", np.full(batch.trials, "", dtype=object))
     identity = pd.DataFrame(

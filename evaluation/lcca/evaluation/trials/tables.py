@@ -11,7 +11,8 @@ import pandas as pd
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from lcca.evaluation.trials.utility import UTILITIES, Utility, UtilityModel
+from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel
+from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError
 
 Json = dict[str, Any]

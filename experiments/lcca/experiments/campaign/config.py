@@ -24,7 +24,7 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials.utility import UtilityModel
+from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_value

@@ -56,7 +56,7 @@ class Learner:
     def _common(self, config: CampaignConfig) -> dict[str, Any]:
         return {
             "space": config.networks.model_dump(mode="json"),
-            "utility": {"throughput": self.utility.throughput_weight, "delay": self.utility.delay_weight},
+            "utility": self.utility.content(),
             "seed": derive(config.seed, "training", self.training_seed),
             "trainer": config.trainer.model_dump(mode="json"),
             "model": config.model.model_dump(mode="json"),

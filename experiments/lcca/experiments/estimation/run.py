@@ -20,7 +20,7 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
 from lcca.evaluation.trials.running import run_flows, run_trials
 from lcca.evaluation.trials.store import TrialStore
-from lcca.evaluation.trials.utility import utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.experiments.estimation.config import EstimateBlock
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import more_trials

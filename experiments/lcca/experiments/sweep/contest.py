@@ -26,11 +26,6 @@ class Contest:
     policies: list[Chosen]
     champions: dict[str, Chosen]
 
-    @property
-    def scale(self) -> float:
-        """Bits of score per doubling of throughput; 1 where throughput has no weight."""
-        return max(self.utility.throughput_weight, 0.0) or 1.0
-
 
 def contests(chosen: list[Chosen]) -> list[Contest]:
     """Group the policies by utility and pick each candidate's champion."""
@@ -69,10 +64,9 @@ def compare_champions(config: CampaignConfig, contest: Contest, trials: pd.DataF
             champion.learner.id,
             scores(trials, base),
             scores(trials, champion.learner.id),
-            utility=contest.utility.name,
+            utility=contest.utility,
             rule=config.rule,
             comparisons=total,
-            throughput_weight=contest.scale,
         )
         for name, champion in contest.champions.items()
         if name != config.baseline
@@ -89,10 +83,9 @@ def compare_signal_sets(config: CampaignConfig, contest: Contest, trials: pd.Dat
             name,
             by_set[base],
             found,
-            utility=contest.utility.name,
+            utility=contest.utility,
             rule=config.rule,
             comparisons=total,
-            throughput_weight=contest.scale,
         )
         for name, found in by_set.items()
         if name != base

@@ -72,10 +72,9 @@ def _paired(config: CampaignConfig, contest: Contest, trials: pd.DataFrame, a: s
         b,
         scores(trials, a),
         scores(trials, b),
-        utility=contest.utility.name,
+        utility=contest.utility,
         rule=config.rule,
         comparisons=max(total, 1),
-        throughput_weight=contest.scale,
     )
 
 
@@ -87,8 +86,7 @@ def _over_seeds(
         name + ending,
         by_seed(contest, trials)[config.baseline],
         by_seed(contest, trials, ending)[name],
-        utility=contest.utility.name,
+        utility=contest.utility,
         rule=config.rule,
         comparisons=max(total, 1),
-        throughput_weight=contest.scale,
     )

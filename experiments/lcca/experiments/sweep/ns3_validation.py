@@ -117,10 +117,9 @@ def _comparisons(config: CampaignConfig, contest: Contest, real: pd.DataFrame) -
             name,
             scores(real, base),
             scores(real, name),
-            utility=contest.utility.name,
+            utility=contest.utility,
             rule=config.rule,
             comparisons=max(len(others), 1),
-            throughput_weight=max(contest.utility.throughput_weight, 0.0) or 1.0,
         )
         for name in others
     ]

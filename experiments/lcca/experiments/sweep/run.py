@@ -178,5 +178,5 @@ def _standing(pairs: int, found: list[Comparison]) -> str:
     words = []
     for c in found:
         ahead = f", likely {c.likely_n[0]}–{c.likely_n[1]} pairs" if c.likely_n else ""
-        words.append(f"{c.B.split(f'.{c.utility}.')[0]} {c.verdict.name}{ahead}")
+        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]} {c.verdict.name}{ahead}")
     return f"{pairs} pairs: " + "; ".join(words)

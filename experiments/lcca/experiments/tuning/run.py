@@ -23,7 +23,7 @@ from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.running import aligned_scores, network_rows, run_trials
 from lcca.evaluation.trials.store import TrialStore
-from lcca.evaluation.trials.utility import UtilityModel
+from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.config import TestConfig
 from lcca.experiments.runs.folder import COMPLETE, LOCK, LockedFolder, read_json
 from lcca.experiments.runs.progress import Reporter
@@ -283,9 +283,8 @@ def _compare(config: TuningConfig, rows: pd.DataFrame) -> Comparison:
         TUNED,
         aligned_scores(rows, DEFAULT).to_numpy(),
         aligned_scores(rows, TUNED).to_numpy(),
-        utility=config.utility.name,
+        utility=config.utility.build(),
         rule=config.rule,
-        throughput_weight=config.utility.throughput_weight or 1.0,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.gym_envs.batch.agent_slots import Lanes, Rules
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
@@ -32,10 +33,12 @@ def space_at(space: NetworkSpace, config: DrlConfig, share: float) -> NetworkSpa
 
 def lanes_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_: int, seed: int) -> Lanes:
     """Return the lanes of a round, reset. Equal arguments give equal lanes; the number of threads changes nothing."""
-    weights = task.utility
+    wanted = task.utility
+    if not isinstance(wanted, ThroughputDelay):
+        raise InputError(f"utility {wanted.name}: agents learn throughput and delay alone; use trainer.kind rplus")
     rules = Rules(
         agent,
-        config.reward.build(weights.throughput_weight, weights.delay_weight),
+        config.reward.build(wanted.throughput_weight, wanted.delay_weight),
         duration=engine.duration,
         model=engine.model,
         patience=config.patience,

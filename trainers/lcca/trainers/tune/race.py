@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.settling.sequence import Moments, half_width
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utility import FLOOR_DELAY_US, FLOOR_THROUGHPUT, Utility
+from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
@@ -45,7 +45,7 @@ class Course:
     @property
     def floor(self) -> float:
         """Score of a trial that failed, in bits: as if every sender had starved."""
-        return float(self.utility.of(FLOOR_THROUGHPUT, FLOOR_DELAY_US))
+        return self.utility.worst
 
     def blocks(self) -> list[int]:
         """Return the numbers of networks after which candidates are looked at, the last one all."""

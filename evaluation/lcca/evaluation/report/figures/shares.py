@@ -48,10 +48,9 @@ def _row(section: WhereSection, pair: NetworkPair, metric: str, utility: Utility
 
 
 def _role(metric: str, utility: Utility | None) -> str:
-    if metric not in OUTPUTS or utility is None or utility.throughput_weight == utility.delay_weight:
+    if metric not in OUTPUTS or utility is None or not utility.emphasis:
         return ""
-    heavy = OUTPUTS[utility.delay_weight > utility.throughput_weight]
-    return "primary" if metric == heavy else "secondary"
+    return "primary" if metric == utility.emphasis else "secondary"
 
 
 @drawing

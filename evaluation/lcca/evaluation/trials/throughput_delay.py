@@ -1,0 +1,214 @@
+"""The utility of a sender and the score of a trial (paper §4.2, Eq. 1), for thousands of trials at once.
+
+A sender's utility is c_t·log2(T) − c_d·log2(D / 100), in bits, where
+
+- T is its throughput share: packets received per µs of fair share, a µs being shared equally among
+  the senders that are on;
+- D is the mean delay of its packets, from sending to receipt, in µs.
+
+A trial's score is the mean over its counted senders. Two things keep it finite and fair:
+
+- **Floor.** T counts as at least `FLOOR_THROUGHPUT`. A sender that was on but received nothing is
+  starved: it counts with T = `FLOOR_THROUGHPUT` and D = `FLOOR_DELAY_US`, and is reported.
+- **Not counted** are senders that had no share of time (never on), and those that received nothing
+  because they first came on too late for a packet to arrive, later than the trial's duration less
+  (rtt + 1/link_rate).
+
+A trial without any counted sender has the score NaN: it says nothing. Average with `numpy.nanmean`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lcca.evaluation.trials.utility import Floats, TrialScores
+from lcca.remy_plus.engine import Batch
+
+FLOOR_THROUGHPUT = 2.0**-10  # packets/µs
+FLOOR_DELAY_US = 3200.0  # µs; with the throughput floor a starved sender scores −15 bits (default weights)
+REFERENCE_DELAY_US = 100.0  # µs; R+'s constant, it only moves the zero of the score
+
+
+@dataclass(frozen=True)
+class ThroughputDelay:
+    """What a sender wants: c_t·log2(T) − c_d·log2(D / 100).
+
+    Attributes:
+        name: how reports call it.
+        throughput_weight: c_t, bits per doubling of the throughput share.
+        delay_weight: c_d, bits per halving of the mean delay.
+    """
+
+    name: str
+    throughput_weight: float
+    delay_weight: float
+
+    def of(self, throughput_share: ArrayLike, delay_us: ArrayLike) -> Floats:
+        """Return the utility of each sender in bits, with the throughput floored (packets/µs and µs)."""
+        throughput = np.log2(np.maximum(throughput_share, FLOOR_THROUGHPUT))
+        delay = np.log2(np.asarray(delay_us, dtype=np.float64) / REFERENCE_DELAY_US)
+        bits: Floats = self.throughput_weight * throughput - self.delay_weight * delay
+        return bits
+
+    unit: ClassVar[str] = "bits"
+    keeps: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def worst(self) -> float:
+        """The score of a trial in which every sender starved, in bits."""
+        return float(self.of(FLOOR_THROUGHPUT, FLOOR_DELAY_US))
+
+    @property
+    def emphasis(self) -> str:
+        """The column that weighs more, or nothing where both weigh the same."""
+        if self.throughput_weight == self.delay_weight:
+            return ""
+        return "throughput_share" if self.throughput_weight > self.delay_weight else "delay_us"
+
+    def score(self, batch: Batch) -> TrialScores:
+        """Score every trial of a batch."""
+        return score_trials(self, sender_totals(batch))
+
+    def percent(self, difference: float) -> float:
+        """Return the change of every sender's throughput, in per cent, that is worth a difference in bits."""
+        return 100 * math.expm1(math.log(2) * difference / self._doubling)
+
+    def difference(self, percent: float) -> float:
+        """Return the difference in bits that a change of every sender's throughput, in per cent, is worth."""
+        return self._doubling * math.log2(1 + percent / 100)
+
+    def content(self) -> dict[str, Any]:
+        """Return the weights."""
+        return {"throughput": self.throughput_weight, "delay": self.delay_weight}
+
+    @property
+    def _doubling(self) -> float:
+        """Bits per doubling of the throughput; 1 where throughput has no weight."""
+        return self.throughput_weight or 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class SenderTotals:
+    """What each sender of a batch of trials got: flat arrays, one entry per sender.
+
+    Attributes:
+        delivered: packets received.
+        delay_sum_us: sum of their delays, µs.
+        share_us: µs of fair share: the integral of dt / (senders that are on) while it was on.
+        first_on_us: when it first came on, µs; infinite or NaN if never.
+        trial: index of its trial, from 0 to trials − 1, in any order.
+        latest_start_us: per trial, duration − (rtt + 1/link_rate): a sender that came on later could not
+            receive anything.
+    """
+
+    delivered: NDArray[np.int64] | Floats
+    delay_sum_us: Floats
+    share_us: Floats
+    first_on_us: Floats
+    trial: NDArray[np.integer[Any]]
+    latest_start_us: Floats
+
+    @property
+    def trials(self) -> int:
+        """Number of trials."""
+        return int(self.latest_start_us.size)
+
+    def counted(self) -> NDArray[np.bool_]:
+        """Tell which senders count in the score."""
+        on = (self.share_us > 0) & np.isfinite(self.first_on_us)
+        in_time = self.first_on_us <= self.latest_start_us[self.trial]
+        counted: NDArray[np.bool_] = on & ((self.delivered > 0) | in_time)
+        return counted
+
+
+def latest_start_us(duration_us: ArrayLike, rtt: ArrayLike, link_rate: ArrayLike) -> Floats:
+    """Return the last time at which a packet can be sent and still arrive, per trial."""
+    rtt, link_rate = np.asarray(rtt, dtype=np.float64), np.asarray(link_rate, dtype=np.float64)
+    latest: Floats = np.asarray(duration_us, dtype=np.float64) - (rtt + 1 / link_rate)
+    return latest
+
+
+def score_trials(wanted: ThroughputDelay, senders: SenderTotals) -> TrialScores:
+    """Score every trial of a batch."""
+    counted = senders.counted()
+    delivered = senders.delivered[counted]
+    trial = senders.trial[counted]
+    starved = delivered == 0
+    throughput = delivered / senders.share_us[counted]
+    delay = np.where(starved, FLOOR_DELAY_US, senders.delay_sum_us[counted] / np.maximum(delivered, 1))
+    bits = wanted.of(throughput, delay)
+    n = np.bincount(trial, minlength=senders.trials)
+    return TrialScores(
+        score_bits=_means(bits, trial, n),
+        starved=np.bincount(trial[starved], minlength=senders.trials),
+        senders_counted=n,
+    )
+
+
+def _means(values: Floats, trial: NDArray[np.integer[Any]], n: NDArray[np.int64]) -> Floats:
+    """Return the mean of `values` per trial, NaN where a trial has none."""
+    sums = np.bincount(trial, weights=values, minlength=n.size)
+    means: Floats = np.divide(sums, n, out=np.full(n.size, np.nan), where=n > 0)
+    return means
+
+
+@dataclass(frozen=True, eq=False)
+class TrialMeans:
+    """Per trial, without any floor.
+
+    Attributes:
+        throughput_share: mean T over counted senders, packets/µs; a starved one counts as 0.
+        delay_us: mean over senders of their mean delay, over those that received something.
+        fairness: standard deviation (n in the denominator) over counted senders of T / link_rate; NaN
+            with fewer than two.
+    """
+
+    throughput_share: Floats
+    delay_us: Floats
+    fairness: Floats
+
+
+def mean_trials(senders: SenderTotals, link_rate: ArrayLike) -> TrialMeans:
+    """Return throughput, delay and fairness of every trial; `link_rate` (packets/µs) is per trial."""
+    counted = senders.counted()
+    trial, trials = senders.trial[counted], senders.trials
+    throughput = senders.delivered[counted] / senders.share_us[counted]
+    n = np.bincount(trial, minlength=trials)
+    mean = _means(throughput, trial, n)
+    variance = _means((throughput - mean[trial]) ** 2, trial, n)
+    served = counted & (senders.delivered > 0)
+    delay = senders.delay_sum_us[served] / senders.delivered[served]
+    n_served = np.bincount(senders.trial[served], minlength=trials)
+    spread = np.sqrt(variance) / np.asarray(link_rate, dtype=np.float64)
+    return TrialMeans(
+        throughput_share=mean,
+        delay_us=_means(delay, senders.trial[served], n_served),
+        fairness=np.where(n >= 2, spread, np.nan),
+    )
+
+
+def sender_totals(batch: Batch) -> SenderTotals:
+    """Return the batch's senders in the form that utilities are computed from.
+
+    Packets whose acknowledgement was dropped count as delivered, with the mean delay of the sender's other ones; a
+    sender that never heard of any counts as one that received nothing.
+    """
+    networks, index = batch.networks, batch.network_index
+    delivered = batch.floats("sender_delivered")
+    heard = delivered - batch.floats("sender_acks_dropped") if "sender_acks_dropped" in batch.columns else delivered
+    unheard = np.divide(delivered, heard, out=np.ones_like(heard), where=heard > 0)  # 1 on a plain dumbbell
+    return SenderTotals(
+        delivered=np.where(heard > 0, delivered, 0.0),
+        delay_sum_us=batch.floats("sender_delay_sum_us") * unheard,
+        share_us=batch.floats("sender_share_us"),
+        first_on_us=batch.floats("sender_first_on_us"),
+        trial=batch.sender_trial,
+        latest_start_us=latest_start_us(
+            batch.duration, networks.rtt[index] + batch.further_service_us, networks.link_rate[index]
+        ),
+    )

@@ -1,0 +1,73 @@
+"""The utilities that are here, by name and as a campaign's file gives them."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from lcca.evaluation.trials.throughput_delay import ThroughputDelay
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.model import Model
+
+UTILITIES = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            ThroughputDelay("default", 1, 1),
+            ThroughputDelay("2t", 2, 1),
+            ThroughputDelay("2d", 1, 2),
+            ThroughputDelay("100t", 100, 1),
+            ThroughputDelay("100d", 1, 100),
+        )
+    }
+)
+
+
+DEFAULT = UTILITIES["default"]
+"""Throughput and delay with equal weights."""
+
+
+def utility(name: str) -> ThroughputDelay:
+    """Return one of the five utilities of the paper by its name.
+
+    Raises:
+        InputError: if there is none of that name, with a suggestion.
+    """
+    if name in UTILITIES:
+        return UTILITIES[name]
+    raise InputError(f"unknown utility '{name}'{did_you_mean(name, UTILITIES)}")
+
+
+class UtilityModel(Model):
+    """A utility as a campaign's file gives it: one of the five names, or a name with two weights."""
+
+    name: str = Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")
+    throughput_weight: float = Field(ge=0)
+    delay_weight: float = Field(ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in_by_name(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            value = {"name": value}
+        if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+            return value
+        if value.keys() & {"throughput_weight", "delay_weight"}:
+            return value
+        known = utility(value["name"])
+        weights = {"throughput_weight": known.throughput_weight, "delay_weight": known.delay_weight}
+        return {**value, **weights}
+
+    @model_validator(mode="after")
+    def _weights_make_sense(self) -> UtilityModel:
+        if self.throughput_weight == 0 and self.delay_weight == 0:
+            raise ValueError("throughput_weight and delay_weight must not both be 0")
+        if self.name in UTILITIES and self.build() != UTILITIES[self.name]:
+            raise ValueError(f"'{self.name}' has other weights in the paper; choose another name")
+        return self
+
+    def build(self) -> ThroughputDelay:
+        """Return the utility itself."""
+        return ThroughputDelay(self.name, self.throughput_weight, self.delay_weight)
