@@ -83,7 +83,7 @@ def test_a_second_implementation_agrees(throughput, delay):
     """A fixed window among others: mean utility, throughput and delay over flows, each in bits.
 
     Nothing is lost: TCP sends again what the engine's sender gives up, so that flows whose first window is lost whole
-    starve in the engine alone (docs/ns3.md).
+    starve in the engine alone (docs/how-to/ns3.md).
     """
     agent = agent_with("e2e", 1, EVERY_ACK, TableSteering(((20, 0, 0),)))
     reward = Reward("gain", throughput_weight=throughput, delay_weight=delay)

@@ -228,7 +228,7 @@ def test_every_aggregation_is_spoken(agg):
 
 
 def test_the_documentation_s_candidate_is_what_it_says(tmp_path):
-    text = (Path(__file__).parents[3] / "docs" / "headers.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "headers.md").read_text(encoding="utf-8")
     example = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert example is not None
     found = read(tmp_path, example[1])

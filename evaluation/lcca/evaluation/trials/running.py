@@ -28,7 +28,7 @@ def run_trials(
     """Run every policy on every network with every seed and return the trials table.
 
     Policies meet the same traffic on the same (network, seed): common random numbers. Rows are ordered by policy,
-    network, seed. Columns and units: `docs/formats.md`.
+    network, seed. Columns and units: `docs/reference/formats.md`.
     """
     listed = NetworkList(networks)
     shape = (len(policies), len(listed), len(seeds))

@@ -24,7 +24,7 @@ def trial_scores(batch: Batch, utility: Utility) -> Floats:
 
 
 def trial_rows(batch: Batch, utility: Utility) -> pd.DataFrame:
-    """Return the measured columns of the trials table, one row per trial (see `docs/formats.md` for units).
+    """Return the measured columns of the trials table, one row per trial (see `docs/reference/formats.md` for units).
 
     Percentiles need a batch that kept its delays; without, they are NaN.
     """

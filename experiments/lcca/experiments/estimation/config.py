@@ -13,7 +13,7 @@ EstimateMethod = Literal["model-free", "model-based"]
 
 
 class ImportanceBlock(ImportanceOptions):
-    """How importance sampling is done; see `docs/importance.md`.
+    """How importance sampling is done; see `docs/background/importance.md`.
 
     Attributes:
         size_model: what flow sizes are drawn from: their table, or CCEval's lognormal fitted to it (§5), which is

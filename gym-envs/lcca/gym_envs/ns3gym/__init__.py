@@ -1,7 +1,7 @@
 """The ns3-gym wire protocol, both ends: our agents drive its simulations, and its agents drive our environments.
 
 `RemoteSimulation` is the agent's end, a Gymnasium environment. `ServedEnvironment` is the simulation's end, around any
-Gymnasium environment. The protocol is that of github.com/tkn-tub/ns3-gym, written from its facts; see docs/ns3-gym.md.
+Gymnasium environment. The protocol is that of github.com/tkn-tub/ns3-gym, written from its facts; see docs/how-to/ns3-gym.md.
 
 Importing this registers ``lcca/Ns3Gym-v0`` with Gymnasium where that is installed.
 """

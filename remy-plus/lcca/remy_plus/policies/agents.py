@@ -3,7 +3,7 @@
 An `Agent` is everything that a network has to be run with beside its weights: which signals it sees and with how much
 history, when it decides, and what its numbers mean. The maps themselves are the engine's (``agent.hpp``), so that the
 environments in which a network is trained and the policy that runs it afterwards cannot disagree. They are written down
-in `docs/environments.md`.
+in `docs/reference/environments.md`.
 """
 
 from __future__ import annotations

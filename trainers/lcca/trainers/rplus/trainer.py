@@ -1,7 +1,7 @@
 """The R+ round: improve the used rules, split the most used one, check for a regression; then the next round.
 
 Every step draws networks of its own, named by the step, so a search can stop between two steps and go on later with
-the same bits. Where R+ and this search differ is told in `docs/rplus.md`.
+the same bits. Where R+ and this search differ is told in `docs/background/rplus.md`.
 """
 
 from __future__ import annotations
