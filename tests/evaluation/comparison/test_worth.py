@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.comparison.compare import Comparison, compare_artifacts, compare_sets
-from lcca.evaluation.comparison.net_benefit import Worth, best_of, choose, front
+from lcca.evaluation.comparison.net_benefit import NetBenefit, best_of, choose, front
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
 
@@ -18,11 +18,11 @@ def against(a: np.ndarray, b: np.ndarray) -> Comparison:
     return compare_artifacts("A", f"B{next(NUMBERS)}", a, b, utility=DEFAULT, rule=RULE)
 
 
-def worth(header: str, wire_bytes: int, net: float, spread: float = 0.1) -> Worth:
+def worth(header: str, wire_bytes: int, net: float, spread: float = 0.1) -> NetBenefit:
     noise = np.random.default_rng(next(NUMBERS)).normal(0, spread, 1000)
     compared = against(np.zeros(1000), net + noise - noise.mean())
     of_sets = compare_sets("A", "B", {1: [0.0]}, {1: [net]}, utility=DEFAULT, rule=RULE)
-    return Worth(header, header, "default", wire_bytes, 0, 1500, compared, None, compared, of_sets, of_sets)
+    return NetBenefit(header, header, "default", wire_bytes, 0, 1500, compared, None, compared, of_sets, of_sets)
 
 
 def test_the_front_has_what_none_beats_in_both() -> None:

@@ -28,7 +28,7 @@ MOMENTS: dict[str, tuple[Moment, int]] = {
     "the first training": (files("training/*.json"), 1),
     "a later training": (files("training/*.json"), 3),
     "validation": (files("trials/part-validation-*"), 1),
-    "testing": (files("trials/part-test-*"), 2),
+    "testing": (files("trials/part-test*"), 2),
     "reporting": (said("drawing the report"), 1),
 }
 
@@ -70,7 +70,7 @@ def test_the_summary_tells_what_was_found(finished: Path) -> None:
 
 def test_the_summary_agrees_with_the_trials(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
-    trials = TrialStore(finished / "trials").all("test-")
+    trials = TrialStore(finished / "trials").all("test~")
     for policy in summary["policies"]:
         rows = trials[trials["policy"] == policy["id"]]
         assert policy["test"]["score_bits"] == pytest.approx(rows["score_bits"].mean())
@@ -82,7 +82,7 @@ def test_the_summary_agrees_with_the_trials(finished: Path) -> None:
 
 def test_training_validation_and_test_networks_are_different(finished: Path) -> None:
     store = TrialStore(finished / "trials")
-    assert set(store.all("validation-")["seed"]).isdisjoint(store.all("test-")["seed"])
+    assert set(store.all("validation-")["seed"]).isdisjoint(store.all("test~")["seed"])
 
 
 def test_the_chosen_checkpoint_is_the_best_on_the_validation_networks(finished: Path) -> None:
@@ -178,7 +178,7 @@ def unfinished(run: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_report")
-@pytest.mark.parametrize("part", ["part-test-default-00001", "part-validation-loss+rtt.default.s1"])
+@pytest.mark.parametrize("part", ["part-test~default~00001", "part-validation-loss+rtt.default.s1"])
 @pytest.mark.parametrize("damage", ["halved", "emptied", "one bit"])
 def test_a_damaged_part_of_the_trials_is_one_error_with_its_mend(
     finished: Path, copied: Path, tiny: Path, lcca: RunCommand, part: str, damage: str
@@ -293,7 +293,7 @@ def test_testing_stops_when_every_comparison_is_settled(tiny: Path, lcca: RunCom
     answer = lcca("sweep", tiny, "--out", run, "--set", "settle.margin_percent=900", "--json")
     (artifact, *_) = answer.json()["comparisons"]
     assert (artifact["verdict"], artifact["n"]) == ("equivalent", 20)
-    assert [file.name for file in sorted((run / "trials").glob("part-test-*"))] == ["part-test-default-00000.parquet"]
+    assert [file.name for file in sorted((run / "trials").glob("part-test*"))] == ["part-test~default~00000.parquet"]
 
 
 def test_progress_on_a_plain_output_is_sparse(finished: Path) -> None:

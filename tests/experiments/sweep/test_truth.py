@@ -68,7 +68,7 @@ def test_a_resumed_check_gives_the_same_bytes(run):
     for name in ("summary.json", "verdicts.json", "report.html"):
         (again / name).unlink()
     lost = [
-        p for what in ("ns3-default-line", "validation-ns3-queue") for p in again.glob(f"trials/part-{what}*.parquet")
+        p for what in ("ns3~default~line", "validation-ns3-queue") for p in again.glob(f"trials/part-{what}*.parquet")
     ]
     assert len(lost) == 3
     for part in lost:

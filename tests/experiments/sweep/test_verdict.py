@@ -38,9 +38,9 @@ def test_changed_verdicts_are_found(lcca: RunCommand, copied: Path) -> None:
 
 def test_a_changed_trial_is_found(lcca: RunCommand, copied: Path) -> None:
     store = TrialStore(copied / "trials")
-    rows = store.read("test-default-00000")
+    rows = store.read("test~default~00000")
     rows.loc[0, "score_bits"] += 0.5
-    store.add("test-default-00000", rows)
+    store.add("test~default~00000", rows)
     answer = lcca("verdict", copied, "--json")
     assert answer.status == 1
     assert answer.json() != json.loads((copied / "verdicts.json").read_text())
@@ -50,7 +50,7 @@ def test_a_changed_trial_is_found(lcca: RunCommand, copied: Path) -> None:
     ("lost", "message"),
     [
         ("part-validation-loss+rtt.default.s1", "loss+rtt.default.s1 has not been validated yet"),
-        ("part-test-default-*", "no test trials for utility default"),
+        ("part-test~default~*", "no test trials for utility default"),
     ],
 )
 def test_an_unfinished_run_is_one_error_with_its_mend(lcca: RunCommand, copied: Path, lost: str, message: str) -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign
-from lcca.experiments.runs.folder import RunFolder
-from lcca.experiments.sweep.per_network import where_network_rows, where_networks
+from lcca.experiments.sweep.per_network import repeated_networks
 
 from ...conftest import RunCommand
 
@@ -24,7 +23,7 @@ def run(lcca: RunCommand, tiny: Path, no_report: None) -> Path:
 
 
 def test_champions_meet_every_network_with_every_seed(run: Path) -> None:
-    rows = TrialStore(run / "trials").read("where-default")
+    rows = TrialStore(run / "trials").read("where~default")
     summary = json.loads((run / "summary.json").read_text())
     assert set(rows["policy"]) == {p["id"] for p in summary["policies"] if p["champion"]}
     assert (rows.groupby(["policy", "network", "seed"]).size() == 1).all()
@@ -34,12 +33,12 @@ def test_champions_meet_every_network_with_every_seed(run: Path) -> None:
 
 def test_its_networks_and_seeds_are_no_other_phases(run: Path) -> None:
     store = TrialStore(run / "trials")
-    seeds = set(store.read("where-default")["seed"])
-    for phase in ("test-", "validation-"):
+    seeds = set(store.read("where~default")["seed"])
+    for phase in ("test", "validation"):
         assert seeds.isdisjoint(store.all(phase)["seed"])
     config = read_campaign(run / "config.yaml")
     assert config.where is not None
-    networks = where_networks(RunFolder(run, config), config.where)
+    networks = repeated_networks(config)
     listed = pd.read_parquet(run / "where-networks.parquet")
     assert listed["network"].tolist() == [n.id for n in networks]
     assert listed["rtt"].tolist() == [n.rtt for n in networks]
@@ -48,7 +47,7 @@ def test_its_networks_and_seeds_are_no_other_phases(run: Path) -> None:
 def test_they_are_run_once_and_counted(run: Path, tiny: Path, lcca: RunCommand) -> None:
     costs = {cost["name"]: cost["trials"] for cost in json.loads((run / "costs.json").read_text())["phases"]}
     assert costs["where"] == 2 * 5 * 3
-    part = run / "trials" / "part-where-default.parquet"
+    part = run / "trials" / "part-where~default.parquet"
     before, when = part.read_bytes(), part.stat().st_mtime_ns
     (run / "summary.json").unlink()
     assert lcca("sweep", tiny, "--out", run, *WHERE, "--resume").status == 0
@@ -60,6 +59,5 @@ def test_they_are_run_once_and_counted(run: Path, tiny: Path, lcca: RunCommand) 
 
 
 def test_a_campaign_without_it_has_none(finished: Path) -> None:
-    folder = RunFolder(finished, read_campaign(finished / "config.yaml"))
-    assert where_network_rows(folder).empty
-    assert not list(finished.glob("trials/part-where-*")) and not (finished / "where-networks.parquet").exists()
+    assert not repeated_networks(read_campaign(finished / "config.yaml"))
+    assert not list(finished.glob("trials/part-where*")) and not (finished / "where-networks.parquet").exists()

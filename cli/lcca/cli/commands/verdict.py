@@ -12,9 +12,10 @@ from lcca.cli.tables import print_verdicts
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign, require
 from lcca.experiments.campaign.plan import learners
+from lcca.experiments.runs.blocks import part_name
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
-from lcca.experiments.sweep.contest import contests
+from lcca.experiments.sweep.groups import groups
 from lcca.experiments.sweep.selection import choose
 from lcca.experiments.sweep.summary import all_comparisons, verdicts
 from lcca.experiments.sweep.training import engine_of
@@ -57,8 +58,8 @@ def verdicts_of(path: Path) -> dict[str, Any]:
             f"{path}: {learner.id} has not been validated yet; finish the run with lcca sweep --resume",
         )
     chosen = [choose(folder, learner, engine_of(config, 1), Costs(folder)) for learner in plan]
-    groups = contests(chosen)
-    trials = {g.utility.name: store.all(f"test-{g.utility.name}-") for g in groups}
+    found = groups(config, chosen)
+    trials = {g.utility.name: store.all(part_name("test", g.utility.name, "")) for g in found}
     for name, rows in trials.items():
         require(len(rows) > 0, f"{path}: no test trials for utility {name}; finish the run with lcca sweep --resume")
-    return verdicts(all_comparisons(config, groups, trials))
+    return verdicts(all_comparisons(found, trials))

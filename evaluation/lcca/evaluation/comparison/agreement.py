@@ -156,6 +156,14 @@ class OrderFlip:
         """Whether the second simulator is sure of its order."""
         return self.second_low > 0 or self.second_high < 0
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as JSON values; the first simulator is the fast engine, the second ns-3."""
+        return {
+            "engine_prefers": self.better_in_first,
+            "ns3_prefers": self.better_in_second,
+            "settled": self.matters,
+        }
+
 
 def order_flips(first: pd.DataFrame, second: pd.DataFrame) -> list[OrderFlip]:
     """Return the pairs of policies whose mean scores are ordered differently in two simulators."""
@@ -169,5 +177,5 @@ def _flip(wide: Sequence[pd.DataFrame], a: str, b: str) -> OrderFlip | None:
     second, low, high = t_interval((wide[1][b] - wide[1][a]).to_numpy())
     if first * second >= 0:
         return None
-    ahead, behind = (b, a) if first > 0 else (a, b)
-    return OrderFlip(ahead, behind, first, second, low, high)
+    better, worse = (b, a) if first > 0 else (a, b)
+    return OrderFlip(better, worse, first, second, low, high)

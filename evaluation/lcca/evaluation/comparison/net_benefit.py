@@ -22,7 +22,7 @@ CHARGED = "+bytes"
 
 
 @dataclass(frozen=True)
-class Worth:
+class NetBenefit:
     """One header under one utility.
 
     Attributes:
@@ -76,13 +76,13 @@ class Choice:
     front: tuple[str, ...]
 
 
-def best_of(rows: Sequence[Worth]) -> Worth | None:
+def best_of(rows: Sequence[NetBenefit]) -> NetBenefit | None:
     """Return the header with the largest net worth of those that are settled better than the baseline."""
     good = [row for row in rows if row.net.verdict.name == "better"]
     return max(good, key=lambda row: (row.net.difference, -row.wire_bytes), default=None)
 
 
-def choose(utility: str, rows: Sequence[Worth], rivals: Sequence[tuple[Worth, Comparison]]) -> Choice:
+def choose(utility: str, rows: Sequence[NetBenefit], rivals: Sequence[tuple[NetBenefit, Comparison]]) -> Choice:
     """Return which header to take.
 
     Args:
@@ -99,7 +99,7 @@ def choose(utility: str, rows: Sequence[Worth], rivals: Sequence[tuple[Worth, Co
     return Choice(utility, best.header, take.header, front(rows))
 
 
-def front(rows: Sequence[Worth]) -> tuple[str, ...]:
+def front(rows: Sequence[NetBenefit]) -> tuple[str, ...]:
     """Return the headers on the Pareto front of net worth against bytes; the baseline has 0 of both."""
     found: list[str] = []
     highest = 0.0
@@ -110,5 +110,5 @@ def front(rows: Sequence[Worth]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _cheaper(row: Worth, than: Worth) -> bool:
+def _cheaper(row: NetBenefit, than: NetBenefit) -> bool:
     return row.wire_bytes < than.wire_bytes

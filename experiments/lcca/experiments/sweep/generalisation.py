@@ -1,78 +1,63 @@
-"""Champions on networks of another kind than those they learnt on: robustness and generalisation."""
+"""Generalisation tests: the selected policies on networks of another kind than those they learnt on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.store import TrialStore
-from lcca.experiments.campaign.config import CampaignConfig, ElsewhereConfig
-from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder
+from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.contest import Contest, compare_champions
-from lcca.remy_plus.engine import Engine
+from lcca.experiments.sweep.groups import Group
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig, ElsewhereConfig
+    from lcca.remy_plus.engine import Engine
 
 
-def run_elsewhere(
-    folder: RunFolder,
-    contest: Contest,
+def run_generalisation(
+    config: CampaignConfig,
+    group: Group,
     condition: ElsewhereConfig,
     engine: Engine,
-    costs: Costs,
+    phase: Phase,
     tell: Callable[[int, list[Comparison]], None],
 ) -> dict[str, Any]:
-    """Run all champions under a condition until their comparisons are settled or its pairs are used up.
+    """Run all selected policies under a condition until their comparisons are settled or its pairs are used up.
 
     Headers have their bytes charged. All policies meet the same networks and traffic.
 
     Returns:
-        What summary.json says of the condition.
+        What summary.json holds about the condition.
     """
-    config, store = folder.config, TrialStore(folder.path / "trials")
     space = condition.space(config.networks)
-    there = Engine(space.duration, engine.model, engine.jobs, engine.runner)
+    simulator = replace(engine, duration=space.duration)
     seed = derive(config.seed, "elsewhere", condition.name)
-    policies = {c.learner.id: c.charged for c in contest.champions.values()}
-    blocks: list[pd.DataFrame] = []
-    found: list[Comparison] = []
-    for number in count():
-        first = number * config.test.block
-        size = min(config.test.block, condition.pairs - first)
-        if size <= 0:
-            break
-        part = f"elsewhere-{contest.utility.name}-{condition.name}-{number:05d}"
-        if not store.has(part):
-            with costs.phase("elsewhere") as cost:
-                networks = space.draw(seed, size, first_id=first)
-                rows = run_trials(there, policies, networks, [seed], contest.utility)
-                store.add(part, rows.assign(phase="elsewhere"))
-                cost.trials += len(rows)
-                cost.packets += int(rows["packets_delivered"].sum())
-        blocks.append(store.read(part))
-        found = _comparisons(config, contest, pd.concat(blocks, ignore_index=True))
-        tell(first + size, found)
-        if found and all(c.verdict.settled for c in found):
-            break
-    return _content(contest, condition, pd.concat(blocks, ignore_index=True), found)
+    policies = {c.learner.id: c.charged for c in group.selected.values()}
+    total = len(config.elsewhere) * len(group.others)
+
+    def run(block: Block) -> pd.DataFrame:
+        networks = space.draw(seed, block.size, first_id=block.first)
+        return run_trials(simulator, policies, networks, [seed], group.utility)
+
+    def decide(parts: Sequence[pd.DataFrame], _: int) -> Decision[list[Comparison]]:
+        found = group.compare_selected(pd.concat(parts, ignore_index=True), total)
+        return Decision(found, bool(found) and all(c.verdict.settled for c in found))
+
+    plan, keep = equal_blocks(config.test.block, condition.pairs), phase.blocks(group.utility.name, condition.name)
+    parts, found = run_blocks(plan, run, decide, keep=keep, tell=tell)
+    return _content(group, condition, pd.concat(parts, ignore_index=True), found)
 
 
-def _comparisons(config: CampaignConfig, contest: Contest, trials: pd.DataFrame) -> list[Comparison]:
-    total = len(config.elsewhere) * (len(contest.champions) - 1)
-    return compare_champions(config, contest, trials, max(total, 1))
-
-
-def _content(
-    contest: Contest, condition: ElsewhereConfig, trials: pd.DataFrame, found: list[Comparison]
-) -> dict[str, Any]:
+def _content(group: Group, condition: ElsewhereConfig, trials: pd.DataFrame, found: list[Comparison]) -> dict[str, Any]:
     return {
         "condition": condition.name,
-        "utility": contest.utility.name,
+        "utility": group.utility.name,
         "pairs": int(trials["network"].nunique()),
         "failed": int((trials["status"] != "ok").sum()),
         "mean_score_bits": {

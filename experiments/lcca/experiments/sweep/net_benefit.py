@@ -1,92 +1,69 @@
-"""The worth of a campaign's headers, from its test trials."""
+"""The net benefit of a campaign's headers, from its test trials."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts, compare_sets
-from lcca.evaluation.comparison.net_benefit import CHARGED, Choice, Worth, best_of, choose
-from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.sweep.contest import Contest, by_seed, scores
-from lcca.experiments.sweep.selection import Chosen
+from lcca.evaluation.comparison.net_benefit import CHARGED, NetBenefit, best_of, choose
+from lcca.experiments.sweep.groups import Group
+
+if TYPE_CHECKING:
+    from lcca.experiments.sweep.selection import Chosen
 
 
-def header_worth(config: CampaignConfig, contest: Contest, trials: pd.DataFrame, total: int) -> list[Worth]:
-    """Return the worth of every header; `total` comparisons share α in the adjusted verdicts."""
-    own = [c for c in contest.champions.values() if c.learner.candidate.header is not None]
-    return [_worth(config, contest, trials, champion, total) for champion in own]
+def header_benefits(group: Group, trials: pd.DataFrame, total: int) -> list[NetBenefit]:
+    """Return the net benefit of every header; `total` comparisons share α in the adjusted verdicts."""
+    own = [c for c in group.selected.values() if c.learner.candidate.header is not None]
+    return [_benefit(group, trials, each, total) for each in own]
 
 
-def header_choice(
-    config: CampaignConfig, contest: Contest, trials: pd.DataFrame, rows: list[Worth]
-) -> tuple[Choice, list[Comparison]]:
+def benefits_content(
+    groups: Sequence[Group], trials: dict[str, pd.DataFrame], headers: int, packet_bytes: int
+) -> dict[str, Any]:
+    """Return what summary.json holds about headers.
+
+    Args:
+        groups: the policies under each utility.
+        trials: of the test, by utility.
+        headers: how many there are.
+        packet_bytes: of a data packet without them.
+    """
+    rows, choices = [], []
+    for group in groups:
+        tested = trials[group.utility.name]
+        own = header_benefits(group, tested, len(groups) * headers)
+        rows += [row.to_json() for row in own]
+        choices.append(_choice(group, tested, own))
+    return {"baseline": groups[0].baseline, "packet_bytes": packet_bytes, "rows": rows, "choices": choices}
+
+
+def _choice(group: Group, trials: pd.DataFrame, rows: list[NetBenefit]) -> dict[str, Any]:
     """Return which header to take, and the comparisons of the others (B) with the best one (A)."""
     best = best_of(rows)
     others = [row for row in rows if best is not None and row.header != best.header]
-    rivals = [(row, _paired(config, contest, trials, best.net.B, row.net.B, len(others))) for row in others if best]
-    return choose(contest.utility.name, rows, rivals), [found for _, found in rivals]
+    rivals = [(row, group.compare(trials, best.net.B, row.net.B, len(others))) for row in others if best]
+    choice = choose(group.utility.name, rows, rivals)
+    return {**vars(choice), "front": list(choice.front), "rivals": [each.to_json() for _, each in rivals]}
 
 
-def worth_content(
-    config: CampaignConfig, contests: list[Contest], trials: dict[str, pd.DataFrame]
-) -> dict[str, Any] | None:
-    """Return what summary.json says of headers; None for a campaign without any."""
-    if not config.headers:
-        return None
-    total = len(contests) * sum(c.header is not None for c in config.candidates)
-    rows, choices = [], []
-    for contest in contests:
-        tested = trials[contest.utility.name]
-        own = header_worth(config, contest, tested, total)
-        choice, rivals = header_choice(config, contest, tested, own)
-        rows += [row.to_json() for row in own]
-        choices.append({**vars(choice), "front": list(choice.front), "rivals": [each.to_json() for each in rivals]})
-    return {"baseline": config.baseline, "packet_bytes": config.packet_bytes, "rows": rows, "choices": choices}
-
-
-def _worth(config: CampaignConfig, contest: Contest, trials: pd.DataFrame, champion: Chosen, total: int) -> Worth:
-    candidate, base = champion.learner.candidate, contest.champions[config.baseline].learner.id
-    free, charged = champion.learner.id, champion.learner.id + (CHARGED if candidate.costs else "")
-    gross = _paired(config, contest, trials, base, free, total)
-    gross_set = _over_seeds(config, contest, trials, candidate.name, "", total)
-    return Worth(
+def _benefit(group: Group, trials: pd.DataFrame, selected: Chosen, total: int) -> NetBenefit:
+    candidate, free = selected.learner.candidate, selected.learner.id
+    charged = free + CHARGED
+    gross = group.compare(trials, group.base, free, total)
+    gross_set = group.compare_candidates(trials, candidate.name, total)
+    return NetBenefit(
         header=candidate.name,
         title=candidate.signals.title,
-        utility=contest.utility.name,
+        utility=group.utility.name,
         wire_bytes=candidate.wire_bytes,
         reflected_bytes=candidate.reflected_bytes,
         packet_bytes=candidate.packet_bytes,
         gross=gross,
-        cost=_paired(config, contest, trials, free, charged, total) if candidate.costs else None,
-        net=_paired(config, contest, trials, base, charged, total) if candidate.costs else gross,
+        cost=group.compare(trials, free, charged, total) if candidate.costs else None,
+        net=group.compare(trials, group.base, charged, total) if candidate.costs else gross,
         gross_set=gross_set,
-        net_set=_over_seeds(config, contest, trials, candidate.name, CHARGED, total) if candidate.costs else gross_set,
-    )
-
-
-def _paired(config: CampaignConfig, contest: Contest, trials: pd.DataFrame, a: str, b: str, total: int) -> Comparison:
-    return compare_artifacts(
-        a,
-        b,
-        scores(trials, a),
-        scores(trials, b),
-        utility=contest.utility,
-        rule=config.rule,
-        comparisons=max(total, 1),
-    )
-
-
-def _over_seeds(
-    config: CampaignConfig, contest: Contest, trials: pd.DataFrame, name: str, ending: str, total: int
-) -> Comparison:
-    return compare_sets(
-        config.baseline,
-        name + ending,
-        by_seed(contest, trials)[config.baseline],
-        by_seed(contest, trials, ending)[name],
-        utility=contest.utility,
-        rule=config.rule,
-        comparisons=max(total, 1),
+        net_set=group.compare_candidates(trials, candidate.name, total, CHARGED) if candidate.costs else gross_set,
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from lcca.evaluation.trials.running import run_trials
-from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.seeds import derive
 from lcca.gym_envs.ns3.simulator import Ns3
-from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.plan import Learner
+    from lcca.remy_plus.engine import Engine
+    from lcca.remy_plus.policies.policy import Policy
 
 
 def ns3_of(config: CampaignConfig, engine: Engine) -> Ns3:

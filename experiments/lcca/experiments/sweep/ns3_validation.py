@@ -1,62 +1,73 @@
-"""The truth check of a campaign: its champions, and baselines beside them, in ns-3 on fresh networks."""
+"""ns-3 validation of a campaign: its selected policies, and baselines beside them, in ns-3 on fresh networks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from lcca.evaluation.comparison.agreement import agreements, order_flips
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.store import TrialStore
-from lcca.experiments.campaign.config import CampaignConfig, Ns3Config
-from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder
+from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.contest import Contest, scores
-from lcca.experiments.sweep.ns3_check import ns3_of
-from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.network import Network
+from lcca.experiments.sweep.groups import Group
 from lcca.remy_plus.policies.policy import Policy, baseline
-from lcca.remy_plus.simulator import Simulator
 from lcca.remy_plus.topology import Topology
 
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.remy_plus.network import Network
+    from lcca.remy_plus.simulator import Simulator
+
 BLOCK = 10
-"""Networks between two signs of life, which is also what a killed run can lose."""
+"""Networks between two reports of progress, which is also what a killed run can lose."""
 
 
-def run_truth(
-    folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, tell: Callable[[int, str], None]
+def run_ns3_validation(
+    config: CampaignConfig,
+    group: Group,
+    engine: Simulator,
+    ns3: Simulator,
+    phase: Phase,
+    tell: Callable[[int, str], None],
 ) -> pd.DataFrame:
-    """Run all champions of a contest in ns-3 and in the fast engine on fresh networks, per topology.
+    """Run all selected policies in ns-3 and in the fast engine on fresh networks, per topology.
 
     Returns:
         The trials of both simulators, with a column ``topology``; baselines that the engine does not have are in
-        ns-3's alone. Empty if the campaign does not ask for ns-3.
+        ns-3's alone.
     """
-    wanted, store = folder.config.validation.ns3, TrialStore(folder.path / "trials")
-    if wanted is None:
-        return pd.DataFrame()
-    simulators: list[Simulator] = [engine, ns3_of(folder.config, engine)]
-    done, blocks = 0, []
-    for kind in wanted.topologies:
-        for first in range(0, wanted.networks, BLOCK):
-            part = f"ns3-{contest.utility.name}-{_word(kind)}-{first // BLOCK:05d}"
-            networks = _networks(folder.config, wanted, kind, first)
-            if not store.has(part):
-                with costs.phase("ns3") as cost:
-                    rows = _both(folder.config, contest, wanted, simulators, networks)
-                    store.add(part, rows.assign(phase="ns3", topology=kind))
-                    cost.trials += len(rows)
-                    cost.packets += int(rows["packets_delivered"].sum())
-            blocks.append(store.read(part))
-            done += len(networks)
-            tell(done, f"{kind}: {first + len(networks)} of {wanted.networks} networks")
-    return pd.concat(blocks, ignore_index=True)
+    wanted = config.validation.ns3
+    assert wanted is not None
+    selected: dict[str, Policy] = {c.learner.id: c.charged for c in group.selected.values()}
+    beside: dict[str, Policy] = {name: baseline(name) for name in wanted.baselines}
+    seeds = [derive(config.seed, "ns3", k) for k in range(wanted.runs)]
+    found: list[pd.DataFrame] = []
+    for number, kind in enumerate(wanted.topologies):
+
+        def run(block: Block, kind: str = kind) -> pd.DataFrame:
+            networks = _networks(config, kind, block)
+            both = [
+                run_trials(engine, selected, networks, seeds, group.utility),
+                run_trials(ns3, selected | beside, networks, seeds, group.utility),
+            ]
+            return pd.concat(both, ignore_index=True).assign(topology=kind)
+
+        def tell_all(done: int, _: None, kind: str = kind, before: int = number * wanted.networks) -> None:
+            tell(before + done, f"{kind}: {done} of {wanted.networks} networks")
+
+        keep, plan = phase.blocks(group.utility.name, _word(kind)), equal_blocks(BLOCK, wanted.networks)
+        found += run_blocks(plan, run, _all, keep=keep, tell=tell_all)[0]
+    return pd.concat(found, ignore_index=True)
+
+
+def _all(parts: Sequence[pd.DataFrame], done: int) -> Decision[None]:
+    return Decision(None, stop=False)
 
 
 def _word(topology: str) -> str:
@@ -64,62 +75,30 @@ def _word(topology: str) -> str:
     return re.sub("[^a-z0-9]+", "-", topology)
 
 
-def _networks(config: CampaignConfig, wanted: Ns3Config, kind: str, first: int) -> list[Network]:
-    count = min(BLOCK, wanted.networks - first)
-    drawn = config.networks.draw(derive(config.seed, "ns3"), count, first_id=first)
+def _networks(config: CampaignConfig, kind: str, block: Block) -> list[Network]:
+    drawn = config.networks.draw(derive(config.seed, "ns3"), block.size, first_id=block.first)
     return [replace(network, topology=Topology.of(kind)) for network in drawn]
 
 
-def _both(
-    config: CampaignConfig, contest: Contest, wanted: Ns3Config, simulators: list[Simulator], networks: list[Network]
-) -> pd.DataFrame:
-    champions: dict[str, Policy] = {c.learner.id: c.charged for c in contest.champions.values()}
-    beside: dict[str, Policy] = {name: baseline(name) for name in wanted.baselines}
-    engine, real = simulators
-    seeds = [derive(config.seed, "ns3", k) for k in range(wanted.runs)]
-    rows = [
-        run_trials(engine, champions, networks, seeds, contest.utility),
-        run_trials(real, champions | beside, networks, seeds, contest.utility),
-    ]
-    return pd.concat(rows, ignore_index=True)
+def ns3_summary(group: Group, trials: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return what ns-3 found, a record per topology: comparisons, and how far the fast engine agrees."""
+    return [_record(group, str(topology), rows) for topology, rows in trials.groupby("topology", sort=False)]
 
 
-def truth_summary(config: CampaignConfig, contest: Contest, trials: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return what ns-3 says, a record per topology: comparisons, and how far the fast engine agrees."""
-    found = []
-    for topology, rows in trials.groupby("topology", sort=False):
-        fast, real = (rows[(rows["simulator"] == "engine") == engine] for engine in (True, False))
-        flips = order_flips(fast, real)
-        found.append(
-            {
-                "utility": contest.utility.name,
-                "topology": str(topology),
-                "simulator": str(real["simulator"].iloc[0]),
-                "failed": int((real["status"] != "ok").sum()),
-                "comparisons": [c.to_json() for c in _comparisons(config, contest, real)],
-                "agreement": [a.to_json() for a in agreements(fast, real, str(topology))],
-                "order_flips": [
-                    {"engine_prefers": f.better_in_first, "ns3_prefers": f.better_in_second, "settled": f.matters}
-                    for f in flips
-                ],
-            }
-        )
-    return found
+def _record(group: Group, topology: str, rows: pd.DataFrame) -> dict[str, Any]:
+    fast, real = (rows[(rows["simulator"] == "engine") == engine] for engine in (True, False))
+    return {
+        "utility": group.utility.name,
+        "topology": topology,
+        "simulator": str(real["simulator"].iloc[0]),
+        "failed": int((real["status"] != "ok").sum()),
+        "comparisons": [c.to_json() for c in _comparisons(group, real)],
+        "agreement": [a.to_json() for a in agreements(fast, real, topology)],
+        "order_flips": [flip.to_json() for flip in order_flips(fast, real)],
+    }
 
 
-def _comparisons(config: CampaignConfig, contest: Contest, real: pd.DataFrame) -> list[Comparison]:
-    """Compare everything that ran in ns-3 with the baseline signal set's champion."""
-    base = contest.champions[config.baseline].learner.id
-    others = [name for name in dict.fromkeys(real["policy"]) if name != base]
-    return [
-        compare_artifacts(
-            base,
-            name,
-            scores(real, base),
-            scores(real, name),
-            utility=contest.utility,
-            rule=config.rule,
-            comparisons=max(len(others), 1),
-        )
-        for name in others
-    ]
+def _comparisons(group: Group, real: pd.DataFrame) -> list[Comparison]:
+    """Compare everything that ran in ns-3 with the baseline's selected policy."""
+    others = [name for name in dict.fromkeys(real["policy"]) if name != group.base]
+    return [group.compare(real, group.base, name, len(others)) for name in others]

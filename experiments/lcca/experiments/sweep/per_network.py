@@ -1,44 +1,37 @@
-"""Repeated trials of the champions on single networks: where does a signal help?"""
+"""Repeated trials of the selected policies on single networks: on which of them does a signal help?"""
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import TYPE_CHECKING
 
-from lcca.evaluation.trials.running import network_rows, run_trials
-from lcca.evaluation.trials.store import TrialStore
-from lcca.experiments.campaign.config import WhereConfig
-from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder
+from lcca.evaluation.trials.running import run_trials
+from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.contest import Contest
-from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.network import Network
+from lcca.experiments.sweep.groups import Group
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.remy_plus.network import Network
+    from lcca.remy_plus.simulator import Simulator
 
 
-def where_networks(folder: RunFolder, wanted: WhereConfig) -> list[Network]:
-    """Return the networks of these trials; neither training, validation nor the test uses them."""
-    return folder.config.networks.draw(derive(folder.config.seed, "where"), wanted.networks)
+def repeated_networks(config: CampaignConfig) -> list[Network]:
+    """Return the networks of these trials, none if the campaign does not ask for them.
+
+    Neither training, validation nor the test uses them.
+    """
+    wanted = config.where
+    return [] if wanted is None else config.networks.draw(derive(config.seed, "where"), wanted.networks)
 
 
-def run_where(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs) -> pd.DataFrame | None:
-    """Run each signal set's champion on every network with every seed; None if the campaign does not ask for it."""
-    wanted, store = folder.config.where, TrialStore(folder.path / "trials")
+def run_per_network(config: CampaignConfig, group: Group, simulator: Simulator, phase: Phase) -> None:
+    """Run each candidate's selected policy on every network with every seed, if the campaign asks for it."""
+    wanted = config.where
     if wanted is None:
-        return None
-    part = f"where-{contest.utility.name}"
-    if not store.has(part):
-        with costs.phase("where") as cost:
-            policies = {c.learner.id: c.free for c in contest.champions.values()}
-            seeds = [derive(folder.config.seed, "where", k) for k in range(wanted.seeds)]
-            rows = run_trials(engine, policies, where_networks(folder, wanted), seeds, contest.utility)
-            rows["phase"] = "where"
-            store.add(part, rows)
-            cost.trials += len(rows)
-            cost.packets += int(rows["packets_delivered"].sum())
-    return store.read(part)
-
-
-def where_network_rows(folder: RunFolder) -> pd.DataFrame:
-    """Return the networks table of these trials, empty if the campaign does not ask for them."""
-    wanted = folder.config.where
-    return network_rows(where_networks(folder, wanted)) if wanted else pd.DataFrame()
+        return
+    policies = {c.learner.id: c.free for c in group.selected.values()}
+    seeds = [derive(config.seed, "where", k) for k in range(wanted.seeds)]
+    phase.part(
+        group.utility.name,
+        run=lambda: run_trials(simulator, policies, repeated_networks(config), seeds, group.utility),
+    )

@@ -12,17 +12,21 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.report.report import render
 from lcca.evaluation.trials.executors import executor
+from lcca.evaluation.trials.running import network_rows
+from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import learners, roots
+from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import COMPLETE, RunFolder, read_json
 from lcca.experiments.runs.progress import Reporter, Task
 from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.sweep.cache import CellStore
-from lcca.experiments.sweep.contest import Contest, contests
-from lcca.experiments.sweep.generalisation import run_elsewhere
-from lcca.experiments.sweep.ns3_validation import run_truth, truth_summary
-from lcca.experiments.sweep.per_network import run_where, where_network_rows
+from lcca.experiments.sweep.generalisation import run_generalisation
+from lcca.experiments.sweep.groups import Group, groups
+from lcca.experiments.sweep.ns3_check import ns3_of
+from lcca.experiments.sweep.ns3_validation import ns3_summary, run_ns3_validation
+from lcca.experiments.sweep.per_network import repeated_networks, run_per_network
 from lcca.experiments.sweep.selection import choose
 from lcca.experiments.sweep.side_by_side import train_side_by_side
 from lcca.experiments.sweep.summary import all_comparisons, summary, verdicts
@@ -109,21 +113,23 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cells: CellStore
         for i, learner in enumerate(plan):
             chosen.append(choose(folder, learner, engine, costs))
             task.update(i + 1, f"{learner.id}: {chosen[-1].validation_score_bits:.3f} bits")
-    groups = contests(chosen)
-    trials = {contest.utility.name: _test(folder, contest, engine, costs, reporter) for contest in groups}
-    for contest in groups:
-        run_where(folder, contest, engine, costs)
-    checked = [(contest, _truth(folder, contest, engine, costs, reporter)) for contest in groups]
-    there = [row for contest in groups for row in _elsewhere(folder, contest, engine, costs, reporter)]
+    found_groups = groups(config, chosen)
+    store = TrialStore(folder.path / "trials")
+    phases = {name: Phase(name, store, costs) for name in ("test", "where", "ns3", "elsewhere")}
+    trials = {g.utility.name: _test(config, g, engine, phases["test"], reporter) for g in found_groups}
+    for group in found_groups:
+        run_per_network(config, group, engine, phases["where"])
+    checked = [row for g in found_groups for row in _ns3(config, g, engine, phases["ns3"], reporter)]
+    general = [row for g in found_groups for row in _generalisation(config, g, engine, phases["elsewhere"], reporter)]
     if config.where:
-        write_parquet(folder, "where-networks.parquet", where_network_rows(folder))
+        write_parquet(folder, "where-networks.parquet", network_rows(repeated_networks(config)))
     write_parquet(folder, "networks.parquet", tested_networks(config, pd.concat(list(trials.values()))))
-    found = all_comparisons(config, groups, trials)
-    content = summary(config, groups, trials, found)
+    found = all_comparisons(found_groups, trials)
+    content = summary(config, found_groups, trials, found)
     if config.validation.ns3:
-        content["ns3"] = [row for contest, rows in checked for row in truth_summary(config, contest, rows)]
-    if there:
-        content["elsewhere"] = there
+        content["ns3"] = checked
+    if general:
+        content["elsewhere"] = general
     folder.write_json("summary.json", content)
     folder.write_json("verdicts.json", verdicts(found))
     reporter.say("drawing the report")
@@ -132,38 +138,40 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cells: CellStore
     return Result(folder.path, content)
 
 
-def _test(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter) -> pd.DataFrame:
-    title, test = f"testing on fresh networks (utility {contest.utility.name})", folder.config.test
+def _test(config: CampaignConfig, group: Group, engine: Engine, phase: Phase, reporter: Reporter) -> pd.DataFrame:
+    title, test = f"testing on fresh networks (utility {group.utility.name})", config.test
     with reporter.task(title, total=test.pairs) as task:
 
         def tell(pairs: int, found: list[Comparison]) -> None:
             task.update(pairs, _standing(pairs, found), more_pairs(found, pairs, test.at_least, test.pairs))
 
-        return run_tests(folder, contest, engine, costs, tell)
+        return run_tests(config, group, engine, phase, tell)
 
 
-def _elsewhere(
-    folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter
+def _generalisation(
+    config: CampaignConfig, group: Group, engine: Engine, phase: Phase, reporter: Reporter
 ) -> list[dict[str, Any]]:
     rows = []
-    for condition in folder.config.elsewhere:
-        title = f"testing elsewhere: {condition.name} (utility {contest.utility.name})"
+    for condition in config.elsewhere:
+        title = f"testing generalisation: {condition.name} (utility {group.utility.name})"
         with reporter.task(title, total=condition.pairs) as task:
 
             def tell(pairs: int, found: list[Comparison], task: Task = task) -> None:
                 task.update(pairs, _standing(pairs, found))
 
-            rows.append(run_elsewhere(folder, contest, condition, engine, costs, tell))
+            rows.append(run_generalisation(config, group, condition, engine, phase, tell))
     return rows
 
 
-def _truth(folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, reporter: Reporter) -> pd.DataFrame:
-    wanted = folder.config.validation.ns3
+def _ns3(
+    config: CampaignConfig, group: Group, engine: Engine, phase: Phase, reporter: Reporter
+) -> list[dict[str, Any]]:
+    wanted = config.validation.ns3
     if wanted is None:
-        return pd.DataFrame()
-    title = f"checking in ns-3 (utility {contest.utility.name})"
+        return []
+    title = f"validating in ns-3 (utility {group.utility.name})"
     with reporter.task(title, total=wanted.networks * len(wanted.topologies)) as task:
-        return run_truth(folder, contest, engine, costs, task.update)
+        return ns3_summary(group, run_ns3_validation(config, group, engine, ns3_of(config, engine), phase, task.update))
 
 
 def write_parquet(folder: RunFolder, name: str, table: pd.DataFrame) -> None:
@@ -177,6 +185,6 @@ def _standing(pairs: int, found: list[Comparison]) -> str:
     """Say how far the comparisons are, with a forecast for those that are open."""
     words = []
     for c in found:
-        ahead = f", likely {c.likely_n[0]}–{c.likely_n[1]} pairs" if c.likely_n else ""
-        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]} {c.verdict.name}{ahead}")
+        likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} pairs" if c.likely_n else ""
+        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]} {c.verdict.name}{likely}")
     return f"{pairs} pairs: " + "; ".join(words)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ebh import with_discoveries
-from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.runs.version import version
-from lcca.experiments.sweep.contest import Contest, compare_champions, compare_signal_sets
-from lcca.experiments.sweep.net_benefit import worth_content
-from lcca.experiments.sweep.selection import Chosen
+from lcca.experiments.sweep.groups import Group
+from lcca.experiments.sweep.net_benefit import benefits_content
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.sweep.selection import Chosen
 
 MEASURES = (
     "score_bits",
@@ -30,36 +33,34 @@ MEASURES = (
 )
 
 
-def all_comparisons(
-    config: CampaignConfig, contests: list[Contest], trials: dict[str, pd.DataFrame]
-) -> list[Comparison]:
+def all_comparisons(groups: Sequence[Group], trials: dict[str, pd.DataFrame]) -> list[Comparison]:
     """Return every comparison of a campaign, α of the adjusted verdicts shared among all of one level."""
-    total = len(contests) * (len(config.candidates) - 1)
+    total = sum(len(group.others) for group in groups)
     found: list[Comparison] = []
-    for contest in contests:
-        tested = trials[contest.utility.name]
-        found += compare_champions(config, contest, tested, max(total, 1))
-        found += compare_signal_sets(config, contest, tested, max(total, 1))
+    for group in groups:
+        tested = trials[group.utility.name]
+        found += group.compare_selected(tested, total)
+        found += [group.compare_candidates(tested, name, total) for name in group.others]
     return with_discoveries(found)
 
 
 def summary(
-    config: CampaignConfig, contests: list[Contest], trials: dict[str, pd.DataFrame], found: list[Comparison]
+    config: CampaignConfig, groups: Sequence[Group], trials: dict[str, pd.DataFrame], found: list[Comparison]
 ) -> dict[str, Any]:
     """Return the content of summary.json."""
-    worth = worth_content(config, contests, trials)
-    return {
+    content = {
         "format": 1,
         "campaign": config.name,
         "config_hash": config.hash,
         "version": version(),
         "policies": [
-            _policy(chosen, trials[contest.utility.name], contest)
-            for contest in contests
-            for chosen in contest.policies
+            _policy(chosen, trials[group.utility.name], group) for group in groups for chosen in group.policies
         ],
         "comparisons": [c.to_json() for c in found],
-    } | ({} if worth is None else {"worth": worth})
+    }
+    if headers := sum(c.header is not None for c in config.candidates):
+        content["worth"] = benefits_content(groups, trials, headers, config.packet_bytes)
+    return content
 
 
 def verdicts(found: list[Comparison]) -> dict[str, Any]:
@@ -67,14 +68,14 @@ def verdicts(found: list[Comparison]) -> dict[str, Any]:
     return {"format": 1, "comparisons": [c.to_json(history=True) for c in found]}
 
 
-def _policy(chosen: Chosen, trials: pd.DataFrame, contest: Contest) -> dict[str, Any]:
+def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any]:
     learner = chosen.learner
     return {
         "id": learner.id,
         "signal_set": learner.signals.name,
         "utility": learner.utility.name,
         "training_seed": learner.training_seed,
-        "champion": contest.champions[learner.signals.name] is chosen,
+        "champion": group.selected[learner.signals.name] is chosen,
         "checkpoint": chosen.checkpoint,
         "rules": chosen.rules,
         "validation_score_bits": chosen.validation_score_bits,

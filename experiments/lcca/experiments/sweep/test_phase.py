@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import CHARGED
+from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import network_rows, run_trials
-from lcca.evaluation.trials.store import TrialStore
-from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder
+from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.contest import Contest, compare_champions
-from lcca.experiments.sweep.net_benefit import header_worth
-from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.policy import Policy
+from lcca.experiments.sweep.groups import Group
+from lcca.experiments.sweep.net_benefit import header_benefits
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.remy_plus.network import Network
+    from lcca.remy_plus.policies.policy import Policy
+    from lcca.remy_plus.simulator import Simulator
 
 
 def test_networks(config: CampaignConfig, first: int, number: int) -> list[Network]:
@@ -28,40 +29,33 @@ def test_networks(config: CampaignConfig, first: int, number: int) -> list[Netwo
 
 
 def run_tests(
-    folder: RunFolder, contest: Contest, engine: Engine, costs: Costs, tell: Callable[[int, list[Comparison]], None]
+    config: CampaignConfig,
+    group: Group,
+    simulator: Simulator,
+    phase: Phase,
+    tell: Callable[[int, list[Comparison]], None],
 ) -> pd.DataFrame:
-    """Run blocks of pairs until every champion's comparison is settled or the pairs are used up."""
-    config, store = folder.config, TrialStore(folder.path / "trials")
-    policies = tested_policies(contest)
-    blocks: list[pd.DataFrame] = []
-    for number in count():
-        first = number * config.test.block
-        size = min(config.test.block, config.test.pairs - first)
-        if size <= 0:
-            break
-        part = f"test-{contest.utility.name}-{number:05d}"
-        if not store.has(part):
-            with costs.phase("test") as cost:
-                networks = test_networks(config, first, size)
-                rows = run_trials(engine, policies, networks, [derive(config.seed, "test")], contest.utility)
-                rows["phase"] = "test"
-                store.add(part, rows)
-                cost.trials += len(rows)
-                cost.packets += int(rows["packets_delivered"].sum())
-        blocks.append(store.read(part))
-        trials = pd.concat(blocks, ignore_index=True)
-        found = compare_champions(config, contest, trials, total=1)
-        found += [row.net for row in header_worth(config, contest, trials, total=1) if row.cost]
-        tell(first + size, found)
-        if first + size >= config.test.at_least and found and all(c.verdict.settled for c in found):
-            break
-    return pd.concat(blocks, ignore_index=True)
+    """Run blocks of pairs until every selected policy's comparison is settled or the pairs are used up."""
+    policies, seed, wanted = tested_policies(group), derive(config.seed, "test"), config.test
+
+    def run(block: Block) -> pd.DataFrame:
+        return run_trials(simulator, policies, test_networks(config, block.first, block.size), [seed], group.utility)
+
+    def decide(parts: Sequence[pd.DataFrame], pairs: int) -> Decision[list[Comparison]]:
+        trials = pd.concat(parts, ignore_index=True)
+        found = group.compare_selected(trials, total=1)
+        found += [row.net for row in header_benefits(group, trials, total=1) if row.cost]
+        return Decision(found, pairs >= wanted.at_least and bool(found) and all(c.verdict.settled for c in found))
+
+    plan = equal_blocks(wanted.block, wanted.pairs)
+    parts, _ = run_blocks(plan, run, decide, keep=phase.blocks(group.utility.name), tell=tell)
+    return pd.concat(parts, ignore_index=True)
 
 
-def tested_policies(contest: Contest) -> dict[str, Policy]:
+def tested_policies(group: Group) -> dict[str, Policy]:
     """Return every policy with its header free, and those whose headers have bytes with these charged too."""
-    free = {c.learner.id: c.free for c in contest.policies}
-    return free | {c.learner.id + CHARGED: c.charged for c in contest.policies if c.learner.candidate.costs}
+    free = {c.learner.id: c.free for c in group.policies}
+    return free | {c.learner.id + CHARGED: c.charged for c in group.policies if c.learner.candidate.costs}
 
 
 def tested_networks(config: CampaignConfig, trials: pd.DataFrame) -> pd.DataFrame:

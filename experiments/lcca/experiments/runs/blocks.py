@@ -1,0 +1,54 @@
+"""Blocks of trials in a run folder: those that are there are read, the others are run, kept and accounted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from lcca.evaluation.trials.blocks import Block, RunBlock
+from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.runs.costs import Costs
+
+
+def part_name(*words: str) -> str:
+    """Return the name of a part of the trials.
+
+    Names of utilities, conditions and candidates may hold dashes and dots, but no tilde: other words, another part.
+    """
+    return "~".join(words)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The trials of one phase of a run.
+
+    Attributes:
+        name: of the phase, in costs.json, in the trials' column ``phase`` and at the beginning of its parts' names.
+        store: the run's trials.
+        costs: the run's costs.
+    """
+
+    name: str
+    store: TrialStore
+    costs: Costs
+
+    def part(self, *words: str, run: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """Return the part that the words name, having run its trials unless they are there."""
+        part = part_name(self.name, *words)
+        if not self.store.has(part):
+            with self.costs.phase(self.name) as cost:
+                rows = run().assign(phase=self.name)
+                self.store.add(part, rows)
+                cost.trials += len(rows)
+                cost.packets += int(rows["packets_delivered"].sum())
+        return self.store.read(part)
+
+    def blocks(self, *words: str) -> Callable[[Block, RunBlock[pd.DataFrame]], pd.DataFrame]:
+        """Return the keeper of the blocks whose parts' names begin with the words (see `run_blocks`)."""
+
+        def keep(block: Block, run: RunBlock[pd.DataFrame]) -> pd.DataFrame:
+            return self.part(*words, f"{block.number:05d}", run=lambda: run(block))
+
+        return keep
