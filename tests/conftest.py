@@ -5,11 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from lcca.cli.main import main
@@ -102,6 +104,16 @@ def start(config: Path, run: Path, *options: str) -> subprocess.Popen[str]:
     """Start a sweep in a process of its own."""
     command = [sys.executable, "-m", "lcca.cli.main", "sweep", str(config), "--out", str(run), *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def all_ended(processes: list[psutil.Process], seconds: float = 10) -> bool:
+    """Wait for processes that are no children of ours; one that nobody has waited for yet has ended too."""
+    until = time.monotonic() + seconds
+    while any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in processes):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 def results(run: Path) -> dict[str, bytes]:

@@ -1,11 +1,5 @@
 """Environments to learn in, over the fast engine and ns-3; and ns-3 as a simulator of trials.
 
-Importing this registers the environments' ids with Gymnasium where that is installed (``pip install 'lcca[drl]'``).
+``import lcca.gym_envs.registration`` registers the environments' ids with Gymnasium. This module imports nothing, so
+that worker processes and commands that need no environment start quickly.
 """
-
-from importlib.util import find_spec
-
-if find_spec("gymnasium") is not None:
-    from lcca.gym_envs.registration import register_all
-
-    register_all()

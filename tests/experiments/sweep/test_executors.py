@@ -3,15 +3,17 @@
 import importlib
 import importlib.util
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import psutil
 import pytest
 
 from lcca.evaluation.trials.executors.base import Executor, WorkerDied
 from lcca.remy_plus.engine import Columns, Request
 
-from ...conftest import RunCommand, results
+from ...conftest import RunCommand, all_ended, results, start
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
 needs_ray = pytest.mark.skipif(not HAS_RAY, reason="ray is not installed (pip install 'lcca[ray]')")
@@ -111,6 +113,18 @@ def test_a_killed_worker_process_loses_nothing(
     monkeypatch.undo()
     assert lcca("sweep", tiny, "--out", runs[0], *SHORT).status == 0
     assert records(runs[0]) == records(runs[1])
+
+
+def test_a_killed_sweep_leaves_no_process_and_no_open_pipe(tiny: Path) -> None:
+    run = tiny.parent / "run"
+    sweep = start(tiny, run, *SHORT, "--executor", "processes", "--jobs", "2", "--set", "test.pairs=4000")
+    process, children = psutil.Process(sweep.pid), []
+    while not (children := process.children(recursive=True)):
+        assert sweep.poll() is None
+        time.sleep(0.01)
+    sweep.kill()
+    sweep.communicate(timeout=10)
+    assert all_ended(children)
 
 
 @needs_ray

@@ -18,7 +18,9 @@ import ns3gym_peer as peer  # noqa: E402
 from gymnasium import spaces  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from lcca.gym_envs.ns3gym import ENVIRONMENT, PeerLost, ProtocolError, RemoteSimulation  # noqa: E402
+import lcca.gym_envs.registration  # noqa: E402, F401
+from lcca.gym_envs.ns3gym.errors import PeerLost, ProtocolError  # noqa: E402
+from lcca.gym_envs.ns3gym.remote import RemoteSimulation  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 
 PROGRAM = [sys.executable, peer.__file__, "--openGymPort={port}", "--simSeed={seed}"]
@@ -221,7 +223,7 @@ def test_an_interrupt_ends_the_episode_and_leaves_nothing_that_hangs(monkeypatch
 
 
 def test_a_simulation_for_each_episode():
-    env = gymnasium.make(ENVIRONMENT, command=[*PROGRAM, "--lives=3"], timeout=5)
+    env = gymnasium.make("lcca/Ns3Gym-v0", command=[*PROGRAM, "--lives=3"], timeout=5)
     first, info = env.reset(seed=5)
     assert first[0] == info["seed"] and info["seed"] > 0
     assert [env.step(np.array([1, 1], np.uint32))[2] for _ in range(3)] == [False, False, True]

@@ -1,4 +1,4 @@
-"""Rewards of a step. They are computed in the engine (``reward.hpp``); `docs/reference/environments.md` writes them down."""
+"""Rewards of a step. They are computed in the engine (``reward.hpp``): see `docs/reference/environments.md`."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -12,10 +13,10 @@ import gymnasium
 from lcca.gym_envs.ns3gym import schema
 from lcca.gym_envs.ns3gym.channel import Channel
 from lcca.gym_envs.ns3gym.errors import PeerLost, ProtocolError
-from lcca.gym_envs.ns3gym.process import SimulationProcess
 from lcca.gym_envs.ns3gym.schema import Reason
 from lcca.gym_envs.ns3gym.spaces import AnySpace, neutral, read_space
 from lcca.gym_envs.ns3gym.values import decode, encode, is_empty
+from lcca.gym_envs.processes.child import Child
 from lcca.inputs.errors import InputError
 
 DEFAULT_PORT = 5555
@@ -80,7 +81,7 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         self._folder = folder
         self._doubles_as_floats = doubles_as_floats
         self._channel: Channel | None = None
-        self._process: SimulationProcess | None = None
+        self._process: Child | None = None
         self._spaces: tuple[AnySpace | None, AnySpace | None] | None = None
         self._state: Any = None  # the episode's last state; None where there is no episode
         self._fresh = False  # no step since the episode began
@@ -152,7 +153,8 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         self._info = {"seed": seed} if self._command else {}
         try:
             if self._command:
-                self._process = SimulationProcess(self._command, self._channel.port, seed, self._folder)
+                words = {"{port}": str(self._channel.port), "{seed}": str(seed)}
+                self._process = Child("the simulation", _filled(self._command, words), self._folder)
             introduction, state = self._meet()
             self._take_spaces(introduction)
             self._take(state)
@@ -244,7 +246,7 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         """Forget the episode; a simulation that we started ends, and its channel with it."""
         self._state, self._fresh = None, False
         if self._process:
-            self._process.stop(patience)
+            self._process.end(patience)
             self._process = None
         if self._command and self._channel:
             self._channel.close()
@@ -257,6 +259,11 @@ def _as(kind: str, data: bytes) -> Any:
         return schema.read(kind, data)
     except ProtocolError:
         return None
+
+
+def _filled(command: Sequence[str], words: dict[str, str]) -> list[str]:
+    pattern = re.compile("|".join(map(re.escape, words)))
+    return [pattern.sub(lambda found: words[found[0]], word) for word in command]
 
 
 def _check(command: Sequence[str] | None, seed: int | None, seconds: dict[str, float]) -> None:

@@ -1,1 +1,1 @@
-"""Work in other processes: started, watched and ended in one place."""
+"""Other processes: started, watched and ended in one place (`child`), as workers (`workers`) or as one object."""

@@ -1,170 +1,170 @@
-"""Work in processes that may die: one item at a time per worker, so that a death is told of the item it belongs to."""
+"""Calls in other processes that may die: one at a time per worker, so that a death is told of the call it belongs to.
+
+No `multiprocessing`: its daemons (Stable-Baselines3's `SubprocVecEnv` has them) may have no children, and its workers
+import the main module again and hold its streams.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import multiprocessing
-import os
-import re
-import signal
-import tempfile
+import contextlib
+import socket
+import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import Any, Generic, TypeVar
+from typing import Any, Literal, TypeVar
+
+from lcca.gym_envs.processes.child import Child
+from lcca.inputs.errors import InputError
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 TRIES = 2
 """How often an item is given to a worker that is killed from outside before it is called failed."""
 
-PR_SET_PDEATHSIG = 1
-
-_PARTS = {"condition": r'cond="([^"]*)"', "message": r'msg="([^"]*)"', "line": r"file=\S*?([^/\s]+, line=\d+)"}
-
-_CONTEXT = multiprocessing.get_context("spawn")
+_PROGRAM = "from lcca.gym_envs.processes.workers import serve; serve({})"
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an item has no result."""
+    """Why a call has no result.
+
+    Attributes:
+        reason: for people.
+        kind: ``refused``: bad input (`InputError`, `ValueError`); ``failed``: another exception; ``died``: the process
+            ended; ``killed``: it was ended from outside; ``silent``: it did not answer in time.
+    """
 
     reason: str
-
-
-@dataclass
-class _Worker(Generic[Item]):
-    """A process, the pipe to it, and what it is working on."""
-
-    function: Callable[[Item], Any]
-    at: int | None = None
-    log: Any = field(default_factory=lambda: tempfile.NamedTemporaryFile(prefix="lcca-worker-", mode="w+b"))
-    pipe: Connection = field(init=False)
-    process: Any = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.pipe, theirs = _CONTEXT.Pipe()
-        self.process = _CONTEXT.Process(target=_serve, args=(self.function, theirs, self.log.name), daemon=True)
-        self.process.start()
-        theirs.close()
-
-    def give(self, at: int, item: Item) -> None:
-        self.at = at
-        self.pipe.send(item)
-
-    def stop(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.pipe.close()
-        self.log.close()
-
-    def last_words(self) -> str:
-        """Return why the process died: what it wrote, or which signal ended it."""
-        self.process.join()
-        self.log.seek(0)
-        written = self.log.read().decode(errors="replace").strip()
-        return cause_of_death(written, self.process.exitcode)
+    kind: Literal["refused", "failed", "died", "killed", "silent"] = "died"
 
     @property
-    def killed(self) -> bool:
-        """Whether it was ended from outside and not by its work."""
-        self.process.join()
-        return self.process.exitcode in (-signal.SIGKILL, -signal.SIGTERM)
+    def dead(self) -> bool:
+        """Whether the process is gone."""
+        return self.kind in ("died", "killed")
 
 
-def run_all(function: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[tuple[int, Any]]:
-    """Run the function on every item in worker processes; yield (index, result or `Failure`) as they come.
+class Worker:
+    """A process that makes one call after the other; functions and values travel by pickle."""
 
-    A worker that dies costs its item only: an abort is a `Failure` with what the worker wrote to stderr last; a worker
-    killed from outside has its item run once more.
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            number = theirs.fileno()
+            command = [sys.executable, "-P", "-c", _PROGRAM.format(number)]
+            self.child = Child("the worker", command, pass_fds=[number])
+        self.pipe = Connection(ours.detach())
+        self.pipe.send(sys.path)  # what we can import, it can
+
+    def give(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Start a call; a worker that is dead shows in `take`."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.pipe.send((function, arguments))
+
+    def take(self, timeout: float | None = None) -> Any:
+        """Return the result of the call, or a `Failure`; None for a timeout waits for as long as it takes."""
+        try:
+            if not self.pipe.poll(timeout):
+                return Failure(f"no answer within {timeout:g} s", "silent")
+            return self.pipe.recv()
+        except (EOFError, OSError):
+            reason = self.child.cause_of_death()
+            return Failure(reason, "killed" if self.child.killed else "died")
+
+    def end(self) -> None:
+        """End the process."""
+        self.pipe.close()
+        self.child.end()
+
+
+class Workers:
+    """Worker processes that start when they are needed and stay until `close`.
 
     Args:
-        function: importable by name; what it raises is a `Failure` too.
-        items: what to run it on; they travel by pickle.
-        jobs: processes.
+        count: how many at most; never changes a result.
     """
-    waiting = list(range(len(items)))[::-1]
-    tries = [0] * len(items)
-    workers: list[_Worker[Item]] = []
-    try:
-        for _ in range(min(jobs, len(items))):
-            workers.append(_next(_Worker(function), waiting, items, tries))
-        while any(w.at is not None for w in workers):
-            busy: dict[Any, _Worker[Item]] = {w.pipe: w for w in workers if w.at is not None}
-            for pipe in wait(list(busy)):
-                worker = busy[pipe]
-                at = worker.at
-                assert at is not None
-                try:
-                    outcome = worker.pipe.recv()
-                except EOFError:
-                    workers.remove(worker)
-                    workers.append(_Worker(function))
-                    if worker.killed and tries[at] < TRIES:
-                        waiting.append(at)
+
+    def __init__(self, count: int) -> None:
+        self.count = max(count, 1)
+        self._idle: list[Worker] = []
+
+    def run(
+        self, function: Callable[[Item], Any], items: Sequence[Item], tries: int = TRIES
+    ) -> Iterator[tuple[int, Any]]:
+        """Call the function with every item; yield (index, result or `Failure`) as they come.
+
+        A worker that dies costs its item only; an item whose worker is killed from outside is tried again.
+
+        Args:
+            function: importable by name.
+            items: what to call it with.
+            tries: how often an item is given to a worker that is killed.
+        """
+        waiting = [(at, 1) for at in range(len(items))][::-1]
+        busy: dict[Any, tuple[Worker, int, int]] = {}
+        try:
+            while waiting or busy:
+                while waiting and len(busy) < self.count:
+                    at, turn = waiting.pop()
+                    worker = self._idle.pop() if self._idle else Worker()
+                    busy[worker.pipe] = worker, at, turn
+                    worker.give(function, items[at])
+                for pipe in wait(list(busy)):
+                    worker, at, turn = busy.pop(pipe)
+                    outcome = self._taken(worker)
+                    if isinstance(outcome, Failure) and outcome.kind == "killed" and turn < tries:
+                        waiting.append((at, turn + 1))
                     else:
-                        yield at, Failure(worker.last_words())
-                    worker.stop()
-                    worker = workers[-1]
-                else:
-                    yield at, outcome
-                _next(worker, waiting, items, tries)
+                        yield at, outcome
+        finally:
+            for worker, _, _ in busy.values():
+                worker.end()
+
+    def _taken(self, worker: Worker) -> Any:
+        """Return what a worker answers; one that lives is idle then."""
+        outcome = worker.take()
+        if isinstance(outcome, Failure) and outcome.dead:
+            worker.end()
+        else:
+            self._idle.append(worker)
+        return outcome
+
+    def close(self) -> None:
+        """End the workers."""
+        while self._idle:
+            self._idle.pop().end()
+
+
+def run_all(function: Callable[[Item], Any], items: Sequence[Item], jobs: int) -> Iterator[tuple[int, Any]]:
+    """Call the function with every item on so many workers; see `Workers.run`."""
+    workers = Workers(min(jobs, len(items)))
+    try:
+        yield from workers.run(function, items)
     finally:
-        for worker in workers:
-            worker.stop()
+        workers.close()
 
 
-def _next(worker: _Worker[Item], waiting: list[int], items: Sequence[Item], tries: list[int]) -> _Worker[Item]:
-    worker.at = None
-    if waiting:
-        at = waiting.pop()
-        tries[at] += 1
-        worker.give(at, items[at])
-    return worker
-
-
-def _serve(function: Callable[[Any], Any], pipe: Connection, log: str) -> None:
-    """The life of a worker: items in, results out, until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
-    parent = multiprocessing.parent_process()
-    die_with_parent(os.getppid() if parent is None else parent.pid)
-    os.dup2(os.open(log, os.O_WRONLY | os.O_APPEND), 2)
+def serve(number: int) -> None:
+    """Make the calls that come through a socket until it closes."""
+    pipe = Connection(number)
+    sys.path[:] = pipe.recv()
     while True:
         try:
-            item = pipe.recv()
+            function, arguments = pipe.recv()
         except EOFError:
             return
-        try:
-            outcome: Any = function(item)
         except Exception as error:
-            outcome = Failure(f"{type(error).__name__}: {error}")
-        pipe.send(outcome)
+            pipe.send(Failure(f"{type(error).__name__}: {error}", "failed"))
+        else:
+            pipe.send(_outcome(function, arguments))
 
 
-def die_with_parent(parent: int | None) -> None:
-    """Ask Linux to end this process when its parent is gone: in the middle of a trial nobody looks at the pipe."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if hasattr(libc, "prctl"):
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it went before we asked
-        os._exit(1)
-
-
-def cause_of_death(written: str, code: int | None) -> str:
-    """Return why a process died: the gist of what it wrote last, or which signal or status ended it."""
-    return _message(written) or _ending(code)
-
-
-def _message(written: str) -> str:
-    """Return the gist of what a dying ns-3 wrote: its condition, its message, and the line of its source."""
-    parts = {key: re.search(pattern, written) for key, pattern in _PARTS.items()}
-    condition, message, line = (found.group(1) if (found := parts[key]) else "" for key in _PARTS)
-    said = ": ".join(part for part in (f"assertion {condition} failed" if condition else "", message) if part)
-    return f"ns-3: {said}" + (f" ({line})" if line else "") if said else written[-500:]
-
-
-def _ending(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"the worker was ended by signal {signal.Signals(-code).name}"
-    return f"the worker ended with status {code}"
+def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    try:
+        return function(*arguments)
+    except (InputError, ValueError) as error:
+        return Failure(str(error), "refused")
+    except Exception as error:
+        traceback.print_exc()
+        return Failure(f"{type(error).__name__}: {error}", "failed")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 
 from lcca.evaluation.trials.executors.base import Executor, WorkerDied
+from lcca.gym_envs.processes.workers import Failure, Workers
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Columns, Request, Runner, run_here
 
 
@@ -37,35 +36,26 @@ class Processes(Executor):
     def __init__(self, workers: int, threads: int = 1, runner: Runner = run_here) -> None:
         super().__init__(workers, threads)
         self._runner = runner
-        self._pool: ProcessPoolExecutor | None = None
+        self._workers = Workers(self.workers)
 
     def attempt(self, parts: Sequence[Request]) -> list[Columns | WorkerDied]:
-        """Run the parts on the pool. When a worker dies the pool is gone: all unfinished parts are tried again."""
-        pool = self._open()
-        futures: list[Future[Columns]] = []
-        outcomes: list[Columns | WorkerDied] = []
-        try:
-            futures = [pool.submit(self._runner, part) for part in parts]
-        except BrokenProcessPool:
-            self.close()
-            return [WorkerDied("a worker process died")] * len(parts)
-        for future in futures:
-            try:
-                outcomes.append(future.result())
-            except BrokenProcessPool:
-                outcomes.append(WorkerDied("a worker process died"))
-        if any(isinstance(o, WorkerDied) for o in outcomes):
-            self.close()
-        return outcomes
+        """Run the parts on the workers.
+
+        Raises:
+            InputError: the engine refuses a part.
+            RuntimeError: the engine failed at a part otherwise.
+        """
+        found = dict(self._workers.run(self._runner, parts, tries=1))
+        return [_outcome(found[at]) for at in range(len(parts))]
 
     def close(self) -> None:
-        """Stop the pool."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
+        """End the workers."""
+        self._workers.close()
 
-    def _open(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.workers, mp_context=context)
-        return self._pool
+
+def _outcome(found: Columns | Failure) -> Columns | WorkerDied:
+    if not isinstance(found, Failure):
+        return found
+    if found.dead:
+        return WorkerDied(f"a worker process died: {found.reason}")
+    raise (InputError if found.kind == "refused" else RuntimeError)(found.reason)
