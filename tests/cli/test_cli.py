@@ -126,8 +126,8 @@ def test_a_bad_list_of_networks_is_told_by_file_line_and_key(lcca: RunCommand, n
     answer = lcca("evaluate", "aimd", "--networks", networks, "--json")
     assert answer.status == 2
     assert answer.err.splitlines() == [
-        f"lcca: {networks}:1: [0].rtt: must be >= 0 µs and finite, got -27",
-        f"{networks}:3: [2].senders: must be a whole number from 1 to 65535, got 0",
+        f"lcca: {networks}:1: 0.rtt: must be >= 0 µs and finite, got -27",
+        f"{networks}:3: 2.senders: must be a whole number from 1 to 65535, got 0",
     ]
 
 

@@ -81,16 +81,15 @@ def test_byte_order_mark_is_skipped(tmp_path: Path) -> None:
         ("hello\n", "a.yaml:1: expected keys with values (`key: value`), found text"),
         ("42\n", "a.yaml:1: expected keys with values (`key: value`), found a number"),
         ("a: 1\nb: 2\na: 3\n", 'a.yaml:3: duplicate key "a"; keep one of the two'),
-        ("a:\n  b: 1\n  b: 1\n", 'a.yaml:3: duplicate key "b"; keep one of the two'),
+        ("a:\n  b: 1\n  b: 1\n", 'a.yaml:3: a: duplicate key "b"; keep one of the two'),
         ("a:\n\tb: 1\n", "a.yaml:2: a tab where YAML wants spaces; indent with spaces"),
         (b"a: 1\nb: \xff\n", "a.yaml:2: not UTF-8 text; save the file as UTF-8"),
         ("1: x\n", "a.yaml:1: key 1 must be text; put it in quotes"),
-        ("a:\n  true: x\n", "a.yaml:2: a: key True must be text; put it in quotes"),
+        ("a:\n  true: x\n", "a.yaml:2: a: key true must be text; put it in quotes"),
         ("a: 1\nb: !!python/object:os.system x\n", "a.yaml:2: b: YAML tags and sets are not supported here"),
         ("a: !secret x\n", "a.yaml:1: a: YAML tags and sets are not supported here"),
         ("a: 1\nb: &x [{c: *x}]\n", "a.yaml:2: an alias (*) contains itself"),
         ("a: " + "[" * 5000, "nested too deeply"),
-        ("a: 2026-13-45\n", "a.yaml"),
         ("a: 1\n---\nb: 2\n", "a.yaml:2: not YAML: "),
         ("a: [1, 2\n", "a.yaml:2: not YAML: "),
         ("a: b: c\n", "a.yaml:1: not YAML: "),
@@ -113,13 +112,13 @@ def test_alias_bombs_are_refused(tmp_path: Path) -> None:
 
 def test_unreadable_files(tmp_path: Path) -> None:
     write(tmp_path, "a: 1", "quickstart.yaml")
-    with pytest.raises(ConfigError, match=r"cannot be read: No such file .*\(did you mean 'quickstart.yaml'\?\)"):
+    with pytest.raises(InputError, match=r"cannot be read: No such file .*\(did you mean 'quickstart.yaml'\?\)"):
         read_document(tmp_path / "quikstart.yaml")
-    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
         read_document(tmp_path)
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot be read"):
         read_document("a\0b")
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot be read"):
         read_document(tmp_path / "nowhere" / "a.yaml")
 
 
@@ -175,7 +174,10 @@ def test_another_kind_replaces_the_mapping(tmp_path: Path) -> None:
     [
         ("x: 1\nextends: a.yaml\n", "a.yaml:2: extends: a.yaml extends this file again (a cycle)"),
         ("extends: loop.yaml\n", "loop.yaml:1: extends: a.yaml extends this file again (a cycle)"),
-        ("extends: los.yaml\n", "a.yaml:1: extends: los.yaml: no such file (did you mean 'loop.yaml'?)"),
+        (
+            "extends: lop.yaml\n",
+            "a.yaml:1: extends: lop.yaml: cannot be read: No such file or directory (did you mean 'loop.yaml'?)",
+        ),
         (
             "extends: [b.yaml, c.yaml]\n",
             "a.yaml:1: extends: must name one file, relative to this one; found a list",

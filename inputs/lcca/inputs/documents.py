@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from lcca.inputs.errors import did_you_mean
+from lcca.inputs.errors import InputError, shown
+from lcca.inputs.files import read_limited
 from lcca.inputs.problems import ConfigError, Keys, Place, Problem
 from lcca.inputs.yaml_text import Places, parse
+
+LARGEST_DOCUMENT = 1024 * 1024
+"""Bytes; ten thousand networks."""
 
 OVERRIDE = "--set"
 """The source of overrides in errors."""
@@ -49,7 +53,7 @@ def read_document(
     *,
     root: Literal["mapping", "list"] = "mapping",
 ) -> Document:
-    """Reads a YAML 1.2 file, what it extends, and overrides.
+    """Read a YAML 1.2 file, what it extends, and overrides.
 
     A mapping may have one `extends: other.yaml`, relative to the file that says it. The two are merged
     deeply: mappings key by key, anything else replaced by the extending file. A mapping whose `kind` differs
@@ -61,15 +65,35 @@ def read_document(
         root: what the document must be.
 
     Raises:
-        ConfigError: if it cannot be read, is empty or something else than `root`, extends itself, or an
+        InputError: if it cannot be read, is empty or something else than `root`, extends itself, or an
             override does not fit; names file and line.
     """
-    document = _read(Path(path), root, ())
+    document = document_of(read_limited(path, LARGEST_DOCUMENT), Path(path), root)
     return apply_overrides(document, overrides)
 
 
+def document_of(data: bytes, path: Path, root: str = "mapping", seen: tuple[Path, ...] = ()) -> Document:
+    """Return the document in the bytes of a file, with what it extends; see `read_document`."""
+    found, places = parse(_text(data, path), str(path))
+    _require_root(path, found, root, places[()])
+    document = Document(path, found, places)
+    if root != "mapping" or "extends" not in found:
+        return document
+    return _extended(document, (*seen, path.resolve()))
+
+
+def with_file(document: Document, keys: Keys, path: Path) -> Document:
+    """Return `document` with the mapping of the file that its value at `keys` names in place of the name.
+
+    Raises:
+        ConfigError: what is wrong with the file; that it cannot be read is told of the value that names it.
+    """
+    inner = document_of(_named_file(document, keys, path), path)
+    return with_value(document, keys, inner.data, inner.places)
+
+
 def apply_overrides(document: Document, overrides: Iterable[str]) -> Document:
-    """Returns `document` with each `a.b=value` set, in order; mappings in the way are made as needed.
+    """Return `document` with each `a.b=value` set, in order; mappings in the way are made as needed.
 
     Raises:
         ConfigError: naming every override that does not fit.
@@ -88,38 +112,20 @@ def apply_overrides(document: Document, overrides: Iterable[str]) -> Document:
 # Reading one file and its bases.
 
 
-def _read(path: Path, root: str, seen: tuple[Path, ...]) -> Document:
-    data, places = parse(_text(path), str(path))
-    _require_root(path, data, root, places[()])
-    document = Document(path, data, places)
-    if root != "mapping" or "extends" not in data:
-        return document
-    return _extended(document, (*seen, path.resolve()))
-
-
-def _text(path: Path) -> str:
+def _text(data: bytes, path: Path) -> str:
     try:
-        raw = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise ConfigError(Problem(Place(str(path)), (), _unreadable(path, error))) from None
-    try:
-        return raw.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        place = Place(str(path), raw[: error.start].count(b"\n") + 1)
+        place = Place(str(path), data[: error.start].count(b"\n") + 1)
         raise ConfigError(Problem(place, (), "not UTF-8 text; save the file as UTF-8")) from None
 
 
-def _unreadable(path: Path, error: Exception) -> str:
-    reason = getattr(error, "strerror", None) or str(error)
-    text = f"cannot be read: {reason}"
-    if isinstance(error, FileNotFoundError):
-        text += _other_files(path)
-    return text
-
-
-def _other_files(path: Path) -> str:
-    guess = did_you_mean(path.name, sorted(file.name for file in path.parent.glob("[!.]*.y*ml")))
-    return guess if guess.startswith(" (did") else ""  # a list of other files is no help
+def _named_file(document: Document, keys: Keys, path: Path) -> bytes:
+    """Return the bytes of the file that the value at `keys` names."""
+    try:
+        return read_limited(path, LARGEST_DOCUMENT)
+    except InputError as error:
+        raise ConfigError(Problem(document.place(keys), keys, str(error))) from None
 
 
 def _require_root(path: Path, data: Any, root: str, place: Place) -> None:
@@ -133,7 +139,7 @@ def _require_root(path: Path, data: Any, root: str, place: Place) -> None:
 def kind_name(value: Any) -> str:
     """What a plain value is called in an error."""
     names = {dict: "a mapping", list: "a list", str: "text", bool: "a truth value", type(None): "nothing"}
-    return names.get(type(value), "a number" if isinstance(value, int | float) else "a date")
+    return names.get(type(value), "a number")
 
 
 def _extended(document: Document, seen: tuple[Path, ...]) -> Document:
@@ -143,12 +149,10 @@ def _extended(document: Document, seen: tuple[Path, ...]) -> Document:
         text = f"must name one file, relative to this one; found {kind_name(name)}"
         raise ConfigError(Problem(place, ("extends",), text))
     path = Path(os.path.normpath(document.path.parent / name))
+    data = _named_file(document, ("extends",), path)
     if path.resolve() in seen:
         raise ConfigError(Problem(place, ("extends",), f"{name} extends this file again (a cycle)"))
-    if not path.is_file():
-        reason = "no such file" + _other_files(path)
-        raise ConfigError(Problem(place, ("extends",), f"{path}: {reason}"))
-    return _merged(_read(path, "mapping", seen), _without(document, "extends"))
+    return _merged(document_of(data, path, "mapping", seen), _without(document, "extends"))
 
 
 def _without(document: Document, key: str) -> Document:
@@ -206,7 +210,7 @@ def _split_override(text: str) -> tuple[list[str], str]:
     dotted, equals, value = text.partition("=")
     names = [name.strip() for name in dotted.split(".")]
     if not equals or not all(names):
-        raise ConfigError(Problem(Place(OVERRIDE), (), f"{text!r} must look like key.key=value"))
+        raise ConfigError(Problem(Place(OVERRIDE), (), f"{shown(text)} must look like key.key=value"))
     if names == ["extends"]:
         raise ConfigError(Problem(Place(OVERRIDE), ("extends",), "cannot be set here; write it into the file"))
     return names, value
@@ -230,7 +234,7 @@ def _way(node: Any, names: list[str]) -> Keys:
 
 
 def with_value(document: Document, keys: Keys, value: Any, places: Places) -> Document:
-    """Returns `document` with `value` at `keys`, whose own places are given from its root."""
+    """Return `document` with `value` at `keys`, whose own places are given from its root."""
     kept = {way: place for way, place in document.places.items() if way[: len(keys)] != keys}
     made = {keys[:n]: places[()] for n in range(len(keys)) if keys[:n] not in kept}
     own = {(*keys, *way): place for way, place in places.items()}

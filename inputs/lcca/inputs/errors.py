@@ -1,15 +1,54 @@
-"""The one base class of errors about what a user gave, and the hint that goes with a mistyped name."""
+"""The one base class of errors about what a user gave, and how names and values are shown in them."""
 
 from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
+
+_SHOWN = 60
+"""Longest value that an error repeats."""
+
+LONGEST_NUMBER = 300
+"""Digits of a whole number; those of more do not fit into floating-point numbers."""
+
+_LONGEST_WORD = 200
+_HIDDEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What must not reach a terminal: control characters but the end of a line, and halves of surrogate pairs."""
 
 
 class InputError(ValueError):
-    """Bad input: the message names file, key and mend in one piece. The command line exits with 2."""
+    """Bad input: the message names file, key and how to fix it in one piece. The command line exits with 2.
+
+    Control characters in the message are escaped and words of more than 200 characters cut.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
+
+
+def printable(text: str) -> str:
+    """Return a message without control characters and without words longer than 200 characters."""
+    escaped = _HIDDEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+    return re.sub(rf"\S{{{_LONGEST_WORD + 1},}}", lambda found: f"{found[0][:100]}…{found[0][-60:]}", escaped)
+
+
+def shown(value: Any) -> str:
+    """Return a value as errors show it, in at most 60 characters.
+
+    Examples:
+        >>> shown([1, 2])
+        'a list of 2'
+    """
+    if isinstance(value, dict | list | tuple):
+        return "keys with values" if isinstance(value, dict) else f"a list of {len(value)}"
+    if value is None or isinstance(value, bool):
+        return {True: "true", False: "false", None: "nothing"}[value]
+    text = repr(value[: _SHOWN + 1] if isinstance(value, str | bytes) else value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 @contextmanager
@@ -21,7 +60,7 @@ def about(what: str | os.PathLike[str]) -> Iterator[None]:
         raise InputError(f"{os.fspath(what)}: {error}") from error
 
 
-def did_you_mean(name: str, choices: Iterable[str]) -> str:
+def did_you_mean(name: object, choices: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the nearest choice, or the list of choices when none is near.
 
     Examples:
@@ -29,5 +68,10 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
         " (did you mean 'rtt_ratio'?)"
     """
     known = list(choices)
-    near = difflib.get_close_matches(name[:100], known, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else f" (known: {', '.join(known)})"
+    return nearest(name, known) or f" (known: {', '.join(known)})"
+
+
+def nearest(name: object, choices: Iterable[str]) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the nearest choice, or nothing when none is near."""
+    near = difflib.get_close_matches(str(name)[:100], list(choices), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""

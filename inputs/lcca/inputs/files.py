@@ -1,28 +1,34 @@
-"""Reading small files with a limit and writing them so that a reader never sees half of one."""
+"""Reading files that users name, guarded, and writing files so that a reader never sees half of one."""
 
 from __future__ import annotations
 
 import os
+import stat
 import threading
 from pathlib import Path
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, nearest
 
 LARGEST_FILE = 64 * 1024 * 1024
 """Bytes; no policy comes near it."""
 
 
 def read_limited(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> bytes:
-    """Return the bytes of ``path``.
+    """Return the bytes of a regular file.
+
+    Pipes and devices are refused at once: they may have no end, or nobody who writes.
 
     Raises:
-        InputError: the file cannot be read or has more than ``limit`` bytes.
+        InputError: no regular file, it cannot be read, or it has more than ``limit`` bytes.
     """
     try:
-        with open(path, "rb") as file:
-            data = file.read(limit + 1)
+        with open(path, "rb", opener=_without_waiting) as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            data = file.read(limit + 1) if regular else b""
     except (OSError, ValueError) as error:
-        raise InputError(f"{os.fspath(path)}: cannot be read: {_reason(error)}") from error
+        raise InputError(f"{os.fspath(path)}: cannot be read: {_reason(error)}{_other_files(path, error)}") from error
+    if not regular:
+        raise InputError(f"{os.fspath(path)}: cannot be read: a pipe or a device; write it to a file first")
     if len(data) > limit:
         raise InputError(f"{os.fspath(path)}: larger than {limit // 1024:,} KiB; is it the right file?")
     return data
@@ -47,5 +53,19 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         raise InputError(f"{target}: cannot be written: {_reason(error)}") from error
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe opens without waiting for somebody who writes."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def _reason(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _other_files(path: str | os.PathLike[str], error: Exception) -> str:
+    """Return the hint at a file of a similar name and the same kind, if there is one."""
+    asked = Path(path)
+    if not isinstance(error, FileNotFoundError) or not asked.suffix or not asked.parent.is_dir():
+        return ""
+    stems = sorted(file.stem for file in asked.parent.iterdir() if file.suffix == asked.suffix)
+    return nearest(asked.stem, stems).replace("'?", f"{asked.suffix}'?")

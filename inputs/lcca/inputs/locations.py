@@ -45,13 +45,16 @@ def locate(shape: Any, data: Any, loc: Sequence[str | int], *, missing: bool) ->
     for at, step in enumerate(loc):
         members = list(_members(shape))
         expected = missing and at == len(loc) - 1
-        if len(members) > 1 and not expected:  # the step names the member that was tried
-            shape = next((member for member in members if step in _tags(member)), None)
+        if len(members) > 1 and not expected:  # the step may name the member that was tried
+            chosen = next((member for member in members if step in _tags(member)), None)
+            if chosen is not None:
+                shape = chosen
+                continue
+        names = tuple(dict.fromkeys(name for member in members for name in _names(member)))
+        if not (expected or _holds(data, step) or step in names):
             continue
-        if not expected and not _holds(data, step):
-            continue
-        siblings = tuple(dict.fromkeys(name for member in members for name in _names(member)))
         keys.append(step)
+        siblings = names
         shape = _below(members[0] if len(members) == 1 else None, step)
         data = data[step] if _holds(data, step) else None
     return Location(tuple(keys), siblings, _discriminating(members, str(loc[-1])) if missing else ())

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, and where."""
+"""What is wrong with a document, and where."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from lcca.inputs.errors import InputError
 
 Keys = tuple[str | int, ...]
-"""The way from the root of a document to a value: mapping keys and list indices."""
+"""The path from the root of a document to a value: mapping keys and list indices."""
+
+_MOST_PROBLEMS = 40
+_LONGEST_KEY = 60
 
 
 @dataclass(frozen=True)
@@ -22,26 +25,29 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to mend; prints as `file:line: dotted.key: text`."""
+    """One thing to fix; prints as `file:line: dotted.key: text`."""
 
     place: Place
     keys: Keys
     text: str
 
     def __str__(self) -> str:
-        dotted = ".".join(map(str, self.keys))
+        dotted = ".".join(str(key)[:_LONGEST_KEY] for key in self.keys)
         return ": ".join(part for part in (str(self.place), dotted, self.text) if part)
 
 
 class ConfigError(InputError):
-    """A configuration cannot be used; lists every problem found, one a line.
+    """A document cannot be used; lists the problems found, one a line, at most 40.
 
     Attributes:
-        problems: the problems, by file and line.
+        problems: all problems, by file and line.
     """
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems: Sequence[Problem] = (
             (problems,) if isinstance(problems, Problem) else tuple(dict.fromkeys(problems))
         )
-        super().__init__("\n".join(map(str, self.problems)))
+        lines = [str(problem) for problem in self.problems[:_MOST_PROBLEMS]]
+        if len(self.problems) > _MOST_PROBLEMS:
+            lines.append(f"and {len(self.problems) - _MOST_PROBLEMS:,} more")
+        super().__init__("\n".join(lines))

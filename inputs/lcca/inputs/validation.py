@@ -1,23 +1,23 @@
-"""Checks a document against a pydantic model: all errors at once, with file, line, key and suggestion."""
+"""Check a document against a pydantic model: all errors at once, with file, line, key and suggestion."""
 
-import datetime
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from lcca.inputs.documents import Document, read_document
+from lcca.inputs.documents import Document, document_of, read_document
 from lcca.inputs.locations import Location, locate
-from lcca.inputs.problems import ConfigError, Problem
+from lcca.inputs.problems import ConfigError, Keys, Problem
 from lcca.inputs.wording import describe
 
 T = TypeVar("T")
 
 
 def read_config(path: str | os.PathLike[str], model: type[T], overrides: Iterable[str] = ()) -> T:
-    """Reads the YAML mapping at `path` with `overrides` as a `model`.
+    """Read the YAML mapping at `path` with `overrides` as a `model`.
 
     Raises:
         ConfigError: listing every problem found.
@@ -25,10 +25,19 @@ def read_config(path: str | os.PathLike[str], model: type[T], overrides: Iterabl
     return validate(read_document(path, overrides), model)
 
 
-def validate(document: Document, model: type[T]) -> T:
-    """Checks a document against a model class.
+def config_of(data: bytes, name: str, model: type[T]) -> T:
+    """Return the YAML mapping in the bytes of a file as a `model`.
 
-    Whole floats (`1e6`) serve as integers and dates as text; otherwise the model says how strict it is.
+    Raises:
+        ConfigError: listing every problem found.
+    """
+    return validate(document_of(data, Path(name)), model)
+
+
+def validate(document: Document, model: type[T]) -> T:
+    """Check a document against a model class.
+
+    Whole floats (`1e6`) serve as integers; otherwise the model says how strict it is.
 
     Raises:
         ConfigError: listing every problem found, by file and line.
@@ -41,8 +50,23 @@ def validate(document: Document, model: type[T]) -> T:
 
 
 def validate_list(document: Document, item: type[T]) -> list[T]:
-    """Checks a document that is a list of `item`; see `validate`."""
+    """Check a document that is a list of `item`; see `validate`."""
     return validate(document, list[item])  # type: ignore[valid-type]
+
+
+def problem_at(keys: Keys, text: str, found: Any = None) -> InitErrorDetails:
+    """Return one problem of a model's own check, at the keys below that model."""
+    return InitErrorDetails(type=PydanticCustomError("value_error", "{error}", {"error": text}), loc=keys, input=found)
+
+
+def raise_problems(title: str, problems: list[InitErrorDetails]) -> None:
+    """Raise what a model's own check found, if anything; the keys of each problem reach the user.
+
+    Raises:
+        pydantic.ValidationError: if there are problems.
+    """
+    if problems:
+        raise ValidationError.from_exception_data(title, problems)
 
 
 def _prepared(value: Any) -> Any:
@@ -50,8 +74,6 @@ def _prepared(value: Any) -> Any:
         return {key: _prepared(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_prepared(item) for item in value]
-    if isinstance(value, datetime.date):
-        return value.isoformat()
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

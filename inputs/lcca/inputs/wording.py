@@ -6,11 +6,8 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from lcca.inputs.errors import did_you_mean
+from lcca.inputs.errors import did_you_mean, nearest, shown
 from lcca.inputs.locations import Location
-
-_SHOWN = 60
-"""Longest value that an error repeats."""
 
 _BOUNDS = {
     "greater_than": ("gt", "must be > "),
@@ -43,7 +40,7 @@ _KINDS = {
 
 
 def describe(details: ErrorDetails, location: Location) -> str:
-    """Says what is wrong, what was found and, where a name is mistyped, which one was probably meant."""
+    """Return what is wrong, what was found and, where a name is mistyped, which one was probably meant."""
     kind, value = details["type"], details["input"]
     context: dict[str, Any] = details.get("ctx", {})
     if kind == "missing":
@@ -58,7 +55,7 @@ def describe(details: ErrorDetails, location: Location) -> str:
         return "required key is missing" + (f"; one of {', '.join(location.tags)}" if location.tags else "")
     if kind in ("value_error", "assertion_error"):
         return str(context["error"])
-    return _expectation(kind, context, details["msg"]) + f", found {_shown(value)}"
+    return _expectation(kind, context, details["msg"]) + f", found {shown(value)}"
 
 
 def _expectation(kind: str, context: dict[str, Any], message: str) -> str:
@@ -76,9 +73,8 @@ def _expectation(kind: str, context: dict[str, Any], message: str) -> str:
 
 
 def _choice(value: Any, known: Sequence[str], listed: str) -> str:
-    guess = did_you_mean(value, known) if isinstance(value, str) else ""
-    near = guess if guess.startswith(" (did") else ""  # the choices are listed anyway
-    return f"must be one of {listed}, found {_shown(value)}{near}"
+    near = nearest(value, known) if isinstance(value, str) else ""  # the choices are listed anyway
+    return f"must be one of {listed}, found {shown(value)}{near}"
 
 
 def _suggestion(word: str, known: Sequence[str]) -> str:
@@ -87,14 +83,3 @@ def _suggestion(word: str, known: Sequence[str]) -> str:
 
 def _quoted(text: str) -> list[str]:
     return re.findall(r"'([^']*)'", text)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict | list):
-        return "keys with values" if isinstance(value, dict) else f"a list of {len(value)}"
-    text = {True: "true", False: "false", None: "nothing"}[value] if _is_word(value) else repr(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-
-
-def _is_word(value: Any) -> bool:
-    return value is None or isinstance(value, bool)

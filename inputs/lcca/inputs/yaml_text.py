@@ -1,15 +1,19 @@
-"""YAML 1.2 text to plain Python values, remembering the line of each."""
+"""YAML 1.2 text to plain Python values with the line of each, and back.
 
-import datetime
-import itertools
-from typing import Any, NoReturn
+Values are made from the parser's nodes and not by its constructor: whatever tags, dates or keys a file holds, nothing
+becomes of it but text, numbers, truth values, lists and mappings with text as keys.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from lcca.inputs.errors import LONGEST_NUMBER, shown
 from lcca.inputs.problems import ConfigError, Keys, Place, Problem
 
 MAX_DEPTH = 64
@@ -17,10 +21,21 @@ MAX_VALUES = 200_000
 """Bounds on a document with its aliases expanded: beyond them it is a mistake or an attack."""
 
 Places = dict[Keys, Place]
+_Pairs = dict[str, tuple[Node, Node]]
+
+_TAG = "tag:yaml.org,2002:"
+_MERGE = _TAG + "merge"
+_TEXTS = ("str", "timestamp")
+_KNOWN = {
+    ScalarNode: (*_TEXTS, "null", "int", "float", "bool"),
+    SequenceNode: ("seq",),
+    MappingNode: ("map",),
+}
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 def parse(text: str, source: str, *, numbered: bool = True) -> tuple[Any, Places]:
-    """Reads one YAML document.
+    """Read one YAML document.
 
     Args:
         text: the document.
@@ -28,38 +43,37 @@ def parse(text: str, source: str, *, numbered: bool = True) -> tuple[Any, Places
         numbered: whether places carry line numbers.
 
     Returns:
-        The value, made of dict, list, str, int, float, bool, None and dates, and the place of each value in
-        it (the root's is under the empty path).
+        The value, made of dict, list, str, int, float, bool and None (dates are text), and the place of each value in
+        it (the root's is under the empty path). Merge keys (`<<`) are resolved.
 
     Raises:
-        ConfigError: if the text is not YAML 1.2 or has duplicate keys, keys that are not text, or tags.
+        ConfigError: with every problem, if the text is not YAML 1.2 or has duplicate keys, keys that are not text,
+            tags, control characters, or too many or too deep values with its aliases expanded.
     """
+    yaml = YAML(typ="safe", pure=True)
     try:
-        if "*" in text:
-            _refuse_cycles(YAML(typ="rt", pure=True).compose(text), source, set(), set())
-        tree = YAML(typ="rt", pure=True).load(text)
+        root = yaml.compose(text)
     except YAMLError as error:
         raise ConfigError(_syntax_problem(error, source, numbered)) from None
     except RecursionError:
         raise ConfigError(Problem(Place(source), (), "nested too deeply")) from None
-    except ValueError as error:  # such as a date that does not exist
-        raise ConfigError(Problem(Place(source), (), f"not a YAML value: {error}")) from None
-    reader = _Reader(source, numbered)
-    return reader.plain(tree, (), reader.first_line(tree)), reader.places
+    reader = _Reader(source, numbered, yaml.constructor)
+    if root is None:
+        return None, {(): Place(source)}
+    reader.check_size(root)
+    value = reader.plain(root, (), root.start_mark.line)
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    return value, reader.places
 
 
-def _refuse_cycles(node: Node | None, source: str, above: set[int], done: set[int]) -> None:
-    """Refuses an alias inside of its own anchor, which the loader would read as nothing."""
-    if node is None or isinstance(node, ScalarNode) or id(node) in done:
-        return
-    if id(node) in above:
-        raise ConfigError(Problem(Place(source, node.start_mark.line + 1), (), "an alias (*) contains itself"))
-    above.add(id(node))
-    pairs = node.value if isinstance(node, MappingNode) else [(item,) for item in node.value]
-    for child in itertools.chain.from_iterable(pairs):
-        _refuse_cycles(child, source, above, done)
-    above.remove(id(node))
-    done.add(id(node))
+def dump(content: Any) -> str:
+    """Return plain values as YAML text that `parse` reads again."""
+    stream = io.StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = False
+    yaml.dump(content, stream)
+    return stream.getvalue()
 
 
 def _syntax_problem(error: YAMLError, source: str, numbered: bool) -> Problem:
@@ -70,8 +84,6 @@ def _syntax_problem(error: YAMLError, source: str, numbered: bool) -> Problem:
 
 def _syntax_text(error: YAMLError) -> str:
     problem = str(getattr(error, "problem", None) or str(error).splitlines()[0])
-    if isinstance(error, DuplicateKeyError):
-        return problem.split(" with ")[0].removeprefix("found ") + "; keep one of the two"
     if "\\t" in problem:
         return "a tab where YAML wants spaces; indent with spaces"
     context = getattr(error, "context", None) if isinstance(error, MarkedYAMLError) else None
@@ -79,55 +91,113 @@ def _syntax_text(error: YAMLError) -> str:
 
 
 class _Reader:
-    """Turns ruamel's tree into plain values and notes their places."""
+    """Turns nodes into plain values and notes their places and what is wrong with them."""
 
-    def __init__(self, source: str, numbered: bool) -> None:
+    def __init__(self, source: str, numbered: bool, constructor: Any) -> None:
         self.places: Places = {}
+        self.problems: list[Problem] = []
         self._source = source
         self._numbered = numbered
+        self._constructor = constructor  # knows how YAML 1.2 writes numbers
+        self._sizes: dict[int, tuple[int, int]] = {}
+        self._above: set[int] = set()
 
-    def first_line(self, tree: Any) -> int:
-        """Line (from 0) at which the root starts."""
-        return int(tree.lc.line) if isinstance(tree, CommentedMap | CommentedSeq) else 0
+    def check_size(self, root: Node) -> None:
+        """Refuse a document that is too large or too deep with its aliases expanded, without expanding them."""
+        values, depth = self._size(root)
+        if values > MAX_VALUES or depth > MAX_DEPTH:
+            text = "nested too deeply" if depth > MAX_DEPTH else "too many values, with its aliases (*) expanded"
+            raise ConfigError(Problem(Place(self._source), (), text))
 
-    def plain(self, node: Any, keys: Keys, line: int) -> Any:
-        """The plain value of `node`, found at `keys` on `line` (from 0)."""
-        self.places[keys] = Place(self._source, line + 1 if self._numbered else None)
-        if len(keys) > MAX_DEPTH or len(self.places) > MAX_VALUES:
-            self._fail(keys, "nested too deeply" if len(keys) > MAX_DEPTH else "too many values")
-        if isinstance(node, CommentedMap):
+    def _size(self, node: Node) -> tuple[int, int]:
+        """Return the number of values in a node and its depth; refuse an alias inside of its own anchor."""
+        if isinstance(node, ScalarNode):
+            return 1, 0
+        if id(node) in self._above:
+            raise ConfigError(Problem(self._place(node.start_mark.line), (), "an alias (*) contains itself"))
+        if id(node) not in self._sizes:
+            self._above.add(id(node))
+            inner = [self._size(child) for child in _children(node)]
+            self._above.remove(id(node))
+            self._sizes[id(node)] = 1 + sum(n for n, _ in inner), 1 + max((depth for _, depth in inner), default=0)
+        return self._sizes[id(node)]
+
+    def plain(self, node: Node, keys: Keys, line: int) -> Any:
+        """Return the plain value of `node`, found at `keys` on `line` (from 0)."""
+        self.places[keys] = self._place(line)
+        if str(node.tag).removeprefix(_TAG) not in _KNOWN[type(node)]:
+            return self._problem(keys, line, "YAML tags and sets are not supported here")
+        if isinstance(node, ScalarNode):
+            return self._scalar(node, keys, line)
+        if isinstance(node, MappingNode):
             return self._mapping(node, keys, line)
-        if isinstance(node, CommentedSeq):
-            return [self.plain(item, (*keys, i), _line_of(node, i, line)) for i, item in enumerate(node)]
-        return self._scalar(node, keys)
+        return [self.plain(item, (*keys, i), item.start_mark.line) for i, item in enumerate(node.value)]
 
-    def _mapping(self, node: CommentedMap, keys: Keys, line: int) -> dict[str, Any]:
-        plain: dict[str, Any] = {}
-        for key, value in node.items():
-            if not isinstance(key, str):
-                self._fail(keys, f"key {key!s} must be text; put it in quotes", _line_of(node, key, line))
-            plain[str(key)] = self.plain(value, (*keys, str(key)), _line_of(node, key, line))
-        return plain
+    def _mapping(self, node: MappingNode, keys: Keys, line: int) -> dict[str, Any]:
+        pairs = self._merged(node, keys) | self._own(node, keys)
+        return {name: self.plain(value, (*keys, name), key.start_mark.line) for name, (key, value) in pairs.items()}
 
-    def _scalar(self, node: Any, keys: Keys) -> Any:
-        if node is None or isinstance(node, bool | datetime.date):
-            return node
-        for kind in (str, int, float):
-            if isinstance(node, kind):
-                return bool(node) if type(node).__name__ == "ScalarBoolean" else kind(node)
-        self._fail(keys, "YAML tags and sets are not supported here")
+    def _own(self, node: MappingNode, keys: Keys) -> _Pairs:
+        """Return the nodes of a mapping's own keys and values, by name."""
+        found: _Pairs = {}
+        for key, value in node.value:
+            name = None if key.tag == _MERGE else self._key(key, keys)
+            if name in found:
+                self._problem(keys, key.start_mark.line, f'duplicate key "{name[:60]}"; keep one of the two')
+            elif name is not None:
+                found[name] = key, value
+        return found
 
-    def _fail(self, keys: Keys, text: str, line: int | None = None) -> NoReturn:
-        place = self.places[keys]
-        if line is not None and self._numbered:
-            place = Place(self._source, line + 1)
-        raise ConfigError(Problem(place, keys, text))
+    def _merged(self, node: MappingNode, keys: Keys) -> _Pairs:
+        """Return what merge keys (`<<`) bring in; of several mappings with a key the first counts."""
+        found: _Pairs = {}
+        for key, value in node.value:
+            if key.tag != _MERGE:
+                continue
+            for each in reversed(value.value if isinstance(value, SequenceNode) else [value]):
+                if isinstance(each, MappingNode):
+                    found |= self._merged(each, keys) | self._own(each, keys)
+                else:
+                    self._problem(keys, key.start_mark.line, "<< needs a mapping, or a list of them")
+        return found
+
+    def _key(self, key: Node, keys: Keys) -> str | None:
+        line = key.start_mark.line
+        if not isinstance(key, ScalarNode):
+            self._problem(keys, line, "a list or a mapping stands where a key must be; write `key: value`")
+            return None
+        if str(key.tag).removeprefix(_TAG) not in _TEXTS:
+            self._problem(keys, line, f"key {key.value[:60] or 'nothing'} must be text; put it in quotes")
+            return None
+        return str(self._text(key.value, keys, line))
+
+    def _scalar(self, node: ScalarNode, keys: Keys, line: int) -> Any:
+        kind = str(node.tag).removeprefix(_TAG)
+        if kind in _TEXTS:
+            return self._text(node.value, keys, line)
+        if kind == "null":
+            return None
+        if kind == "int" and len(node.value) > LONGEST_NUMBER:
+            return self._problem(keys, line, f"a number of {len(node.value):,} digits is too large")
+        try:
+            return getattr(self._constructor, f"construct_yaml_{kind}")(node)
+        except (ValueError, LookupError):
+            names = {"bool": "a truth value"}
+            return self._problem(keys, line, f"{shown(node.value)} is not {names.get(kind, 'a number')}")
+
+    def _text(self, text: str, keys: Keys, line: int) -> str:
+        found = _UNPRINTABLE.search(text)
+        if found:
+            self._problem(keys, line, f"holds the control character {found[0]!r}; leave it out")
+        return text
+
+    def _place(self, line: int) -> Place:
+        return Place(self._source, line + 1 if self._numbered else None)
+
+    def _problem(self, keys: Keys, line: int, text: str) -> None:
+        self.problems.append(Problem(self._place(line), keys, text))
 
 
-def _line_of(node: CommentedMap | CommentedSeq, key: Any, fallback: int) -> int:
-    """Line (from 0) of a key or an item; that of the whole node for what a merge key brought in."""
-    try:
-        found = node.lc.key(key) if isinstance(node, CommentedMap) else node.lc.item(key)
-        return int(found[0])
-    except (AttributeError, KeyError, IndexError, TypeError):
-        return fallback
+def _children(node: Node) -> Iterator[Node]:
+    for child in node.value:
+        yield from child if isinstance(child, tuple) else (child,)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, shown
 from lcca.remy_plus.topology import DUMBBELL, Topology
 from lcca.remy_plus.workload import OpenFlows
 
@@ -88,12 +88,12 @@ class Network:
 def field_problem(name: str, value: object) -> str:
     """Return what is wrong with the value of a field, such as "must be > 0, got -1"; empty if nothing."""
     if name == "switched":
-        return "" if value in SWITCHED else f"must be time or bytes, got {value!r}"
+        return "" if value in SWITCHED else f"must be time or bytes, got {shown(value)}"
     words, holds = CHECKS[name]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return f"must be a number, got {value!r}"
+        return f"must be a number, got {shown(value)}"
     try:
-        return "" if holds(float(value)) else f"must be {words}, got {value}"
+        return "" if holds(float(value)) else f"must be {words}, got {value:g}"
     except OverflowError:
         return f"must be {words}, got a number too large"
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, get_args
 
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean, shown
 
 if TYPE_CHECKING:
     from lcca.remy_plus.network import Network
@@ -56,17 +56,17 @@ class Topology:
         known = [field.name for field in fields(cls)]
         for name in options:
             if name not in known:
-                raise InputError(f"topology: unknown option {name!r:.60}{did_you_mean(str(name), known)}")
+                raise InputError(f"topology: unknown option {name!r:.60}{did_you_mean(name, known)}")
         return cls(**options)
 
     def __post_init__(self) -> None:
         """Check the values."""
         if self.kind not in KINDS:
-            raise InputError(f"topology: unknown kind {self.kind!r}{did_you_mean(str(self.kind), KINDS)}")
+            raise InputError(f"topology: unknown kind {shown(self.kind)}{did_you_mean(self.kind, KINDS)}")
         for name in ("hosts_per_router", "reverse_senders"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"topology: {name} must be a whole number >= 1, got {value!r}")
+                raise InputError(f"topology: {name} must be a whole number >= 1, got {shown(value)}")
         if not isinstance(self.one_way, bool):
             raise InputError(f"topology: one_way must be true or false, got {self.one_way!r:.60}")
 

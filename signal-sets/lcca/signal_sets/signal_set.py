@@ -10,13 +10,10 @@ from importlib import resources
 from pydantic import Field, field_validator
 
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.inputs.files import read_limited
 from lcca.inputs.model import Model
-from lcca.inputs.yaml_model import read_model
+from lcca.inputs.validation import config_of, read_config
 from lcca.signal_sets.registry import SIGNALS, signal
 from lcca.signal_sets.signal import Signal
-
-_LARGEST_FILE = 2**16
 
 
 class SignalSet(Model):
@@ -67,7 +64,7 @@ def signal_set(name_or_path: str | os.PathLike[str]) -> SignalSet:
     """
     name = os.fspath(name_or_path)
     if os.sep in name or name.endswith((".yaml", ".yml")):
-        return _parse(read_limited(name, _LARGEST_FILE), name)
+        return read_config(name, SignalSet)
     sets = packaged_sets()
     if name not in sets:
         raise InputError(f"unknown signal set {name[:60]!r}{did_you_mean(name, sets)}; a file ends in .yaml")
@@ -79,9 +76,5 @@ def packaged_sets() -> Mapping[str, SignalSet]:
     """Return the signal sets that come with the package, by name."""
     folder = resources.files("lcca.signal_sets") / "sets"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda file: file.name)
-    sets = [_parse(file.read_bytes(), file.name) for file in files]
+    sets = [config_of(file.read_bytes(), file.name, SignalSet) for file in files]
     return {found.name: found for found in sets}
-
-
-def _parse(data: bytes, name: str) -> SignalSet:
-    return read_model(data, name, SignalSet, "a signal set is a mapping with the keys name, title, signals and doc")

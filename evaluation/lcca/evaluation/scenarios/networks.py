@@ -6,7 +6,6 @@ share a parameter's range share its values.
 """
 
 import math
-from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,12 +19,11 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.documents import read_document
+from lcca.inputs.errors import InputError, shown
 from lcca.inputs.model import Model
+from lcca.inputs.validation import validate_list
 from lcca.remy_plus.network import CHECKS, Network, field_problem
 from lcca.remy_plus.topology import DUMBBELL, Topology
 
@@ -53,7 +51,7 @@ class Range(Model):
         if isinstance(value, dict | cls):
             return value
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"must be a number or a range {{min, max, step}}, got {value!r}")
+            raise ValueError(f"must be a number or a range {{min, max, step}}, got {shown(value)}")
         return {"min": value, "max": value}
 
     @model_validator(mode="after")
@@ -102,11 +100,30 @@ def _checked(name: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _holds(name: str) -> AfterValidator:
+    """Return a validator that holds a number to the network's rule."""
+
+    def check(value: float) -> float:
+        problem = field_problem(name, value)
+        if problem:
+            raise ValueError(problem)
+        return value
+
+    return AfterValidator(check)
+
+
 def _inf_is_a_buffer(value: Any) -> Any:
     return math.inf if value == "inf" else value
 
 
-NamedTopology = Annotated[Topology, BeforeValidator(Topology.of), PlainSerializer(str)]
+def _topology(value: Any) -> Topology:
+    try:
+        return Topology.of(value)
+    except InputError as error:
+        raise ValueError(str(error).removeprefix("topology: ")) from None
+
+
+NamedTopology = Annotated[Topology, BeforeValidator(_topology), PlainSerializer(str)]
 """A topology: the text that names it, or a mapping of its options."""
 
 
@@ -179,8 +196,9 @@ class NetworkSpace(Model):
         return value
 
     def _network(self, seed: int, id: int, levels: dict[str, list[float]]) -> Network:
-        drawn = {name: each[draw_index(seed, id, name, len(each))] for name, each in levels.items()}
-        return _network(id, drawn, self.switched, self.topology)
+        drawn: dict[str, Any] = {n: each[draw_index(seed, id, n, len(each))] for n, each in levels.items()}
+        drawn["senders"] = int(drawn["senders"])
+        return Network(id, **drawn, switched=self.switched, topology=self.topology)
 
 
 def draw_index(seed: int, network: int, parameter: str, levels: int) -> int:
@@ -193,6 +211,32 @@ def draw_index(seed: int, network: int, parameter: str, levels: int) -> int:
     return int.from_bytes(digest, "big") * levels >> 64
 
 
+class ListedNetwork(Model):
+    """One network of a list in a file: the keys of a `Network` less `id`."""
+
+    link_rate: Annotated[float, _holds("link_rate")]
+    rtt: Annotated[float, _holds("rtt")]
+    senders: Annotated[int, _holds("senders")]
+    buffer: Annotated[float, Field(allow_inf_nan=True), BeforeValidator(_inf_is_a_buffer), _holds("buffer")]
+    mean_on: Annotated[float, _holds("mean_on")]
+    mean_off: Annotated[float, _holds("mean_off")]
+    loss: Annotated[float, _holds("loss")]
+    switched: Literal["time", "bytes"] = "time"
+    topology: NamedTopology = DUMBBELL
+
+    @model_validator(mode="after")
+    def _possible(self) -> "ListedNetwork":
+        try:
+            self.network(0)
+        except InputError as error:
+            raise ValueError(str(error).removeprefix("network 0: ")) from None
+        return self
+
+    def network(self, id: int) -> Network:
+        """Return the network with this number."""
+        return Network(id, **dict(self))
+
+
 def networks_from_yaml(path: Path | str) -> list[Network]:
     """Read a list of networks, one mapping each, in packets, packets/µs and µs.
 
@@ -202,80 +246,10 @@ def networks_from_yaml(path: Path | str) -> list[Network]:
     Raises:
         InputError: with every problem of the file at once, each as `file:line: key: problem`.
     """
-    path = Path(path)
-    entries = _load_list(path)
-    problems = [problem for i, entry in enumerate(entries) for problem in _entry_problems(entries, i, entry)]
-    if problems:
-        raise InputError("\n".join(f"{path}:{line}: {key}: {problem}" for line, key, problem in problems))
-    return [_to_network(i, entry) for i, entry in enumerate(entries)]
-
-
-def _load_list(path: Path) -> Any:
-    try:
-        loaded = YAML().load(path.read_text(encoding="utf-8"))
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise InputError(f"{path}:{line}: not valid YAML: {error.problem}") from error
-    except (OSError, UnicodeDecodeError, YAMLError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(loaded, list) or not loaded:
+    document = read_document(path, root="list")
+    if not document.data:
         raise InputError(
-            f"{path}:1: must be a list with at least one network, such as `- {{link_rate: 3.0, rtt: 27, "
+            f"{path}: must be a list with at least one network, such as `- {{link_rate: 3.0, rtt: 27, "
             "senders: 6, buffer: 225, mean_on: 4500, mean_off: 900, loss: 0.001}`"
         )
-    return loaded
-
-
-def _entry_problems(entries: Any, index: int, entry: Any) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, key, problem) for one entry of the list."""
-    start = entries.lc.item(index)[0] + 1
-    if not isinstance(entry, CommentedMap):
-        yield start, f"[{index}]", f"must be a mapping with {', '.join(PARAMETERS)}"
-        return
-    for key in entry:
-        line = entry.lc.key(key)[0] + 1
-        yield from ((line, f"[{index}].{key}", problem) for problem in _key_problems(key, entry[key]))
-    for key in PARAMETERS:
-        if key not in entry:
-            yield start, f"[{index}]", f"{key} is missing"
-
-
-def _key_problems(key: Any, value: Any) -> Iterable[str]:
-    known = (*PARAMETERS, "switched", "topology")
-    if key not in known:
-        return [f"unknown key{did_you_mean(str(key), known)}"]
-    if key == "topology":
-        return _topology_problems(value)
-    if key == "buffer":
-        value = _inf_is_a_buffer(value)
-    problem = field_problem(key, value)
-    return [problem] if problem else []
-
-
-def _topology_problems(value: Any) -> list[str]:
-    try:
-        Topology.of(value)
-    except InputError as error:
-        return [str(error).removeprefix("topology: ")]
-    return []
-
-
-def _to_network(id: int, entry: dict[str, Any]) -> Network:
-    numbers = {name: float(_inf_is_a_buffer(entry[name])) for name in PARAMETERS}
-    return _network(id, numbers, str(entry.get("switched", "time")), Topology.of(entry.get("topology", DUMBBELL)))
-
-
-def _network(id: int, numbers: dict[str, float], switched: str, topology: Topology) -> Network:
-    """Return the network with these parameters, by name."""
-    return Network(
-        id=id,
-        link_rate=numbers["link_rate"],
-        rtt=numbers["rtt"],
-        senders=int(numbers["senders"]),
-        buffer=numbers["buffer"],
-        mean_on=numbers["mean_on"],
-        mean_off=numbers["mean_off"],
-        loss=numbers["loss"],
-        switched=switched,
-        topology=topology,
-    )
+    return [listed.network(id) for id, listed in enumerate(validate_list(document, ListedNetwork))]

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from importlib import resources
 from itertools import pairwise
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field, ValidationError, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from pydantic import Field, model_validator
 from scipy import special
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
+from lcca.inputs.validation import config_of, read_config
 from lcca.remy_plus.workload import FlowSizes
 
 PACKET_BYTES = 1000
@@ -64,13 +61,13 @@ def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKE
     if name.startswith("lognormal:"):
         return _lognormal_by_name(name, packet_bytes)
     if name.endswith((".yaml", ".yml")):
-        return _read(Path(name)).build(packet_bytes)
+        return read_config(name, SizeTable).build(packet_bytes)
     folder = resources.files("lcca.evaluation.scenarios") / "flow_sizes"
     known = sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml"))
     if name not in known:
         raise InputError(f"unknown flow sizes {name[:60]!r}{did_you_mean(name, known)}")
-    with resources.as_file(folder / f"{name}.yaml") as path:
-        return _read(path).build(packet_bytes)
+    file = folder / f"{name}.yaml"
+    return config_of(file.read_bytes(), file.name, SizeTable).build(packet_bytes)
 
 
 def lognormal(mu: float, sigma: float, packet_bytes: float = PACKET_BYTES) -> FlowSizes:
@@ -92,15 +89,3 @@ def _lognormal_by_name(name: str, packet_bytes: float) -> FlowSizes:
     if not (math.isfinite(mu) and 0 < sigma < 10 and abs(mu) < 30):
         raise InputError(f"{name[:60]!r}: MU must be within ±30 and SIGMA between 0 and 10")
     return lognormal(mu, sigma, packet_bytes)
-
-
-def _read(path: Path) -> SizeTable:
-    try:
-        found = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-        return SizeTable.model_validate_json(json.dumps(found))
-    except (OSError, UnicodeDecodeError, YAMLError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{path}: {where}: {first['msg'].removeprefix('Value error, ')}") from None

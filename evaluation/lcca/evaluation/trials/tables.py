@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError
+from lcca.inputs.yaml_text import parse
 
 Json = dict[str, Any]
 
@@ -118,9 +117,9 @@ class RunTables:
         """Utilities by name, from the configuration or the paper's; one that neither tells is not there."""
         found: dict[str, Utility] = dict(UTILITIES)
         try:
-            told = YAML(typ="safe").load(self.config)["utilities"]
+            told = parse(self.config, "config.yaml")[0]["utilities"]
             found |= {own.name: own for own in (UtilityModel.model_validate(each).build() for each in told)}
-        except (YAMLError, KeyError, TypeError, ValueError):  # a configuration of another kind
+        except (KeyError, TypeError, ValueError):  # a configuration of another kind
             pass
         return {name: found[name] for name in self.utilities if name in found}
 

@@ -27,7 +27,7 @@ from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
 from lcca.gym_envs.ns3.plan import Ns3Options
-from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_value
+from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_file
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.problems import ConfigError, Keys, Problem
@@ -370,13 +370,7 @@ def _included(document: Document, keys: Keys) -> Document:
     name = _at(document.data, keys)
     if not isinstance(name, str):
         return document
-    path = _beside(document, keys, name)
-    if not path.is_file():
-        place = document.place(keys)
-        here = "the working folder" if place.source == OVERRIDE else "this file"
-        raise ConfigError(Problem(place, keys, f"{path}: no such file; name one relative to {here}"))
-    inner = read_document(path)
-    return with_value(document, keys, inner.data, inner.places)
+    return with_file(document, keys, _beside(document, keys, name))
 
 
 def _at(data: Any, keys: Keys) -> Any:

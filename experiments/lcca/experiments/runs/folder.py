@@ -7,7 +7,6 @@ that is written anew at the end, with the same bytes.
 from __future__ import annotations
 
 import fcntl
-import io
 import json
 import os
 import platform
@@ -15,12 +14,11 @@ import shutil
 from pathlib import Path
 from typing import IO, Any, Generic, Literal, Protocol, Self, TypeVar
 
-from ruamel.yaml import YAML
-
 from lcca.experiments.campaign.config import CampaignConfig, require
 from lcca.experiments.runs.version import commit, version
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import read_limited, write_atomically
+from lcca.inputs.yaml_text import dump
 
 SPACE_NEEDED = 50 * 2**20
 """Bytes that must be free when a run starts."""
@@ -272,8 +270,4 @@ def default_folder(config: RunConfig) -> Path:
 
 def resolved_yaml(config: RunConfig) -> str:
     """Return the configuration with everything filled in, as YAML that `lcca` reads again."""
-    stream = io.StringIO()
-    yaml = YAML()
-    yaml.default_flow_style = False
-    yaml.dump(config.model_dump(mode="json"), stream)
-    return stream.getvalue()
+    return dump(config.model_dump(mode="json"))

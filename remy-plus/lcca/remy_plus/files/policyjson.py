@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean
 from lcca.remy_plus.files.mlpjson import mlp_from_json
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
@@ -36,7 +36,7 @@ def parse(text: str) -> dict[str, Any]:
         InputError: no JSON, not an object, a key twice in one object, NaN or Infinity, or nested too deep.
     """
     try:
-        document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
+        document = json.loads(text, parse_int=_whole, parse_constant=_refuse_constant, object_pairs_hook=_object)
     except InputError:
         raise
     except json.JSONDecodeError as error:
@@ -180,13 +180,15 @@ def _number(value: object, key: str) -> float:
         raise InputError(f"{key}: missing")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{key}: must be a number, got {value!r:.60}")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
+    if not math.isfinite(value):
         raise InputError(f"{key}: must be a finite number")
-    return number
+    return float(value)
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise InputError(f"a number of {len(digits):,} digits is too large")
+    return int(digits)
 
 
 def _refuse_constant(token: str) -> float:

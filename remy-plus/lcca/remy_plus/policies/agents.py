@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.inputs.errors import InputError, about, did_you_mean, shown
 from lcca.remy_plus import _core
 from lcca.remy_plus.policies.rules import check_signals
 from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
@@ -207,8 +207,8 @@ def agent_from_json(document: Mapping[str, Any]) -> Agent:
         decisions = _made(Decisions, document.get("decisions", {}))
     given = dict(_object(document.get("steering", {}), "steering"))
     kind = given.pop("kind", None)
-    if kind not in _STEERINGS:
-        raise InputError(f"steering.kind: unknown kind {kind!r:.60}{did_you_mean(str(kind), _STEERINGS)}")
+    if not isinstance(kind, str) or kind not in _STEERINGS:
+        raise InputError(f"steering.kind: unknown kind {shown(kind)}{did_you_mean(kind, _STEERINGS)}")
     with about("steering"):
         steering = _made(_STEERINGS[kind], given)
     history = document.get("history", 1)
@@ -231,7 +231,7 @@ def _object(value: Any, what: str) -> Mapping[str, Any]:
 def _check_keys(document: Mapping[str, Any], known: Any) -> None:
     for key in document:
         if key not in known:
-            raise InputError(f"unknown key {key!r:.60}{did_you_mean(str(key), known)}")
+            raise InputError(f"unknown key {key!r:.60}{did_you_mean(key, known)}")
 
 
 def _entry(index: int, action: Any) -> Entry:

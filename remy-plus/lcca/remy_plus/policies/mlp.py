@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.inputs.errors import InputError, about, did_you_mean, shown
 from lcca.remy_plus import _core
 from lcca.remy_plus.policies.agents import Agent, TableSteering
 
@@ -48,7 +48,9 @@ class Layer:
         _freeze(self, "biases", 1)
         _rows_fit(self.weights, len(self.biases), "weights")
         if self.activation not in ACTIVATIONS:
-            raise InputError(f"activation: unknown {self.activation!r:.40}{did_you_mean(self.activation, ACTIVATIONS)}")
+            raise InputError(
+                f"activation: unknown {shown(self.activation)}{did_you_mean(self.activation, ACTIVATIONS)}"
+            )
 
 
 @dataclass(frozen=True, eq=False)

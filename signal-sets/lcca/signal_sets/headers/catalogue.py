@@ -8,12 +8,8 @@ from functools import cache
 from importlib import resources
 
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.inputs.files import read_limited
-from lcca.inputs.yaml_model import read_model
+from lcca.inputs.validation import config_of, read_config
 from lcca.signal_sets.headers.header import Header
-
-_LARGEST_FILE = 2**16
-_EXPECTED = "a header is a mapping with the keys name, title, placement, fields and others"
 
 
 def header(name_or_path: str | os.PathLike[str]) -> Header:
@@ -25,7 +21,7 @@ def header(name_or_path: str | os.PathLike[str]) -> Header:
     """
     name = os.fspath(name_or_path)
     if os.sep in name or name.endswith((".yaml", ".yml")):
-        return read_model(read_limited(name, _LARGEST_FILE), name, Header, _EXPECTED)
+        return read_config(name, Header)
     known = packaged_headers()
     if name not in known:
         raise InputError(f"unknown header {name[:60]!r}{did_you_mean(name, known)}; a file ends in .yaml")
@@ -37,5 +33,5 @@ def packaged_headers() -> Mapping[str, Header]:
     """Return the headers of the catalogue, by name."""
     folder = resources.files("lcca.signal_sets.headers") / "catalogue"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda file: file.name)
-    headers = [read_model(file.read_bytes(), file.name, Header, _EXPECTED) for file in files]
+    headers = [config_of(file.read_bytes(), file.name, Header) for file in files]
     return {found.name: found for found in headers}

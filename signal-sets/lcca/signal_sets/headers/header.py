@@ -11,7 +11,8 @@ from pydantic_core import InitErrorDetails
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
-from lcca.inputs.yaml_model import Keys, problem_at, raise_problems
+from lcca.inputs.problems import Keys
+from lcca.inputs.validation import problem_at, raise_problems
 from lcca.signal_sets.headers.encoding import Enum
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import HeaderField
