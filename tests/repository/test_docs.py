@@ -1,7 +1,10 @@
 """What the documentation names exists: links, headings, files, modules, pages of the site."""
 
+import argparse
+import importlib.util
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +16,9 @@ LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 NAMED_PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 NAMED_FILE = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./+-]+)`")
 IMPORT = re.compile(r"^from (lcca[\w.]+) import (.+)$", re.MULTILINE)
+CONFIG = re.compile(r"\bconfigs/[\w/+-]+\.(?:yaml|json)\b")
+COMMAND = re.compile(r"^lcca ([a-z]+)((?:\\\n|[^\n#])*)", re.MULTILINE)
+QUOTED = re.compile(r"`lcca ([a-z]+)([^`]*)`")
 MODULE = re.compile(r"\blcca(?:\.[a-z_0-9]+)+(?:\.[A-Za-z_]\w*)?")
 
 
@@ -22,37 +28,43 @@ def name(path: Path) -> str:
 
 def anchors(page: Path) -> set[str]:
     """Return the headings of a page as the site names them."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text_of(page), re.MULTILINE)
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_links_resolve(page: Path) -> None:
-    broken = []
-    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
-        file = (page.parent / target).resolve() if target else page
-        if "://" not in target and not (file.exists() and (not anchor or anchor in anchors(file))):
-            broken.append(f"{target}#{anchor}")
-    assert broken == []
+def test_links_resolve() -> None:
+    assert [
+        (name(page), *link) for page in PAGES for link in LINK.findall(text_of(page)) if not leads(page, *link)
+    ] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_named_files_and_modules_exist(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    lost = [file for file in NAMED_FILE.findall(text) if not (ROOT / file).exists()]
+def leads(page: Path, target: str, anchor: str) -> bool:
+    file = (page.parent / target).resolve() if target else page
+    return "://" in target or (file.exists() and (not anchor or anchor in anchors(file)))
+
+
+def test_named_files_and_modules_exist() -> None:
+    assert [(name(page), each) for page in PAGES for each in lost(text_of(page))] == []
+
+
+def lost(text: str) -> list[str]:
     imported = [f"{module}.{each.strip()}" for module, names in IMPORT.findall(text) for each in names.split(",")]
-    assert lost + [dotted for dotted in [*MODULE.findall(text), *imported] if not defined(dotted)] == []
+    files = [file for file in [*NAMED_FILE.findall(text), *CONFIG.findall(text)] if not (ROOT / file).exists()]
+    return files + [dotted for dotted in [*MODULE.findall(text), *imported] if not defined(dotted)]
 
 
 def defined(dotted: str) -> bool:
-    """Return whether a module has a file, or its module's file mentions the last name."""
+    """Return whether a module has a file, or its module's file defines or imports the last name."""
     parts = dotted.split(".")
     base = ROOT / parts[1].replace("_", "-") / "lcca"
     if (base / Path(*parts[1:])).is_dir() or (base / Path(*parts[1:])).with_suffix(".py").exists():
         return True
     module = base / Path(*parts[1:-1])
     files = [file for file in (module / "__init__.py", module.with_suffix(".py")) if file.exists()]
-    return any(re.search(rf"\b{parts[-1]}\b", file.read_text(encoding="utf-8")) for file in files)
+    definition = re.compile(
+        rf"^(?:def|class|async def) {parts[-1]}\b|^{parts[-1]}\b.*=|import .*\b{parts[-1]}\b", re.MULTILINE
+    )
+    return any(definition.search(text_of(file)) for file in files)
 
 
 def test_pages_named_in_the_sources_exist() -> None:
@@ -70,3 +82,45 @@ def text_of(path: Path) -> str:
 def test_every_page_is_in_the_site() -> None:
     named = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     assert sorted(named) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+
+
+def page_on_commands() -> Any:
+    """Return the module that fills the page on the command line."""
+    spec = importlib.util.spec_from_file_location("commands_page", DOCS / "hooks" / "commands.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def options_of(parser: argparse.ArgumentParser) -> set[str]:
+    own = {option for action in parser._actions for option in action.option_strings}
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return own.union(*(options_of(each) for action in below for each in action.choices.values()))
+
+
+def test_commands_in_the_pages_are_those_of_the_parser() -> None:
+    options = {command: options_of(parser) for command, parser in page_on_commands().subcommands().items()}
+    used = [(name(page), *each) for page in PAGES for kind in (COMMAND, QUOTED) for each in kind.findall(text_of(page))]
+    assert len(used) > 50
+    unknown = [
+        (page, command, option)
+        for page, command, rest in used
+        for option in re.findall(r"(?<=\s)--[a-z0-9-]+", rest) or [""]
+        if command not in options or (option and option not in options[command])
+    ]
+    assert unknown == []
+
+
+def test_the_page_on_the_command_line_has_every_command() -> None:
+    pages = page_on_commands()
+    text = pages.on_page_markdown(text_of(DOCS / "reference" / "cli.md"))
+    assert all(f"## lcca {command}\n" in text for command in pages.subcommands()) and "--resume" in text
+
+
+def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    example = re.search(r"```python\n(.*?)```", text_of(ROOT / "README.md"), re.DOTALL)
+    assert example
+    exec(example[1].replace("count=200", "count=30").replace("duration=10_000", "duration=3000"), {})
+    assert capsys.readouterr().out.split()[0] in ("better", "worse", "equivalent", "not")
