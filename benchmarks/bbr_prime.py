@@ -21,6 +21,7 @@ import pandas as pd
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import utility
 from lcca.gym_envs.ns3.simulator import Ns3
@@ -39,15 +40,16 @@ def trials(networks: int, topology: str, jobs: int) -> pd.DataFrame:
     space = read_config(SPACE, NetworkSpace)
     simulator = Ns3(space.duration, jobs=jobs)
     policies = {name: baseline(name) for name in NAMES}
-    parts = []
-    for first in range(0, networks, BLOCK):
-        drawn = [
-            replace(n, topology=Topology.of(topology))
-            for n in space.draw(11, min(BLOCK, networks - first), first_id=first)
-        ]
-        parts.append(run_trials(simulator, policies, drawn, [1], utility("default"), keep_delays=False))
-        print(f"{first + len(drawn)} of {networks} networks", file=sys.stderr, flush=True)
-    return pd.concat(parts, ignore_index=True)
+
+    def run(block: Block) -> pd.DataFrame:
+        drawn = space.draw(11, block.size, first_id=block.first)
+        placed = [replace(network, topology=Topology.of(topology)) for network in drawn]
+        return run_trials(simulator, policies, placed, [1], utility("default"), keep_delays=False)
+
+    def tell(done: int, _: None) -> None:
+        print(f"{done} of {networks} networks", file=sys.stderr, flush=True)
+
+    return pd.concat(run_blocks(equal_blocks(BLOCK, networks), run, to_the_end, tell=tell)[0], ignore_index=True)
 
 
 def findings(rows: pd.DataFrame) -> list[dict[str, Any]]:

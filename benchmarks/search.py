@@ -11,16 +11,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
-from lcca.evaluation.comparison.compare import compare_artifacts
+from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utilities import DEFAULT, utility
+from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.signal_sets.signal_set import signal_set
@@ -56,24 +58,21 @@ def _tell(mode: str, row: Any) -> None:
 def compare(exact: SearchState, racing: SearchState, pairs: int) -> dict[str, Any]:
     """Compare the two policies on fresh networks until settled or out of pairs."""
     space, wanted = read_config(SPACE, NetworkSpace), utility("default")
-    scores: dict[str, list[float]] = {"exact": [], "racing": []}
-    policies = {"exact": exact.table, "racing": racing.table}
-    while len(scores["exact"]) < pairs:
-        networks = space.draw(TEST_SEED, BLOCK, first_id=len(scores["exact"]))
-        trials = run_trials(Engine(space.duration), policies, networks, [TEST_SEED], wanted, keep_delays=False)
-        for name, own in scores.items():
-            own += trials.loc[trials["policy"] == name, "score_bits"].tolist()
-        found = compare_artifacts(
-            "exact",
-            "racing",
-            np.array(scores["exact"]),
-            np.array(scores["racing"]),
-            utility=DEFAULT,
-            rule=SettlingRule(ceiling=pairs),
-        )
-        if found.verdict.settled:
-            break
-    return found.to_json() | {"score_exact": float(np.nanmean(scores["exact"]))}
+    policies, engine = {"exact": exact.table, "racing": racing.table}, Engine(space.duration)
+    rule = SettlingRule(ceiling=pairs)
+
+    def run(block: Block) -> pd.DataFrame:
+        networks = space.draw(TEST_SEED, block.size, first_id=block.first)
+        return run_trials(engine, policies, networks, [TEST_SEED], wanted, keep_delays=False)
+
+    def decide(parts: Sequence[pd.DataFrame], _: int) -> Decision[Comparison]:
+        rows = pd.concat(parts)
+        scores = [rows.loc[rows["policy"] == name, "score_bits"] for name in policies]
+        found = compare_artifacts("exact", "racing", *scores, utility=wanted, rule=rule)
+        return Decision(found, found.verdict.settled)
+
+    _, found = run_blocks(equal_blocks(BLOCK, pairs), run, decide)
+    return found.to_json() | {"score_exact": found.baseline}
 
 
 def main() -> int:

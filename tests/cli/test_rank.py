@@ -1,4 +1,4 @@
-"""`lcca rank`: a league from the command line."""
+"""`lcca rank`: a ranking from the command line."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ def space(tmp_path: Path) -> Path:
 
 def test_ranks_what_is_far_apart(lcca: Any, space: Path, tmp_path: Path) -> None:
     policies = ("fixed-window:2", "fixed-window:10", "fixed-window:400")
-    figure = tmp_path / "league.png"
+    figure = tmp_path / "ranking.png"
     answer = lcca("rank", *policies, "--space", space, "--networks", "120", "--json", "--figure", figure)
     found = answer.json()
     assert found["standings"][0]["policy"] == "fixed-window:10"

@@ -10,29 +10,20 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.options.common import add_jobs, add_json, command, positive, print_json
-from lcca.cli.options.policies import (
-    POLICY_HELP,
-    add_policy_options,
-    add_topology,
-    add_trial_options,
-    engine_for,
-    load_policy,
-    policy_to_run,
-    utility_of,
-)
-from lcca.cli.options.simulators import add_ns3_options, parse_ns3
+from lcca.cli.options.common import command, positive, print_json
+from lcca.cli.options.policies import POLICY_HELP
+from lcca.cli.options.simulators import parse_ns3
+from lcca.cli.options.trials import add_space, add_trials, setup_on_space
 from lcca.cli.tables import wide_console
 from lcca.evaluation.comparison.agreement import MARGIN_BITS, Agreement, agreements, order_flips, paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
 from lcca.evaluation.report.figures.style import save_png
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.seeds import derive
 from lcca.gym_envs.ns3.simulator import Ns3
-from lcca.inputs.validation import read_config
 from lcca.remy_plus.simulator import Simulator
 
 EXAMPLES = """\
@@ -46,16 +37,11 @@ def add(commands: Any) -> None:
     """Add the command."""
     parser = command(commands, "agree", "Run policies in both simulators on the same trials.", EXAMPLES)
     parser.add_argument("policies", nargs="+", help=POLICY_HELP)
-    parser.add_argument("--space", type=Path, required=True, help="YAML file of the network space")
+    add_space(parser)
     parser.add_argument("--networks", type=positive, default=50, help="networks (default: 50)")
     parser.add_argument("--margin", type=float, default=MARGIN_BITS, help="bits (default: %(default)s)")
     parser.add_argument("--figure", type=Path, help="PNG file for the scatter of score, throughput and delay")
-    add_trial_options(parser, None)
-    add_policy_options(parser)
-    add_topology(parser)
-    add_ns3_options(parser)
-    add_jobs(parser)
-    add_json(parser)
+    add_trials(parser, None, both_simulators=True)
     parser.set_defaults(run=run)
 
 
@@ -65,26 +51,24 @@ def run(options: argparse.Namespace) -> int:
     if options.figure:
         folder = options.figure.parent
         require(folder.is_dir(), f"--figure: {folder}: no such folder")
-    files = {name: load_policy(options, name) for name in options.policies}
-    space = read_config(options.space, NetworkSpace)
-    if options.topology:
-        space = space.model_copy(update={"topology": options.topology})
-    engine = engine_for(options, list(files.values()), space.duration if options.duration is None else options.duration)
+    named = [Path(name).stem for name in options.policies]
+    require(len(set(named)) == len(named), "two policies have the same file name; rename one")
+    found, space = setup_on_space(options, options.policies)
+    engine, policies = found.engine, dict(zip(named, found.policies, strict=True))
     simulators: list[Simulator] = [engine, Ns3(engine.duration, engine.model, engine.jobs, parse_ns3(options.ns3))]
-    policies, utility = (
-        {Path(name).stem: policy_to_run(options, file) for name, file in files.items()},
-        utility_of(options),
-    )
-    require(len(policies) == len(files), "two policies have the same file name; rename one")
     seed = derive(options.seed, "agree")
-    parts: list[list[pd.DataFrame]] = [[], []]
+
+    def run_block(block: Block) -> list[pd.DataFrame]:
+        networks = space.draw(seed, block.size, first_id=block.first)
+        return [run_trials(s, policies, networks, [seed], found.utility, keep_delays=False) for s in simulators]
+
     with Reporter().task("running both simulators", total=options.networks) as task:
-        for first in range(0, options.networks, BLOCK):
-            networks = space.draw(seed, min(BLOCK, options.networks - first), first_id=first)
-            for part, simulator in zip(parts, simulators, strict=True):
-                part.append(run_trials(simulator, policies, networks, [seed], utility, keep_delays=False))
-            task.update(first + len(networks), f"{first + len(networks)} of {options.networks} networks")
-    fast, real = (pd.concat(part, ignore_index=True) for part in parts)
+
+        def tell(done: int, _: None) -> None:
+            task.update(done, f"{done} of {options.networks} networks")
+
+        parts, _ = run_blocks(equal_blocks(BLOCK, options.networks), run_block, to_the_end, tell=tell)
+    fast, real = (pd.concat(own, ignore_index=True) for own in zip(*parts, strict=True))
     if options.figure:
         figure = draw_agreement({_kind(options): paired(fast, real)}, ("fast engine", simulators[1].name))
         save_png(figure, options.figure.parent, options.figure.stem)
@@ -104,10 +88,7 @@ def report(options: argparse.Namespace, fast: pd.DataFrame, real: pd.DataFrame) 
                 "topology": kind,
                 "failed": failed[["network", "policy", "error"]].to_dict("records"),
                 "agreement": [row.to_json() for row in rows],
-                "order_flips": [
-                    {"engine_prefers": f.better_in_first, "ns3_prefers": f.better_in_second, "settled": f.matters}
-                    for f in flips
-                ],
+                "order_flips": [flip.to_json() for flip in flips],
             }
         )
         return

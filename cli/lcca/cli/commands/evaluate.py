@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -13,21 +12,13 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.options.common import add_jobs, add_json, command, positive, print_json
-from lcca.cli.options.policies import (
-    POLICY_HELP,
-    add_policy_options,
-    add_topology,
-    add_trial_options,
-    check_duration,
-    engine_for,
-    load_policy,
-    policy_to_run,
-    utility_of,
-)
-from lcca.cli.options.simulators import add_simulator_options, report_failures, simulator_for
+from lcca.cli.options.common import command, positive, print_json
+from lcca.cli.options.policies import POLICY_HELP, check_duration
+from lcca.cli.options.simulators import report_failures
+from lcca.cli.options.trials import add_trials, setup
 from lcca.cli.tables import wide_console, with_error
 from lcca.evaluation.scenarios.networks import networks_from_yaml
+from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.progress import Reporter
 from lcca.remy_plus.network import Network
@@ -39,7 +30,7 @@ EXAMPLES = """\
   lcca evaluate RemyCC-2014-100x.dna --pacing absolute --networks my-networks.yaml --seeds 8 --duration 1e6"""
 
 TRIALS_PER_JOB = 16
-"""Trials for each thread between two signs of life."""
+"""Trials for each thread between two reports of progress."""
 
 MEASURES = ("score_bits", "throughput_share", "throughput_over_link", "delay_us", "delay_over_rtt")
 
@@ -50,34 +41,33 @@ def add(commands: Any) -> None:
     parser.add_argument("policy", help=POLICY_HELP)
     parser.add_argument("--networks", type=Path, required=True, help="YAML list of networks (packets, packets/µs, µs)")
     parser.add_argument("--seeds", type=positive, default=10, help="trials per network (default: 10)")
-    add_trial_options(parser, 10_000.0)
-    add_policy_options(parser)
-    add_topology(parser)
-    add_simulator_options(parser)
-    add_jobs(parser)
-    add_json(parser)
+    add_trials(parser, 10_000.0)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    file, networks = load_policy(options, options.policy), networks_from_yaml(options.networks)
+    networks = networks_from_yaml(options.networks)
     if options.topology:
         networks = [replace(network, topology=options.topology) for network in networks]
-    simulator = simulator_for(options, engine_for(options, [file], options.duration))
+    found = setup(options, [options.policy], options.duration)
+    simulator, policies = found.simulator(options), {"policy": found.policies[0]}
     for network in networks:
         check_duration(options.duration, network.rtt, network.link_rate, network.topology.hops(network.senders))
-    seeds, utility = list(range(options.seed, options.seed + options.seeds)), utility_of(options)
-    rows: list[dict[str, Any]] = []
-    errors: list[str] = []
+    seeds = list(range(options.seed, options.seed + options.seeds))
+
+    def run_block(block: Block) -> pd.DataFrame:
+        drawn = networks[block.first : block.end]
+        return run_trials(simulator, policies, drawn, seeds, found.utility, keep_delays=False)
+
     with Reporter().task(f"evaluating {options.policy}", total=len(networks)) as task:
-        for batch in _batches(networks, options.seeds, options.jobs):
-            trials = run_trials(
-                simulator, {"policy": policy_to_run(options, file)}, batch, seeds, utility, keep_delays=False
-            )
-            errors += trials.loc[trials["status"] != "ok", "error"].tolist()
-            rows += [_row(network, trials[trials["network"] == network.id]) for network in batch]
-            task.update(len(rows), f"{len(rows)} of {len(networks)} networks")
+
+        def tell(done: int, _: None) -> None:
+            task.update(done, f"{done} of {len(networks)} networks")
+
+        plan = equal_blocks(_block(options.seeds, options.jobs), len(networks))
+        trials = pd.concat(run_blocks(plan, run_block, to_the_end, tell=tell)[0], ignore_index=True)
+    rows = [_row(network, trials[trials["network"] == network.id]) for network in networks]
     if options.json:
         print_json(
             {
@@ -91,14 +81,12 @@ def run(options: argparse.Namespace) -> int:
         )
     else:
         _print(options.policy, rows)
-    return report_failures(errors)
+    return report_failures([error for error in trials["error"] if error])
 
 
-def _batches(networks: list[Network], seeds: int, jobs: int) -> Iterator[list[Network]]:
-    """Yield the networks in groups that keep all threads busy and end often enough to show progress or to stop."""
-    size = max(1, math.ceil(TRIALS_PER_JOB * jobs / seeds))
-    for begin in range(0, len(networks), size):
-        yield networks[begin : begin + size]
+def _block(seeds: int, jobs: int) -> int:
+    """Return how many networks keep all threads busy, and end often enough to show progress or to stop."""
+    return max(1, math.ceil(TRIALS_PER_JOB * jobs / seeds))
 
 
 def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:

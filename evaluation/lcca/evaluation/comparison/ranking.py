@@ -1,4 +1,4 @@
-"""A league: any number of policies on the same fresh networks, who is better than whom, and how sure the ranks are.
+"""A ranking of any number of policies on the same fresh networks: which are better, and how sure the ranks are.
 
 Every pair is compared by the settling rule with α shared among all pairs (Bonferroni), so all verdicts hold together
 with probability 1 − α, whenever testing stopped. From them follow, at the same level,
@@ -54,8 +54,8 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class League:
-    """Places and the comparisons that they follow from.
+class Ranking:
+    """Standings and the comparisons that they follow from.
 
     Attributes:
         standings: best mean first.
@@ -91,12 +91,12 @@ class League:
         }
 
 
-def league(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> League:
-    """Return the league of policies.
+def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> Ranking:
+    """Rank policies.
 
     Args:
         scores: by policy, one score per network in bits, in the same order of networks for all; several seeds of one
-            network are one score, their mean. Networks with a NaN count for nobody.
+            network are one score, their mean. Networks with a NaN are left out.
         utility: of the scores; scales the margin.
         rule: when to look and what to call settled, with the α of all comparisons together.
 
@@ -104,7 +104,7 @@ def league(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> 
         ValueError: fewer than two policies, or scores of different length.
     """
     if len(scores) < 2:
-        raise ValueError(f"a league needs at least two policies, got {len(scores)}")
+        raise ValueError(f"a ranking needs at least two policies, got {len(scores)}")
     values = np.stack([np.asarray(own, dtype=np.float64) for own in scores.values()])
     whole = np.isfinite(values).all(axis=0)
     common = dict(zip(scores, values[:, whole], strict=True))
@@ -123,7 +123,7 @@ def league(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> 
     )
     most = rule.ceiling or whole.size
     means = {name: mean_interval(own, rule.alpha, most) for name, own in common.items()}
-    return League(
+    return Ranking(
         standings=_standings(means, comparisons),
         comparisons=comparisons,
         networks=int(whole.sum()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from lcca.evaluation.comparison.agreement import agreements, order_flips
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
+from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.seeds import derive
@@ -62,12 +62,8 @@ def run_ns3_validation(
             tell(before + done, f"{kind}: {done} of {wanted.networks} networks")
 
         keep, plan = phase.blocks(group.utility.name, _word(kind)), equal_blocks(BLOCK, wanted.networks)
-        found += run_blocks(plan, run, _all, keep=keep, tell=tell_all)[0]
+        found += run_blocks(plan, run, to_the_end, keep=keep, tell=tell_all)[0]
     return pd.concat(found, ignore_index=True)
-
-
-def _all(parts: Sequence[pd.DataFrame], done: int) -> Decision[None]:
-    return Decision(None, stop=False)
 
 
 def _word(topology: str) -> str:

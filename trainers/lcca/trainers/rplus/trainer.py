@@ -7,7 +7,7 @@ the same bits. Where R+ and this search differ is told in `docs/background/rplus
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
@@ -248,15 +249,17 @@ class RplusTrainer:
         sample = self._sample(limit, effort)
         pair = [self._compiled(self.state.before), self._compiled(self.state.table)]
         settling = SettlingRule(ceiling=max(limit, 20)).start()
-        old, new = np.empty(0), np.empty(0)
-        for begin in range(0, limit, CHECK_BLOCK):
-            block = np.arange(begin, min(begin + CHECK_BLOCK, limit))
-            a, b = sample.scores(pair, [block, block])
-            old, new = np.concatenate([old, a]), np.concatenate([new, b])
-            verdict = settling.feed(b - a).verdict
-            if verdict.settled:
-                break
-        worse = settling.state.verdict.name == "worse"
+
+        def run(block: Block) -> list[NDArray[np.float64]]:
+            return sample.scores(pair, [np.arange(block.first, block.end)] * 2)
+
+        def decide(parts: Sequence[list[NDArray[np.float64]]], _: int) -> Decision[bool]:
+            old, new = parts[-1]
+            verdict = settling.feed(new - old).verdict
+            return Decision(verdict.name == "worse", verdict.settled)
+
+        parts, worse = run_blocks(equal_blocks(CHECK_BLOCK, limit), run, decide)
+        old, new = (np.concatenate(scores) for scores in zip(*parts, strict=True))
         return worse, float((old if worse else new).mean())
 
     def _compiled(self, table: RuleTable) -> _core.Policy:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.evaluation.settling.sequence import Moments, half_width
+from lcca.evaluation.trials.blocks import Block, Decision, blocks_between, run_blocks
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network
@@ -132,22 +133,24 @@ def race(
         bar: scores of the best so far, one per network.
         after_block: called with each candidate that has met more networks.
     """
-    blocks = course.blocks()
     for runner in runners:
         runner.stopped = _is_beaten(course, runner.scores, bar)  # one that was killed right after a block
-    while True:
-        going = [r for r in runners if not r.stopped and len(r.scores) < len(course.networks)]
-        if not going:
+
+    def run(block: Block) -> None:
+        group = [r for r in runners if not r.stopped and len(r.scores) == block.first]
+        if not group:
             return
-        begin = min(len(r.scores) for r in going)
-        end = next(block for block in blocks if block > begin)
-        group = [r for r in going if len(r.scores) == begin]
-        scores, failed = course.run([r.policy for r in group], begin, end)
+        scores, failed = course.run([r.policy for r in group], block.first, block.end)
         for runner, own, lost in zip(group, scores, failed, strict=True):
             runner.scores += own.tolist()
             runner.failed += int(lost)
             runner.stopped = _is_beaten(course, runner.scores, bar)
             after_block(runner)
+
+    def decide(parts: Sequence[None], done: int) -> Decision[None]:
+        return Decision(None, all(r.stopped or len(r.scores) == len(course.networks) for r in runners))
+
+    run_blocks(blocks_between(course.blocks()), run, decide)
 
 
 def _is_beaten(course: Course, scores: Sequence[float], bar: Sequence[float]) -> bool:

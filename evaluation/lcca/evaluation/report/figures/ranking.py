@@ -1,4 +1,4 @@
-"""A league as a forest: every policy's mean score with its interval, best on top, tie groups beside it."""
+"""A ranking as a forest plot: every policy's mean score with its interval, best on top, tie groups beside it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def rank_words(standing: Standing) -> str:
 
 
 @drawing
-def draw_league(standings: Sequence[Standing], title: str) -> Figure:
-    """Draw the league.
+def draw_ranking(standings: Sequence[Standing], title: str) -> Figure:
+    """Draw the ranking.
 
     Args:
         standings: best first.

@@ -1,4 +1,4 @@
-"""Leagues: by hand, and error rates where the truth is known."""
+"""Rankings: by hand, and error rates where the truth is known."""
 
 import json
 import math
@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from lcca.evaluation.comparison.ranking import League, league, mean_interval
-from lcca.evaluation.report.figures.ranking import draw_league, rank_words
+from lcca.evaluation.comparison.ranking import Ranking, mean_interval, rank
+from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.verdict import SettlingRule
@@ -21,9 +21,9 @@ def drawn(means: dict[str, float], n: int, seed: int, spread: float = 0.3) -> di
     return {name: mean + common + rng.normal(0, spread, n) for name, mean in means.items()}
 
 
-def found(scores: dict[str, np.ndarray], rule: Rule | None = None) -> League:
+def found(scores: dict[str, np.ndarray], rule: Rule | None = None) -> Ranking:
     n = len(next(iter(scores.values())))
-    return league(scores, utility=DEFAULT, rule=rule or GroupSequentialRule(ceiling=n))
+    return rank(scores, utility=DEFAULT, rule=rule or GroupSequentialRule(ceiling=n))
 
 
 def test_three_that_are_far_apart() -> None:
@@ -69,10 +69,10 @@ def test_networks_that_one_policy_lacks_count_for_nobody() -> None:
 
 
 def test_too_few_say_nothing() -> None:
-    result = league(drawn({"a": 5, "b": 0}, 6, 6), utility=DEFAULT, rule=SettlingRule())
+    result = rank(drawn({"a": 5, "b": 0}, 6, 6), utility=DEFAULT, rule=SettlingRule())
     assert all((s.best_rank, s.worst_rank, s.ties) == (1, 2, "a") for s in result.standings)
     assert result.comparisons[0].n == 0 and result.comparisons[0].to_json()["low"] is None
-    assert not result.settled and league({"a": [1.0], "b": [0.0]}, utility=DEFAULT, rule=SettlingRule()).networks == 1
+    assert not result.settled and rank({"a": [1.0], "b": [0.0]}, utility=DEFAULT, rule=SettlingRule()).networks == 1
     with pytest.raises(ValueError, match="at least two"):
         found({"a": np.zeros(30)})
 
@@ -83,7 +83,7 @@ def test_json_has_no_nan() -> None:
 
 def test_figure_has_a_row_per_policy() -> None:
     result = found(drawn({"a": 1, "b": 0, "c": 0.1}, 30, 8))
-    axes = draw_league(result.standings, "title").axes[0]
+    axes = draw_ranking(result.standings, "title").axes[0]
     assert [t.get_text() for t in axes.get_yticklabels()] == [s.policy for s in result.standings]
 
 
@@ -96,7 +96,7 @@ def true_ranks(means: dict[str, float]) -> dict[str, tuple[int, int]]:
 @pytest.mark.parametrize("means", [{"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0}, {"a": 0.0, "b": 0.0, "c": 0.1, "d": 0.3}])
 @pytest.mark.parametrize("kind", [GroupSequentialRule, SettlingRule])
 def test_ranges_of_ranks_hold_together(means: dict[str, float], kind: type[GroupSequentialRule]) -> None:
-    """All ranges of a league hold the true ranks at once in 95 % of leagues at least (100: 88 is 3 sd below 95 %)."""
+    """All ranges of a ranking hold the true ranks at once in 95 % of rankings at least (100: 88 is 3 sd below 95 %)."""
     truth, right, sharp = true_ranks(means), 0, 0
     for seed in range(100):
         result = found(drawn(means, 60, 1000 + seed), kind(ceiling=60))

@@ -1,0 +1,108 @@
+"""What the commands that run policies on networks share: their options, and what these name."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lcca.cli.options.common import add_jobs, add_json, positive
+from lcca.cli.options.policies import (
+    add_policy_options,
+    add_topology,
+    add_trial_options,
+    check_duration,
+    engine_for,
+    load_policy,
+    policy_to_run,
+    utility_of,
+)
+from lcca.cli.options.simulators import add_ns3_options, add_simulator_options, simulator_for
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.trials.utility import Utility
+from lcca.experiments.campaign.config import require
+from lcca.inputs.validation import read_config
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.simulator import Simulator
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a command runs.
+
+    Attributes:
+        policies: in the order in which they were named, with the headers that their files name.
+        engine: the fast engine with the model that the options or the policies ask for.
+        utility: scores a trial.
+    """
+
+    policies: tuple[Policy, ...]
+    engine: Engine
+    utility: Utility
+
+    def simulator(self, options: argparse.Namespace) -> Simulator:
+        """Return the simulator that the options name.
+
+        Raises:
+            InputError: ns-3 is not installed, or an option that it does not have.
+        """
+        return simulator_for(options, self.engine)
+
+
+def add_trials(parser: argparse.ArgumentParser, duration: float | None, both_simulators: bool = False) -> None:
+    """Add the options of all commands that run policies; a duration of None is that of the space."""
+    add_trial_options(parser, duration)
+    add_policy_options(parser)
+    add_topology(parser)
+    (add_ns3_options if both_simulators else add_simulator_options)(parser)
+    add_jobs(parser)
+    add_json(parser)
+
+
+def add_space(parser: argparse.ArgumentParser) -> None:
+    """Add the network space."""
+    parser.add_argument("--space", type=Path, required=True, help="YAML file of the network space")
+
+
+def add_rule(parser: argparse.ArgumentParser, block: int, unit: str, over: str) -> None:
+    """Add the block between two looks, the margin, and the error rate `over` something."""
+    parser.add_argument(
+        "--block", type=positive, default=block, help=f"{unit} run between two looks (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter"
+    )
+    parser.add_argument("--alpha", type=float, default=0.05, help=f"error rate {over} (default: %(default)s)")
+
+
+def rule_of(options: argparse.Namespace, kind: Callable[..., Rule], option: str, most: int) -> Rule:
+    """Return the rule of this kind that the options ask for; `option` says how many trials there are at most."""
+    require(0 < options.margin_percent < 1000, f"--margin-percent: must be > 0, got {options.margin_percent:g}")
+    require(0 < options.alpha < 1, f"--alpha: must be between 0 and 1, got {options.alpha:g}")
+    require(most >= 20, f"{option}: at least 20 are needed for a first look, got {most}")
+    return kind(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=most)
+
+
+def setup(options: argparse.Namespace, names: Sequence[str], duration: float) -> Setup:
+    """Return what a command runs: the policies of these names for a duration in µs."""
+    files = [load_policy(options, name) for name in names]
+    policies = tuple(policy_to_run(options, file) for file in files)
+    return Setup(policies, engine_for(options, files, duration), utility_of(options))
+
+
+def setup_on_space(options: argparse.Namespace, names: Sequence[str]) -> tuple[Setup, NetworkSpace]:
+    """Return what a command runs, and the space that it draws networks from.
+
+    Raises:
+        InputError: a policy or the space cannot be read, or no packet could arrive within the duration.
+    """
+    space = read_config(options.space, NetworkSpace)
+    if options.topology:
+        space = space.model_copy(update={"topology": options.topology})
+    found = setup(options, names, space.duration if options.duration is None else options.duration)
+    hops = space.topology.hops(int(space.senders.max))
+    check_duration(found.engine.duration, space.rtt.max, space.link_rate.min, hops)
+    return found, space
