@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import Any
 
-from lcca.cli.commands import load
+from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
 
 MARK = "<!-- commands -->"
@@ -18,7 +18,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def subcommands() -> dict[str, argparse.ArgumentParser]:
     """Return the parser of each command by its name."""
-    actions = parser(load())._actions
+    actions = parser({name: load(name) for name in COMMANDS})._actions
     listed: dict[str, argparse.ArgumentParser] = next(a.choices for a in actions if a.dest == "command")  # type: ignore[assignment]
     return listed
 

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from lcca.cli import main as cli
-from lcca.cli.commands import NAMES, load
+from lcca.cli.commands import COMMANDS, load
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import FixedWindow
+from lcca.remy_plus.policies.rules import one_rule
 
 from ..conftest import RunCommand
 
@@ -42,7 +43,7 @@ def policy_of(run: Path) -> Path:
 # Help and errors.
 
 
-@pytest.mark.parametrize("name", [name.rstrip("_") for name in NAMES])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
     answer = lcca(name, "--help")
     assert answer.status == 0
@@ -51,8 +52,8 @@ def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
 
 
 def test_the_files_in_the_examples_exist() -> None:
-    for module in load():
-        for word in module.EXAMPLES.split():
+    for name in COMMANDS:
+        for word in load(name).EXAMPLES.split():
             if word.startswith("configs/"):
                 assert (ROOT / word).is_file(), word
 
@@ -60,8 +61,8 @@ def test_the_files_in_the_examples_exist() -> None:
 def test_help_lists_the_commands(lcca: RunCommand) -> None:
     answer = lcca("--help")
     assert answer.status == 0
-    for name in NAMES:
-        assert f"    {name.rstrip('_')} " in answer.out
+    for name in COMMANDS:
+        assert f"    {name} " in answer.out
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,7 @@ def test_check_finds_nothing_wrong_here(lcca: RunCommand) -> None:
     assert all(finding["state"] in ("ok", "missing") for finding in found["findings"])
 
 
-def test_check_names_the_mend_of_a_broken_engine(lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_says_how_to_fix_a_broken_engine(lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("undefined symbol")
 
@@ -196,15 +197,15 @@ def test_check_names_the_mend_of_a_broken_engine(lcca: RunCommand, monkeypatch: 
     assert answer.status == 1
     (finding,) = (finding for finding in answer.json()["findings"] if finding["state"] == "broken")
     assert finding["detail"] == "RuntimeError: undefined symbol"
-    assert "make setup" in finding["mend"]
+    assert "make setup" in finding["fix"]
     assert "broken   engine: RuntimeError: undefined symbol -> reinstall" in lcca("check").out
 
 
 def test_check_works_where_nothing_else_does(lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
-    def load_check_only(names: tuple[str, ...] = ()) -> list[Any]:
-        if not names:
+    def load_check_only(name: str) -> Any:
+        if name != "check":
             raise ImportError("no module named _core")
-        return load(names)
+        return load(name)
 
     monkeypatch.setattr(cli, "load", load_check_only)
     assert lcca("check").status == 0
@@ -213,10 +214,20 @@ def test_check_works_where_nothing_else_does(lcca: RunCommand, monkeypatch: pyte
     assert answer.err == "lcca: the installation is broken: no module named _core; see `lcca check`\n"
 
 
-def test_check_needs_none_of_what_it_checks() -> None:
-    code = "import sys, lcca.cli.main as c; c.load(['check']); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert {"numpy", "pandas", "pydantic", "rich", "lcca.remy_plus._core"}.isdisjoint(loaded)
+HEAVY = {"torch", "scipy", "matplotlib", "pandas", "numpy", "pydantic", "rich", "lcca.remy_plus._core"}
+
+
+@pytest.mark.parametrize("command", [["--version"], ["show", "signals"], ["show", "--help"], ["check", "--help"]])
+def test_simple_commands_import_nothing_heavy(command: list[str]) -> None:
+    code = "import atexit, sys; from lcca.cli.main import main; atexit.register(lambda: print(*sys.modules)); main()"
+    done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
+    assert HEAVY.isdisjoint(done.stdout.splitlines()[-1].split())
+
+
+def test_an_unknown_command_is_told_the_nearest(lcca: RunCommand) -> None:
+    answer = lcca("sweeep", "configs/quickstart.yaml")
+    assert answer.status == 2
+    assert answer.err == "lcca: unknown command 'sweeep' (did you mean 'sweep'?); see lcca --help\n"
 
 
 # show
@@ -288,6 +299,17 @@ def test_export_and_import_give_the_policy_back(lcca: RunCommand, finished: Path
     assert lcca("import", dna, back, "--json").json()["signals"] == ["loss", "rtt_ratio"]
     assert lcca("export", back, again).status == 0
     assert again.read_bytes() == dna.read_bytes()
+
+
+def test_an_export_never_changes_a_policy_unasked(lcca: RunCommand, tmp_path: Path) -> None:
+    policy, dna, back = tmp_path / "a.json", tmp_path / "a.dna", tmp_path / "b.json"
+    policyfile.write(policy, PolicyFile(one_rule(("rtt_ratio", "queue"))))
+    answer = lcca("export", policy, dna)
+    assert answer.status == 2 and not dna.exists()
+    assert answer.err.startswith(f"lcca: {policy}: a .dna file has axes for the smoothed queue and link only")
+    assert lcca("export", policy, dna, "--smoothed").status == 0
+    assert "axes 7 and 8 taken as the smoothed signals: queue_ewma" in lcca("import", dna, back).out
+    assert policyfile.load(dna, int_signals="raw").policy == policyfile.load(policy).policy
 
 
 def test_import_never_overwrites(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:

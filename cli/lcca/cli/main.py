@@ -10,16 +10,18 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from lcca.cli.commands import load
+from lcca.cli.commands import COMMANDS, load
 from lcca.experiments.runs.version import version
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, did_you_mean, printable, shown
+
+_BROKEN = "the installation is broken: {}; see `lcca check`"
 
 
-def parser(commands: Sequence[ModuleType]) -> argparse.ArgumentParser:
-    """Return the whole command line."""
+def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
+    """Return the command line: all commands by name, and the options of those whose modules are given."""
     top = argparse.ArgumentParser(
         prog="lcca",
         description="Learn a congestion control per signal set, compare them on fresh networks, say what is settled.",
@@ -27,8 +29,12 @@ def parser(commands: Sequence[ModuleType]) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"lcca {version()}")
     listed = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for each in commands:
-        each.add(listed)
+    for each, summary in COMMANDS.items():
+        found = listed.add_parser(each, help=summary, description=summary)
+        if each in modules:
+            found.formatter_class = argparse.RawDescriptionHelpFormatter
+            found.epilog = f"examples:\n{modules[each].EXAMPLES}"
+            modules[each].add(found)
     return top
 
 
@@ -36,13 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
     _write_any_text()
     given = sys.argv[1:] if arguments is None else list(arguments)
+    name = next((word for word in given if not word.startswith("-")), None)
+    if name is not None and name not in COMMANDS:
+        return _fail(f"unknown command {shown(name)}{did_you_mean(name, COMMANDS)}; see lcca --help", 2)
     try:
-        commands = load()
+        options = parser({name: load(name)} if name else {}).parse_args(given)
     except Exception as error:  # a broken installation may fail in any way
-        if given[:1] != ["check"]:
-            return _fail(f"the installation is broken: {error}; see `lcca check`", 1)
-        commands = load(["check"])
-    return _run(parser(commands).parse_args(given))
+        return _fail(_BROKEN.format(error), 1)
+    return _run(options)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -52,6 +59,8 @@ def _run(options: argparse.Namespace) -> int:
         return status
     except InputError as error:
         return _fail(str(error), 2)
+    except ImportError as error:
+        return _fail(_BROKEN.format(error), 1)
     except KeyboardInterrupt:
         again = "; the same command with --resume goes on from here" if "resume" in options else ""
         return _fail(f"stopped{again}", 130)
@@ -63,7 +72,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _fail(text: str, status: int) -> int:
-    print(f"lcca: {text}", file=sys.stderr)
+    print(f"lcca: {printable(text)}", file=sys.stderr)
     return status
 
 

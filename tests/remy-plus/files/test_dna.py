@@ -93,12 +93,11 @@ def test_export_writes_the_fields_of_r_plus():
     assert dna.dumps(one_rule(("rtt_ratio", "queue_ewma")).with_action(0, -10, 0.75, 1.25)) == expected
 
 
-def test_raw_signals_are_exported_on_the_smoothed_axes():
+def test_raw_signals_are_stored_as_smoothed_only_where_that_is_asked_for():
     raw = one_rule(("queue", "rtt_ratio", "link"))
-    data = dna.dumps(raw)
-    assert dna.remarks(raw) == (
-        "queue and link stored on R+'s axes of smoothed signals; int_signals='raw' brings them back",
-    )
+    with pytest.raises(InputError, match=r"come back as another policy: queue and link of this .* --smoothed"):
+        dna.dumps(raw)
+    data = dna.dumps(raw, smoothed=True)
     smoothed = dna.loads(data)
     assert smoothed.table.signals == ("queue_ewma", "rtt_ratio", "link_ewma")
     assert smoothed.notes[-1] == "axes 7 and 8 taken as the smoothed signals: queue_ewma, link_ewma"
@@ -110,12 +109,12 @@ def test_signals_that_dna_cannot_say_are_named():
     with pytest.raises(InputError, match=r"no axis for available_capacity, send_ratio; keep the table as policy\.json"):
         dna.dumps(one_rule(("rtt_ratio", "available_capacity", "send_ratio")))
     with pytest.raises(InputError, match=r"one axis for queue and queue_ewma; use policy\.json"):
-        dna.dumps(one_rule(("queue", "queue_ewma")))
+        dna.dumps(one_rule(("queue", "queue_ewma")), smoothed=True)
 
 
 def test_files_are_read_and_written(tmp_path, small):
     path = tmp_path / "small.dna"
-    assert dna.write(path, small) == ()
+    dna.write(path, small)
     assert dna.read(path).table == small
     assert [file.name for file in tmp_path.iterdir()] == ["small.dna"]
     with pytest.raises(InputError, match=r"nowhere/a\.dna: cannot be written: No such file"):

@@ -1,35 +1,35 @@
 """The sub-commands, one module each.
 
-A command is a module with `add(commands)`, which adds its parser and sets `run`, a function from the parsed options to
-the exit status.
+A command is a module with `EXAMPLES` and `add(parser)`, which adds its options and sets `run`, a function from the
+parsed options to the exit status. Only the module of the command that was asked for is imported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import keyword
 from importlib import import_module
 from types import ModuleType
 
-NAMES = (
-    "sweep",
-    "train",
-    "evaluate",
-    "compare",
-    "rank",
-    "tune",
-    "acc",
-    "agree",
-    "estimate",
-    "verdict",
-    "report",
-    "show",
-    "check",
-    "import_",
-    "export",
-)
-"""In the order in which help lists them."""
+COMMANDS = {
+    "sweep": "Train, pick, test and report a whole campaign, or a grid of them.",
+    "train": "Run a campaign's trainings; `lcca sweep --resume` goes on from them.",
+    "evaluate": "Run one policy on a list of networks.",
+    "compare": "Compare policy B with policy A on fresh networks, until settled.",
+    "rank": "Rank policies on the same fresh networks, with confidence.",
+    "tune": "Tune a congestion control, and say what that is worth.",
+    "acc": "Train ACC (Double DQN that tunes ECN marking) in ns-3, and test it.",
+    "agree": "Run policies in both simulators on the same trials.",
+    "estimate": "Estimate a metric of one policy until it is accurate enough.",
+    "verdict": "Compute a run's verdicts again from its stored trials alone.",
+    "report": "Draw a finished run's report and figures anew.",
+    "show": "Print a policy, signal, signal set, header, network space or run.",
+    "check": "Diagnose the installation and say how to fix what is broken.",
+    "import": "Turn a .dna file of Remy or R+ into a policy.json.",
+    "export": "Turn a rule table's policy.json into a .dna file.",
+}
+"""What each command does, in the order in which help lists them."""
 
 
-def load(names: Iterable[str] = NAMES) -> list[ModuleType]:
-    """Import commands. In a broken installation this may fail in any way for all but `check`."""
-    return [import_module(f"{__name__}.{name}") for name in names]
+def load(name: str) -> ModuleType:
+    """Import a command. In a broken installation this may fail in any way for all but `check`."""
+    return import_module(f"{__name__}.{name}_" if keyword.iskeyword(name) else f"{__name__}.{name}")

@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from lcca.cli.options.campaign import add_campaign
-from lcca.cli.options.common import command, print_json
+from lcca.cli.options.common import print_json
 from lcca.cli.tables import interval, wide_console
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.ecn.run import ACC, AccCampaign, run_acc
@@ -30,9 +30,8 @@ COLUMNS = {
 }
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "acc", "Train ACC (Double DQN that tunes ECN marking) in ns-3, and test it.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     add_campaign(parser)
     parser.set_defaults(run=run)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.options.common import command, positive, print_json
+from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.simulators import parse_ns3
 from lcca.cli.options.trials import add_space, add_trials, setup_on_space
@@ -33,9 +32,8 @@ EXAMPLES = """\
 BLOCK = 10
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "agree", "Run policies in both simulators on the same trials.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("policies", nargs="+", help=POLICY_HELP)
     add_space(parser)
     parser.add_argument("--networks", type=positive, default=50, help="networks (default: 50)")

@@ -9,9 +9,8 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from lcca.cli.options.common import add_json, command, print_json
+from lcca.cli.options.common import add_json, print_json
 from lcca.experiments.runs.version import commit, version
 
 EXAMPLES = """\
@@ -21,17 +20,16 @@ EXAMPLES = """\
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: ok, missing (optional) or broken, and the mend."""
+    """One thing that was looked at: ok, missing (optional) or broken, and how to fix it."""
 
     name: str
     state: str
     detail: str
-    mend: str = ""
+    fix: str = ""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "check", "Diagnose the installation and name each mend.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -45,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         return 1 if broken else 0
     print(f"lcca {version()}" + (f" ({commit()})" if commit() else ""))
     for f in findings:
-        print(f"  {f.state:8} {f.name}: {f.detail}" + (f" -> {f.mend}" if f.mend else ""))
+        print(f"  {f.state:8} {f.name}: {f.detail}" + (f" -> {f.fix}" if f.fix else ""))
     return 1 if broken else 0
 
 
@@ -53,11 +51,11 @@ def _python() -> Finding:
     return Finding("python", "ok", sys.version.split()[0])
 
 
-def _guarded(name: str, mend: str, look: Callable[[], str]) -> Finding:
+def _guarded(name: str, fix: str, look: Callable[[], str]) -> Finding:
     try:
         return Finding(name, "ok", look())
     except Exception as error:  # a broken installation may fail in any way
-        return Finding(name, "broken", f"{type(error).__name__}: {error}", mend)
+        return Finding(name, "broken", f"{type(error).__name__}: {error}", fix)
 
 
 def _engine() -> Finding:

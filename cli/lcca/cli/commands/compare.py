@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lcca.cli.options.common import command, positive, print_json
+from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.simulators import report_failures
 from lcca.cli.options.trials import add_rule, add_space, add_trials, rule_of, setup_on_space
@@ -27,9 +26,8 @@ EXAMPLES = """\
   lcca compare e2e.json link.json --space configs/networks/default.yaml --margin-percent 1 --json"""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "compare", "Compare policy B with policy A on fresh networks, until settled.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("a", help=f"the baseline: {POLICY_HELP}")
     parser.add_argument("b", help="the candidate, likewise")
     add_space(parser)

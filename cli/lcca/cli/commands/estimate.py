@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from lcca.cli.options.campaign import add_campaign
-from lcca.cli.options.common import command, print_json
+from lcca.cli.options.common import print_json
 from lcca.cli.tables import print_durations
 from lcca.evaluation.estimation.estimate import Estimate, Estimating
 from lcca.evaluation.report.figures.convergence import draw_convergence
@@ -30,9 +30,8 @@ EXAMPLES = """\
   lcca estimate configs/cceval/websearch-p99.yaml --durations 20000,50000,100000,200000"""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "estimate", "Estimate a metric of one policy until it is accurate enough.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     add_campaign(parser)
     parser.add_argument(
         "--durations",

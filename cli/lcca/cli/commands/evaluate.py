@@ -12,7 +12,7 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.options.common import command, positive, print_json
+from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP, check_duration
 from lcca.cli.options.simulators import report_failures
 from lcca.cli.options.trials import add_trials, setup
@@ -35,9 +35,8 @@ TRIALS_PER_JOB = 16
 MEASURES = ("score_bits", "throughput_share", "throughput_over_link", "delay_us", "delay_over_rtt")
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "evaluate", "Run one policy on a list of networks.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("policy", help=POLICY_HELP)
     parser.add_argument("--networks", type=Path, required=True, help="YAML list of networks (packets, packets/µs, µs)")
     parser.add_argument("--seeds", type=positive, default=10, help="trials per network (default: 10)")

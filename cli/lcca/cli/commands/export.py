@@ -4,40 +4,38 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from lcca.cli.options.common import add_json, command, print_json
-from lcca.experiments.campaign.config import require
+from lcca.cli.options.common import add_json, print_json
+from lcca.inputs.errors import InputError, about
 from lcca.remy_plus.files import dna, policyfile
 from lcca.remy_plus.policies.rules import RuleTable
 
 EXAMPLES = """\
   lcca export results/quickstart/*/policies/e2e.default.s1.json e2e.dna"""
 
-RAW = ("int_signals='raw'", "lcca import --int-signals raw")
-"""What a note says to Python, and what it says to the command line."""
 
-
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "export", "Turn a rule table's policy.json into a .dna file.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("policy", type=Path)
     parser.add_argument("dna", type=Path, help="the .dna file to write; never overwritten")
+    parser.add_argument(
+        "--smoothed", action="store_true", help="store raw queue and link signals on R+'s axes of smoothed ones"
+    )
     add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    require(not options.dna.exists(), f"{options.dna}: there already; remove it or choose another name")
+    if options.dna.exists():
+        raise InputError(f"{options.dna}: there already; remove it or choose another name")
     table = policyfile.load(options.policy).policy
-    require(isinstance(table, RuleTable), f"{options.policy}: only rule tables have a .dna form")
-    assert isinstance(table, RuleTable)
-    notes = list(dna.write(options.dna, table))
+    if not isinstance(table, RuleTable):
+        raise InputError(f"{options.policy}: only rule tables have a .dna form")
+    with about(options.policy):
+        dna.write(options.dna, table, options.smoothed)
     if options.json:
-        print_json({"dna": str(options.dna), "rules": len(table), "notes": notes})
-        return 0
-    print(f"wrote {options.dna}: {len(table)} rules")
-    for note in notes:
-        print(f"note: {note.replace(*RAW)}")
+        print_json({"dna": str(options.dna), "rules": len(table)})
+    else:
+        print(f"wrote {options.dna}: {len(table)} rules")
     return 0

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from lcca.cli.options.common import add_json, command, print_json
-from lcca.experiments.campaign.config import require
+from lcca.cli.options.common import add_json, print_json
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
 
 EXAMPLES = """\
@@ -15,9 +14,8 @@ EXAMPLES = """\
   lcca import trained.dna policy.json"""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "import", "Turn a .dna file of Remy or R+ into a policy.json.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("dna", type=Path)
     parser.add_argument("policy", type=Path, help="the policy.json to write; never overwritten")
     parser.add_argument(
@@ -30,7 +28,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    require(not options.policy.exists(), f"{options.policy}: there already; remove it or choose another name")
+    if options.policy.exists():
+        raise InputError(f"{options.policy}: there already; remove it or choose another name")
     file = policyfile.load(options.dna, options.pacing, options.int_signals)
     policyfile.write(options.policy, file)
     notes = list(file.provenance.get("notes", ()))

@@ -12,7 +12,7 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.options.common import command, positive, print_json
+from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.trials import add_rule, add_space, add_trials, rule_of, setup_on_space
 from lcca.cli.tables import interval, wide_console
@@ -38,9 +38,8 @@ EXAMPLES = """\
 RULES: dict[str, Callable[..., Rule]] = {"group-sequential": GroupSequentialRule, "t-mixture": SettlingRule}
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "rank", "Rank policies on the same fresh networks, with confidence.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("policies", nargs="+", help=POLICY_HELP)
     add_space(parser)
     parser.add_argument(

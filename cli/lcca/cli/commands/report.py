@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from lcca.cli.options.common import add_json, command, print_json
+from lcca.cli.options.common import add_json, print_json
 from lcca.cli.tables import print_policies, print_verdicts
 from lcca.evaluation.report.report import render
 from lcca.experiments.runs.folder import read_summary
@@ -15,9 +14,8 @@ EXAMPLES = """\
   lcca report results/quickstart/*/"""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "report", "Draw a finished run's report and figures anew.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("run_folder", type=Path, help="a run's folder")
     add_json(parser)
     parser.set_defaults(run=run)

@@ -1,4 +1,7 @@
-"""`lcca show`: print a policy, a signal, a signal set, a header, a network space or a run."""
+"""`lcca show`: print a policy, a signal, a signal set, a header, a network space or a run.
+
+Each kind of thing imports what it needs when it is asked for, so that `lcca show signals` answers at once.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lcca.cli.options.common import add_json, command, print_json
-from lcca.cli.tables import print_policies, print_verdicts
-from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace
-from lcca.experiments.runs.folder import read_summary
-from lcca.inputs.validation import read_config
-from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.files.text import describe
-from lcca.signal_sets.headers import text
-from lcca.signal_sets.headers.catalogue import header, packaged_headers
+from lcca.cli.options.common import add_json, print_json
 from lcca.signal_sets.registry import SIGNALS, signal
-from lcca.signal_sets.signal_set import packaged_sets, signal_set
 
 EXAMPLES = """\
   lcca show policy results/quickstart/*/policies/e2e.default.s1.json
@@ -31,9 +25,8 @@ EXAMPLES = """\
   lcca show run results/quickstart/*/"""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "show", "Print a policy, signal, signal set, header, network space or run.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     kinds = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for name, argument, function in (
         ("policy", "file", _policy),
@@ -57,6 +50,9 @@ def add(commands: Any) -> None:
 
 def _policy(options: argparse.Namespace) -> int:
     """A policy file or a named baseline, rule by rule."""
+    from lcca.remy_plus.files import policyfile
+    from lcca.remy_plus.files.text import describe
+
     file = policyfile.load(options.file, options.pacing)
     if options.json:
         print_json(json.loads(policyfile.dumps(file)))
@@ -101,6 +97,8 @@ def _signal_content(name: str) -> dict[str, Any]:
 
 def _signal_sets(options: argparse.Namespace) -> int:
     """All packaged signal sets."""
+    from lcca.signal_sets.signal_set import packaged_sets
+
     if options.json:
         print_json([s.model_dump(mode="json") for s in packaged_sets().values()])
         return 0
@@ -111,6 +109,8 @@ def _signal_sets(options: argparse.Namespace) -> int:
 
 def _signal_set(options: argparse.Namespace) -> int:
     """One signal set, packaged or a YAML file."""
+    from lcca.signal_sets.signal_set import signal_set
+
     found = signal_set(options.name)
     if options.json:
         print_json(found.model_dump(mode="json") | {"header_bits": found.header_bits})
@@ -123,6 +123,9 @@ def _signal_set(options: argparse.Namespace) -> int:
 
 def _headers(options: argparse.Namespace) -> int:
     """All headers of the catalogue."""
+    from lcca.signal_sets.headers import text
+    from lcca.signal_sets.headers.catalogue import packaged_headers
+
     if options.json:
         print_json([text.content(found) for found in packaged_headers().values()])
         return 0
@@ -133,6 +136,9 @@ def _headers(options: argparse.Namespace) -> int:
 
 def _header(options: argparse.Namespace) -> int:
     """One header, of the catalogue or a YAML file: its bytes and bits."""
+    from lcca.signal_sets.headers import text
+    from lcca.signal_sets.headers.catalogue import header
+
     found = header(options.name)
     if options.json:
         print_json(text.content(found))
@@ -143,6 +149,9 @@ def _header(options: argparse.Namespace) -> int:
 
 def _networks(options: argparse.Namespace) -> int:
     """A network space, with the number of its networks."""
+    from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace
+    from lcca.inputs.validation import read_config
+
     space = read_config(options.file, NetworkSpace)
     content = space.model_dump(mode="json")
     if options.json:
@@ -163,8 +172,10 @@ def _levels(content: Any) -> str:
 
 def _run(options: argparse.Namespace) -> int:
     """A run's policies and verdicts."""
-    folder = Path(options.folder)
-    summary = read_summary(folder)
+    from lcca.cli.tables import print_policies, print_verdicts
+    from lcca.experiments.runs.folder import read_summary
+
+    summary = read_summary(Path(options.folder))
     if options.json:
         print_json(summary)
     else:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from lcca.cli.options.campaign import add_campaign
-from lcca.cli.options.common import command, positive, print_json
+from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import add_topology
 from lcca.cli.tables import print_forecasts, print_points, print_policies, print_verdicts, print_worth
 from lcca.evaluation.trials.executors import EXECUTORS
@@ -29,9 +28,8 @@ EXAMPLES = """\
 CELLS = Path("results") / "cells"
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "sweep", "Train, pick, test and report a whole campaign, or a grid of them.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     add_campaign(parser)
     parser.add_argument(
         "--executor",

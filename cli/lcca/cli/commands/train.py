@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from lcca.cli.options.campaign import add_campaign, campaign_of
-from lcca.cli.options.common import command, print_json
+from lcca.cli.options.common import print_json
 from lcca.experiments.campaign.config import require
 from lcca.experiments.campaign.plan import learners, policy_folder
 from lcca.experiments.runs.costs import Costs
@@ -20,11 +20,8 @@ EXAMPLES = """\
   lcca train configs/drl/ppo.yaml --only link+queue"""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(
-        commands, "train", "Run a campaign's trainings; `lcca sweep --resume` goes on from them.", EXAMPLES
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     add_campaign(parser)
     parser.add_argument("--only", action="append", metavar="SIGNAL_SET", help="train only this signal set; repeatable")
     parser.set_defaults(run=run)

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lcca.cli.options.campaign import add_campaign
-from lcca.cli.options.common import command, print_json
+from lcca.cli.options.common import print_json
 from lcca.cli.tables import interval, print_comparison, wide_console
 from lcca.experiments.campaign.config import read_with_files, require
 from lcca.experiments.runs.folder import default_folder
@@ -23,9 +23,8 @@ EXAMPLES = """\
   lcca tune configs/tuning/bbr.yaml --join"""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "tune", "Tune a congestion control, and say what that is worth.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     add_campaign(parser)
     parser.add_argument(
         "--join", action="store_true", help="help the run that another process leads; this never changes its result"

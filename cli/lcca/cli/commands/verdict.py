@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lcca.cli.options.common import add_json, command, print_json
+from lcca.cli.options.common import add_json, print_json
 from lcca.cli.tables import print_verdicts
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign, require
@@ -25,9 +25,8 @@ EXAMPLES = """\
   lcca verdict results/quickstart/*/ --json"""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = command(commands, "verdict", "Compute a run's verdicts again from its stored trials alone.", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
     parser.add_argument("run_folder", type=Path, help="a run's folder")
     add_json(parser)
     parser.set_defaults(run=run)

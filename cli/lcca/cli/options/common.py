@@ -8,18 +8,6 @@ import os
 from typing import Any
 
 
-def command(commands: Any, name: str, summary: str, examples: str) -> argparse.ArgumentParser:
-    """Add a sub-command whose help ends with examples."""
-    found: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=summary,
-        description=summary,
-        epilog=f"examples:\n{examples}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    return found
-
-
 def positive(text: str) -> int:
     """Parse a whole number of at least 1."""
     return _whole(text, 1)

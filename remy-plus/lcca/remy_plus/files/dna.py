@@ -11,7 +11,8 @@ What a file does not say is assumed, and each assumption is told in the notes th
 - The files of 2013 end at 16384. Where the root's upper bound is below R+'s ceiling of 163840, it is taken as
   "unbounded" and every box that reaches it is widened to the ceiling, so that no signal value is left
   without a rule.
-- R+ smooths the queue and link signals; a file of it cannot say that a table was made for the raw ones.
+- R+ smooths the queue and link signals; a file of it cannot say that a table was made for the raw ones, so tables for
+  these are refused unless one asks to have them stored as smoothed.
 """
 
 from __future__ import annotations
@@ -65,14 +66,13 @@ def read(path: str | os.PathLike[str], pacing: Pacing | None = None, int_signals
         return loads(data, pacing, int_signals)
 
 
-def write(path: str | os.PathLike[str], table: RuleTable) -> tuple[str, ...]:
-    """Write the table as an R+ ``.dna`` file, atomically, and return the `remarks`.
+def write(path: str | os.PathLike[str], table: RuleTable, smoothed: bool = False) -> None:
+    """Write the table as an R+ ``.dna`` file, atomically; see `dumps`.
 
     Raises:
         InputError: the table cannot be said in a ``.dna`` file, or the file cannot be written.
     """
-    write_atomically(path, dumps(table))
-    return remarks(table)
+    write_atomically(path, dumps(table, smoothed))
 
 
 def loads(data: bytes, pacing: Pacing | None = None, int_signals: IntSignals = "smoothed") -> Imported:
@@ -99,15 +99,20 @@ def loads(data: bytes, pacing: Pacing | None = None, int_signals: IntSignals = "
     return Imported(table, (*notes, *_dead_note(table), *_int_note(table, int_signals)))
 
 
-def dumps(table: RuleTable) -> bytes:
+def dumps(table: RuleTable, smoothed: bool = False) -> bytes:
     """Return the table as an R+ ``.dna`` file: a root with every rule as its direct child.
 
     Importing the bytes gives the same rules again, and exporting those the same bytes.
 
+    Args:
+        table: the rules.
+        smoothed: store raw queue and link signals on the axes of R+'s smoothed ones; the table that is read from such
+            a file is another one, unless ``int_signals="raw"`` is given there.
+
     Raises:
         InputError: signals that the format has no axis for, or two that share one.
     """
-    axes = _export_axes(table.signals)
+    axes = _export_axes(table.signals, smoothed)
     stored = _AXES if table.pacing_kind == "relative" or max(axes) >= _REMY_AXES else range(_REMY_AXES)
     root = Tree()
     k = len(axes)
@@ -121,15 +126,6 @@ def dumps(table: RuleTable) -> bytes:
         node.rule.box.CopyFrom(node.box)
     _fill_search(root.search, table.pacing_kind)
     return bytes(root.SerializeToString(deterministic=True))
-
-
-def remarks(table: RuleTable) -> tuple[str, ...]:
-    """Return a sentence for each thing that a ``.dna`` file of this table will not say."""
-    raw = [name for name in table.signals if name in _RAW.values()]
-    if not raw:
-        return ()
-    names = " and ".join(raw)
-    return (f"{names} stored on R+'s axes of smoothed signals; int_signals='raw' brings them back",)
 
 
 def _check_options(pacing: str | None, int_signals: str) -> None:
@@ -199,10 +195,17 @@ def _int_note(table: RuleTable, int_signals: IntSignals) -> list[str]:
     return [f"axes 7 and 8 taken as the {int_signals} signals: {', '.join(names)}"] if names else []
 
 
-def _export_axes(signals: Sequence[str]) -> list[int]:
+def _export_axes(signals: Sequence[str], smoothed: bool) -> list[int]:
     unknown = [name for name in signals if name not in _NUMBERS]
     if unknown:
         raise InputError(f"a .dna file has no axis for {', '.join(unknown)}; keep the table as policy.json")
+    raw = " and ".join(name for name in signals if name in _RAW.values())
+    if raw and not smoothed:
+        raise InputError(
+            f"a .dna file has axes for the smoothed queue and link only, and would come back as another policy: {raw} "
+            "of this table is raw. Keep the table as policy.json; or store it as smoothed (lcca export --smoothed) and "
+            "always read it with --int-signals raw"
+        )
     axes = [_NUMBERS[name] for name in signals]
     for i, axis in enumerate(axes):
         if axis in axes[:i]:
