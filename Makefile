@@ -7,11 +7,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 BUILD_TOOLS := "scikit-build-core>=1.0" "nanobind>=2.9" "cmake>=3.26" ninja
 # Without isolation the build folder outlives a run, so a change of one C++ file compiles one file.
 INSTALL := $(PIP) --no-build-isolation --config-settings=editable.mode=redirect
-CPP := $(wildcard remy-plus/CMakeLists.txt remy-plus/src/*.cpp remy-plus/bindings/*.cpp \
-                  remy-plus/include/remy_plus/*.hpp)
-NS3_CPP := $(wildcard gym-envs/ns3/CMakeLists.txt gym-envs/ns3/cmake/*.cmake gym-envs/ns3/src/*.cpp \
-                      gym-envs/ns3/src/*.hpp)
-FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(wildcard tests/remy-plus/cpp/*.cpp benchmarks/*.cpp))
+CPP := $(shell find remy-plus/CMakeLists.txt remy-plus/cmake remy-plus/src remy-plus/bindings remy-plus/include -type f)
+NS3_CPP := $(shell find gym-envs/ns3/CMakeLists.txt gym-envs/ns3/cmake gym-envs/ns3/src -type f)
+FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(shell find tests/remy-plus/cpp benchmarks -name '*.cpp'))
 # ns-3 has wheels for x86-64 alone; elsewhere `make test NS3=` leaves it out and its tests skip.
 NS3 ?= $(VENV)/.ns3
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "remy_plus/agent.hpp"
-#include "remy_plus/reward.hpp"
+#include "remy_plus/envs/reward.hpp"
+#include "remy_plus/policies/agent.hpp"
 
 namespace remy_plus::bindings {
 

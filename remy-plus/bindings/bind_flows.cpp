@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
-#include "remy_plus/batch.hpp"
+#include "remy_plus/batch/batch.hpp"
 
 namespace remy_plus::bindings {
 

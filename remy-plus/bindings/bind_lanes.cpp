@@ -11,7 +11,7 @@
 
 #include "agent_state.hpp"
 #include "arrays.hpp"
-#include "remy_plus/lanes.hpp"
+#include "remy_plus/envs/agent_slots.hpp"
 
 namespace remy_plus::bindings {
 

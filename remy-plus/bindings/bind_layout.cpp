@@ -5,7 +5,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "remy_plus/layout.hpp"
+#include "remy_plus/core/layout.hpp"
 
 namespace remy_plus::bindings {
 

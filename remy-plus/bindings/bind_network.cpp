@@ -3,9 +3,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "remy_plus/network.hpp"
-#include "remy_plus/random.hpp"
-#include "remy_plus/signals.hpp"
+#include "remy_plus/core/network.hpp"
+#include "remy_plus/core/random.hpp"
+#include "remy_plus/signals/signals.hpp"
+#include "remy_plus/workload/sizes.hpp"
 
 namespace remy_plus::bindings {
 

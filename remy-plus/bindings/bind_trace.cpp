@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
-#include "remy_plus/observers.hpp"
-#include "remy_plus/stamping.hpp"
+#include "remy_plus/batch/observers.hpp"
+#include "remy_plus/headers/stamping.hpp"
 
 namespace remy_plus::bindings {
 

@@ -1,6 +1,6 @@
 #include <nanobind/nanobind.h>
 
-#include "remy_plus/policy.hpp"
+#include "remy_plus/policies/policy.hpp"
 
 namespace remy_plus::bindings {
 void bind_layout(nanobind::module_& m);

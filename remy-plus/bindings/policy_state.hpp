@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "remy_plus/policy.hpp"
+#include "remy_plus/policies/policy.hpp"
 
 namespace remy_plus::bindings {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "remy_plus/stamping.hpp"
+#include "remy_plus/headers/stamping.hpp"
 
 namespace remy_plus::bindings {
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/plan_of.hpp"
+#include "policy_state.hpp"
+#include "stamping_state.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace lcca_ns3 {
+namespace {
+
+using remy_plus::bindings::policy_from;
+
+template <class T>
+T get(const nb::dict& dict, const char* key) {
+  return nb::cast<T>(dict[key]);
+}
+
+remy_plus::Network network_of(const nb::dict& d) {
+  remy_plus::Network network;
+  network.id = get<std::uint64_t>(d, "id");
+  network.link_rate = get<double>(d, "link_rate");
+  network.rtt = get<double>(d, "rtt");
+  network.senders = get<int>(d, "senders");
+  network.buffer = get<double>(d, "buffer");
+  network.mean_on = get<double>(d, "mean_on");
+  network.mean_off = get<double>(d, "mean_off");
+  network.loss = get<double>(d, "loss");
+  network.switched = get<bool>(d, "byte_switched") ? remy_plus::Switching::bytes : remy_plus::Switching::time;
+  return network;
+}
+
+std::variant<remy_plus::Policy, StockControl> policy_of(const nb::tuple& state) {
+  if (nb::cast<std::string>(state[0]) != "stock") return policy_from(state);
+  const auto stock = nb::cast<nb::dict>(state[1]);
+  StockControl control{get<std::string>(stock, "type"),
+                       get<std::map<std::string, std::string>>(stock, "attributes"),
+                       get<bool>(stock, "ecn"),
+                       get<bool>(stock, "needs_queue"),
+                       get<bool>(stock, "needs_link"),
+                       get<bool>(stock, "stock_rates"),
+                       {}};
+  if (!stock["congested"].is_none()) {
+    const auto congested = get<nb::tuple>(stock, "congested");
+    control.congested = Threshold{nb::cast<std::string>(congested[0]), nb::cast<double>(congested[1])};
+  }
+  return control;
+}
+
+Options options_of(const nb::dict& d) {
+  Options options;
+  options.packet_bytes = get<std::uint32_t>(d, "packet_bytes");
+  options.header_bytes = get<std::int64_t>(d, "header_bytes");
+  options.host_gbps = get<double>(d, "host_gbps");
+  options.min_rto = get<double>(d, "min_rto");
+  options.initial_window = get<std::uint32_t>(d, "initial_window");
+  options.time_scale = get<double>(d, "time_scale");
+  options.keep_delays = get<bool>(d, "keep_delays");
+  options.one_way = get<bool>(d, "one_way");
+  return options;
+}
+
+std::vector<GivenFlow> flows_given(nb::handle pairs) {
+  std::vector<GivenFlow> flows;
+  for (nb::handle pair : nb::cast<nb::list>(pairs)) {
+    const auto flow = nb::cast<nb::tuple>(pair);
+    flows.push_back({nb::cast<double>(flow[0]), nb::cast<std::uint64_t>(flow[1])});
+  }
+  return flows;
+}
+
+}  // namespace
+
+Plan plan_of(const nb::dict& d) {
+  Plan plan;
+  plan.network = network_of(get<nb::dict>(d, "network"));
+  plan.routers = get<int>(d, "routers");
+  for (nb::handle h : get<nb::list>(d, "links")) {
+    const auto link = nb::cast<nb::tuple>(h);
+    plan.links.push_back({nb::cast<int>(link[0]), nb::cast<int>(link[1]), nb::cast<double>(link[2]),
+                          nb::cast<double>(link[3]), nb::cast<double>(link[4])});
+  }
+  for (nb::handle h : get<nb::list>(d, "routes")) {
+    const auto route = nb::cast<nb::tuple>(h);
+    plan.routes.push_back(
+        {nb::cast<std::vector<int>>(route[0]), nb::cast<std::vector<int>>(route[1]), nb::cast<bool>(route[2])});
+  }
+  auto policy = get<nb::tuple>(d, "policy");
+  if (nb::cast<std::string>(policy[0]) == "with-header") {
+    const auto content = nb::cast<nb::dict>(policy[2]);
+    plan.header = std::make_shared<const remy_plus::Stamping>(remy_plus::bindings::stamping_from(content));
+    policy = nb::cast<nb::tuple>(policy[1]);
+  }
+  plan.policy = policy_of(policy);
+  plan.queue.kind = get<std::string>(d, "queue");
+  plan.queue.attributes = get<std::map<std::string, std::string>>(d, "queue_attributes");
+  if (d.contains("given"))
+    for (nb::handle flows : get<nb::list>(d, "given")) plan.given.push_back(flows_given(flows));
+  plan.seed = get<std::uint64_t>(d, "seed");
+  plan.duration = get<double>(d, "duration");
+  plan.model.link_interval = get<double>(d, "link_interval");
+  plan.model.rplus_link_window = get<bool>(d, "rplus_link_window");
+  plan.model.mark_above = get<double>(d, "mark_above");
+  plan.options = options_of(get<nb::dict>(d, "options"));
+  return plan;
+}
+
+namespace {
+
+template <class F>
+nb::list column(const std::vector<Row>& rows, F value) {
+  nb::list list;
+  for (const Row& row : rows) list.append(value(row));
+  return list;
+}
+
+nb::dict flows_of(const std::vector<Row>& rows) {
+  nb::dict out;
+  out["sender"] = column(rows, [](const Row& r) { return r.sender; });
+  out["start_us"] = column(rows, [](const Row& r) { return r.start; });
+  out["end_us"] = column(rows, [](const Row& r) { return r.end; });
+  out["share_us"] = column(rows, [](const Row& r) { return r.share; });
+  out["delay_sum_us"] = column(rows, [](const Row& r) { return r.delay_sum; });
+  out["delay_p50_us"] = column(rows, [](const Row& r) { return r.delay_p50; });
+  out["delay_p99_us"] = column(rows, [](const Row& r) { return r.delay_p99; });
+  out["last_arrival_us"] = column(rows, [](const Row& r) { return r.last_arrival; });
+  out["sent"] = column(rows, [](const Row& r) { return r.sent; });
+  out["delivered"] = column(rows, [](const Row& r) { return r.delivered; });
+  out["lost"] = column(rows, [](const Row& r) { return r.lost; });
+  out["dropped"] = column(rows, [](const Row& r) { return r.dropped; });
+  out["acks_dropped"] = column(rows, [](const Row& r) { return r.acks_dropped; });
+  out["length"] = column(rows, [](const Row& r) { return r.length; });
+  out["finished"] = column(rows, [](const Row& r) { return r.finished; });
+  out["stalled"] = column(rows, [](const Row& r) { return r.stalled; });
+  return out;
+}
+
+}  // namespace
+
+void keep_going() {
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+nb::dict dict_of(const Result& result) {
+  nb::dict out;
+  out["events"] = result.totals.events;
+  out["hops"] = result.totals.hops;
+  out["sent"] = result.totals.sent;
+  out["delivered"] = result.totals.delivered;
+  out["marked"] = result.marked;
+  out["utilisation"] = result.totals.utilisation;
+  out["queue_mean_packets"] = result.totals.queue_mean;
+  out["queue_p99_packets"] = result.totals.queue_p99;
+  out["rtt_us"] = std::vector<double>(result.totals.delay_quantiles, result.totals.delay_quantiles + 5);
+  out["first_on_us"] = result.first_on;
+  out["flows"] = flows_of(result.flows);
+  return out;
+}
+
+NB_MODULE(_core, m) {
+  m.doc() = "Trials in ns-3.";
+  m.attr("NS3_VERSION") = LCCA_NS3_VERSION;
+  m.def(
+      "run_trial", [](const nb::dict& plan) { return dict_of(run_trial(plan_of(plan), keep_going)); }, "plan"_a,
+      "Runs the trial that a dictionary describes; returns what was measured. One at a time in a process.");
+  bind_plays(m);
+}
+
+}  // namespace lcca_ns3

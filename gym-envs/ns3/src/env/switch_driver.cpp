@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "env/switch_driver.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "ns3/simulator.h"
+
+namespace lcca_ns3 {
+
+SwitchPlay::SwitchPlay(Plan plan, std::function<void()> keep_going)
+    : plan_(std::move(plan)), stage_(new_stage(plan_, nullptr, std::move(keep_going))) {
+  if (!stage_->marking_queue()) throw std::invalid_argument("the plan has no marking queue");
+}
+
+void SwitchPlay::start() {
+  stage_->begin();
+  before_ = totals();
+}
+
+SwitchReading SwitchPlay::advance(const MarkSetting& setting, double us) {
+  if (!(us > 0)) throw std::invalid_argument("an interval must be > 0 µs");
+  if (over()) throw std::invalid_argument("the trial is over");
+  stage_->marking_queue()->set(setting);
+  const std::int64_t until = stage_->ns_at(std::min(std::max(before_.time, 0.0) + us, plan_.duration));
+  ns3::Simulator::Stop(ns3::NanoSeconds(until) - ns3::Simulator::Now());
+  stage_->go_on();
+  const Totals now = totals();
+  SwitchReading reading;
+  reading.time = now.time - std::max(before_.time, 0.0);
+  reading.queue_mean = (now.waiting - before_.waiting) / (reading.time * plan_.ns_per_us());
+  reading.sent_bytes = now.sent - before_.sent;
+  reading.marked = now.marked - before_.marked;
+  before_ = now;
+  return reading;
+}
+
+SwitchPlay::Totals SwitchPlay::totals() {
+  Wire& link = stage_->wire(0);
+  return {stage_->now(), link.waiting_integral(ns3::Simulator::Now().GetNanoSeconds()), link.sent_bytes(),
+          stage_->marking_queue()->marked()};
+}
+
+Result SwitchPlay::collect() { return stage_->collect(); }
+
+}  // namespace lcca_ns3

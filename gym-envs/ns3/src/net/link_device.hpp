@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// One end of a full-duplex point-to-point link: a finite FIFO queue (or a stock queue disc), a transmitter of constant
+// rate, propagation, and the stamping of in-network signals as a packet starts to be sent.
+//
+// It stands in for PointToPointNetDevice, which lets nobody insert a header below IP or see a packet as it leaves.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "net/int_header.hpp"
+#include "net/mark.hpp"
+#include "net/stamps.hpp"
+#include "ns3/channel.h"
+#include "ns3/mac48-address.h"
+#include "ns3/net-device.h"
+#include "ns3/nstime.h"
+#include "ns3/packet.h"
+#include "ns3/queue-disc.h"
+#include "remy_plus/core/link_meter.hpp"
+#include "remy_plus/headers/hop.hpp"
+
+namespace lcca_ns3 {
+
+// What all wires of a trial share.
+struct WireRules {
+  IntLayout header;
+  bool one_way = false;        // echoes keep what the receiver saw
+  std::uint32_t framing = 14;  // bytes of every packet beside IP and signals: 2 of PPP, 12 of a timestamp option
+  remy_plus::Model model;      // how the link signal is collected
+  double ns_per_us = 1000;     // simulated ns
+  std::int64_t begin = 0;      // ns, where the trial's clock starts
+  const remy_plus::Stamping* stamping = nullptr;  // the header that packets carry, if any
+  double packet_bytes = 590;                      // of a data packet without it
+  double rtt = 0;                                 // µs, of the network
+  std::uint64_t seed = 0, network = 0;
+  std::function<void(const Mark::Fields&)> dropped;  // by a full buffer
+};
+
+class Wire : public ns3::NetDevice {
+ public:
+  struct Link {
+    double bytes_per_ns = 0;
+    std::int64_t delay = 0;             // ns
+    std::uint64_t buffer = UINT64_MAX;  // packets waiting, the one being sent not counted
+    bool stamps = false;                // whether it writes signals (router-router links do, host links do not)
+  };
+
+  Wire(const WireRules& rules, const Link& link);
+  static ns3::TypeId GetTypeId();
+
+  void connect(ns3::Ptr<Wire> peer) { peer_ = peer; }
+  // Sees every packet that arrives, instead of the node's network stack (routers).
+  void forward_to(std::function<void(ns3::Ptr<ns3::Packet>)> sink) { sink_ = std::move(sink); }
+  // Sees what arrives first and may take it away by returning true (the loss stage of a receiving host).
+  void filter(std::function<bool(const Mark::Fields&)> filter) { filter_ = std::move(filter); }
+  void use(ns3::Ptr<ns3::QueueDisc> disc) { disc_ = disc; }
+
+  void offer(ns3::Ptr<ns3::Packet> packet);
+
+  // Counted from the beginning of the trial on.
+  double sent_bytes() const { return static_cast<double>(sent_bytes_); }
+  std::uint64_t sent_packets() const { return sent_packets_; }
+  double waiting_integral(std::int64_t end);  // packet·ns
+  std::uint64_t waiting() const;
+  const Link& link() const { return link_; }
+  // The hop that writes headers; one does on router-router links if there are headers.
+  remy_plus::Hop* hop() { return hop_ ? &*hop_ : nullptr; }
+
+  // --- ns3::NetDevice
+  void SetIfIndex(std::uint32_t index) override { index_ = index; }
+  std::uint32_t GetIfIndex() const override { return index_; }
+  ns3::Ptr<ns3::Channel> GetChannel() const override { return nullptr; }
+  void SetAddress(ns3::Address address) override { address_ = ns3::Mac48Address::ConvertFrom(address); }
+  ns3::Address GetAddress() const override { return address_; }
+  bool SetMtu(std::uint16_t mtu) override;
+  std::uint16_t GetMtu() const override { return mtu_; }
+  bool IsLinkUp() const override { return true; }
+  void AddLinkChangeCallback(ns3::Callback<void>) override {}
+  bool IsBroadcast() const override { return false; }
+  ns3::Address GetBroadcast() const override { return ns3::Mac48Address::GetBroadcast(); }
+  bool IsMulticast() const override { return false; }
+  ns3::Address GetMulticast(ns3::Ipv4Address) const override { return address_; }
+  ns3::Address GetMulticast(ns3::Ipv6Address) const override { return address_; }
+  bool IsBridge() const override { return false; }
+  bool IsPointToPoint() const override { return true; }
+  bool Send(ns3::Ptr<ns3::Packet> packet, const ns3::Address& to, std::uint16_t protocol) override;
+  bool SendFrom(ns3::Ptr<ns3::Packet>, const ns3::Address&, const ns3::Address&, std::uint16_t) override {
+    return false;
+  }
+  ns3::Ptr<ns3::Node> GetNode() const override { return node_; }
+  void SetNode(ns3::Ptr<ns3::Node> node) override { node_ = node; }
+  bool NeedsArp() const override { return false; }
+  void SetReceiveCallback(ReceiveCallback callback) override { receive_ = callback; }
+  void SetPromiscReceiveCallback(PromiscReceiveCallback) override {}
+  bool SupportsSendFrom() const override { return false; }
+
+ protected:
+  void DoDispose() override;
+
+ private:
+  void transmit(ns3::Ptr<ns3::Packet> packet);
+  void transmitted();
+  ns3::Ptr<ns3::Packet> next();
+  void arrive(ns3::Ptr<ns3::Packet> packet);
+  void stamp(Mark& mark, std::uint32_t bytes);
+  bool collects(const Mark& mark) const;
+  std::uint32_t header_bytes(const Mark& mark, const Stamps* stamps, std::uint32_t hops) const;
+  std::uint32_t bytes_on_wire(ns3::Ptr<const ns3::Packet> packet) const;  // as it will be sent from here
+  remy_plus::Moment moment(const Stamps& stamps, std::uint32_t bytes) const;
+  void write_at_enqueue(ns3::Ptr<ns3::Packet> packet, bool waits);
+  void write_at_dequeue(const Mark& mark, Stamps& stamps, std::uint32_t bytes);
+  double waiting_bytes() const;
+  double us(std::int64_t ns) const;
+  void note_waiting();
+
+  const WireRules* rules_;
+  Link link_;
+  remy_plus::BasicLinkMeter<std::uint64_t, 1> meter_;  // by bytes: packets on this wire differ in size
+  std::optional<remy_plus::Hop> hop_;
+  std::uint64_t queued_bytes_ = 0;
+  ns3::Ptr<Wire> peer_;
+  ns3::Ptr<ns3::Node> node_;
+  ns3::Ptr<ns3::QueueDisc> disc_;
+  std::deque<ns3::Ptr<ns3::Packet>> queue_;
+  std::function<void(ns3::Ptr<ns3::Packet>)> sink_;
+  std::function<bool(const Mark::Fields&)> filter_;
+  ReceiveCallback receive_;
+  ns3::Mac48Address address_;
+  std::uint32_t index_ = 0;
+  std::uint16_t mtu_ = 1500;
+  bool busy_ = false;
+  double free_at_ = 0;  // ns, exact: rounding a time to whole ns does not add up
+  std::uint64_t sent_bytes_ = 0;
+  std::uint64_t sent_packets_ = 0;
+  std::int64_t noted_ = 0;  // ns
+  double waiting_ = 0;      // packet·ns until then
+};
+
+}  // namespace lcca_ns3

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tcp/source.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ns3/simulator.h"
+#include "tcp/new_control.hpp"
+#include "tcp/rate_sampler.hpp"
+
+namespace lcca_ns3 {
+
+using ns3::NanoSeconds;
+using ns3::Simulator;
+using remy_plus::Component;
+
+namespace {
+
+std::int64_t clock() { return Simulator::Now().GetNanoSeconds(); }
+
+// What a memory asks of the network where packets have headers.
+struct StampedNet : remy_plus::StampsOnly {
+  remy_plus::Reader& reader;
+  const Stamps* header;
+  bool as_they_are;  // queue, link and spare capacity are the mark's
+  bool plain() const { return as_they_are; }
+  const remy_plus::Seen& look(const remy_plus::Packet& packet) const {
+    static const remy_plus::Seen nothing;
+    return header ? reader.read(packet.flow, header->carried, header->words.data()) : nothing;
+  }
+};
+
+}  // namespace
+
+Source::Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t begin)
+    : plan_(plan),
+      index_(index),
+      ledger_(ledger),
+      begin_(begin),
+      log_keep_(remy_plus::portable_log(1 - plan.network.loss)) {
+  const auto stream = [&](Component c) { return remy_plus::Stream(plan.seed, plan.network.id, c, index); };
+  on_stream_ = stream(Component::on_time);
+  off_stream_ = stream(Component::off_time);
+  length_stream_ = stream(Component::flow_length);
+  if (const auto* p = policy()) {
+    std::visit(
+        [&](const auto& kind) {
+          wanted_ = kind.wanted;
+          uses_.assign(kind.rules(), 0);
+        },
+        *p);
+  }
+  if (plan.header) reader_.emplace(*plan.header);
+  const double wait = stream(Component::first_on).exponential(plan.network.mean_off);
+  Simulator::Schedule(NanoSeconds(begin + plan.ns(wait)), &Source::switch_on, this);
+}
+
+void Source::steer(Pilot* pilot) {
+  pilot_ = pilot;
+  wanted_ |= pilot->wanted();
+}
+
+void Source::attach(ns3::Ptr<MarkedSocket> socket) {
+  socket_ = socket;
+  socket_->drive(this);
+}
+
+double Source::now() const { return static_cast<double>(clock() - begin_) / plan_.ns_per_us(); }
+
+void Source::after(double us, void (Source::*what)()) {
+  if (us < 1e9) Simulator::Schedule(NanoSeconds(plan_.ns(us)), what, this);
+}
+
+// --- on and off
+
+void Source::switch_on() {
+  const std::uint64_t length = by_bytes() ? flow_length() : 0;
+  flow_ = ledger_.open(index_, now(), length);
+  on_ = true;
+  if (announcer_) announcer_(true);
+  first_on_ = std::min(first_on_, now());
+  loss_stream_ = remy_plus::Stream(plan_.seed, plan_.network.id, Component::loss, index_, flows_++);
+  draw_loss(sent_);
+  supply_ = by_bytes() ? length : UINT64_MAX;
+  last_send_ = 0;
+  if (!by_bytes()) after(on_stream_.exponential(plan_.network.mean_on), &Source::switch_off);
+  if (governed())
+    start_policy();
+  else
+    start_stock();
+  refill();
+  socket_->send_now();
+}
+
+void Source::switch_off() {
+  if (!on_) return;
+  on_ = false;
+  if (announcer_) announcer_(false);
+  ledger_.close(flow_, now(), true, false);
+  timer_.Cancel();
+  if (pilot_) pilot_->ended();
+  after(off_stream_.exponential(plan_.network.mean_off), &Source::switch_on);
+}
+
+void Source::finish(double end) {
+  if (!on_) return;
+  const Row& row = ledger_.row(flow_);
+  const bool idle = row.sent == row.delivered + row.lost + row.dropped;
+  ledger_.close(flow_, end, false, governed() && control_.window < 1 && idle);
+}
+
+std::uint64_t Source::flow_length() {
+  const double draw = std::min(length_stream_.exponential(plan_.network.mean_on), 1e15);
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(draw)), 1);
+}
+
+// --- the policy
+
+void Source::start_policy() {
+  memory_.reset(static_cast<std::uint32_t>(sent_));
+  acknowledged_ = sent_ - 1;
+  control_ = {};
+  if (pilot_) return pilot_->started(control_, flow_, sent_);
+  std::visit(
+      [&](const auto& kind) {
+        kind.start(control_, memory_, uses_);
+        kind.unblock(control_, memory_, uses_);
+      },
+      *policy());
+  obey();
+}
+
+void Source::start_stock() {
+  auto control = new_control(stock(), 1000 * index_ + flows_);
+  informed_ = dynamic_cast<SignalControl*>(ns3::PeekPointer(control));
+  least_rtt_ = HUGE_VAL;
+  met_congestion_.reset();
+  ns3::Ptr<ns3::TcpRateOps> rates = ns3::CreateObject<RateSampler>();
+  if (stock().stock_rates) rates = ns3::CreateObject<ns3::TcpRateLinux>();
+  socket_->restart(control, rates, plan_.options.initial_window);
+}
+
+void Source::inform(const Signals& signals) {
+  if (informed_) informed_->observe(signals);
+  least_rtt_ = std::min(least_rtt_, signals.rtt);
+  if (const auto& congested = stock().congested) {
+    const double seen = congested->signal == "queue"  ? signals.queue
+                        : congested->signal == "link" ? signals.link
+                                                      : signals.rtt / least_rtt_;
+    met_congestion_ = seen >= congested->from;
+  }
+}
+
+std::optional<Stamps> Source::header(const Mark::Fields& fields) {
+  if (!plan_.header) return {};
+  Stamps stamps;
+  stamps.words.resize(plan_.header->words);
+  const remy_plus::Draws draws{plan_.seed, plan_.network.id, fields.sender, fields.number};
+  stamps.carried = remy_plus::departure(*plan_.header, draws, stamps.words.data());
+  return stamps;
+}
+
+void Source::acknowledged(const Mark::Fields& echo, const Stamps* header) {
+  if (watcher_) watcher_(echo);
+  const double time = now();
+  const double sent = static_cast<double>(echo.sent - begin_) / plan_.ns_per_us();
+  ledger_.acknowledged(echo.flow, echo.delivered, time - sent, time);
+  if (!governed()) {
+    if (echo.flow == flow_) inform({static_cast<double>(echo.queue), echo.link, time - sent});
+    return;
+  }
+  remy_plus::Packet packet{};
+  packet.sent = sent;
+  packet.arrives = static_cast<double>(echo.arrived - begin_) / plan_.ns_per_us();
+  packet.sequence = echo.number;
+  packet.flow = echo.flow;
+  packet.queue = echo.queue;
+  packet.link = echo.link;
+  const bool current = echo.flow == flow_;
+  if (current && reader_) {
+    StampedNet net{{plan_.network.link_rate}, *reader_, header, plan_.header->plain};
+    memory_.receive(net, packet, time, acknowledged_, wanted_);
+  } else if (current) {
+    memory_.receive_plain(packet, time, acknowledged_, wanted_, plan_.network.link_rate);
+  }
+  acknowledged_ = std::max<std::int64_t>(acknowledged_, echo.number);
+  if (pilot_) {
+    if (current && on_) pilot_->acknowledged(memory_, echo.number, time - sent);
+    return;
+  }
+  std::visit(
+      [&](const auto& kind) {
+        kind.feedback(control_, memory_, {echo.number, sent_, current, time}, uses_);
+        if (on_) kind.unblock(control_, memory_, uses_);
+      },
+      *policy());
+  obey();
+}
+
+void Source::resume() {
+  obey();
+  refill();
+  socket_->send_now();
+}
+
+void Source::obey() {
+  socket_->set_window(control_.window);
+  if (active() && due() > clock() && due() < INT64_MAX) wake();
+}
+
+// --- sending
+
+std::int64_t Source::due() const {
+  const double gap = control_.gap * plan_.ns_per_us();
+  return gap < 1e18 ? last_send_ + static_cast<std::int64_t>(std::ceil(gap)) : INT64_MAX;
+}
+
+bool Source::may_send() const {
+  if (pilot_ && pilot_->holds()) return false;
+  return active() && (!governed() || due() <= clock());
+}
+
+void Source::wake() {
+  timer_.Cancel();
+  timer_ = Simulator::Schedule(NanoSeconds(due() - clock()), [this] {
+    refill();
+    socket_->send_now();
+  });
+}
+
+void Source::sending(Mark::Fields& fields, std::uint32_t) {
+  fields.sent = last_send_ = clock();
+  fields.number = static_cast<std::uint32_t>(sent_++);
+  fields.flow = flow_;
+  fields.sender = static_cast<std::uint16_t>(index_);
+  fields.lost = fields.number == next_loss_;
+  if (fields.lost) draw_loss(sent_);
+  ++ledger_.row(flow_).sent;
+  if (governed() && active() && due() > clock() && due() < INT64_MAX) wake();
+  if (by_bytes() && on_ && supply_ == 0) Simulator::ScheduleNow(&Source::end_if_sent, this);
+}
+
+void Source::end_if_sent() {
+  if (on_ && supply_ == 0 && socket_->unsent() == 0) switch_off();
+}
+
+void Source::refill() {
+  if (!on_ || supply_ == 0) return;
+  const auto block = socket_->block();
+  const std::uint32_t segment = block->m_segmentSize;
+  const std::uint32_t flight = block->m_bytesInFlight.Get() / segment, window = block->m_cWnd.Get() / segment;
+  std::uint32_t wanted = 2 + (window > flight ? std::min(window - flight, 16384u) : 0);
+  if (by_bytes()) wanted = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, socket_->unsent() + supply_));
+  const std::uint32_t added = socket_->top_up(wanted);
+  if (by_bytes()) supply_ -= added;
+}
+
+void Source::timed_out() {
+  if (governed()) obey();
+}
+
+void Source::draw_loss(std::int64_t from) {
+  next_loss_ = -1;
+  if (!(log_keep_ < 0)) return;
+  const double gap = remy_plus::portable_log(loss_stream_.uniform()) / log_keep_;
+  if (gap < 1e15) next_loss_ = from + static_cast<std::int64_t>(gap);
+}
+
+}  // namespace lcca_ns3

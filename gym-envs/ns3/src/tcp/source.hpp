@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// A sender: goes on and off as the engine's senders do (same random streams), keeps its socket supplied, and lets a
+// policy of the engine or a stock congestion control decide about the window.
+#pragma once
+
+#include <functional>
+
+#include "cca/signal_control.hpp"
+#include "ns3/event-id.h"
+#include "remy_plus/core/random.hpp"
+#include "remy_plus/headers/hop.hpp"
+#include "remy_plus/signals/memory.hpp"
+#include "tcp/controller.hpp"
+#include "tcp/flow_monitor.hpp"
+#include "tcp/sender.hpp"
+
+namespace lcca_ns3 {
+
+class Source : public Sender {
+ public:
+  Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t begin);
+
+  // From the first flow on, in the place of the plan's policy.
+  void steer(Pilot* pilot);
+  void resume();  // what the pilot decided takes effect
+  remy_plus::Control& control() { return control_; }
+  const remy_plus::Memory& memory() const { return memory_; }
+
+  // Called with true as a flow begins, with false as it ends.
+  void announce(std::function<void(bool)> announcer) { announcer_ = std::move(announcer); }
+
+  // --- Sender
+  void attach(ns3::Ptr<MarkedSocket> socket) override;
+  void finish(double end) override;
+  double first_on() const override { return first_on_; }
+  void watch(std::function<void(const Mark::Fields&)> watcher) override { watcher_ = std::move(watcher); }
+
+  // --- Driver
+  bool may_send() const override;
+  void sending(Mark::Fields& fields, std::uint32_t bytes) override;
+  std::optional<Stamps> header(const Mark::Fields& fields) override;
+  void acknowledged(const Mark::Fields& echo, const Stamps* header) override;
+  void refill() override;
+  void timed_out() override;
+  std::optional<bool> met_congestion() const override { return met_congestion_; }
+
+ private:
+  double now() const;  // µs since the trial began
+  void after(double us, void (Source::*what)());
+  void switch_on();
+  void switch_off();
+  void end_if_sent();
+  void start_policy();
+  void start_stock();
+  void inform(const Signals& signals);  // a stock congestion control that reads signals
+  void obey();                          // hands the policy's window and gap to the socket
+  void wake();
+  void draw_loss(std::int64_t from);
+  std::uint64_t flow_length();
+  std::int64_t due() const;  // ns, when pacing allows the next packet
+  bool by_bytes() const { return plan_.network.switched == remy_plus::Switching::bytes; }
+  bool active() const { return on_ || by_bytes(); }  // a byte-switched flow may resend what was lost after its end
+  const StockControl& stock() const { return std::get<StockControl>(plan_.policy); }
+  bool governed() const { return pilot_ || policy(); }  // not by a stock congestion control
+  const remy_plus::Policy* policy() const { return std::get_if<remy_plus::Policy>(&plan_.policy); }
+
+  const Plan& plan_;
+  std::size_t index_;
+  Ledger& ledger_;
+  std::int64_t begin_;  // ns
+  ns3::Ptr<MarkedSocket> socket_;
+  std::function<void(const Mark::Fields&)> watcher_;
+  Pilot* pilot_ = nullptr;
+  std::function<void(bool)> announcer_;
+  std::optional<remy_plus::Reader> reader_;
+  remy_plus::Stream on_stream_, off_stream_, length_stream_, loss_stream_;
+  remy_plus::Memory memory_;
+  remy_plus::Control control_;
+  remy_plus::Uses uses_;
+  remy_plus::SignalMask wanted_ = 0;
+  SignalControl* informed_ = nullptr;  // the socket's congestion control
+  double least_rtt_ = 0;               // µs, of the flow
+  std::optional<bool> met_congestion_;
+  ns3::EventId timer_;
+  bool on_ = false;
+  std::uint64_t supply_ = 0;  // packets of the flow that are not in the send buffer yet
+  std::uint32_t flow_ = UINT32_MAX;
+  std::uint32_t flows_ = 0;
+  std::int64_t sent_ = 0;
+  std::int64_t acknowledged_ = -1;
+  std::int64_t next_loss_ = -1;
+  std::int64_t last_send_ = 0;  // ns
+  double log_keep_;
+  double first_on_ = remy_plus::never;
+};
+
+}  // namespace lcca_ns3

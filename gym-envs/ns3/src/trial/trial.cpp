@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "trial/trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "ns3/inet-socket-address.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv4.h"
+#include "ns3/node.h"
+#include "ns3/object-factory.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/rtt-estimator.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/tcp-l4-protocol.h"
+#include "ns3/tcp-prr-recovery.h"
+#include "ns3/uinteger.h"
+#include "tcp/trace_source.hpp"
+
+namespace lcca_ns3 {
+
+using ns3::CreateObject;
+using ns3::NanoSeconds;
+using ns3::Node;
+using ns3::Ptr;
+using ns3::Simulator;
+using ns3::UintegerValue;
+
+namespace {
+
+constexpr std::uint16_t port = 9;
+constexpr std::uint32_t headers = 20 + 20;  // IPv4 and TCP; the timestamp option is part of the framing
+constexpr std::uint32_t framing = 14;
+
+// A router: hands what arrives to the wire that leads to the packet's destination.
+class Router {
+ public:
+  Router() : node_(CreateObject<Node>()) {}
+  Ptr<Node> node() const { return node_; }
+  void route(ns3::Ipv4Address to, Ptr<Wire> wire) { wires_[to.Get()] = wire; }
+  void forward(Ptr<ns3::Packet> packet) {
+    std::uint8_t ip[20];
+    packet->CopyData(ip, sizeof ip);
+    const std::uint32_t to =
+        std::uint32_t{ip[16]} << 24 | std::uint32_t{ip[17]} << 16 | std::uint32_t{ip[18]} << 8 | std::uint32_t{ip[19]};
+    wires_.at(to)->offer(packet);
+  }
+
+ private:
+  Ptr<Node> node_;
+  std::unordered_map<std::uint32_t, Ptr<Wire>> wires_;
+};
+
+struct Host {
+  Ptr<Node> node;
+  Ptr<Wire> wire;      // of the host
+  Ptr<Wire> opposite;  // of the router
+  ns3::Ipv4Address address;
+};
+
+// Ends ns-3's global state whatever happens.
+struct Cleaner {
+  ~Cleaner() { Simulator::Destroy(); }
+};
+
+class Trial final : public Stage {
+ public:
+  Trial(const Plan& plan, Pilot* pilot, std::function<void()> keep_going)
+      : plan_(plan), pilot_(pilot), keep_going_(std::move(keep_going)), ledger_(plan) {
+    ns3::RngSeedManager::SetSeed(1 + static_cast<std::uint32_t>(plan.seed % 4294967290u));
+    ns3::RngSeedManager::SetRun(1 + plan.network.id);
+    begin_ = plan.ns(plan.network.rtt * 4 + 1000) + handshake_;
+    set_rules();
+    for (int i = 0; i < plan.routers; ++i) routers_.push_back(std::make_unique<Router>());
+    add_links();
+    for (std::size_t i = 0; i < plan.routes.size(); ++i) add_pair(i);
+  }
+
+  void begin() override {
+    poll();
+    Simulator::Stop(NanoSeconds(begin_ - 1));
+    go_on();
+    for (const auto& socket : sockets_)
+      if (!socket->established()) throw std::runtime_error("ns-3: a connection was not set up in time");
+    Simulator::Stop(NanoSeconds(1 + plan_.ns(plan_.duration)));
+  }
+
+  void go_on() override {
+    Simulator::Run();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  double now() const override {
+    return static_cast<double>(Simulator::Now().GetNanoSeconds() - begin_) / plan_.ns_per_us();
+  }
+  bool over() const override { return Simulator::Now().GetNanoSeconds() >= ns_at(plan_.duration); }
+  std::int64_t ns_at(double us) const override { return begin_ + plan_.ns(us); }
+  Ledger& ledger() override { return ledger_; }
+  Source* steered() override { return steered_; }
+  Wire& wire(std::size_t link) override { return *wires_.at(link); }
+  MarkingQueue* marking_queue() override { return ns3::PeekPointer(marking_); }
+
+  Result collect() override {
+    for (auto& source : sources_) source->finish(plan_.duration);
+    ledger_.finish();
+    Result result;
+    for (std::size_t i = 0; i < sources_.size(); ++i)
+      if (plan_.routes[i].measured) result.first_on.push_back(sources_[i]->first_on());
+    for (Row& row : ledger_.rows())
+      if (plan_.routes[row.sender].measured) result.flows.push_back(std::move(row));
+    result.totals.events = Simulator::GetEventCount();
+    for (const Row& row : result.flows) {
+      result.totals.sent += row.sent;
+      result.totals.delivered += row.delivered;
+    }
+    result.marked = marked_;
+    fill_link(result.totals);
+    if (plan_.options.keep_delays) fill_delays(result);
+    return result;
+  }
+
+ private:
+  static constexpr std::int64_t handshake_ = 1'000'000;  // ns beside round-trip times
+
+  void set_rules() {
+    rules_.framing = framing;
+    rules_.one_way = plan_.options.one_way;
+    rules_.model = plan_.model;
+    rules_.begin = begin_;
+    rules_.ns_per_us = plan_.ns_per_us();
+    rules_.header = header();
+    rules_.stamping = plan_.header.get();
+    rules_.packet_bytes = plan_.options.packet_bytes;
+    rules_.rtt = plan_.network.rtt;
+    rules_.seed = plan_.seed;
+    rules_.network = plan_.network.id;
+    deliveries_.stamping = plan_.header.get();
+    deliveries_.ns_per_us = plan_.ns_per_us();
+    rules_.dropped = [this](const Mark::Fields& fields) {
+      Row& row = ledger_.row(fields.flow);
+      ++(fields.echo ? row.acks_dropped : row.dropped);
+    };
+  }
+
+  const StockControl* stock() const { return std::get_if<StockControl>(&plan_.policy); }
+
+  IntLayout header() const {
+    using namespace remy_plus;
+    SignalMask wanted = 0;
+    if (const auto* policy = std::get_if<Policy>(&plan_.policy))
+      wanted = std::visit([](const auto& p) { return p.wanted; }, *policy);
+    if (pilot_) wanted |= pilot_->wanted();
+    const auto* stock = this->stock();
+    IntLayout layout;
+    layout.queue = (wanted & (bit(queue) | bit(queue_ewma))) != 0 || (stock && stock->needs_queue);
+    layout.link =
+        (wanted & (bit(remy_plus::link) | bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma))) !=
+            0 ||
+        (stock && stock->needs_link);
+    if (plan_.header && !plan_.header->plain) return {};  // its bytes are told by hops
+    const std::int64_t bytes = plan_.options.header_bytes;
+    layout.bytes = bytes < 0 ? layout.needed() : static_cast<std::uint32_t>(bytes);
+    return layout;
+  }
+
+  void add_links() {
+    for (const LinkPlan& link : plan_.links) {
+      Wire::Link made;
+      made.bytes_per_ns = link.rate * plan_.options.packet_bytes / plan_.ns_per_us();
+      made.delay = plan_.ns(link.delay);
+      if (std::isfinite(link.buffer)) made.buffer = static_cast<std::uint64_t>(link.buffer);
+      made.stamps = true;
+      Router& tail = *routers_.at(static_cast<std::size_t>(link.tail));
+      wires_.push_back(add_wire(tail.node(), made));
+      wires_.back()->forward_to([&tail](Ptr<ns3::Packet> packet) { tail.forward(packet); });
+      if (plan_.queue.kind == "red") wires_.back()->use(red(link));
+    }
+    if (plan_.queue.kind == "marking") use_marking(plan_.links.at(0));
+    for (std::size_t i = 0; i < wires_.size(); ++i) wires_[i]->connect(wires_[i ^ 1]);
+  }
+
+  void use_marking(const LinkPlan& link) {
+    const auto most = static_cast<std::uint32_t>(std::min(link.buffer, 4e9));
+    // The engine's components end at 6; 100 and more are of ns-3 alone.
+    const remy_plus::Stream draws(plan_.seed, plan_.network.id, static_cast<remy_plus::Component>(100), 0);
+    marking_ = CreateObject<MarkingQueue>(most, draws, begin_);
+    watch(*marking_);
+    marking_->Initialize();
+    wires_.at(0)->use(marking_);
+  }
+
+  Ptr<ns3::QueueDisc> red(const LinkPlan& link) {
+    ns3::ObjectFactory factory("ns3::RedQueueDisc");
+    for (const auto& [name, value] : plan_.queue.attributes) factory.Set(name, ns3::StringValue(value));
+    if (std::isfinite(link.buffer))
+      factory.Set("MaxSize", ns3::StringValue(std::to_string(static_cast<std::uint64_t>(link.buffer)) + "p"));
+    const auto bits =
+        static_cast<std::uint64_t>(link.rate * plan_.options.packet_bytes * 8e6 / plan_.options.time_scale);
+    factory.Set("LinkBandwidth", ns3::StringValue(std::to_string(bits) + "bps"));
+    factory.Set("MeanPktSize", UintegerValue(plan_.options.packet_bytes));
+    auto disc = factory.Create<ns3::QueueDisc>();
+    watch(*disc);
+    disc->Initialize();
+    return disc;
+  }
+
+  void watch(ns3::QueueDisc& disc) {
+    disc.TraceConnectWithoutContext("Drop", ns3::Callback<void, Ptr<const ns3::QueueDiscItem>>(
+                                                [this](Ptr<const ns3::QueueDiscItem> item) { note_drop(item); }));
+    disc.TraceConnectWithoutContext("Mark",
+                                    ns3::Callback<void, Ptr<const ns3::QueueDiscItem>, const char*>(
+                                        [this](Ptr<const ns3::QueueDiscItem> item, const char*) { note_mark(item); }));
+  }
+
+  void note_drop(Ptr<const ns3::QueueDiscItem> item) {
+    Mark mark;
+    if (item->GetPacket()->PeekPacketTag(mark)) rules_.dropped(mark.fields);
+  }
+
+  void note_mark(Ptr<const ns3::QueueDiscItem> item) {
+    Mark mark;
+    if (item->GetPacket()->PeekPacketTag(mark) && !mark.fields.echo) ++marked_;
+  }
+
+  Ptr<Wire> add_wire(Ptr<Node> node, const Wire::Link& link) {
+    auto wire = CreateObject<Wire>(rules_, link);
+    node->AddDevice(wire);
+    return wire;
+  }
+
+  Host add_host(int router, std::uint32_t number) {
+    Host host;
+    host.node = CreateObject<Node>();
+    stack_.Install(host.node);
+    Wire::Link link;
+    link.bytes_per_ns = plan_.options.host_gbps / 8 / plan_.options.time_scale;
+    host.wire = add_wire(host.node, link);
+    Router& access = *routers_.at(static_cast<std::size_t>(router));
+    host.opposite = add_wire(access.node(), link);
+    host.wire->connect(host.opposite);
+    host.opposite->connect(host.wire);
+    host.opposite->forward_to([&access](Ptr<ns3::Packet> packet) { access.forward(packet); });
+    host.address = ns3::Ipv4Address(0x0a000001u + number);
+    auto ipv4 = host.node->GetObject<ns3::Ipv4>();
+    const std::uint32_t interface = ipv4->AddInterface(host.wire);
+    ipv4->AddAddress(interface, ns3::Ipv4InterfaceAddress(host.address, ns3::Ipv4Mask("255.0.0.0")));
+    ipv4->SetUp(interface);
+    return host;
+  }
+
+  void add_pair(std::size_t i) {
+    const RoutePlan& route = plan_.routes[i];
+    if (route.forward.empty()) throw std::invalid_argument("a route needs at least one link");
+    const auto link = [&](int at) -> const LinkPlan& { return plan_.links.at(static_cast<std::size_t>(at)); };
+    const auto number = static_cast<std::uint32_t>(2 * i);
+    Host sender = add_host(link(route.forward.front()).tail, number);
+    Host receiver = add_host(link(route.forward.back()).head, number + 1);
+    lay(route.forward, receiver);
+    lay(route.backward, sender);
+    receiver.wire->filter([this](const Mark::Fields& fields) { return lose(fields); });
+    listen(receiver);
+    sources_.push_back(new_source(i));
+    if (plan_.options.keep_delays && route.measured)
+      sources_.back()->watch([this](const Mark::Fields& echo) { note_queue(echo.queue); });
+    connect(sender, receiver, *sources_.back());
+  }
+
+  std::unique_ptr<Sender> new_source(std::size_t i) {
+    if (!plan_.given.empty()) return std::make_unique<GivenSource>(plan_, i, ledger_, begin_);
+    auto source = std::make_unique<Source>(plan_, i, ledger_, begin_);
+    if (plan_.header) source->announce([this, i](bool begins) { count_flow(plan_.routes[i], begins); });
+    if (pilot_ && i == 0) {
+      steered_ = source.get();
+      steered_->steer(pilot_);
+    }
+    return source;
+  }
+
+  // Hops that write headers know how many flows pass them.
+  void count_flow(const RoutePlan& route, bool begins) {
+    for (const int at : route.forward) {
+      remy_plus::Hop& hop = *wires_.at(static_cast<std::size_t>(at))->hop();
+      begins ? hop.join() : hop.leave();
+    }
+  }
+
+  void lay(const std::vector<int>& links, const Host& to) {
+    for (int at : links) {
+      const LinkPlan& link = plan_.links.at(static_cast<std::size_t>(at));
+      routers_.at(static_cast<std::size_t>(link.tail))->route(to.address, wires_.at(static_cast<std::size_t>(at)));
+    }
+    routers_.at(static_cast<std::size_t>(plan_.links.at(static_cast<std::size_t>(links.back())).head))
+        ->route(to.address, to.opposite);
+  }
+
+  bool lose(const Mark::Fields& fields) {
+    if (fields.echo || !fields.lost) return false;
+    ++ledger_.row(fields.flow).lost;
+    return true;
+  }
+
+  Ptr<MarkedSocket> add_socket(Ptr<Node> node) {
+    auto socket = CreateObject<MarkedSocket>();
+    auto tcp = node->GetObject<ns3::TcpL4Protocol>();
+    auto rtt = CreateObject<ns3::RttMeanDeviation>();
+    rtt->SetAttribute("InitialEstimation", ns3::TimeValue(NanoSeconds(plan_.ns(plan_.network.rtt))));
+    socket->SetNode(node);
+    socket->SetTcp(tcp);
+    socket->SetRtt(rtt);
+    socket->SetCongestionControlAlgorithm(first_control());
+    socket->SetRecoveryAlgorithm(CreateObject<ns3::TcpPrrRecovery>());
+    configure(*socket);
+    MarkedSocket::trace(socket);
+    tcp->AddSocket(socket);
+    return socket;
+  }
+
+  // Before the first flow. Of a receiver, it says how marks are echoed: DCTCP's does so packet by packet.
+  Ptr<ns3::TcpCongestionOps> first_control() const {
+    if (!stock() || !stock()->ecn) return CreateObject<HeldWindow>();
+    return ns3::ObjectFactory(stock()->type).Create<ns3::TcpCongestionOps>();
+  }
+
+  // The defaults of ns-3 are for millisecond networks.
+  void configure(MarkedSocket& socket) {
+    const Options& options = plan_.options;
+    const auto us = [this](double x) { return ns3::TimeValue(NanoSeconds(plan_.ns(x))); };
+    socket.SetAttribute("SegmentSize", UintegerValue(options.packet_bytes - headers - framing));
+    socket.SetAttribute("SndBufSize", UintegerValue(1u << 30));
+    socket.SetAttribute("RcvBufSize", UintegerValue(1u << 30));
+    socket.SetAttribute("InitialCwnd", UintegerValue(options.initial_window));
+    socket.SetAttribute("DelAckCount", UintegerValue(1));
+    socket.SetAttribute("ConnTimeout", us(1e6));
+    socket.SetAttribute("MinRto", us(options.min_rto));
+    socket.SetAttribute("ClockGranularity", us(1));
+    socket.SetAttribute("DataRetries", UintegerValue(1000000));
+    socket.SetAttribute("Timestamp", ns3::BooleanValue(false));
+    socket.SetAttribute("Sack", ns3::BooleanValue(true));
+    socket.SetAttribute("WindowScaling", ns3::BooleanValue(true));
+    // Leaving recovery sets the window to this threshold, in ns-3 for BBR too; its default, 2^32 - 1, then overflows.
+    socket.SetAttribute("InitialSlowStartThreshold", UintegerValue(1u << 30));
+    socket.block()->m_maxPacingRate = ns3::DataRate("1000Gbps");
+    if (stock() && stock()->ecn) socket.SetUseEcn(ns3::TcpSocketState::On);
+  }
+
+  void listen(const Host& host) {
+    auto socket = add_socket(host.node);
+    socket->deliver_to(&deliveries_);
+    socket->Bind(ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port));
+    socket->Listen();
+    socket->SetRecvCallback(ns3::MakeCallback(&Trial::drain));
+    socket->SetAcceptCallback(
+        ns3::MakeNullCallback<bool, Ptr<ns3::Socket>, const ns3::Address&>(),
+        ns3::Callback<void, Ptr<ns3::Socket>, const ns3::Address&>([](Ptr<ns3::Socket> fork, const ns3::Address&) {
+          fork->SetRecvCallback(ns3::MakeCallback(&Trial::drain));
+        }));
+  }
+
+  static void drain(Ptr<ns3::Socket> socket) {
+    while (Ptr<ns3::Packet> packet = socket->Recv())
+      if (packet->GetSize() == 0) return;
+  }
+
+  void connect(const Host& from, const Host& to, Sender& source) {
+    auto socket = add_socket(from.node);
+    if (&source == steered_) {
+      socket->SetCongestionControlAlgorithm(CreateObject<HeldWindow>());
+      socket->SetUseEcn(ns3::TcpSocketState::Off);
+    }
+    source.attach(socket);
+    sockets_.push_back(socket);
+    socket->Bind();
+    Simulator::ScheduleWithContext(from.node->GetId(), NanoSeconds(0), [socket, address = to.address] {
+      socket->Connect(ns3::InetSocketAddress(address, port));
+    });
+  }
+
+  void poll() {
+    try {
+      keep_going_();
+    } catch (...) {
+      failure_ = std::current_exception();
+      return Simulator::Stop();
+    }
+    Simulator::Schedule(NanoSeconds(plan_.ns(100)), [this] { poll(); });
+  }
+
+  void note_queue(std::uint32_t queue) {
+    if (queue >= queues_.size()) queues_.resize(queue + 1);
+    ++queues_[queue];
+  }
+
+  // Of the most used link, as in the engine.
+  void fill_link(remy_plus::TrialTotals& totals) {
+    const double end = plan_.duration * plan_.ns_per_us();
+    totals.utilisation = -1;
+    for (const auto& wire : wires_) {
+      totals.hops += wire->sent_packets();
+      const double used = wire->sent_bytes() / wire->link().bytes_per_ns / end;
+      if (used <= totals.utilisation) continue;
+      totals.utilisation = used;
+      totals.queue_mean = wire->waiting_integral(begin_ + plan_.ns(plan_.duration)) / end;
+    }
+  }
+
+  void fill_delays(Result& result) {
+    std::vector<float> all;
+    for (Row& row : result.flows) {
+      row.delay_p50 = quantile(row.delays, 0.5);
+      row.delay_p99 = quantile(row.delays, 0.99);
+      all.insert(all.end(), row.delays.begin(), row.delays.end());
+    }
+    constexpr double wanted[5] = {0.5, 0.9, 0.95, 0.99, 0.999};
+    for (int i = 0; i < 5; ++i) result.totals.delay_quantiles[i] = quantile(all, wanted[i]);
+    const double echoes = static_cast<double>(std::accumulate(queues_.begin(), queues_.end(), std::uint64_t{0}));
+    double seen = 0;
+    for (std::size_t q = 0; q < queues_.size() && seen < 0.99 * echoes; ++q) {
+      seen += static_cast<double>(queues_[q]);
+      result.totals.queue_p99 = static_cast<double>(q);
+    }
+  }
+
+  // The smallest value with at least a share `p` of the values at or below it (the engine's definition).
+  static double quantile(std::vector<float>& values, double p) {
+    if (values.empty()) return std::nan("");
+    const auto rank = static_cast<std::ptrdiff_t>(std::max(std::ceil(p * static_cast<double>(values.size())) - 1, 0.0));
+    std::nth_element(values.begin(), values.begin() + rank, values.end());
+    return values[static_cast<std::size_t>(rank)];
+  }
+
+  const Cleaner cleaner_;  // goes last
+  const Plan& plan_;
+  Pilot* pilot_;
+  std::function<void()> keep_going_;
+  Ledger ledger_;
+  Deliveries deliveries_;
+  WireRules rules_;
+  std::int64_t begin_ = 0;  // ns
+  std::vector<std::unique_ptr<Router>> routers_;
+  std::vector<Ptr<Wire>> wires_;
+  ns3::InternetStackHelper stack_ = make_stack();
+  std::vector<std::unique_ptr<Sender>> sources_;
+  Source* steered_ = nullptr;
+  Ptr<MarkingQueue> marking_;
+  std::vector<Ptr<MarkedSocket>> sockets_;
+  std::vector<std::uint64_t> queues_;
+  std::uint64_t marked_ = 0;
+  std::exception_ptr failure_;
+
+  static ns3::InternetStackHelper make_stack() {
+    ns3::InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    stack.SetRoutingHelper(ns3::Ipv4StaticRoutingHelper());
+    return stack;
+  }
+};
+
+}  // namespace
+
+Result run_trial(const Plan& plan, const std::function<void()>& keep_going) {
+  const auto stage = new_stage(plan, nullptr, keep_going);
+  stage->begin();
+  stage->go_on();
+  return stage->collect();
+}
+
+std::unique_ptr<Stage> new_stage(const Plan& plan, Pilot* pilot, std::function<void()> keep_going) {
+  return std::make_unique<Trial>(plan, pilot, std::move(keep_going));
+}
+
+}  // namespace lcca_ns3

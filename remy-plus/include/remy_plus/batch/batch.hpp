@@ -1,0 +1,66 @@
+// Many trials on a pool of threads. A trial's result depends on its policy, network, seed, duration and model alone,
+// never on the number of threads or on the trials beside it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "remy_plus/core/network.hpp"
+#include "remy_plus/core/record.hpp"
+#include "remy_plus/headers/stamping.hpp"
+#include "remy_plus/policies/policy.hpp"
+#include "remy_plus/workload/flow_trace.hpp"
+
+namespace remy_plus {
+
+struct Trial {
+  std::uint32_t policy;
+  std::uint32_t network;
+  std::uint64_t seed;
+};
+
+// Counts the signal values of one rule's look-ups (feedback of current flows) in two passes over the upper and lower
+// 16 bits of single-precision floats (see census_bits): their order is that of the values, so medians come out exact to
+// that precision.
+struct Census {
+  std::uint32_t rule = 0;
+  std::vector<Signal> axes;
+  std::vector<std::uint32_t> prefix;  // upper 16 bits per axis; empty in the first pass
+};
+
+struct BatchOptions {
+  double duration = 10000;  // µs
+  Model model;
+  unsigned jobs = 1;
+  bool keep_delays = false;  // fills in percentiles
+  bool keep_flows = false;
+  bool keep_links = false;
+  bool keep_uses = false;         // look-ups per rule of every trial; needs policies of equal size
+  std::optional<Census> census;   // rule tables only
+  std::vector<GivenFlows> given;  // the open flows of every trial, or empty for random ones
+  std::vector<std::shared_ptr<const Stamping>> headers;  // per policy: that its packets carry, or none; or empty
+};
+
+struct BatchResult {
+  std::vector<TrialTotals> trials;
+  std::vector<SenderTotals> senders;      // trials' senders one after another
+  std::vector<std::size_t> sender_begin;  // trials + 1
+  std::vector<Flow> flows;                // empty unless kept
+  std::vector<std::size_t> flow_begin;    // trials + 1
+  std::vector<LinkTotals> links;          // empty unless kept; one bottleneck is one link
+  std::vector<std::size_t> link_begin;    // trials + 1
+  std::vector<Uses> uses;                 // per policy
+  Uses trial_uses;                        // trials × rules; empty unless kept
+  std::vector<std::uint64_t> census;      // axes × 65536
+};
+
+// `keep_going` is asked from the calling thread now and then; false stops the batch and throws Interrupted.
+struct Interrupted {};
+BatchResult run_batch(const std::vector<Policy>& policies, const std::vector<Network>& networks,
+                      const std::vector<Trial>& trials, const BatchOptions& options,
+                      const std::function<bool()>& keep_going);
+
+}  // namespace remy_plus

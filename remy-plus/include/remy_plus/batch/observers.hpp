@@ -1,0 +1,92 @@
+// What can be watched in a trial beside its totals.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "remy_plus/batch/batch.hpp"
+#include "remy_plus/fifo/simulation.hpp"
+
+namespace remy_plus {
+
+// Keeps every packet's delay, for exact percentiles per flow and per trial.
+class DelayObserver : public NoObserver {
+ public:
+  void delivered(const Packet& packet, double now) {
+    delays_.push_back({packet.flow, static_cast<float>(now - packet.sent)});
+    if (packet.queue >= queues_.size()) queues_.resize(packet.queue + 1);
+    ++queues_[packet.queue];
+  }
+  void clear();
+  void fill(TrialTotals& totals, std::vector<Flow>& flows);
+
+ private:
+  struct Delay {
+    std::uint32_t flow;
+    float value;
+  };
+  std::vector<Delay> delays_;
+  std::vector<float> sorted_;
+  std::vector<std::uint64_t> queues_;
+};
+
+// A value as the census counts it: rounded down to single precision and, where that is finer, to a multiple of 2^-31.
+// Rounding down to any multiple of 2^-31 first changes nothing, so values that travel as the paper's header has them
+// are counted, and cut, as exact ones are.
+inline std::uint32_t census_bits(double value) {
+  if (value < 0x1p-8) value = static_cast<double>(static_cast<std::int64_t>(value * 0x1p31)) * 0x1p-31;
+  const auto nearest = static_cast<float>(value);
+  return std::bit_cast<std::uint32_t>(nearest) - (static_cast<double>(nearest) > value);
+}
+
+// Counts the signals met by one rule (see Census).
+class CensusObserver : public NoObserver {
+ public:
+  CensusObserver(const Census& census, const RuleTable& table, std::vector<std::uint64_t>& counts)
+      : census_(census), table_(table), counts_(counts) {}
+  void lookup(const Memory& memory, bool current) {
+    if (!current || table_.rule(memory) != census_.rule) return;
+    for (std::size_t i = 0; i < census_.axes.size(); ++i) {
+      const std::uint32_t bits = census_bits(memory.signals()[census_.axes[i]]);
+      const std::uint32_t upper = bits >> 16;
+      if (census_.prefix.empty())
+        ++counts_[i << 16 | upper];
+      else if (upper == census_.prefix[i])
+        ++counts_[i << 16 | (bits & 0xffff)];
+    }
+  }
+
+ private:
+  const Census& census_;
+  const RuleTable& table_;
+  std::vector<std::uint64_t>& counts_;
+};
+
+// One row per feedback: the golden traces and `lcca` debugging read these.
+struct TraceRow {
+  double now, sent, window, gap;
+  Signals signals;
+  double link;
+  std::int64_t acknowledged, packets_sent;
+  std::uint32_t sender, flow, sequence, queue, rule;
+  bool on, current;
+};
+
+class TraceObserver : public NoObserver {
+ public:
+  static constexpr SignalMask wanted = (SignalMask{1} << signal_count) - 1;
+  explicit TraceObserver(const RuleTable* table) : table_(table) {}
+  void lookup(const Memory& memory, bool) { rule_ = table_ ? table_->rule(memory) : 0; }
+  void feedback(double now, const Packet& packet, const Sender& s, bool current) {
+    rows.push_back({now, packet.sent, s.control.window, s.control.gap, s.memory.signals(), packet.link, s.acknowledged,
+                    s.sent, packet.sender, s.flows, packet.sequence, packet.queue, rule_, s.on, current});
+  }
+  std::vector<TraceRow> rows;
+
+ private:
+  const RuleTable* table_;
+  std::uint32_t rule_ = 0;
+};
+
+}  // namespace remy_plus

@@ -1,0 +1,52 @@
+// One concrete bottleneck and its workload (units: packets, µs), and the options of the model.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "remy_plus/core/layout.hpp"
+
+namespace remy_plus {
+
+inline constexpr double never = std::numeric_limits<double>::infinity();
+
+class SizeTable;
+
+// How senders come and go: on for a time, on for a number of packets, or open: every flow of a Poisson process is a
+// sender of its own, which leaves when its last packet has arrived.
+enum class Switching : std::uint8_t { time, bytes, open };
+
+struct Network {
+  std::uint64_t id = 0;
+  double link_rate = 0;  // packets/µs
+  double rtt = 0;        // µs, propagation only
+  int senders = 0;
+  double buffer = never;  // packets waiting, the one in service excluded
+  double mean_on = 0;     // µs, or packets per flow when byte-switched
+  double mean_off = 0;    // µs
+  double loss = 0;        // per packet, after the link
+  Switching switched = Switching::time;
+  double arrival_rate = 0;                 // flows/µs, when open
+  std::shared_ptr<const SizeTable> sizes;  // of flows, when open
+  std::shared_ptr<const Layout> layout;    // none: one bottleneck
+};
+
+struct Model {
+  double link_interval = 10;       // µs over which the link signal is collected
+  bool rplus_link_window = false;  // divide by the whole interval, as R+ does, even where less time was covered
+  double ack_size = 0.1;           // of an acknowledgement, in packets (where acknowledgements cross links)
+  double mark_above = 0;           // packets waiting beyond which a queue marks; 0: DCTCP's rule, see marks_above()
+};
+
+// DCTCP's K: λ × rate × RTT, with λ = 0.17 as in the reference's PRED and DCTCP simulations, at least one packet.
+inline double marks_above(const Model& model, double link_rate, double rtt) {
+  const double step = 0.17 * link_rate * rtt;
+  return model.mark_above > 0 ? model.mark_above : step > 1 ? step : 1;
+}
+
+// Throws std::invalid_argument naming the field and its value.
+void validate(const Network& network);
+void validate(const Model& model);
+
+}  // namespace remy_plus

@@ -1,0 +1,80 @@
+// A trial that is played from outside: it stops where an agent has to decide, and goes on when it did.
+//
+// Every flow of the first `lanes` senders is steered by the agent; the other senders follow a policy. Nothing else
+// differs from a trial of the engine: the random streams, the order of events and the arithmetic are the same.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "remy_plus/core/network.hpp"
+#include "remy_plus/core/record.hpp"
+#include "remy_plus/envs/reward.hpp"
+#include "remy_plus/fifo/simulation.hpp"
+#include "remy_plus/policies/agent.hpp"
+#include "remy_plus/policies/policy.hpp"
+
+namespace remy_plus {
+
+// What all games of a batch have in common.
+struct GameRules {
+  Agent agent;
+  Reward reward;
+  std::optional<Policy> others;  // of the senders that the agent does not steer
+  Model model;
+  double duration = 10000;  // µs of a trial
+  // How long a flow whose decision is due waits for the others of its game, in base delays. 0: not at all, so that one
+  // lane decides at a time, just when its acknowledgement arrives. More: the game stops when every flow that is on is
+  // due or the first has waited that long; until then flows go on as they did, and then all that are due decide at
+  // once.
+  double patience = 0;
+
+  void check() const;
+};
+
+struct Trialled {
+  std::shared_ptr<const Network> network;
+  Ideal ideal;
+  std::uint64_t seed;
+};
+
+enum class Ending : std::uint8_t { none, flow, trial };
+
+// What a lane has to tell of the time since its last row.
+struct Told {
+  float reward = 0;
+  float elapsed = 0;             // base delays from the lane's last action to now, or to the end of its flow
+  Ending ending = Ending::none;  // of the flow that the lane's last action was for
+  std::vector<float> last;       // what the agent saw at that end
+};
+
+class Game {
+ public:
+  virtual ~Game() = default;
+
+  // Plays until some lanes have to decide (true), or to the end of the trial.
+  virtual bool advance() = 0;
+  // Lanes that have to decide, in order, and what they see.
+  const std::vector<std::uint32_t>& ready() const { return ready_; }
+  virtual const std::vector<float>& view(std::size_t lane) const = 0;
+  // The decision of one of them.
+  virtual void act(std::size_t lane, const float* action) = 0;
+
+  virtual bool on(std::size_t lane) const = 0;
+  virtual std::uint32_t flows_on() const = 0;  // of the lanes
+  virtual const Sender& sender(std::size_t lane) = 0;
+  virtual double now() const = 0;
+  const TrialTotals& totals() const { return totals_; }  // once the trial is over
+
+ protected:
+  std::vector<std::uint32_t> ready_;
+  TrialTotals totals_;
+};
+
+// `told` has one entry per lane; `rules`, `space` and `told` are borrowed.
+std::unique_ptr<Game> new_game(const GameRules& rules, const Trialled& trial, Workspace& space,
+                               std::vector<Told>& told);
+
+}  // namespace remy_plus

@@ -1,0 +1,152 @@
+// A FIFO output port: finite buffer, one server of constant rate, INT stamps as a packet starts service.
+//
+// Service is FIFO and deterministic, so a packet's start and departure are known when it is accepted: no event is
+// needed for the link. Only the queue stamp has to wait: it counts the packets accepted before the start of service.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "remy_plus/core/link_meter.hpp"
+#include "remy_plus/core/network.hpp"
+#include "remy_plus/core/packet.hpp"
+#include "remy_plus/core/record.hpp"
+#include "remy_plus/fifo/shares.hpp"
+
+namespace remy_plus {
+
+class Port {
+ public:
+  static constexpr bool many_hops = false;
+  static constexpr bool stamped = false;
+  using Clocks = SharedClock;
+
+  // `ring` is borrowed storage (its size a power of two); it grows when more packets are under way.
+  Port(const Network& network, const Model& model, std::vector<Packet>& ring)
+      : ring_(ring),
+        meter_(model, network.link_rate),
+        link_rate_(network.link_rate),
+        service_(1 / network.link_rate),
+        rtt_(network.rtt),
+        buffer_(network.buffer),
+        mask_(ring.size() - 1) {}
+
+  // Offers a packet at `now`; false if the buffer was full. `link_moved` tells whether the link has already been
+  // served at this very instant (R+ lets senders go first, then the link: it decides exact ties only).
+  bool accept(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow, std::uint16_t sender,
+              bool lost) {
+    settle(now, link_moved);
+    const bool busy = link_moved ? free_at_ > now : free_at_ >= now;
+    if (busy && static_cast<double>(tail_ - started_) >= buffer_) {
+      ++dropped_;
+      return false;
+    }
+    if (tail_ - std::min(head_, started_) > mask_) grow();
+    Packet& stored = ring_[tail_++ & mask_];
+    const double start = busy ? free_at_ : now;
+    free_at_ = start + service_;
+    waiting_ += start - now;
+    stored.sent = now;
+    stored.start = start;
+    stored.arrives = free_at_ + rtt_;
+    stored.link = meter_.count(start);
+    stored.sequence = sequence;
+    stored.flow = flow;
+    stored.sender = sender;
+    stored.lost = lost;
+    if (tail_ - head_ == 1) skip_lost();
+    return true;
+  }
+
+  // The same, told as a fate.
+  Fate offer(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow, std::uint16_t sender, bool lost) {
+    if (!accept(now, link_moved, sequence, flow, sender, lost)) return Fate::dropped;
+    return lost ? Fate::lost : Fate::under_way;
+  }
+
+  double next_arrival() const { return next_arrival_; }
+
+  // The packet that arrives at next_arrival(). The reference is valid until the next accept().
+  const Packet& deliver() {
+    while (started_ <= head_) stamp();
+    const Packet& packet = ring_[head_++ & mask_];
+    skip_lost();
+    return packet;
+  }
+
+  double spare(const Packet& packet) const { return link_rate_ * std::max(0.0, 1 - packet.link); }
+  // All delay is on the way forward, but for half of the propagation.
+  double one_way_delay(const Packet& packet, double now) const { return now - packet.sent - rtt_ / 2; }
+
+  std::uint64_t accepted() const { return tail_; }
+  std::uint64_t passed() const { return 0; }
+
+  // Fills in what happened on the link.
+  void report(double end, TrialTotals& totals, std::vector<LinkTotals>& links) const {
+    const double backlog = std::max(0.0, free_at_ - end) * link_rate_;
+    totals.hops = tail_;
+    totals.utilisation = (static_cast<double>(tail_) - backlog) / link_rate_ / end;
+    totals.queue_mean = waiting(end) / end;
+    links.assign(1, {totals.utilisation, totals.queue_mean, tail_, dropped_});
+  }
+
+  // Sum of the waiting times up to `end`, packet·µs; packets still waiting then count until `end`.
+  double waiting(double end) const {
+    double later = 0;
+    for (std::uint64_t i = tail_; i > started_ && ring_[(i - 1) & mask_].start > end; --i)
+      later += ring_[(i - 1) & mask_].start - end;
+    return waiting_ - later;
+  }
+  double served_until() const { return free_at_; }
+
+ private:
+  void settle(double now, bool link_moved) {
+    while (started_ < tail_) {
+      const double start = ring_[started_ & mask_].start;
+      if (link_moved ? start > now : start >= now) return;
+      stamp();
+    }
+  }
+
+  void stamp() {
+    ring_[started_ & mask_].queue = static_cast<std::uint32_t>(tail_ - started_ - 1);
+    ++started_;
+  }
+
+  void skip_lost() {
+    while (head_ < tail_ && ring_[head_ & mask_].lost) ++head_;
+    next_arrival_ = head_ < tail_ ? ring_[head_ & mask_].arrives : never;
+  }
+
+  void grow() {
+    if (ring_.size() >= most_packets_)
+      throw std::length_error(
+          "over 16 million packets are under way: give the network a finite buffer, or the policy a lower rate");
+    std::vector<Packet> larger(ring_.size() * 2);
+    for (std::uint64_t i = std::min(head_, started_); i < tail_; ++i)
+      larger[i & (larger.size() - 1)] = ring_[i & mask_];
+    ring_.swap(larger);
+    mask_ = ring_.size() - 1;
+  }
+
+  static constexpr std::size_t most_packets_ = std::size_t{1} << 24;
+
+  std::vector<Packet>& ring_;
+  LinkMeter meter_;
+  double link_rate_;
+  double service_;
+  double rtt_;
+  double buffer_;
+  double free_at_ = -1;
+  double next_arrival_ = never;
+  double waiting_ = 0;
+  std::uint64_t mask_;
+  std::uint64_t head_ = 0;     // next to arrive at the receiver
+  std::uint64_t started_ = 0;  // next to be stamped
+  std::uint64_t tail_ = 0;     // next to be accepted
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace remy_plus

@@ -1,0 +1,280 @@
+// A hop that writes headers: measures as the header says, encodes, and combines with what the packet brought.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "remy_plus/core/random.hpp"
+#include "remy_plus/headers/stamping.hpp"
+
+namespace remy_plus {
+
+// What happens to one packet at a hop (µs, packets, bytes).
+struct Moment {
+  double arrived = 0;  // at the hop
+  double start = 0;    // of its service
+  double service = 0;
+  double size = 1;                            // packets
+  double queue_packets = 0, queue_bytes = 0;  // waiting: before it at enqueue, behind it at dequeue
+  std::uint64_t bytes = 0;                    // of the packet
+};
+
+// By whom and which packet, for random rounding.
+struct Draws {
+  std::uint64_t seed = 0, network = 0, sender = 0, packet = 0;
+};
+
+// A packet leaves its sender: fills in its words.
+inline Carried departure(const Stamping& stamping, const Draws& draws, std::uint64_t* words) {
+  Carried carried;
+  carried.there = carried.shown = true;
+  const auto chance = [&] {
+    return Stream(draws.seed, draws.network, Component::selection, draws.sender, draws.packet).uniform();
+  };
+  if (stamping.probability < 1) carried.there = chance() <= stamping.probability;
+  if (const auto labels = stamping.labels.size()) {
+    std::size_t turn = 0;
+    if (stamping.turns == Stamping::Turns::round_robin) turn = draws.packet % labels;
+    if (stamping.turns == Stamping::Turns::random)
+      turn = std::min(static_cast<std::size_t>((1 - chance()) * static_cast<double>(labels)), labels - 1);
+    carried.label = static_cast<std::int16_t>(stamping.labels[turn]);
+  }
+  for (std::size_t i = 0; i < stamping.fields.size(); ++i) words[i] = stamping.fields[i].initial;
+  return carried;
+}
+
+class Hop {
+ public:
+  // `rate` in packets/µs; a queue longer than `mark_above` packets marks.
+  Hop(const Stamping& stamping, const Model& model, double rate, double mark_above)
+      : stamping_(&stamping),
+        rate_(rate),
+        mark_above_(mark_above),
+        bytes_per_ns_(rate * stamping.packet_bytes * 1e-3),
+        bits_per_us_(stamping.packet_bytes * 8e6) {
+    for (const StampedField& field : stamping.fields) add_gauges(field, model);
+  }
+
+  void join() { ++flows_; }
+  void leave() { --flows_; }
+
+  // A packet is put into the queue, at `moment.arrived`; or it leaves, at `moment.start`. Every packet of the link is
+  // measured; those that carry the header are written to.
+  void enqueue(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
+    pass(moment, draws, carried, words, true);
+  }
+  void dequeue(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
+    pass(moment, draws, carried, words, false);
+    if (carried) ++carried->hops;
+    sent_bytes_ += moment.bytes;
+  }
+
+ private:
+  // What one field is measured with.
+  struct Gauges {
+    bool uses = false;
+    UseGauge use;
+    double used = 0;
+    std::vector<Source> sources;  // those that are averaged
+    std::vector<SampleGauge> samples;
+    std::vector<double> values;
+    bool idle() const { return !uses && sources.empty(); }
+  };
+
+  void pass(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words, bool enqueue) {
+    if (carried && (enqueue || !phases_[1])) carried->replaced = 0;
+    if (!phases_[enqueue]) return;
+    const std::size_t count = stamping_->fields.size();
+    if (carried && stamping_->formulas_read_fields) arrived_.assign(words, words + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const StampedField& field = stamping_->fields[i];
+      if (field.at_enqueue != enqueue || !field.writes) continue;
+      if (!gauges_[i].idle()) measure(gauges_[i], field, moment, carried);
+      if (carried) write(i, moment, draws, *carried, words);
+    }
+  }
+
+  // In the units of lcca.signal_sets.headers.sources, and of this instant; the use of the link is what gauges say.
+  double instant(Source source, const Moment& m, const Carried* carried) const {
+    switch (source) {
+      case Source::qlen_bytes:
+        return m.queue_bytes;
+      case Source::qlen_pkts:
+        return m.queue_packets;
+      case Source::qdelay:
+        return std::max(m.start - m.arrived, 0.0) * 1e3;
+      case Source::hop_delay:
+        return std::max(m.start + m.service - m.arrived, 0.0) * 1e3;
+      case Source::tx_bytes:
+        return static_cast<double>(sent_bytes_);
+      case Source::link_rate:
+        return bytes_per_ns_ * 8e9;
+      case Source::ts_in:
+        return m.arrived * 1e3;
+      case Source::ts_out:
+        return m.start * 1e3;
+      case Source::nqd:
+      case Source::drain_time:
+        return m.queue_bytes / bytes_per_ns_;
+      case Source::mark:
+        return m.queue_packets > mark_above_;
+      case Source::flows:
+        return flows_;
+      case Source::hop_count:
+        return carried ? carried->hops + 1 : 1;
+      default:  // nothing is trimmed
+        return 0;
+    }
+  }
+
+  double measured(const Gauges& gauges, Source source, const Moment& m, const Carried* carried) const {
+    if (source == Source::util) return gauges.used;
+    if (source == Source::abw_over_c) return std::max(0.0, 1 - gauges.used);
+    if (source == Source::abw) return rate_ * std::max(0.0, 1 - gauges.used) * bits_per_us_;
+    for (std::size_t k = 0; k < gauges.sources.size(); ++k)
+      if (gauges.sources[k] == source) return gauges.values[k];
+    return instant(source, m, carried);
+  }
+
+  void measure(Gauges& gauges, const StampedField& field, const Moment& m, const Carried* carried) {
+    const double now = field.at_enqueue ? m.arrived : m.start;
+    if (gauges.uses) gauges.used = gauges.use.read(now, m.service, m.size);
+    for (std::size_t k = 0; k < gauges.sources.size(); ++k)
+      gauges.values[k] = gauges.samples[k].read(now, instant(gauges.sources[k], m, carried));
+  }
+
+  void write(std::size_t i, const Moment& m, const Draws& draws, Carried& carried, std::uint64_t* words) {
+    const StampedField& field = stamping_->fields[i];
+    if (field.only >= 0 && field.only != carried.label) return;
+    const auto own = [&](std::size_t f) { return stamping_->fields[f].coding.decode(arrived_[f]); };
+    const auto at_once = [&](std::size_t s) {
+      const auto source = static_cast<Source>(s);
+      return of_use(source) ? measured(gauges_[i], source, m, &carried) : instant(source, m, &carried);
+    };
+    if (!field.when.empty() && field.when.value(at_once, own) == 0) return;
+    if (field.aggregation == Aggregation::with && !(carried.replaced >> field.follows & 1)) return;
+    double draw = 0;
+    if (field.coding.rounding == Rounding::stochastic)
+      draw = 1 - Stream(draws.seed, draws.network, Component::rounding, draws.sender,
+                        (draws.packet << 16) + (carried.hops << 8) + i)
+                     .uniform();
+    combine(i, field.coding.encode(local(i, m, carried, own), draw), carried, words);
+  }
+
+  template <class Own>
+  double local(std::size_t i, const Moment& m, const Carried& carried, const Own& own) const {
+    const StampedField& field = stamping_->fields[i];
+    const auto source = [&](std::size_t s) { return measured(gauges_[i], static_cast<Source>(s), m, &carried); };
+    if (field.source == Source::formula) return field.formula.value(source, own) * field.times / field.by;
+    if (field.source == Source::constant) return field.value;
+    const double value = measured(gauges_[i], field.source, m, &carried);
+    if (field.source == Source::mark && field.has_value)
+      return value != 0 || !field.when.empty() ? field.value : field.coding.decode(field.initial);
+    return field.times == field.by ? value : value * field.times / field.by;
+  }
+
+  void combine(std::size_t i, std::uint64_t local, Carried& carried, std::uint64_t* words) const {
+    const StampedField& field = stamping_->fields[i];
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    if (field.aggregation == Aggregation::per_hop) {
+      if (std::uint64_t* at = record(i, carried.hops, words)) *at = local;
+      return;
+    }
+    std::uint64_t& code = words[stamping_->place[i]];
+    const bool first = !(carried.written & bit);
+    const bool unknown = field.coding.has_invalid && local == field.coding.invalid;
+    if (unknown) return;
+    const bool empty = field.coding.has_invalid && code == field.coding.invalid;
+    const std::uint64_t before = code;
+    bool replaced = true;
+    switch (field.aggregation) {
+      case Aggregation::min:
+        replaced = local < code || empty;
+        if (replaced) code = local;
+        break;
+      case Aggregation::max:
+        replaced = local > code || empty;
+        if (replaced) code = local;
+        break;
+      case Aggregation::sum:
+        code = empty ? local : bounded(field, code, local);
+        break;
+      case Aggregation::count:
+        code = bounded(field, code, 1);
+        break;
+      case Aggregation::either:
+        code |= local;
+        replaced = code != before;
+        break;
+      case Aggregation::both:
+        code &= local;
+        replaced = code != before;
+        break;
+      case Aggregation::first:
+        replaced = first;
+        if (first) code = local;
+        break;
+      default:  // last, and with: what it follows was replaced
+        code = local;
+    }
+    carried.written |= bit;
+    if (replaced) carried.replaced |= bit;
+  }
+
+  std::uint64_t* record(std::size_t i, std::uint32_t hop, std::uint64_t* words) const {
+    if (hop >= stamping_->max_hops) {
+      if (!stamping_->overwrites) return nullptr;
+      hop %= stamping_->max_hops;
+    }
+    return words + stamping_->fields.size() + hop * stamping_->record + stamping_->place[i];
+  }
+
+  static std::uint64_t bounded(const StampedField& field, std::uint64_t code, std::uint64_t more) {
+    const int bits = field.coding.bits;
+    const std::uint64_t ones = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+    if (field.coding.wraps) return (code + more) & ones;
+    const std::uint64_t most = ones - (field.coding.has_invalid && field.coding.invalid == ones);
+    return more > most || code > most - more ? most : code + more;
+  }
+
+  static bool of_use(Source s) { return s == Source::util || s == Source::abw || s == Source::abw_over_c; }
+  static bool averaged(Source s) {
+    return s <= Source::hop_delay || s == Source::nqd || s == Source::drain_time || s == Source::mark ||
+           s == Source::flows;
+  }
+
+  void add_gauges(const StampedField& field, const Model& model) {
+    Gauges gauges{false, UseGauge(field.window, field.interval, model, rate_), 0, {}, {}, {}};
+    const bool window = field.window == Window::tumbling || field.window == Window::ewma;
+    const auto add = [&](Source s, bool average) {
+      gauges.uses |= of_use(s);
+      if (!average || !averaged(s) || std::ranges::count(gauges.sources, s)) return;
+      gauges.sources.push_back(s);
+      gauges.samples.emplace_back(field.window, field.interval);
+      gauges.values.push_back(0);
+    };
+    if (field.writes && field.source < Source::constant) add(field.source, window);
+    for (const Formula* formula : {&field.formula, &field.when})
+      for (const Formula::Step& step : formula->steps())
+        if (step.op == Formula::Op::source) add(static_cast<Source>(step.value), window && formula == &field.formula);
+    gauges_.push_back(std::move(gauges));
+    if (field.writes) phases_[field.at_enqueue] = true;
+  }
+
+  const Stamping* stamping_;
+  double rate_;          // packets/µs
+  double mark_above_;    // packets
+  double bytes_per_ns_;  // of the link
+  double bits_per_us_;   // × 1e6 of one packet/µs: bit/s
+  int flows_ = 0;
+  std::uint64_t sent_bytes_ = 0;
+  bool phases_[2] = {false, false};     // whether something is written at dequeue, at enqueue
+  std::vector<Gauges> gauges_;          // per field
+  std::vector<std::uint64_t> arrived_;  // codes as the packet brought them, for formulas
+};
+
+}  // namespace remy_plus

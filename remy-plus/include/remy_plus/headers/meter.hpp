@@ -1,0 +1,116 @@
+// How a hop measures what it writes into headers: now, over a window, or on average.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "remy_plus/core/link_meter.hpp"
+#include "remy_plus/core/network.hpp"
+
+namespace remy_plus {
+
+enum class Window : std::uint8_t { instant, rolling, tumbling, ewma, counter };
+
+// e^x for x <= 0 from basic arithmetic alone, so that its bits do not depend on the C library.
+inline double portable_exp(double x) {
+  if (!(x > -700)) return 0;
+  constexpr double ln2_high = 0.693147180369123816490, ln2_low = 1.90821492927058770002e-10;
+  const double k = std::floor(x / (ln2_high + ln2_low) + 0.5);
+  const double r = x - k * ln2_high - k * ln2_low;  // |r| <= 0.347
+  double sum = 1;
+  for (int i = 14; i >= 1; --i) sum = 1 + sum * r / i;
+  return std::ldexp(sum, static_cast<int>(k));
+}
+
+// Of numbers that come with packets: the number itself; the mean over the interval last completed, 0 if none came; or
+// an average that forgets with a time constant.
+class SampleGauge {
+ public:
+  SampleGauge(Window window, double interval) : window_(window), interval_(interval) {}
+
+  double read(double now, double sample) {
+    if (window_ == Window::tumbling) return tumble(now, sample);
+    if (window_ != Window::ewma) return sample;
+    average_ = seen_ ? sample + (average_ - sample) * portable_exp((since_ - now) / interval_) : sample;
+    seen_ = true;
+    since_ = now;
+    return average_;
+  }
+
+ private:
+  double tumble(double now, double sample) {
+    const double interval = std::floor(now / interval_);
+    if (interval != current_) {
+      completed_ = interval == current_ + 1 && count_ > 0 ? sum_ / count_ : 0;
+      current_ = interval;
+      sum_ = count_ = 0;
+    }
+    sum_ += sample;
+    ++count_;
+    return completed_;
+  }
+
+  Window window_;
+  double interval_;  // µs
+  bool seen_ = false;
+  double average_ = 0, since_ = 0;
+  double current_ = 0, sum_ = 0, count_ = 0, completed_ = 0;
+};
+
+// Of the link's use. Rolling windows are those of the model's link signal; a tumbling one is the share of the interval
+// last completed in which the link was busy; the average forgets with a time constant.
+class UseGauge {
+ public:
+  using Meter = BasicLinkMeter<std::uint64_t, 65536>;
+
+  UseGauge(Window window, double interval, Model model, double rate)
+      : window_(window), interval_(interval > 0 ? interval : model.link_interval), meter_(with(model), rate) {}
+
+  // A packet of this size starts service, which takes `service` µs, at `start`. A rolling window has the packet in it.
+  double read(double start, double service, double size) {
+    if (window_ == Window::tumbling) return tumble(start, start + service);
+    if (window_ != Window::ewma) return meter_.count(start, weight_of(size));
+    const double found = average_ * portable_exp((until_ - start) / interval_);
+    average_ = 1 - (1 - found) * portable_exp(-service / interval_);
+    until_ = start + service;
+    return found;
+  }
+
+ private:
+  static std::uint64_t weight_of(double size) {
+    return size == 1 ? 65536 : static_cast<std::uint64_t>(size * 65536 + 0.5);
+  }
+
+  Model with(Model model) const {
+    model.link_interval = interval_;
+    return model;
+  }
+
+  double tumble(double start, double end) {
+    const double interval = std::floor(start / interval_);
+    if (interval > current_) {
+      completed_ = interval == current_ + 1 ? busy_ : 0;
+      current_ = interval;
+      busy_ = 0;
+    }
+    const double found = std::min(1.0, completed_ / interval_);
+    while (end > (current_ + 1) * interval_) {
+      const double boundary = (current_ + 1) * interval_;
+      completed_ = busy_ + (boundary - start);
+      busy_ = 0;
+      ++current_;
+      start = boundary;
+    }
+    busy_ += end - start;
+    return found;
+  }
+
+  Window window_;
+  double interval_;  // µs
+  Meter meter_;
+  double average_ = 0, until_ = 0;
+  double current_ = 0, busy_ = 0, completed_ = 0;  // of intervals, µs
+};
+
+}  // namespace remy_plus

@@ -1,0 +1,120 @@
+// What a sender reads from the headers that come back.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "remy_plus/headers/stamping.hpp"
+#include "remy_plus/signals/seen.hpp"
+
+namespace remy_plus {
+
+class Reader {
+ public:
+  explicit Reader(const Stamping& stamping)
+      : stamping_(&stamping), before_(stamping.max_hops * stamping.record), hops_before_(0) {}
+
+  // A header of the flow came back. Differences are to the flow's previous one.
+  const Seen& read(std::uint32_t flow, const Carried& carried, const std::uint64_t* words) {
+    seen_.fresh = 0;
+    if (!carried.there || !carried.shown) return seen_;
+    if (flow != flow_) hops_before_ = 0;
+    flow_ = flow;
+    for (const Reading& reading : stamping_->readings) tell(reading, carried, words);
+    remember(carried, words);
+    return seen_;
+  }
+
+ private:
+  void tell(const Reading& reading, const Carried& carried, const std::uint64_t* words) {
+    const StampedField& field = stamping_->fields[static_cast<std::size_t>(reading.field)];
+    if (field.only >= 0 && field.only != carried.label) return;
+    double value = std::nan("");
+    if (field.aggregation != Aggregation::per_hop) {
+      value = scalar(reading, words);
+    } else {
+      for (std::uint32_t hop = 0; hop < records(carried); ++hop) {
+        const double one = of_record(reading, hop, words);
+        if (std::isnan(value) || (reading.least ? one < value : one > value)) value = one;
+      }
+    }
+    if (std::isnan(value)) return;
+    if (reading.rest) value = 1 - value;
+    seen_.values[reading.signal] = std::clamp(value, 0.0, signal_ceiling - 1);
+    seen_.fresh |= bit(reading.signal);
+  }
+
+  double scalar(const Reading& reading, const std::uint64_t* words) const {
+    const double value = decoded(reading, word(reading.field, 0, words));
+    if (reading.count < 0) return value;
+    const auto& count = stamping_->fields[static_cast<std::size_t>(reading.count)];
+    return value / count.coding.decode(word(reading.count, 0, words));
+  }
+
+  double of_record(const Reading& reading, std::uint32_t hop, const std::uint64_t* words) const {
+    if (reading.kind != Reading::Kind::throughput) return decoded(reading, word(reading.field, hop, words));
+    if (hop >= hops_before_) return std::nan("");
+    const double ns = elapsed(reading.time, hop, words) * reading.time_factor;
+    const double bytes = elapsed(reading.field, hop, words) * reading.factor;
+    const auto& rate = stamping_->fields[static_cast<std::size_t>(reading.rate)].coding;
+    const double bits_per_ns = rate.decode(word(reading.rate, hop, words)) * reading.rate_factor * 1e-9;
+    return ns > 0 && bytes >= 0 ? 8 * bytes / ns / bits_per_ns : std::nan("");
+  }
+
+  // How far a number went since the flow's previous header; less than one turn where it wraps.
+  double elapsed(int field, std::uint32_t hop, const std::uint64_t* words) const {
+    const Coding& coding = stamping_->fields[static_cast<std::size_t>(field)].coding;
+    const std::uint64_t later = word(field, hop, words);
+    const std::uint64_t earlier = before_[hop * stamping_->record + stamping_->place[static_cast<std::size_t>(field)]];
+    if (!coding.wraps) return coding.decode(later) - coding.decode(earlier);
+    const std::uint64_t ones = coding.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << coding.bits) - 1;
+    return static_cast<double>((later - earlier) & ones) * coding.step;
+  }
+
+  double decoded(const Reading& reading, std::uint64_t code) const {
+    const Coding& coding = stamping_->fields[static_cast<std::size_t>(reading.field)].coding;
+    const double value = coding.decode(code);
+    if (reading.kind != Reading::Kind::mark) return value * reading.factor;
+    return reading.marked < 0 ? value != 0 : static_cast<std::int64_t>(code) == reading.marked;
+  }
+
+  std::uint64_t word(int field, std::uint32_t hop, const std::uint64_t* words) const {
+    const auto f = static_cast<std::size_t>(field);
+    const bool record = stamping_->fields[f].aggregation == Aggregation::per_hop;
+    return words[record ? stamping_->fields.size() + hop * stamping_->record + stamping_->place[f]
+                        : stamping_->place[f]];
+  }
+
+  std::uint32_t records(const Carried& carried) const { return std::min(carried.hops, stamping_->max_hops); }
+
+  void remember(const Carried& carried, const std::uint64_t* words) {
+    hops_before_ = records(carried);
+    std::copy_n(words + stamping_->fields.size(), hops_before_ * stamping_->record, before_.begin());
+  }
+
+  const Stamping* stamping_;
+  Seen seen_;
+  std::uint32_t flow_ = UINT32_MAX;
+  std::vector<std::uint64_t> before_;
+  std::uint32_t hops_before_;
+};
+
+// Whether a receiver reflects the header of the packet that it got.
+class Reflector {
+ public:
+  bool reflects(const Stamping& stamping, double now) {
+    if (count_++ % stamping.every_packets != 0) return false;
+    if (stamping.every_us > 0 && now - last_ < stamping.every_us) return false;
+    last_ = now;
+    return true;
+  }
+
+ private:
+  std::uint64_t count_ = 0;
+  double last_ = -1e300;
+};
+
+}  // namespace remy_plus

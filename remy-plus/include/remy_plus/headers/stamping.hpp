@@ -1,0 +1,117 @@
+// A header in the simulators: what hops write into packets, what that costs, and what senders read. Plain data; Hop
+// (hop.hpp) writes and Reader (reader.hpp) reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "remy_plus/headers/coding.hpp"
+#include "remy_plus/headers/formula.hpp"
+#include "remy_plus/headers/meter.hpp"
+#include "remy_plus/signals/signals.hpp"
+
+namespace remy_plus {
+
+// What a hop can write; the order is that of source_names.
+enum class Source : std::uint8_t {
+  qlen_bytes,
+  qlen_pkts,
+  qdelay,
+  hop_delay,
+  util,
+  abw,
+  abw_over_c,
+  tx_bytes,
+  link_rate,
+  ts_in,
+  ts_out,
+  nqd,
+  drain_time,
+  mark,
+  trimmed,
+  flows,
+  hop_count,
+  constant,
+  formula
+};
+inline constexpr std::size_t source_count = static_cast<std::size_t>(Source::constant);  // of those that hops measure
+inline constexpr std::array<std::string_view, source_count + 2> source_names = {
+    "qlen_bytes", "qlen_pkts", "qdelay",    "hop_delay", "util",   "abw",        "abw_over_c",
+    "tx_bytes",   "link_rate", "ts_in",     "ts_out",    "nqd",    "drain_time", "mark",
+    "trimmed",    "flows",     "hop_count", "const",     "formula"};
+
+enum class Aggregation : std::uint8_t { min, max, sum, last, first, either, both, count, per_hop, with };
+
+struct StampedField {
+  Source source = Source::constant;
+  Coding coding;
+  Aggregation aggregation = Aggregation::last;
+  Formula formula, when;
+  bool has_value = false;
+  double value = 0;          // of constants, and of marks
+  double times = 1, by = 1;  // a source's number × times / by is in the field's unit
+  Window window = Window::instant;
+  double interval = 0;  // µs; 0: the model's own
+  bool at_enqueue = false;
+  int follows = -1;
+  std::uint64_t initial = 0;
+  int only = -1;  // label of one-of fields
+  bool writes = true;
+};
+
+struct Reading {
+  enum class Kind : std::uint8_t { value, mark, throughput };
+  Signal signal = queue;
+  Kind kind = Kind::value;
+  int field = -1, count = -1, rate = -1, time = -1;
+  bool rest = false;   // 1 less the value
+  bool least = false;  // of several records the smallest counts
+  std::int64_t marked = -1;
+  double factor = 1, rate_factor = 1, time_factor = 1;
+  bool per_packet = false;  // the factor is of bytes into packets, but for the size of a packet
+};
+
+struct Stamping {
+  enum class Turns : std::uint8_t { fixed, round_robin, random };
+
+  std::string name;
+  std::uint32_t packet_bytes = 1500;
+  std::vector<StampedField> fields;
+  std::vector<Reading> readings;
+  bool two_way = false;
+  std::vector<std::uint32_t> sent_bytes{0}, reflected_bytes{0};  // by hops that wrote
+  std::uint32_t max_hops = 0;                                    // records; 0: scalar
+  bool overwrites = false;
+  std::vector<int> labels;
+  Turns turns = Turns::fixed;
+  double probability = 1;
+  std::uint32_t every_packets = 1;
+  double every_us = 0;
+  bool plain = false;  // queue, link and spare capacity are those without a header
+
+  // Set by prepare(): the words of a packet, the fields' first; then records of `record` words each.
+  std::size_t record = 0, words = 0;
+  std::vector<std::size_t> place;  // of each field: its word, or its word in a record
+  bool formulas_read_fields = false;
+
+  // Throws std::invalid_argument naming what is wrong.
+  void prepare();
+
+  static std::uint32_t bytes(const std::vector<std::uint32_t>& by_hops, std::uint32_t hops) {
+    return by_hops[hops < by_hops.size() ? hops : by_hops.size() - 1];
+  }
+};
+
+// What one packet carries beside its words. Plain data: other simulators copy its bytes.
+struct Carried {
+  std::uint64_t written = 0;   // fields that some hop wrote
+  std::uint64_t replaced = 0;  // fields that the hop at hand replaced
+  std::uint32_t hops = 0;
+  std::int16_t label = -1;
+  bool there = false;  // the packet has the header
+  bool shown = false;  // its acknowledgement has it
+};
+
+}  // namespace remy_plus

@@ -1,0 +1,103 @@
+// Policies: what turns the signals of a sender into a window and a pacing gap.
+//
+// A policy is a value shared by all senders and threads; what it remembers of one flow is in Control. A new policy is
+// one struct with the members below, added to the variant at the end.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "remy_plus/policies/control.hpp"
+#include "remy_plus/policies/mlp.hpp"
+#include "remy_plus/policies/rule_tree.hpp"
+#include "remy_plus/signals/memory.hpp"
+
+namespace remy_plus {
+
+enum class Pacing : std::uint8_t { relative, absolute };
+
+struct RuleTable {
+  std::shared_ptr<const RuleTree> tree;
+  std::vector<Action> actions;
+  Pacing pacing = Pacing::relative;
+  SignalMask wanted = 0;
+
+  void start(Control& control, const Memory& memory, Uses& uses) const { apply(control, memory, uses); }
+  void feedback(Control& control, const Memory& memory, const Receipt&, Uses& uses) const {
+    apply(control, memory, uses);
+  }
+  // Remy looks the rule up again where a window of 0 would block a send; R+ does not.
+  void unblock(Control& control, const Memory& memory, Uses& uses) const {
+    if (pacing == Pacing::absolute && control.window == 0) apply(control, memory, uses);
+  }
+  std::size_t rules() const { return actions.size(); }
+  std::uint32_t rule(const Memory& memory) const { return tree->find(memory.signals()); }
+
+ private:
+  void apply(Control& control, const Memory& memory, Uses& uses) const {
+    const std::uint32_t at = rule(memory);
+    ++uses[at];
+    const Action& action = actions[at];
+    const double window = control.window * action.multiple + action.increment;
+    control.window = std::clamp(static_cast<double>(static_cast<std::int64_t>(window)), 0.0, largest_window);
+    control.gap = pacing == Pacing::relative ? action.pacing * memory.receive_interval() : action.pacing;
+  }
+};
+
+struct FixedWindow {
+  double window;
+  SignalMask wanted = 0;
+  void start(Control& control, const Memory&, Uses&) const { control.window = window; }
+  void feedback(Control&, const Memory&, const Receipt&, Uses&) const {}
+  void unblock(Control&, const Memory&, Uses&) const {}
+  std::size_t rules() const { return 0; }
+};
+
+struct FixedRate {
+  double gap;  // µs
+  SignalMask wanted = 0;
+  void start(Control& control, const Memory&, Uses&) const {
+    control.window = 1e18;
+    control.gap = gap;
+  }
+  void feedback(Control&, const Memory&, const Receipt&, Uses&) const {}
+  void unblock(Control&, const Memory&, Uses&) const {}
+  std::size_t rules() const { return 0; }
+};
+
+// Additive increase, multiplicative decrease with slow start: NewReno's window (RFC 6582) without retransmission.
+struct Aimd {
+  double increase;  // packets per RTT
+  double decrease;  // the window's factor at a loss
+  double initial;   // packets
+  SignalMask wanted = 0;
+
+  void start(Control& control, const Memory&, Uses&) const {
+    control = {};
+    control.window = initial;
+    control.threshold = largest_window;
+  }
+  void feedback(Control& control, const Memory&, const Receipt& receipt, Uses&) const {
+    if (!receipt.current) return;
+    if (control.highest < 0) control.highest = receipt.sequence - 1;
+    const bool gap = receipt.sequence > control.highest + 1;
+    control.highest = std::max(control.highest, receipt.sequence);
+    if (gap && receipt.sequence > control.recover) {  // at most one decrease per window
+      control.threshold = std::max(control.window * decrease, 2.0);
+      control.window = control.threshold;
+      control.recover = receipt.sent;
+    } else if (receipt.sequence >= control.recover) {  // no growth while the old window is under way
+      control.window += control.window < control.threshold ? 1 : increase / control.window;
+      control.window = std::min(control.window, largest_window);
+    }
+  }
+  void unblock(Control&, const Memory&, Uses&) const {}
+  std::size_t rules() const { return 0; }
+};
+
+using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, Mlp>;
+
+}  // namespace remy_plus

@@ -1,0 +1,54 @@
+// Boxes of a rule table compiled into a binary decision tree: one comparison per level, no box tests.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "remy_plus/signals/signals.hpp"
+
+namespace remy_plus {
+
+// The domain of one rule: lower[i] <= signal of axis i < upper[i]. A box without volume never matches.
+struct Box {
+  std::vector<double> lower;
+  std::vector<double> upper;
+};
+
+class RuleTree {
+ public:
+  // Throws std::invalid_argument when the boxes overlap or leave a part of the domain to no rule.
+  RuleTree(const std::vector<Signal>& axes, const std::vector<Box>& boxes);
+
+  // Index of the box that holds the signals.
+  std::uint32_t find(const Signals& signals) const {
+    std::int32_t at = root_;
+    while (at >= 0) {
+      const Node& node = nodes_[static_cast<std::size_t>(at)];
+      if (signals[node.axis] >= node.cut)
+        at = node.child[1];
+      else
+        at = node.child[0];
+    }
+    return static_cast<std::uint32_t>(~at);
+  }
+
+  struct Node {
+    double cut;
+    std::uint32_t axis;     // a Signal
+    std::int32_t child[2];  // a node, or ~rule
+  };
+
+  // The compiled form, to be sent to another process; `root` is a node or ~rule.
+  RuleTree(std::vector<Node> nodes, std::int32_t root, std::size_t rules);
+  const std::vector<Node>& nodes() const { return nodes_; }
+  std::int32_t root() const { return root_; }
+
+ private:
+  std::int32_t build(const std::vector<Signal>& axes, const std::vector<Box>& boxes, Box cell,
+                     std::vector<std::uint32_t> inside);
+
+  std::vector<Node> nodes_;
+  std::int32_t root_ = -1;
+};
+
+}  // namespace remy_plus

@@ -1,0 +1,131 @@
+// What a sender remembers of its current flow: the signals, and what they are computed from.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "remy_plus/core/packet.hpp"
+#include "remy_plus/signals/seen.hpp"
+#include "remy_plus/signals/signals.hpp"
+
+namespace remy_plus {
+
+// What a simulator without ports of the engine's knows: the packet's stamps, and the rate of its links.
+struct StampsOnly {
+  double link_rate;  // packets/µs
+  double spare(const Packet& packet) const { return link_rate * std::max(0.0, 1 - packet.link); }
+  double one_way_delay(const Packet& packet, double) const { return packet.arrives - packet.sent; }
+};
+
+class Memory {
+ public:
+  const Signals& signals() const { return signals_; }
+  double receive_interval() const { return signals_[receive_ewma]; }
+  double smallest_rtt() const { return smallest_rtt_; }
+
+  // A new flow starts: everything is forgotten. `first` is the sequence number of its first packet.
+  void reset(std::uint32_t first) {
+    signals_.fill(0);
+    last_sent_ = last_received_ = smallest_rtt_ = smallest_one_way_ = 0;
+    expected_ = first;
+  }
+
+  // A packet of the current flow was received at `now`. `acknowledged` is the highest sequence number acknowledged
+  // before it; `net` knows what the packet met on its way. The first packet of a flow only starts the clocks (R+).
+  template <class Net, class Received>
+  void receive(Net& net, const Received& packet, double now, std::int64_t acknowledged, SignalMask wanted) {
+    const bool extras = (wanted & ~core_signals) != 0;
+    if (extras) note_loss(packet);
+    const Seen* seen = nullptr;
+    if constexpr (requires { net.look(packet); }) seen = &net.look(packet);
+    const double rtt = now - packet.sent;
+    if (last_sent_ == 0 || last_received_ == 0) {
+      smallest_rtt_ = rtt;
+      smallest_one_way_ = net.one_way_delay(packet, now);
+    } else {
+      const double gap = now - last_received_;
+      smooth(send_ewma, packet.sent - last_sent_);
+      smooth(receive_ewma, gap);
+      signals_[slow_receive_ewma] = 255.0 / 256 * signals_[slow_receive_ewma] + 1.0 / 256 * gap;
+      smallest_rtt_ = std::min(smallest_rtt_, rtt);
+      signals_[rtt_ratio] = rtt / smallest_rtt_;
+      if (!seen || plain(net)) {
+        signals_[queue] = packet.queue;
+        signals_[link] = packet.link;
+      }
+      if (seen) receive_header(*seen);
+      if (extras) receive_extras(net, packet, now, acknowledged, seen);
+    }
+    last_sent_ = packet.sent;
+    last_received_ = now;
+  }
+
+  void receive_plain(const Packet& packet, double now, std::int64_t acknowledged, SignalMask wanted, double link_rate) {
+    StampsOnly net{link_rate};
+    receive(net, packet, now, acknowledged, wanted);
+  }
+
+ private:
+  void smooth(Signal signal, double sample) { signals_[signal] = 7.0 / 8 * signals_[signal] + 1.0 / 8 * sample; }
+
+  void note_loss(const Packet& packet) {
+    const std::int64_t sequence = packet.sequence;
+    smooth(loss, sequence > expected_ ? 1 : 0);
+    expected_ = std::max(expected_, sequence + 1);
+  }
+
+  template <class Net>
+  static bool plain(const Net& net) {
+    if constexpr (requires { net.plain(); }) return net.plain();
+    return true;
+  }
+
+  // What a header told; smoothed signals take a step for each header that tells them.
+  void receive_header(const Seen& seen) {
+    for (SignalMask left = seen.fresh; left != 0; left &= left - 1) {
+      const auto s = static_cast<Signal>(std::countr_zero(left));
+      if (s == mark)
+        smooth(mark, seen.values[mark]);
+      else
+        signals_[s] = seen.values[s];
+    }
+    if (seen.fresh & bit(queue)) smooth(queue_ewma, seen.values[queue]);
+    if (seen.fresh & bit(link)) smooth(link_ewma, seen.values[link]);
+    if (seen.fresh & bit(available_capacity)) smooth(available_capacity_ewma, seen.values[available_capacity]);
+  }
+
+  template <class Net, class Received>
+  void receive_extras(const Net& net, const Received& packet, double now, std::int64_t acknowledged, const Seen* seen) {
+    const std::int64_t ahead = static_cast<std::int64_t>(packet.sequence) - acknowledged;
+    signals_[rtt_difference] = now - packet.sent - smallest_rtt_;
+    signals_[queueing_delay] = signals_[receive_ewma] * static_cast<double>(ahead > 0 ? ahead : 1);
+    if (!seen || plain(net)) {
+      smooth(queue_ewma, packet.queue);
+      smooth(link_ewma, packet.link);
+      const double spare = net.spare(packet);
+      signals_[available_capacity] = spare;
+      smooth(available_capacity_ewma, spare);
+    }
+    signals_[send_ratio] = ratio(signals_[receive_ewma], signals_[send_ewma]);
+    signals_[slow_receive_ratio] = ratio(signals_[receive_ewma], signals_[slow_receive_ewma]);
+    const double one_way = net.one_way_delay(packet, now);
+    smallest_one_way_ = std::min(smallest_one_way_, one_way);
+    signals_[one_way_ratio] = one_way / smallest_one_way_;
+  }
+
+  // Packets sent at one instant make a send EWMA of 0; the ratio then stays inside the domain.
+  static double ratio(double part, double whole) {
+    constexpr double ceiling = signal_ceiling - 1;
+    return whole * ceiling > part ? part / whole : (part > 0 ? ceiling : 0);
+  }
+
+  Signals signals_{};
+  double last_sent_ = 0;
+  double last_received_ = 0;
+  double smallest_rtt_ = 0;
+  double smallest_one_way_ = 0;
+  std::int64_t expected_ = 0;
+};
+
+}  // namespace remy_plus

@@ -1,0 +1,79 @@
+#include "remy_plus/core/thread_pool.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace remy_plus {
+
+Team::Team(unsigned size) {
+  try {
+    for (unsigned i = 1; i < std::min(size, 256u); ++i) threads_.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {  // fewer do as well
+  }
+}
+
+Team::~Team() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  begun_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Team::run(std::size_t count, const std::function<void(std::size_t)>& work) {
+  if (threads_.empty() || count < 2) {
+    for (std::size_t i = 0; i < count; ++i) work(i);
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    work_ = &work;
+    count_ = count;
+    block_ = std::max<std::size_t>(1, count / (8 * (threads_.size() + 1)));
+    next_ = 0;
+    ++round_;
+  }
+  begun_.notify_all();
+  take_blocks();
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [this] { return busy_ == 0; });
+  work_ = nullptr;
+  if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
+}
+
+void Team::serve() {
+  std::size_t seen = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      begun_.wait(lock, [&] { return closing_ || round_ != seen; });
+      if (closing_) return;
+      seen = round_;
+    }
+    take_blocks();
+  }
+}
+
+void Team::take_blocks() {
+  std::unique_lock lock(mutex_);
+  ++busy_;
+  while (work_ && next_ < count_) {
+    const std::size_t begin = next_, end = std::min(count_, begin + block_);
+    next_ = end;
+    const auto& work = *work_;
+    lock.unlock();
+    try {
+      for (std::size_t i = begin; i < end; ++i) work(i);
+      lock.lock();
+    } catch (...) {
+      lock.lock();
+      failure_ = std::current_exception();
+      next_ = count_;
+    }
+  }
+  if (--busy_ == 0) ended_.notify_all();
+}
+
+}  // namespace remy_plus
