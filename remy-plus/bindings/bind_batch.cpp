@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
+#include "model_state.hpp"
 #include "remy_plus/batch/batch.hpp"
 
 namespace remy_plus::bindings {
@@ -119,11 +120,10 @@ BatchResult run_released(const std::vector<Policy>& policies, const std::vector<
 
 nb::dict run(const nb::list& policies, const std::vector<Network>& networks, const Column<std::uint32_t>& policy_index,
              const Column<std::uint32_t>& network_index, const Column<std::uint64_t>& seed, double duration,
-             double link_interval, bool rplus_link_window, unsigned jobs, bool keep_delays, bool keep_flows,
-             bool keep_uses, bool keep_links, double ack_size, double mark_above) {
+             const nb::dict& model, unsigned jobs, bool keep_delays, bool keep_flows, bool keep_uses, bool keep_links) {
   BatchOptions options;
   options.duration = duration;
-  options.model = {link_interval, rplus_link_window, ack_size, mark_above};
+  options.model = model_from(model);
   options.headers = headers_of(policies);
   options.jobs = std::max(jobs, 1u);
   options.keep_delays = keep_delays;
@@ -149,9 +149,8 @@ nb::dict run(const nb::list& policies, const std::vector<Network>& networks, con
 }
 
 nb::object census(nb::handle policy, const std::vector<Network>& networks, const Column<std::uint32_t>& network_index,
-                  const Column<std::uint64_t>& seed, double duration, double link_interval, bool rplus_link_window,
-                  unsigned jobs, std::uint32_t rule, const std::vector<std::string>& axes,
-                  const std::vector<std::uint32_t>& prefix, double ack_size, double mark_above) {
+                  const Column<std::uint64_t>& seed, double duration, const nb::dict& model, unsigned jobs,
+                  std::uint32_t rule, const std::vector<std::string>& axes, const std::vector<std::uint32_t>& prefix) {
   Census wanted;
   wanted.rule = rule;
   wanted.prefix = prefix;
@@ -163,7 +162,7 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
   if (!prefix.empty() && prefix.size() != axes.size()) throw std::invalid_argument("one prefix per axis is needed");
   BatchOptions options;
   options.duration = duration;
-  options.model = {link_interval, rplus_link_window, ack_size, mark_above};
+  options.model = model_from(model);
   options.headers = {header_of(policy)};
   options.jobs = std::max(jobs, 1u);
   options.census = wanted;
@@ -178,12 +177,10 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
 
 void bind_batch(nb::module_& m) {
   m.def("run_batch", &run, "policies"_a, "networks"_a, "policy_index"_a, "network_index"_a, "seed"_a, nb::kw_only(),
-        "duration"_a, "link_interval"_a, "rplus_link_window"_a, "jobs"_a, "keep_delays"_a, "keep_flows"_a,
-        "keep_uses"_a, "keep_links"_a = false, "ack_size"_a = Model{}.ack_size, "mark_above"_a = 0.0,
+        "duration"_a, "model"_a, "jobs"_a, "keep_delays"_a, "keep_flows"_a, "keep_uses"_a, "keep_links"_a,
         "Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.");
   m.def("census", &census, "policy"_a, "networks"_a, "network_index"_a, "seed"_a, nb::kw_only(), "duration"_a,
-        "link_interval"_a, "rplus_link_window"_a, "jobs"_a, "rule"_a, "axes"_a, "prefix"_a,
-        "ack_size"_a = Model{}.ack_size, "mark_above"_a = 0.0,
+        "model"_a, "jobs"_a, "rule"_a, "axes"_a, "prefix"_a,
         "Counts, per axis, the upper (no prefix) or lower 16 bits of the float32 values met by one rule.");
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
+#include "model_state.hpp"
 #include "remy_plus/batch/batch.hpp"
 
 namespace remy_plus::bindings {
@@ -50,12 +51,12 @@ std::vector<GivenFlows> flows_of(const Column<std::int64_t>& begin, const Column
 }
 
 nb::object run(nb::handle policy, const Network& network, const Column<std::int64_t>& begin,
-               const Column<double>& arrival, const Column<std::uint64_t>& size, double duration, double link_interval,
-               bool rplus_link_window, unsigned jobs) {
+               const Column<double>& arrival, const Column<std::uint64_t>& size, double duration, const nb::dict& model,
+               unsigned jobs) {
   if (network.switched != Switching::open) throw std::invalid_argument("flows can be given to open networks only");
   BatchOptions options;
   options.duration = duration;
-  options.model = {link_interval, rplus_link_window};
+  options.model = model_from(model);
   options.jobs = std::max(jobs, 1u);
   options.keep_flows = true;
   options.headers = {header_of(policy)};
@@ -78,7 +79,7 @@ nb::object run(nb::handle policy, const Network& network, const Column<std::int6
 
 void bind_flows(nb::module_& m) {
   m.def("run_given_flows", &run, "policy"_a, "network"_a, "begin"_a, "arrival"_a, "size"_a, nb::kw_only(), "duration"_a,
-        "link_interval"_a, "rplus_link_window"_a, "jobs"_a,
+        "model"_a, "jobs"_a,
         "Runs trials with these open flows (times in µs, sizes in packets; those of trial i begin at `begin[i]`) and "
         "returns the time from each flow's arrival to that of its last packet; NaN if it never came.");
 }

@@ -11,6 +11,7 @@
 
 #include "agent_state.hpp"
 #include "arrays.hpp"
+#include "model_state.hpp"
 #include "remy_plus/envs/agent_slots.hpp"
 
 namespace remy_plus::bindings {
@@ -49,15 +50,14 @@ std::tuple<double, double> steer(const Agent& agent, double window, double gap, 
 }
 
 void init_lanes(Lanes* self, const Agent& agent, const Reward& reward, nb::handle others, double duration,
-                double link_interval, bool rplus_link_window, double ack_size, double patience,
-                const std::vector<std::uint32_t>& lanes, bool all_senders, bool whole_rows, bool endless,
-                bool keep_records, unsigned jobs) {
+                const nb::dict& model, double patience, const std::vector<std::uint32_t>& lanes, bool all_senders,
+                bool whole_rows, bool endless, bool keep_records, unsigned jobs) {
   LanesOptions options;
   options.rules.agent = agent;
   options.rules.reward = reward;
   if (!others.is_none()) options.rules.others = policy_of(others);
   options.rules.duration = duration;
-  options.rules.model = {link_interval, rplus_link_window, ack_size};
+  options.rules.model = model_from(model);
   options.rules.patience = patience;
   options.lanes = lanes;
   options.all_senders = all_senders;
@@ -161,9 +161,8 @@ void bind_agent(nb::module_& m) {
 void bind_lanes(nb::module_& m) {
   bind_agent(m);
   nb::class_<Lanes>(m, "Lanes", "Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.")
-      .def("__init__", &init_lanes, "agent"_a, "reward"_a, "others"_a.none(), nb::kw_only(), "duration"_a,
-           "link_interval"_a, "rplus_link_window"_a, "ack_size"_a, "patience"_a, "lanes"_a, "all_senders"_a,
-           "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a)
+      .def("__init__", &init_lanes, "agent"_a, "reward"_a, "others"_a.none(), nb::kw_only(), "duration"_a, "model"_a,
+           "patience"_a, "lanes"_a, "all_senders"_a, "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a)
       .def("set_courses", &set_courses, "networks"_a, "base_delay"_a)
       .def("reset", &Lanes::reset, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("start", &Lanes::start, "game"_a, "course"_a, "seed"_a, nb::call_guard<nb::gil_scoped_release>())

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "model_state.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/random.hpp"
 #include "remy_plus/signals/signals.hpp"
@@ -40,6 +41,7 @@ void bind_network(nb::module_& m) {
   m.def(
       "signal_names", [] { return std::vector<std::string>(signal_names.begin(), signal_names.end()); },
       "Names of the signals in engine order.");
+  m.def("model_defaults", &model_defaults, "Options of the network model by name; see lcca.remy_plus.engine.Model.");
   m.attr("SIGNAL_CEILING") = signal_ceiling;
   m.def(
       "uniforms",

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
+#include "model_state.hpp"
 #include "remy_plus/batch/observers.hpp"
 #include "remy_plus/headers/stamping.hpp"
 
@@ -29,10 +30,9 @@ std::vector<TraceRow> traced(const Network& network, const Model& model, const P
   return observer.rows;
 }
 
-nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, double duration, double link_interval,
-               bool rplus_link_window, const Script& script, double ack_size, double mark_above) {
-  const Model model{link_interval, rplus_link_window, ack_size, mark_above};
-  validate(model);
+nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, double duration, const nb::dict& options,
+               const Script& script) {
+  const Model model = model_from(options);
   if (!(duration > 0) || duration == never) throw std::invalid_argument("duration must be > 0 µs and finite");
   const auto measured = static_cast<std::size_t>(network.senders);
   const std::size_t all = network.layout ? network.layout->ways.size() : measured;
@@ -68,8 +68,7 @@ nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, do
 }  // namespace
 
 void bind_trace(nb::module_& m) {
-  m.def("trace", &trace, "policy"_a, "network"_a, "seed"_a, nb::kw_only(), "duration"_a, "link_interval"_a,
-        "rplus_link_window"_a, "script"_a, "ack_size"_a = Model{}.ack_size, "mark_above"_a = 0.0,
+  m.def("trace", &trace, "policy"_a, "network"_a, "seed"_a, nb::kw_only(), "duration"_a, "model"_a, "script"_a,
         "One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones. "
         "Senders that are not measured show in no row; a script for the measured ones alone leaves the others off.");
 }

@@ -34,6 +34,9 @@ class Network:
 def signal_names() -> list[str]:
     """Names of the signals in engine order."""
 
+def model_defaults() -> dict:
+    """Options of the network model by name; see lcca.remy_plus.engine.Model."""
+
 SIGNAL_CEILING: float = 163840.0
 
 def uniforms(seed: int, network: int, component: int, sender: int, flow: int, count: int) -> list[float]:
@@ -91,22 +94,22 @@ class Policy:
     @property
     def rules(self) -> int: ...
 
-def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, keep_delays: bool, keep_flows: bool, keep_uses: bool, keep_links: bool = False, ack_size: float = 0.1, mark_above: float = 0.0) -> dict:
+def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, model: dict, jobs: int, keep_delays: bool, keep_flows: bool, keep_uses: bool, keep_links: bool) -> dict:
     """
     Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.
     """
 
-def census(policy: object, networks: Sequence[Network], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int, rule: int, axes: Sequence[str], prefix: Sequence[int], ack_size: float = 0.1, mark_above: float = 0.0) -> object:
+def census(policy: object, networks: Sequence[Network], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, model: dict, jobs: int, rule: int, axes: Sequence[str], prefix: Sequence[int]) -> object:
     """
     Counts, per axis, the upper (no prefix) or lower 16 bits of the float32 values met by one rule.
     """
 
-def run_given_flows(policy: object, network: Network, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arrival: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, link_interval: float, rplus_link_window: bool, jobs: int) -> object:
+def run_given_flows(policy: object, network: Network, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arrival: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, model: dict, jobs: int) -> object:
     """
     Runs trials with these open flows (times in µs, sizes in packets; those of trial i begin at `begin[i]`) and returns the time from each flow's arrival to that of its last packet; NaN if it never came.
     """
 
-def trace(policy: object, network: Network, seed: int, *, duration: float, link_interval: float, rplus_link_window: bool, script: Sequence[Sequence[float]], ack_size: float = 0.1, mark_above: float = 0.0) -> dict:
+def trace(policy: object, network: Network, seed: int, *, duration: float, model: dict, script: Sequence[Sequence[float]]) -> dict:
     """
     One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones. Senders that are not measured show in no row; a script for the measured ones alone leaves the others off.
     """
@@ -149,7 +152,7 @@ class Lanes:
     Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.
     """
 
-    def __init__(self, agent: Agent, reward: Reward, others: object | None, *, duration: float, link_interval: float, rplus_link_window: bool, ack_size: float, patience: float, lanes: Sequence[int], all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int) -> None: ...
+    def __init__(self, agent: Agent, reward: Reward, others: object | None, *, duration: float, model: dict, patience: float, lanes: Sequence[int], all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int) -> None: ...
 
     def set_courses(self, networks: Sequence[Network], base_delay: Sequence[float]) -> None: ...
 

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/plan_of.hpp"
+#include "model_state.hpp"
 #include "policy_state.hpp"
 #include "stamping_state.hpp"
 
@@ -104,9 +105,7 @@ Plan plan_of(const nb::dict& d) {
     for (nb::handle flows : get<nb::list>(d, "given")) plan.given.push_back(flows_given(flows));
   plan.seed = get<std::uint64_t>(d, "seed");
   plan.duration = get<double>(d, "duration");
-  plan.model.link_interval = get<double>(d, "link_interval");
-  plan.model.rplus_link_window = get<bool>(d, "rplus_link_window");
-  plan.model.mark_above = get<double>(d, "mark_above");
+  plan.model = remy_plus::bindings::model_from(get<nb::dict>(d, "model"));
   plan.options = options_of(get<nb::dict>(d, "options"));
   return plan;
 }

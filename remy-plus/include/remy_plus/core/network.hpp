@@ -1,4 +1,4 @@
-// One concrete bottleneck and its workload (units: packets, µs), and the options of the model.
+// One concrete bottleneck and its workload (units: packets, µs).
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "remy_plus/core/layout.hpp"
+#include "remy_plus/core/model.hpp"
 
 namespace remy_plus {
 
@@ -32,13 +33,6 @@ struct Network {
   std::shared_ptr<const Layout> layout;    // none: one bottleneck
 };
 
-struct Model {
-  double link_interval = 10;       // µs over which the link signal is collected
-  bool rplus_link_window = false;  // divide by the whole interval, as R+ does, even where less time was covered
-  double ack_size = 0.1;           // of an acknowledgement, in packets (where acknowledgements cross links)
-  double mark_above = 0;           // packets waiting beyond which a queue marks; 0: DCTCP's rule, see marks_above()
-};
-
 // DCTCP's K: λ × rate × RTT, with λ = 0.17 as in the reference's PRED and DCTCP simulations, at least one packet.
 inline double marks_above(const Model& model, double link_rate, double rtt) {
   const double step = 0.17 * link_rate * rtt;
@@ -47,6 +41,5 @@ inline double marks_above(const Model& model, double link_rate, double rtt) {
 
 // Throws std::invalid_argument naming the field and its value.
 void validate(const Network& network);
-void validate(const Model& model);
 
 }  // namespace remy_plus
