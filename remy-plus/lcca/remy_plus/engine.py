@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,6 +26,8 @@ from lcca.remy_plus.topology import Layout, layout
 
 Floats = NDArray[np.float64]
 
+_MODEL: dict[str, Any] = _core.model_defaults()
+
 
 @dataclass(frozen=True)
 class Model:
@@ -39,10 +41,14 @@ class Model:
             link's rate times the network's RTT, at least 1.
     """
 
-    link_interval: float = 10.0
-    rplus_link_window: bool = False
-    ack_size: float = 0.1
-    mark_above: float = 0.0
+    link_interval: float = _MODEL["link_interval"]
+    rplus_link_window: bool = _MODEL["rplus_link_window"]
+    ack_size: float = _MODEL["ack_size"]
+    mark_above: float = _MODEL["mark_above"]
+
+    def parts(self) -> dict[str, Any]:
+        """Return it as plain values, all of them, of which simulators make theirs, here or in another process."""
+        return asdict(self)
 
 
 def available_jobs() -> int:
@@ -119,15 +125,12 @@ def _run_core(request: Request) -> Columns:
         request.network_index,
         request.seed,
         duration=request.duration,
-        link_interval=request.model.link_interval,
-        rplus_link_window=request.model.rplus_link_window,
+        model=request.model.parts(),
         jobs=request.jobs,
         keep_delays=request.keep_delays,
         keep_flows=request.keep_flows,
         keep_uses=request.keep_uses,
         keep_links=request.keep_links,
-        ack_size=request.model.ack_size,
-        mark_above=request.model.mark_above,
     )
     return columns
 
@@ -225,8 +228,7 @@ class Engine:
                 np.ascontiguousarray(arrival, dtype=np.float64),
                 np.ascontiguousarray(size, dtype=np.uint64),
                 duration=self.duration,
-                link_interval=self.model.link_interval,
-                rplus_link_window=self.model.rplus_link_window,
+                model=self.model.parts(),
                 jobs=self.jobs,
             )
         except (ValueError, RuntimeError) as error:
@@ -290,14 +292,11 @@ class Engine:
             np.ascontiguousarray(network_index, dtype=np.uint32),
             np.ascontiguousarray(seed, dtype=np.uint64),
             duration=self.duration,
-            link_interval=self.model.link_interval,
-            rplus_link_window=self.model.rplus_link_window,
+            model=self.model.parts(),
             jobs=self.jobs,
             rule=rule,
             axes=list(signals),
             prefix=prefix,
-            ack_size=self.model.ack_size,
-            mark_above=self.model.mark_above,
         )
         return np.asarray(counts).astype(np.int64)
 

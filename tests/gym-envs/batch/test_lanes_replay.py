@@ -91,8 +91,7 @@ def test_observations_are_the_engines_signals() -> None:
         NetworkList([TIME]).compiled[0],
         5,
         duration=10_000.0,
-        link_interval=model.link_interval,
-        rplus_link_window=False,
+        model=model.parts(),
         script=[],
     )
     signals = np.stack([trace[name] for name in SIGNALS], axis=1)

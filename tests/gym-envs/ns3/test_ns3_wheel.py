@@ -16,7 +16,8 @@ plan = dict(
     network=dict(id=1, link_rate=2.0, rtt=20.0, senders=1, buffer=100.0, mean_on=1000.0, mean_off=100.0, loss=0.0,
                  byte_switched=False),
     routers=2, links=[(0, 1, *link), (1, 0, *link)], routes=[([0], [1], True)], policy=("fixed-window", 10.0),
-    queue="drop-tail", queue_attributes={}, seed=1, duration=1000.0, link_interval=10.0, rplus_link_window=False,
+    queue="drop-tail", queue_attributes={}, seed=1, duration=1000.0,
+    model=dict(link_interval=10.0, rplus_link_window=False, ack_size=0.1, mark_above=0.0),
     options=dict(packet_bytes=590, header_bytes=-1, host_gbps=1000.0, min_rto=5000.0, initial_window=10, time_scale=1.0,
                  keep_delays=False, one_way=False),
 )

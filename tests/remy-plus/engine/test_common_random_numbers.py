@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Batch, Engine, NetworkList, compile_network, compile_policy
+from lcca.remy_plus.engine import Batch, Engine, Model, NetworkList, compile_network, compile_policy
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
 from lcca.remy_plus.policies.rules import bisect, one_rule
@@ -74,8 +74,7 @@ def lost_packets(policy: Policy) -> tuple[dict[tuple[int, int], set[int]], dict[
         compile_network(NETWORK),
         5,
         duration=5000.0,
-        link_interval=10.0,
-        rplus_link_window=False,
+        model=Model().parts(),
         script=[],
     )
     counts: dict[int, list[float]] = {s: [] for s in range(NETWORK.senders)}

@@ -46,8 +46,7 @@ def trace(network: Network, policy: Policy, duration: float, model: Model | None
         compile_network(network),
         0,
         duration=duration,
-        link_interval=model.link_interval,
-        rplus_link_window=model.rplus_link_window,
+        model=model.parts(),
         script=[],
     )
 

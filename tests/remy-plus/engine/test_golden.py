@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import compile_network, compile_policy
+from lcca.remy_plus.engine import Model, compile_network, compile_policy
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.network import Network
 
@@ -113,9 +113,7 @@ class Golden:
             self.compiled(network),
             0,
             duration=duration,
-            link_interval=10.0,
-            rplus_link_window=True,
-            ack_size=0.0,
+            model=Model(rplus_link_window=True, ack_size=0.0).parts(),
             script=[list(times) for times in case.script],
         )
 

@@ -75,10 +75,8 @@ def trace(compiled: _core.Network, network: Network, wanted: Policy, model: Mode
         compiled,
         network.id,
         duration=600.0,
-        link_interval=model.link_interval,
-        rplus_link_window=model.rplus_link_window,
+        model=model.parts(),
         script=[],
-        ack_size=0.0,
     )
 
 

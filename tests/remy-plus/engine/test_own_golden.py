@@ -80,8 +80,7 @@ def measure(case: Case) -> dict[str, dict[str, list[float]]]:
         compile_network(case.network),
         seed,
         duration=case.duration,
-        link_interval=case.model.link_interval,
-        rplus_link_window=case.model.rplus_link_window,
+        model=case.model.parts(),
         script=[],
     )
     engine = Engine(duration=case.duration, model=case.model, jobs=1)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import compile_policy
+from lcca.remy_plus.engine import Model, compile_policy
 from lcca.remy_plus.policies.policy import FixedWindow
 
 DURATION = 600.0
@@ -108,7 +108,7 @@ def simulate(case: Case) -> object:
 def test_every_packet_and_every_link(seed: int) -> None:
     case = draw(seed)
     plain, policy, network = simulate(case), compile_policy(FixedWindow(case.window)), engine_network(case)
-    common = {"duration": DURATION, "link_interval": 10.0, "rplus_link_window": False, "ack_size": case.ack_size}
+    common = {"duration": DURATION, "model": Model(ack_size=case.ack_size).parts()}
     trace = _core.trace(policy, network, case.seed, script=[], **common)
     rows = [row for row in plain.rows if row.sender < case.measured and row.now < plain.first_tie]
     assert len(rows) == (trace["now_us"] < plain.first_tie).sum()

@@ -342,8 +342,7 @@ def test_rows_of_one_sender_exactly(files: Reference) -> None:
         compiled, policy = compile_network(row.network), files.policy(row.table)
 
         def trace(script: list[list[float]], duration: float, of=(policy, compiled)) -> dict[str, Any]:
-            options = {"link_interval": 10.0, "rplus_link_window": True}
-            return _core.trace(*of, 0, duration=duration, script=script, **options)
+            return _core.trace(*of, 0, duration=duration, script=script, model=RPLUS_MODEL.parts())
 
         runs = np.array([rplus_run(trace, row, seed) for seed in range(1, 11)])
         errors = runs.std(axis=0, ddof=1) / math.sqrt(len(runs))

@@ -37,8 +37,8 @@ def run(
 
 
 def trace(network: _core.Network, policy: Policy, script: list[list[float]], ack_size: float = 0.1) -> dict[str, Any]:
-    options = {"duration": 600.0, "link_interval": 10.0, "rplus_link_window": False}
-    return _core.trace(compile_policy(policy), network, 1, script=script, ack_size=ack_size, **options)
+    model = Model(ack_size=ack_size).parts()
+    return _core.trace(compile_policy(policy), network, 1, script=script, duration=600.0, model=model)
 
 
 def laid_out(laid: _core.Layout) -> _core.Network:

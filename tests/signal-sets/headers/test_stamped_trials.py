@@ -32,8 +32,8 @@ NEW = ("hop_delay", "queue_time", "flows", "mark")
 
 
 def trace(policy, network=NETWORK, duration=2000.0, seed=1, **model):
-    options = {"link_interval": 10.0, "rplus_link_window": False, "script": []} | model
-    return _core.trace(compile_policy(policy), compile_network(network), seed, duration=duration, **options)
+    options = {"duration": duration, "model": Model(**model).parts(), "script": []}
+    return _core.trace(compile_policy(policy), compile_network(network), seed, **options)
 
 
 def run(policy, network=NETWORK, duration=4000.0, **model):

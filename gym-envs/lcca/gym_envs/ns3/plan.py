@@ -103,9 +103,7 @@ def trial_plan(
         "queue_attributes": attributes,
         "seed": int(seed),
         "duration": float(duration),
-        "link_interval": float(model.link_interval),
-        "rplus_link_window": bool(model.rplus_link_window),
-        "mark_above": float(model.mark_above),
+        "model": model.parts(),
         "options": used | {"keep_delays": delays, "one_way": topology.one_way},
     }
 
