@@ -33,11 +33,7 @@ inline Agent make_agent(const std::vector<std::string>& signals, std::size_t his
                         double initial, double smallest, double largest,
                         const std::vector<std::tuple<double, double, double>>& table) {
   Agent agent;
-  for (const std::string& name : signals) {
-    const auto at = std::find(signal_names.begin(), signal_names.end(), name);
-    if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + name + "'");
-    agent.signals.push_back(static_cast<Signal>(at - signal_names.begin()));
-  }
+  for (const std::string& name : signals) agent.signals.push_back(signal_by_name(name));
   agent.history = history;
   agent.decisions = {rtts, smallest_rtt, late};
   agent.actions = {steering_by_name(steering), multiple, increment, pacing, initial, smallest, largest, {}};

@@ -154,11 +154,7 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
   Census wanted;
   wanted.rule = rule;
   wanted.prefix = prefix;
-  for (const std::string& axis : axes) {
-    const auto at = std::find(signal_names.begin(), signal_names.end(), axis);
-    if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + axis + "'");
-    wanted.axes.push_back(static_cast<Signal>(at - signal_names.begin()));
-  }
+  for (const std::string& axis : axes) wanted.axes.push_back(signal_by_name(axis));
   if (!prefix.empty() && prefix.size() != axes.size()) throw std::invalid_argument("one prefix per axis is needed");
   BatchOptions options;
   options.duration = duration;

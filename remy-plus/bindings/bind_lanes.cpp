@@ -143,14 +143,6 @@ void bind_agent(nb::module_& m) {
       .def("see", &see, "signals"_a, "What it sees of (n, engine signals) raw signals, without history: (n, signals).")
       .def("steer", &steer, "window"_a, "gap"_a, "receive_interval"_a, "action"_a,
            "Window (packets) and gap (µs) after an action.");
-  m.def(
-      "signal_scales",
-      [] {
-        std::vector<std::tuple<double, double>> scales;
-        for (const Scale& scale : signal_scales) scales.emplace_back(scale.unit, scale.divisor);
-        return scales;
-      },
-      "Per signal in engine order: (unit, divisor); see lcca.remy_plus.policies.agents.");
   nb::class_<Reward>(m, "Reward", "What a step is worth; see lcca.gym_envs.batch.rewards.")
       .def(nb::new_(&make_reward), "kind"_a, nb::kw_only(), "throughput_weight"_a, "delay_weight"_a, "interval"_a,
            "aurora_second"_a);

@@ -6,7 +6,6 @@
 #include "model_state.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/random.hpp"
-#include "remy_plus/signals/signals.hpp"
 #include "remy_plus/workload/sizes.hpp"
 
 namespace remy_plus::bindings {
@@ -38,11 +37,7 @@ void bind_network(nb::module_& m) {
           "size_cumulative"_a = std::vector<double>{}, "layout"_a = nb::none())
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);
-  m.def(
-      "signal_names", [] { return std::vector<std::string>(signal_names.begin(), signal_names.end()); },
-      "Names of the signals in engine order.");
   m.def("model_defaults", &model_defaults, "Options of the network model by name; see lcca.remy_plus.engine.Model.");
-  m.attr("SIGNAL_CEILING") = signal_ceiling;
   m.def(
       "uniforms",
       [](std::uint64_t seed, std::uint64_t network, std::uint64_t component, std::uint64_t sender, std::uint64_t flow,

@@ -31,12 +31,6 @@ struct PolicyHandle {
   nb::object content = nb::none();
 };
 
-Signal signal_by_name(const std::string& name) {
-  const auto at = std::find(signal_names.begin(), signal_names.end(), name);
-  if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + name + "'");
-  return static_cast<Signal>(at - signal_names.begin());
-}
-
 PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lower, const Matrix& upper,
                         const Column& increment, const Column& multiple, const Column& pacing, bool absolute) {
   const std::size_t rules = lower.shape(0), k = axes.size();

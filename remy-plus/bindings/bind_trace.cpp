@@ -60,7 +60,7 @@ nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, do
   out["on"] = column<std::uint8_t>(rows, [](const TraceRow& r) { return r.on; });
   out["current"] = column<std::uint8_t>(rows, [](const TraceRow& r) { return r.current; });
   for (std::size_t s = 0; s < signal_count; ++s)
-    out[nb::str(std::string(signal_names[s]).c_str())] =
+    out[std::string(signal_table[s].name).c_str()] =
         column<double>(rows, [s](const TraceRow& r) { return r.signals[s]; });
   return out;
 }

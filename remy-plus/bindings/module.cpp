@@ -5,6 +5,7 @@
 namespace remy_plus::bindings {
 void bind_layout(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
+void bind_signals(nanobind::module_& m);
 void bind_policy(nanobind::module_& m);
 void bind_batch(nanobind::module_& m);
 void bind_flows(nanobind::module_& m);
@@ -17,6 +18,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The packet engine and the evaluation of policies, in C++.";
   remy_plus::bindings::bind_layout(m);
   remy_plus::bindings::bind_network(m);
+  remy_plus::bindings::bind_signals(m);
   remy_plus::bindings::bind_policy(m);
   remy_plus::bindings::bind_batch(m);
   remy_plus::bindings::bind_flows(m);

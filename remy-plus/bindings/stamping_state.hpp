@@ -138,10 +138,7 @@ inline StampedField field_from(const nb::dict& d) {
 
 inline Reading reading_from(const nb::dict& d) {
   Reading reading;
-  const auto name = value_of<std::string>(d, "signal");
-  const auto at = std::find(signal_names.begin(), signal_names.end(), name);
-  if (at == signal_names.end()) throw std::invalid_argument("unknown signal '" + name + "'");
-  reading.signal = static_cast<Signal>(at - signal_names.begin());
+  reading.signal = signal_by_name(value_of<std::string>(d, "signal"));
   reading.kind = named<Reading::Kind>(
       value_of<std::string>(d, "kind"),
       {{"value", Reading::Kind::value}, {"mark", Reading::Kind::mark}, {"throughput", Reading::Kind::throughput}},

@@ -31,19 +31,19 @@ class Network:
     @property
     def senders(self) -> int: ...
 
-def signal_names() -> list[str]:
-    """Names of the signals in engine order."""
-
 def model_defaults() -> dict:
     """Options of the network model by name; see lcca.remy_plus.engine.Model."""
-
-SIGNAL_CEILING: float = 163840.0
 
 def uniforms(seed: int, network: int, component: int, sender: int, flow: int, count: int) -> list[float]:
     """The first draws on (0, 1] of one random stream."""
 
 def portable_log(x: float) -> float:
     """Natural logarithm by basic arithmetic alone, for x in (0, 1]."""
+
+def signal_table() -> list:
+    """A row per signal in engine order; see lcca.remy_plus.signals."""
+
+SIGNAL_CEILING: float = 163840.0
 
 class Policy:
     """A policy compiled for the engine."""
@@ -136,11 +136,6 @@ class Agent:
 
     def steer(self, window: float, gap: float, receive_interval: float, action: Sequence[float]) -> tuple[float, float]:
         """Window (packets) and gap (µs) after an action."""
-
-def signal_scales() -> list[tuple[float, float]]:
-    """
-    Per signal in engine order: (unit, divisor); see lcca.remy_plus.policies.agents.
-    """
 
 class Reward:
     """What a step is worth; see lcca.gym_envs.batch.rewards."""

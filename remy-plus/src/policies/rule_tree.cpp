@@ -58,7 +58,7 @@ Cut best_cut(const std::vector<Box>& boxes, const Box& cell, const std::vector<s
 std::string describe(const std::vector<Signal>& axes, const Box& cell) {
   std::string text;
   for (std::size_t i = 0; i < axes.size(); ++i)
-    text += (i ? ", " : "") + std::string(signal_names[axes[i]]) + " in [" + std::to_string(cell.lower[i]) + ", " +
+    text += (i ? ", " : "") + std::string(signal_table[axes[i]].name) + " in [" + std::to_string(cell.lower[i]) + ", " +
             std::to_string(cell.upper[i]) + ")";
   return text;
 }

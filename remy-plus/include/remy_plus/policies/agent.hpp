@@ -17,37 +17,6 @@
 
 namespace remy_plus {
 
-// How a signal becomes an input of a network: log2(1 + value / unit) / divisor, or the value itself where it is a
-// share.
-struct Scale {
-  double unit;
-  double divisor;  // 0: linear
-};
-
-inline constexpr std::array<Scale, signal_count> signal_scales = {{
-    {0.1, 4},  // send_ewma, µs
-    {0.1, 4},  // receive_ewma
-    {1, 1},    // rtt_ratio
-    {0.1, 4},  // slow_receive_ewma
-    {1, 4},    // rtt_difference, µs
-    {1, 4},    // queueing_delay, µs
-    {1, 0},    // loss
-    {1, 4},    // queue_ewma, packets
-    {1, 0},    // link_ewma
-    {1, 4},    // queue, packets
-    {1, 0},    // link
-    {0.1, 4},  // available_capacity, packets/µs
-    {0.1, 4},  // available_capacity_ewma
-    {1, 1},    // send_ratio
-    {1, 1},    // slow_receive_ratio
-    {1, 1},    // one_way_ratio
-    {1, 4},    // hop_delay, µs
-    {1, 4},    // queue_time, µs
-    {1, 4},    // flows
-    {1, 0},    // mark
-    {1, 1},    // load
-}};
-
 // Base-2 logarithm of x >= 1 by basic arithmetic alone, good to single precision: equal on every platform.
 inline double quick_log2(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -64,7 +33,7 @@ inline double quick_log2(double x) {
 }
 
 inline float scaled(Signal signal, double value) {
-  const Scale& scale = signal_scales[signal];
+  const Scale& scale = signal_table[signal].scale;
   value = std::min(value, signal_ceiling);
   if (scale.divisor == 0) return static_cast<float>(value);
   return static_cast<float>(quick_log2(1 + value / scale.unit) / scale.divisor);

@@ -47,7 +47,7 @@ class Memory {
       const double gap = now - last_received_;
       smooth(send_ewma, packet.sent - last_sent_);
       smooth(receive_ewma, gap);
-      signals_[slow_receive_ewma] = 255.0 / 256 * signals_[slow_receive_ewma] + 1.0 / 256 * gap;
+      signals_[slow_receive_ewma] = (1 - slow_weight) * signals_[slow_receive_ewma] + slow_weight * gap;
       smallest_rtt_ = std::min(smallest_rtt_, rtt);
       signals_[rtt_ratio] = rtt / smallest_rtt_;
       if (!seen || plain(net)) {
@@ -67,7 +67,9 @@ class Memory {
   }
 
  private:
-  void smooth(Signal signal, double sample) { signals_[signal] = 7.0 / 8 * signals_[signal] + 1.0 / 8 * sample; }
+  void smooth(Signal signal, double sample) {
+    signals_[signal] = (1 - fast_weight) * signals_[signal] + fast_weight * sample;
+  }
 
   void note_loss(const Packet& packet) {
     const std::int64_t sequence = packet.sequence;

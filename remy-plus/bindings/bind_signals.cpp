@@ -1,0 +1,56 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "remy_plus/signals/signals.hpp"
+
+namespace remy_plus::bindings {
+
+namespace nb = nanobind;
+
+namespace {
+
+const char* words(Smoothing smoothing) {
+  switch (smoothing) {
+    case Smoothing::none:
+      return "none";
+    case Smoothing::fast:
+      return "EWMA, weight 1/8";
+    case Smoothing::slow:
+      return "EWMA, weight 1/256";
+    case Smoothing::of_parts:
+      return "that of its parts";
+  }
+  return "";
+}
+
+nb::dict dict_of(const SignalRow& row) {
+  const bool in_network = row.carried != signal_count;
+  nb::dict d;
+  d["name"] = std::string(row.name);
+  d["label"] = std::string(row.label);
+  d["unit"] = std::string(row.unit);
+  d["smoothing"] = words(row.smoothing);
+  d["largest"] = row.scale.divisor == 0 ? 1.0 : signal_ceiling;
+  d["scale_unit"] = row.scale.unit;
+  d["scale_divisor"] = row.scale.divisor;
+  d["carried"] = in_network ? nb::cast(std::string(signal_table[row.carried].name)) : nb::none();
+  d["field"] = in_network ? nb::cast(std::string(signal_table[row.carried].field)) : nb::none();
+  return d;
+}
+
+nb::list table() {
+  nb::list rows;
+  for (const SignalRow& row : signal_table) rows.append(dict_of(row));
+  return rows;
+}
+
+}  // namespace
+
+void bind_signals(nb::module_& m) {
+  m.def("signal_table", &table, "A row per signal in engine order; see lcca.remy_plus.signals.");
+  m.attr("SIGNAL_CEILING") = signal_ceiling;
+}
+
+}  // namespace remy_plus::bindings
