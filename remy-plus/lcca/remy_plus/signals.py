@@ -1,62 +1,51 @@
 """What people call the engine's signals: name, label and unit, in the engine's index order.
 
-The engine's C++ header is the authority for names and order; a test compares. What a signal means, how it is
-smoothed and where it is measured is told by the registry in ``lcca.signal_sets``.
+All of it is the engine's own table (``signals.hpp``). What a signal means and where it comes from is told by the
+registry in ``lcca.signal_sets``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-SIGNAL_CEILING = 163840.0
+from lcca.remy_plus import _core
+
+SIGNAL_CEILING: float = _core.SIGNAL_CEILING
 """Every signal lives in [0, SIGNAL_CEILING): the domain of R+'s rule trees."""
 
 
 class Quantity(NamedTuple):
-    """How a signal is printed: ``label`` in a sentence, ``unit`` after the number (empty for ratios)."""
+    """What the engine's table has of a signal.
+
+    Attributes:
+        label: in a sentence.
+        unit: after the number; empty for ratios.
+        smoothing: in words.
+        largest: value that it can have, 1 for shares.
+        scale_unit: an agent sees log2(1 + value / scale_unit) / scale_divisor.
+        scale_divisor: 0 for shares, which agents see as they are.
+        carried: the signal that a header has to carry for it; None for end-to-end ones.
+        field: what a header calls that.
+    """
 
     label: str
     unit: str
+    smoothing: str
+    largest: float
+    scale_unit: float
+    scale_divisor: float
+    carried: str | None
+    field: str | None
 
 
-QUANTITIES: dict[str, Quantity] = {
-    "send_ewma": Quantity("send EWMA", "µs"),
-    "receive_ewma": Quantity("receive EWMA", "µs"),
-    "rtt_ratio": Quantity("RTT ratio", ""),
-    "slow_receive_ewma": Quantity("slow receive EWMA", "µs"),
-    "rtt_difference": Quantity("RTT difference", "µs"),
-    "queueing_delay": Quantity("queueing delay", "µs"),
-    "loss": Quantity("loss", ""),
-    "queue_ewma": Quantity("smoothed queue", "packets"),
-    "link_ewma": Quantity("smoothed link utilisation", ""),
-    "queue": Quantity("queue", "packets"),
-    "link": Quantity("link utilisation", ""),
-    "available_capacity": Quantity("available capacity", "packets/µs"),
-    "available_capacity_ewma": Quantity("smoothed available capacity", "packets/µs"),
-    "send_ratio": Quantity("send rate / receive rate", ""),
-    "slow_receive_ratio": Quantity("slow receive rate / receive rate", ""),
-    "one_way_ratio": Quantity("one-way delay ratio", ""),
-    "hop_delay": Quantity("delay at a hop", "µs"),
-    "queue_time": Quantity("queueing time at a hop", "µs"),
-    "flows": Quantity("flows at a hop", ""),
-    "mark": Quantity("share of marks", ""),
-    "load": Quantity("load of a hop", ""),
-}
+def _quantity(row: dict[str, Any]) -> Quantity:
+    return Quantity(**{key: value for key, value in row.items() if key != "name"})
+
+
+QUANTITIES: dict[str, Quantity] = {row["name"]: _quantity(row) for row in _core.signal_table()}
 
 SIGNALS: tuple[str, ...] = tuple(QUANTITIES)
 """Names of the engine's signals; a signal's position is its index in the engine. The first nine are R+'s."""
 
-CARRIED: dict[str, str] = {
-    "queue": "queue",
-    "queue_ewma": "queue",
-    "link": "link",
-    "link_ewma": "link",
-    "available_capacity": "available_capacity",
-    "available_capacity_ewma": "available_capacity",
-    "hop_delay": "hop_delay",
-    "queue_time": "queue_time",
-    "flows": "flows",
-    "mark": "mark",
-    "load": "load",
-}
+CARRIED: dict[str, str] = {name: found.carried for name, found in QUANTITIES.items() if found.carried is not None}
 """In-network signals, and the one that a header has to carry for each."""

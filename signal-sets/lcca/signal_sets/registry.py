@@ -1,4 +1,4 @@
-"""All signals, one small definition each. To add one: compute it in the engine, define it here.
+"""All signals: what each means and where it comes from. To add one: a row in the engine's table, a definition here.
 
 "Paper" is "No Signal to Rule Them All", with its section; "R+" its public release, with the release's name.
 Where the paper speaks of rates, gaps are stored (µs between packets): a small gap is a high rate.
@@ -7,15 +7,12 @@ Where the paper speaks of rates, gaps are stored (µs between packets): a small 
 from __future__ import annotations
 
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING
+from lcca.remy_plus.signals import QUANTITIES
 from lcca.signal_sets.signal import Signal
 
 SIGNALS: dict[str, Signal] = {}
 """Signals by name, in the engine's order."""
 
-_ANY = (0.0, SIGNAL_CEILING)
-_SHARE = (0.0, 1.0)
-_FAST, _SLOW, _NONE = "EWMA, weight 1/8", "EWMA, weight 1/256", "none"
 _HEADER_BITS = 32  # paper §4.3: an 8-byte header of two 32-bit fields
 
 
@@ -30,20 +27,18 @@ def signal(name: str) -> Signal:
     return SIGNALS[name]
 
 
-def _define(
-    name: str, smoothing: str, span: tuple[float, float], reference: str, doc: str, carries: str | None = None
-) -> None:
-    label, unit = QUANTITIES[name]
+def _define(name: str, reference: str, doc: str) -> None:
+    found = QUANTITIES[name]
     SIGNALS[name] = Signal(
         name=name,
         engine=name,
-        label=label,
-        source="in-network" if carries else "end-to-end",
-        smoothing=smoothing,
-        unit=unit,
-        range=span,
-        carries=carries,
-        header_bits=_HEADER_BITS if carries else 0,
+        label=found.label,
+        source="in-network" if found.field else "end-to-end",
+        smoothing=found.smoothing,
+        unit=found.unit,
+        range=(0.0, found.largest),
+        carries=found.field,
+        header_bits=_HEADER_BITS if found.field else 0,
         reference=reference,
         doc=doc,
     )
@@ -51,160 +46,107 @@ def _define(
 
 _define(
     "send_ewma",
-    _FAST,
-    _ANY,
     "paper §4.3 (send rate); R+ SEND_EWMA",
     "Gap between the sending times of successive acknowledged packets.",
 )
 _define(
     "receive_ewma",
-    _FAST,
-    _ANY,
     "paper §4.3 (receive rate); R+ REC_EWMA",
     "Gap between the receive times of successive packets: the inverse of the delivery rate.",
 )
 _define(
     "rtt_ratio",
-    _NONE,
-    _ANY,
     "paper §4.3; R+ RTT_RATIO",
     "Latest RTT over the smallest RTT of this flow; at least 1 from the flow's second packet on.",
 )
 _define(
     "slow_receive_ewma",
-    _SLOW,
-    _ANY,
     "paper §4.3 (slow receive rate); R+ SLOW_REC_EWMA",
     "Gap between receive times, remembered much longer.",
 )
 _define(
     "rtt_difference",
-    _NONE,
-    _ANY,
     "R+ RTT_DIFF",
     "Latest RTT less the smallest RTT of this flow: the time spent in queues.",
 )
 _define(
     "queueing_delay",
-    _FAST,
-    _ANY,
     "R+ QUEUEING_DELAY",
     "Receive EWMA times the packets outstanding when the latest one was acknowledged.",
 )
 _define(
     "loss",
-    _FAST,
-    _SHARE,
     "R+ SINCE_LAST_LOSS; paper §5.1",
     "Share of packets with a gap before them, counted from each flow's first packet.",
 )
 _define(
     "queue_ewma",
-    _FAST,
-    _ANY,
     "R+ INT_QUEUE; paper A.5.1 (worse than the raw queue)",
     "Queue signal, smoothed by the sender as R+'s release does it.",
-    carries="queue",
 )
 _define(
     "link_ewma",
-    _FAST,
-    _SHARE,
     "R+ INT_LINK; paper A.5.1",
     "Link signal, smoothed once more by the sender as R+'s release does it.",
-    carries="link utilisation",
 )
 _define(
     "queue",
-    _NONE,
-    _ANY,
     "paper §4.3, A.5.1",
     "Packets left waiting when the acknowledged packet began its transmission.",
-    carries="queue",
 )
 _define(
     "link",
-    _NONE,
-    _SHARE,
     "paper §4.3",
     "Share of the link used over the collection interval (10 µs by default).",
-    carries="link utilisation",
 )
 _define(
     "available_capacity",
-    _NONE,
-    _ANY,
     "paper §6.3",
     "Capacity of the link left unused over the collection interval.",
-    carries="available capacity",
 )
 _define(
     "available_capacity_ewma",
-    _FAST,
-    _ANY,
     "paper §6.3",
     "Available capacity, smoothed by the sender.",
-    carries="available capacity",
 )
 _define(
     "send_ratio",
-    "that of its parts",
-    _ANY,
     "paper §5.1, footnote 2",
     "Send rate over receive rate: receive EWMA / send EWMA. Above 1, packets pile up.",
 )
 _define(
     "slow_receive_ratio",
-    "that of its parts",
-    _ANY,
     "paper §5.1, footnote 2",
     "Slow receive rate over receive rate: receive EWMA / slow receive EWMA.",
 )
 _define(
     "one_way_ratio",
-    _NONE,
-    _ANY,
     "paper §6.1, footnote 3",
     "Latest one-way delay over the smallest one of this flow: the RTT ratio without the way back (needs equal clocks).",
 )
 _define(
     "hop_delay",
-    _NONE,
-    _ANY,
     "CSIG max(PD), draft-ravi-ippm-csig-01",
     "Time from a packet's arrival at a hop to its departure, the largest of the path.",
-    carries="hop delay",
 )
 _define(
     "queue_time",
-    _NONE,
-    _ANY,
     "CSIG max(nQD), UEC 1.1 as in SAI",
     "Time that the queue of a hop takes, the largest of the path.",
-    carries="queueing time",
 )
 _define(
     "flows",
-    _NONE,
-    _ANY,
     "PRED, its count of flows",
     "Flows that are on and pass a hop, the largest of the path.",
-    carries="flows",
 )
 _define(
     "mark",
-    _FAST,
-    _SHARE,
     "RFC 3168; DCTCP (SIGCOMM 2010)",
     "Share of packets that a hop's queue marked.",
-    carries="mark",
 )
 _define(
     "load",
-    _NONE,
-    _ANY,
     "HPCC (SIGCOMM 2019), equation 2; PINT (SIGCOMM 2020)",
     "What a formula in a header makes of a hop, such as HPCC's utilisation: rate and queue over the "
     "bandwidth-delay product. Only a header defines it.",
-    carries="load",
 )

@@ -124,7 +124,7 @@ def _condition(table: RuleTable, index: int) -> str:
 
 
 def _range(name: str, low: float, high: float) -> str:
-    label, unit = QUANTITIES[name]
+    label, unit = QUANTITIES[name][:2]
     after = f" {unit}" if unit else ""
     if low > 0 and high < SIGNAL_CEILING:
         return f"{label} {_number(low)} to {_number(high)}{after}"

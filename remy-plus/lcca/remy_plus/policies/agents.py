@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lcca.inputs.errors import InputError, about, did_you_mean, shown
 from lcca.remy_plus import _core
 from lcca.remy_plus.policies.rules import check_signals
-from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
+from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING, Quantity
 
 Floats = NDArray[np.float32]
 
@@ -158,8 +158,7 @@ class Agent:
     @property
     def bounds(self) -> Floats:
         """(inputs,) the largest values that it can see; the smallest is 0, and −1 means that no flow is on."""
-        scales = [_core.signal_scales()[SIGNALS.index(name)] for name in self.signals]
-        highest = [math.log2(1 + SIGNAL_CEILING / unit) / divisor if divisor else 2.0 for unit, divisor in scales]
+        highest = [_highest(QUANTITIES[name]) for name in self.signals]
         return np.tile(np.nextafter(np.array(highest, dtype=np.float32), np.float32(np.inf)), self.history)
 
     def compile(self, late: bool = False) -> _core.Agent:
@@ -194,6 +193,12 @@ class Agent:
             "decisions": asdict(self.decisions),
             "steering": {"kind": self.steering.kind, **_plain(asdict(self.steering))},
         }
+
+
+def _highest(signal: Quantity) -> float:
+    if signal.scale_divisor == 0:
+        return 2.0
+    return math.log2(1 + SIGNAL_CEILING / signal.scale_unit) / signal.scale_divisor
 
 
 def agent_from_json(document: Mapping[str, Any]) -> Agent:
