@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <sstream>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -165,6 +166,10 @@ class Simulation {
 
   static constexpr double drain_ = 100;  // × duration: open flows have long finished unless the load is above 1
 
+  // Events without progress, or packets of a burst: as many as packets can be under way.
+  static constexpr std::uint64_t most_at_once_ = std::uint64_t{1} << 24;
+  static constexpr std::size_t most_flows_ = std::size_t{1} << 22;  // of a trial: 600 MB of records
+
   void prepare() {
     std::size_t n = measured_;
     if constexpr (Net::many_hops) {
@@ -216,11 +221,25 @@ class Simulation {
     return true;
   }
 
-  // Between many events: is the trial still wanted, and do its sequence numbers still fit into a packet?
-  void check() const {
+  // Between many events: is the trial still wanted, does it go on, and do its sequence numbers still fit into a packet?
+  void check() {
     if (space_.stop && *space_.stop) throw Stopped{};
+    if (now_ - went_on_ > duration_ * 0x1p-40) {
+      went_on_ = now_;
+      went_on_events_ = events_;
+    } else if (events_ - went_on_events_ > most_at_once_) {
+      stands_still();
+    }
     for (const Sender& s : space_.senders)
       if (s.sent > INT32_MAX) throw std::length_error("a sender passed 2^31 packets: make the trial shorter");
+  }
+
+  [[noreturn]] void stands_still() const {
+    std::ostringstream text;
+    text << "network " << network_.id << ": time stands still at " << now_ << " µs: with link_rate "
+         << network_.link_rate << " packets/µs and rtt " << network_.rtt
+         << " µs packets come and go in no time; lower the rates, or raise the rtt";
+    throw std::runtime_error(text.str());
   }
 
   // --- sending
@@ -237,7 +256,8 @@ class Simulation {
 
   // Sends what window and pacing allow at this instant, then plans the next send.
   void send_burst(std::size_t i, Sender& s) {
-    while (s.on && window_open(s)) {
+    for (std::uint64_t burst = 0; s.on && window_open(s); ++burst) {
+      if (burst > most_at_once_) stands_still();
       const double due = s.last_send + s.control.gap;
       if (due > now_) {
         plan(i, due);
@@ -398,6 +418,7 @@ class Simulation {
   }
 
   void switch_on(std::size_t i, Sender& s) {
+    if (flows_of(i).size() >= most_flows_) too_many_flows();
     clocks_.settle(now_);
     clocks_.join(i);
     if constexpr (Net::stamped) net_.join(i);
@@ -424,6 +445,13 @@ class Simulation {
       if (steered(i)) return observer_.started(i, s);
     policy_.start(s.control, s.memory, uses_of(i));
     policy_.unblock(s.control, s.memory, uses_of(i));
+  }
+
+  [[noreturn]] void too_many_flows() const {
+    std::ostringstream text;
+    text << "network " << network_.id << ": over 4 million flows by " << now_ << " of " << duration_
+         << " µs: raise mean_on or mean_off, lower the arrival rate, or make the trial shorter";
+    throw std::runtime_error(text.str());
   }
 
   std::uint64_t open_length(std::uint32_t flow) const {
@@ -491,6 +519,8 @@ class Simulation {
   double switch_at_ = never;
   std::size_t switch_due_ = 0;
   std::uint64_t events_ = 0;
+  double went_on_ = -1;               // µs, when time was last seen to have moved
+  std::uint64_t went_on_events_ = 0;  // by then
 };
 
 // Runs one trial on what its network lies on, with the header that packets carry, if any.
