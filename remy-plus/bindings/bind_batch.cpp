@@ -22,7 +22,7 @@ std::shared_ptr<const Stamping> header_of(nb::handle handle);
 namespace {
 
 template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Lets Python see a pending Ctrl-C while the threads work; the exception is raised after they stopped.
 bool keep_going() {
@@ -42,8 +42,8 @@ std::vector<std::shared_ptr<const Stamping>> headers_of(const nb::list& handles)
   return headers;
 }
 
-std::vector<Trial> trials_of(const Column<std::uint32_t>& policy, const Column<std::uint32_t>& network,
-                             const Column<std::uint64_t>& seed) {
+std::vector<Trial> trials_of(const Values<std::uint32_t>& policy, const Values<std::uint32_t>& network,
+                             const Values<std::uint64_t>& seed) {
   if (network.shape(0) != policy.shape(0) || seed.shape(0) != policy.shape(0))
     throw std::invalid_argument("policy_index, network_index and seed must have one entry per trial");
   std::vector<Trial> trials(policy.shape(0));
@@ -51,61 +51,17 @@ std::vector<Trial> trials_of(const Column<std::uint32_t>& policy, const Column<s
   return trials;
 }
 
-void add_senders(nb::dict& out, const BatchResult& r) {
-  out["sender_begin"] = column<std::int64_t>(r.sender_begin, [](std::size_t x) { return x; });
-  out["sender_sent"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.sent; });
-  out["sender_delivered"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.delivered; });
-  out["sender_lost"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.lost; });
-  out["sender_dropped"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.dropped; });
-  out["sender_acks_dropped"] = column<std::int64_t>(r.senders, [](const SenderTotals& s) { return s.acks_dropped; });
-  out["sender_delay_sum_us"] = column<double>(r.senders, [](const SenderTotals& s) { return s.delay_sum; });
-  out["sender_share_us"] = column<double>(r.senders, [](const SenderTotals& s) { return s.share; });
-  out["sender_first_on_us"] = column<double>(r.senders, [](const SenderTotals& s) { return s.first_on; });
-  out["sender_flows"] = column<std::int32_t>(r.senders, [](const SenderTotals& s) { return s.flows; });
-  out["sender_stalled"] = column<std::int32_t>(r.senders, [](const SenderTotals& s) { return s.stalled; });
+nb::object begins(const std::vector<std::size_t>& begin) {
+  return column<std::int64_t>(begin, [](std::size_t x) { return x; });
 }
 
 void add_trials(nb::dict& out, const BatchResult& r, bool delays) {
-  out["trial_events"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.events; });
-  out["trial_hops"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.hops; });
-  out["trial_sent"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.sent; });
-  out["trial_delivered"] = column<std::int64_t>(r.trials, [](const TrialTotals& t) { return t.delivered; });
-  out["trial_utilisation"] = column<double>(r.trials, [](const TrialTotals& t) { return t.utilisation; });
-  out["trial_queue_mean_packets"] = column<double>(r.trials, [](const TrialTotals& t) { return t.queue_mean; });
+  add_columns(out, "trial_", r.trials, trial_columns);
   if (!delays) return;
-  out["trial_queue_p99_packets"] = column<double>(r.trials, [](const TrialTotals& t) { return t.queue_p99; });
-  const char* names[5] = {"trial_rtt_p50_us", "trial_rtt_p90_us", "trial_rtt_p95_us", "trial_rtt_p99_us",
-                          "trial_rtt_p999_us"};
-  for (int i = 0; i < 5; ++i)
-    out[names[i]] = column<double>(r.trials, [i](const TrialTotals& t) { return t.delay_quantiles[i]; });
-}
-
-void add_flows(nb::dict& out, const BatchResult& r) {
-  out["flow_begin"] = column<std::int64_t>(r.flow_begin, [](std::size_t x) { return x; });
-  out["flow_sender"] = column<std::int32_t>(r.flows, [](const Flow& f) { return f.sender; });
-  out["flow_start_us"] = column<double>(r.flows, [](const Flow& f) { return f.start; });
-  out["flow_end_us"] = column<double>(r.flows, [](const Flow& f) { return f.end; });
-  out["flow_share_us"] = column<double>(r.flows, [](const Flow& f) { return f.share; });
-  out["flow_delay_sum_us"] = column<double>(r.flows, [](const Flow& f) { return f.delay_sum; });
-  out["flow_delay_p50_us"] = column<double>(r.flows, [](const Flow& f) { return f.delay_p50; });
-  out["flow_delay_p99_us"] = column<double>(r.flows, [](const Flow& f) { return f.delay_p99; });
-  out["flow_last_arrival_us"] = column<double>(r.flows, [](const Flow& f) { return f.last_arrival; });
-  out["flow_sent"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.sent; });
-  out["flow_delivered"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.delivered; });
-  out["flow_lost"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.lost; });
-  out["flow_dropped"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.dropped; });
-  out["flow_acks_dropped"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.acks_dropped; });
-  out["flow_length"] = column<std::int64_t>(r.flows, [](const Flow& f) { return f.length; });
-  out["flow_finished"] = column<std::uint8_t>(r.flows, [](const Flow& f) { return f.finished; });
-  out["flow_stalled"] = column<std::uint8_t>(r.flows, [](const Flow& f) { return f.stalled; });
-}
-
-void add_links(nb::dict& out, const BatchResult& r) {
-  out["link_begin"] = column<std::int64_t>(r.link_begin, [](std::size_t x) { return x; });
-  out["link_utilisation"] = column<double>(r.links, [](const LinkTotals& l) { return l.utilisation; });
-  out["link_queue_mean_packets"] = column<double>(r.links, [](const LinkTotals& l) { return l.queue_mean; });
-  out["link_accepted"] = column<std::int64_t>(r.links, [](const LinkTotals& l) { return l.accepted; });
-  out["link_dropped"] = column<std::int64_t>(r.links, [](const LinkTotals& l) { return l.dropped; });
+  add_columns(out, "trial_", r.trials, trial_delay_columns);
+  for (std::size_t i = 0; i < std::size(delay_quantile_names); ++i)
+    out[("trial_" + std::string(delay_quantile_names[i])).c_str()] =
+        column<double>(r.trials, [i](const TrialTotals& t) { return t.delay_quantiles[i]; });
 }
 
 BatchResult run_released(const std::vector<Policy>& policies, const std::vector<Network>& networks,
@@ -118,8 +74,8 @@ BatchResult run_released(const std::vector<Policy>& policies, const std::vector<
   }
 }
 
-nb::dict run(const nb::list& policies, const std::vector<Network>& networks, const Column<std::uint32_t>& policy_index,
-             const Column<std::uint32_t>& network_index, const Column<std::uint64_t>& seed, double duration,
+nb::dict run(const nb::list& policies, const std::vector<Network>& networks, const Values<std::uint32_t>& policy_index,
+             const Values<std::uint32_t>& network_index, const Values<std::uint64_t>& seed, double duration,
              const nb::dict& model, unsigned jobs, bool keep_delays, bool keep_flows, bool keep_uses, bool keep_links) {
   BatchOptions options;
   options.duration = duration;
@@ -133,10 +89,17 @@ nb::dict run(const nb::list& policies, const std::vector<Network>& networks, con
   BatchResult result =
       run_released(policies_of(policies), networks, trials_of(policy_index, network_index, seed), options);
   nb::dict out;
-  add_senders(out, result);
+  out["sender_begin"] = begins(result.sender_begin);
+  add_columns(out, "sender_", result.senders, sender_columns);
   add_trials(out, result, keep_delays);
-  if (keep_flows) add_flows(out, result);
-  if (keep_links) add_links(out, result);
+  if (keep_flows) {
+    out["flow_begin"] = begins(result.flow_begin);
+    add_columns(out, "flow_", result.flows, flow_columns);
+  }
+  if (keep_links) {
+    out["link_begin"] = begins(result.link_begin);
+    add_columns(out, "link_", result.links, link_columns);
+  }
   if (keep_uses) {
     const std::size_t rows = result.trials.size();
     const std::size_t each = rows ? result.trial_uses.size() / rows : 0;
@@ -148,8 +111,8 @@ nb::dict run(const nb::list& policies, const std::vector<Network>& networks, con
   return out;
 }
 
-nb::object census(nb::handle policy, const std::vector<Network>& networks, const Column<std::uint32_t>& network_index,
-                  const Column<std::uint64_t>& seed, double duration, const nb::dict& model, unsigned jobs,
+nb::object census(nb::handle policy, const std::vector<Network>& networks, const Values<std::uint32_t>& network_index,
+                  const Values<std::uint64_t>& seed, double duration, const nb::dict& model, unsigned jobs,
                   std::uint32_t rule, const std::vector<std::string>& axes, const std::vector<std::uint32_t>& prefix) {
   Census wanted;
   wanted.rule = rule;
@@ -163,7 +126,7 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
   options.jobs = std::max(jobs, 1u);
   options.census = wanted;
   const std::vector<std::uint32_t> same(seed.shape(0), 0);
-  const Column<std::uint32_t> policy_index(same.data(), {same.size()});
+  const Values<std::uint32_t> policy_index(same.data(), {same.size()});
   BatchResult result =
       run_released({policy_of(policy)}, networks, trials_of(policy_index, network_index, seed), options);
   return to_numpy(std::move(result.census), {axes.size(), std::size_t{65536}});

@@ -20,7 +20,7 @@ std::shared_ptr<const Stamping> header_of(nb::handle handle);
 namespace {
 
 template <class T>
-using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 bool keep_going() {
   const nb::gil_scoped_acquire gil;
@@ -28,8 +28,8 @@ bool keep_going() {
 }
 
 // Cuts the columns at `begin` into the flows of single trials, and checks them.
-std::vector<GivenFlows> flows_of(const Column<std::int64_t>& begin, const Column<double>& arrival,
-                                 const Column<std::uint64_t>& size, double duration) {
+std::vector<GivenFlows> flows_of(const Values<std::int64_t>& begin, const Values<double>& arrival,
+                                 const Values<std::uint64_t>& size, double duration) {
   const std::size_t flows = arrival.shape(0), trials = begin.shape(0) > 0 ? begin.shape(0) - 1 : 0;
   if (size.shape(0) != flows) throw std::invalid_argument("arrival and size must have one entry per flow");
   if (trials == 0 || begin.data()[0] != 0 || begin.data()[trials] != static_cast<std::int64_t>(flows) ||
@@ -50,8 +50,8 @@ std::vector<GivenFlows> flows_of(const Column<std::int64_t>& begin, const Column
   return given;
 }
 
-nb::object run(nb::handle policy, const Network& network, const Column<std::int64_t>& begin,
-               const Column<double>& arrival, const Column<std::uint64_t>& size, double duration, const nb::dict& model,
+nb::object run(nb::handle policy, const Network& network, const Values<std::int64_t>& begin,
+               const Values<double>& arrival, const Values<std::uint64_t>& size, double duration, const nb::dict& model,
                unsigned jobs) {
   if (network.switched != Switching::open) throw std::invalid_argument("flows can be given to open networks only");
   BatchOptions options;

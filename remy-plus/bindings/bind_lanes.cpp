@@ -84,7 +84,7 @@ void step(Lanes& self, const Actions& actions) {
 
 // Views of what the lanes own: valid as long as they live, and overwritten by the next step.
 template <class T>
-using Column = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
+using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 template <class T>
 using Matrix = nb::ndarray<nb::numpy, const T, nb::ndim<2>>;
 
@@ -92,7 +92,7 @@ template <class T, class Get>
 auto column_of(Get get) {
   return [get](nb::handle_t<Lanes> self) {
     const std::vector<T>& values = get(nb::cast<const Lanes&>(self));
-    return Column<T>(values.data(), {values.size()}, self);
+    return View<T>(values.data(), {values.size()}, self);
   };
 }
 
@@ -119,15 +119,7 @@ nb::dict record(const Lanes& self, std::size_t game) {
     throw std::invalid_argument("no such game, or its records are not kept");
   const std::vector<Flow>& flows = self.flows(game);
   nb::dict out;
-  out["sender"] = column<std::int32_t>(flows, [](const Flow& f) { return f.sender; });
-  out["start_us"] = column<double>(flows, [](const Flow& f) { return f.start; });
-  out["end_us"] = column<double>(flows, [](const Flow& f) { return f.end; });
-  out["share_us"] = column<double>(flows, [](const Flow& f) { return f.share; });
-  out["delay_sum_us"] = column<double>(flows, [](const Flow& f) { return f.delay_sum; });
-  out["sent"] = column<std::int64_t>(flows, [](const Flow& f) { return f.sent; });
-  out["delivered"] = column<std::int64_t>(flows, [](const Flow& f) { return f.delivered; });
-  out["lost"] = column<std::int64_t>(flows, [](const Flow& f) { return f.lost; });
-  out["dropped"] = column<std::int64_t>(flows, [](const Flow& f) { return f.dropped; });
+  add_columns(out, "", flows, flow_columns);
   out["events"] = self.totals(game).events;
   out["utilisation"] = self.totals(game).utilisation;
   return out;

@@ -20,7 +20,7 @@ namespace remy_plus::bindings {
 namespace nb = nanobind;
 using namespace nb::literals;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 namespace {
 
@@ -32,7 +32,7 @@ struct PolicyHandle {
 };
 
 PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lower, const Matrix& upper,
-                        const Column& increment, const Column& multiple, const Column& pacing, bool absolute) {
+                        const Vector& increment, const Vector& multiple, const Vector& pacing, bool absolute) {
   const std::size_t rules = lower.shape(0), k = axes.size();
   if (lower.shape(1) != k || upper.shape(0) != rules || upper.shape(1) != k || increment.shape(0) != rules ||
       multiple.shape(0) != rules || pacing.shape(0) != rules)

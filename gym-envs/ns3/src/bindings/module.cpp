@@ -112,31 +112,14 @@ Plan plan_of(const nb::dict& d) {
 
 namespace {
 
-template <class F>
-nb::list column(const std::vector<Row>& rows, F value) {
-  nb::list list;
-  for (const Row& row : rows) list.append(value(row));
-  return list;
-}
-
 nb::dict flows_of(const std::vector<Row>& rows) {
   nb::dict out;
-  out["sender"] = column(rows, [](const Row& r) { return r.sender; });
-  out["start_us"] = column(rows, [](const Row& r) { return r.start; });
-  out["end_us"] = column(rows, [](const Row& r) { return r.end; });
-  out["share_us"] = column(rows, [](const Row& r) { return r.share; });
-  out["delay_sum_us"] = column(rows, [](const Row& r) { return r.delay_sum; });
-  out["delay_p50_us"] = column(rows, [](const Row& r) { return r.delay_p50; });
-  out["delay_p99_us"] = column(rows, [](const Row& r) { return r.delay_p99; });
-  out["last_arrival_us"] = column(rows, [](const Row& r) { return r.last_arrival; });
-  out["sent"] = column(rows, [](const Row& r) { return r.sent; });
-  out["delivered"] = column(rows, [](const Row& r) { return r.delivered; });
-  out["lost"] = column(rows, [](const Row& r) { return r.lost; });
-  out["dropped"] = column(rows, [](const Row& r) { return r.dropped; });
-  out["acks_dropped"] = column(rows, [](const Row& r) { return r.acks_dropped; });
-  out["length"] = column(rows, [](const Row& r) { return r.length; });
-  out["finished"] = column(rows, [](const Row& r) { return r.finished; });
-  out["stalled"] = column(rows, [](const Row& r) { return r.stalled; });
+  const auto add = [&](const auto& c) {
+    nb::list values;
+    for (const Row& row : rows) values.append(row.*c.member);
+    out[std::string(c.name).c_str()] = values;
+  };
+  std::apply([&](const auto&... c) { (add(c), ...); }, remy_plus::flow_columns);
   return out;
 }
 
@@ -148,14 +131,11 @@ void keep_going() {
 
 nb::dict dict_of(const Result& result) {
   nb::dict out;
-  out["events"] = result.totals.events;
-  out["hops"] = result.totals.hops;
-  out["sent"] = result.totals.sent;
-  out["delivered"] = result.totals.delivered;
+  const auto add = [&](const auto& c) { out[std::string(c.name).c_str()] = result.totals.*c.member; };
+  const auto add_all = [&](const auto&... c) { (add(c), ...); };
+  std::apply(add_all, remy_plus::trial_columns);
+  std::apply(add_all, remy_plus::trial_delay_columns);
   out["marked"] = result.marked;
-  out["utilisation"] = result.totals.utilisation;
-  out["queue_mean_packets"] = result.totals.queue_mean;
-  out["queue_p99_packets"] = result.totals.queue_p99;
   out["rtt_us"] = std::vector<double>(result.totals.delay_quantiles, result.totals.delay_quantiles + 5);
   out["first_on_us"] = result.first_on;
   out["flows"] = flows_of(result.flows);

@@ -1,8 +1,10 @@
-// What a trial returns: rows per flow, per sender and per trial (units: packets, µs).
+// What a trial returns: rows per flow, per sender, per link and per trial (units: packets, µs), and the names of their
+// columns, by which every simulator hands them to Python.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <string_view>
+#include <tuple>
 
 namespace remy_plus {
 
@@ -22,7 +24,7 @@ struct Flow {
   std::uint64_t length = 0;             // packets to send when byte-switched or open, else 0
   double delay_p50 = 0, delay_p99 = 0;  // filled in when delays are kept
   bool finished = false;                // switched off before the end of the trial; an open flow: all packets arrived
-  bool stalled = false;                 // ended with a closed window and nothing under way: no receipt could open it
+  bool stalled = false;                 // ended with a closed window and nothing under way: no ACK could open it
 };
 
 struct SenderTotals {
@@ -51,5 +53,58 @@ struct TrialTotals {
   double queue_p99 = 0;            // packets, as seen at the start of service (filled in when delays are kept)
   double delay_quantiles[5] = {};  // p50 p90 p95 p99 p99.9 over all delivered packets (when delays are kept)
 };
+
+template <class Row, class T>
+struct Column {
+  std::string_view name;
+  T Row::* member;
+};
+
+inline constexpr auto flow_columns = std::make_tuple(
+    Column{"sender", &Flow::sender}, Column{"start_us", &Flow::start}, Column{"end_us", &Flow::end},
+    Column{"share_us", &Flow::share}, Column{"delay_sum_us", &Flow::delay_sum},
+    Column{"delay_p50_us", &Flow::delay_p50}, Column{"delay_p99_us", &Flow::delay_p99},
+    Column{"last_arrival_us", &Flow::last_arrival}, Column{"sent", &Flow::sent}, Column{"delivered", &Flow::delivered},
+    Column{"lost", &Flow::lost}, Column{"dropped", &Flow::dropped}, Column{"acks_dropped", &Flow::acks_dropped},
+    Column{"length", &Flow::length}, Column{"finished", &Flow::finished}, Column{"stalled", &Flow::stalled});
+
+inline constexpr auto sender_columns = std::make_tuple(
+    Column{"sent", &SenderTotals::sent}, Column{"delivered", &SenderTotals::delivered},
+    Column{"lost", &SenderTotals::lost}, Column{"dropped", &SenderTotals::dropped},
+    Column{"acks_dropped", &SenderTotals::acks_dropped}, Column{"delay_sum_us", &SenderTotals::delay_sum},
+    Column{"share_us", &SenderTotals::share}, Column{"first_on_us", &SenderTotals::first_on},
+    Column{"flows", &SenderTotals::flows}, Column{"stalled", &SenderTotals::stalled});
+
+inline constexpr auto link_columns = std::make_tuple(
+    Column{"utilisation", &LinkTotals::utilisation}, Column{"queue_mean_packets", &LinkTotals::queue_mean},
+    Column{"accepted", &LinkTotals::accepted}, Column{"dropped", &LinkTotals::dropped});
+
+inline constexpr auto trial_columns = std::make_tuple(
+    Column{"events", &TrialTotals::events}, Column{"hops", &TrialTotals::hops}, Column{"sent", &TrialTotals::sent},
+    Column{"delivered", &TrialTotals::delivered}, Column{"utilisation", &TrialTotals::utilisation},
+    Column{"queue_mean_packets", &TrialTotals::queue_mean});
+
+// When delays are kept; delay_quantiles is a column each.
+inline constexpr auto trial_delay_columns = std::make_tuple(Column{"queue_p99_packets", &TrialTotals::queue_p99});
+inline constexpr std::string_view delay_quantile_names[5] = {"rtt_p50_us", "rtt_p90_us", "rtt_p95_us", "rtt_p99_us",
+                                                             "rtt_p999_us"};
+
+// A member that has no column does not compile: there are as many names here as members.
+static_assert([] {
+  [[maybe_unused]] const auto [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = Flow{};
+  return std::tuple_size_v<decltype(flow_columns)> == 16;
+}());
+static_assert([] {
+  [[maybe_unused]] const auto [a, b, c, d, e, f, g, h, i, j] = SenderTotals{};
+  return std::tuple_size_v<decltype(sender_columns)> == 10;
+}());
+static_assert([] {
+  [[maybe_unused]] const auto [a, b, c, d] = LinkTotals{};
+  return std::tuple_size_v<decltype(link_columns)> == 4;
+}());
+static_assert([] {
+  [[maybe_unused]] const auto [a, b, c, d, e, f, g, quantiles] = TrialTotals{};
+  return std::tuple_size_v<decltype(trial_columns)> + std::tuple_size_v<decltype(trial_delay_columns)> == 7;
+}());
 
 }  // namespace remy_plus
