@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "model_state.hpp"
+#include "remy_plus/aqm/markers.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/random.hpp"
 #include "remy_plus/workload/sizes.hpp"
@@ -38,6 +39,8 @@ void bind_network(nb::module_& m) {
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);
   m.def("model_defaults", &model_defaults, "Options of the network model by name; see lcca.remy_plus.engine.Model.");
+  m.def("dctcp_threshold", &dctcp_threshold, "link_rate"_a, "rtt"_a, "DCTCP's marking threshold K, packets.");
+  m.attr("DCTCP_LAMBDA") = dctcp_lambda;
   m.def(
       "uniforms",
       [](std::uint64_t seed, std::uint64_t network, std::uint64_t component, std::uint64_t sender, std::uint64_t flow,

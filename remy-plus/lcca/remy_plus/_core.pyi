@@ -34,6 +34,11 @@ class Network:
 def model_defaults() -> dict:
     """Options of the network model by name; see lcca.remy_plus.engine.Model."""
 
+def dctcp_threshold(link_rate: float, rtt: float) -> float:
+    """DCTCP's marking threshold K, packets."""
+
+DCTCP_LAMBDA: float = 0.17
+
 def uniforms(seed: int, network: int, component: int, sender: int, flow: int, count: int) -> list[float]:
     """The first draws on (0, 1] of one random stream."""
 

@@ -19,7 +19,7 @@ void SwitchPlay::start() {
   before_ = totals();
 }
 
-SwitchReading SwitchPlay::advance(const MarkSetting& setting, double us) {
+SwitchReading SwitchPlay::advance(const remy_plus::SlopeMarker& setting, double us) {
   if (!(us > 0)) throw std::invalid_argument("an interval must be > 0 µs");
   if (over()) throw std::invalid_argument("the trial is over");
   stage_->marking_queue()->set(setting);

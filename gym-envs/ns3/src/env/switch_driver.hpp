@@ -22,7 +22,7 @@ class SwitchPlay {
   SwitchPlay(Plan plan, std::function<void()> keep_going);
 
   void start();
-  SwitchReading advance(const MarkSetting& setting, double us);
+  SwitchReading advance(const remy_plus::SlopeMarker& setting, double us);
   double now() const { return stage_->now(); }
   bool over() const { return stage_->over(); }
   // At the end, once: flows, and for how many ns so many packets waited.

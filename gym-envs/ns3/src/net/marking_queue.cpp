@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "net/marking_queue.hpp"
 
-#include <stdexcept>
-#include <string>
-
 #include "ns3/drop-tail-queue.h"
 #include "ns3/simulator.h"
 
 namespace lcca_ns3 {
 
 NS_OBJECT_ENSURE_REGISTERED(MarkingQueue);
-
-void MarkSetting::check() const {
-  if (!(min_k >= 0 && max_k >= min_k && max_k <= 1e9))
-    throw std::invalid_argument("thresholds must be 0 <= min_k <= max_k packets, got " + std::to_string(min_k) +
-                                " and " + std::to_string(max_k));
-  if (!(max_p >= 0 && max_p <= 1)) throw std::invalid_argument("max_p must be in [0, 1], got " + std::to_string(max_p));
-}
 
 ns3::TypeId MarkingQueue::GetTypeId() {
   static const ns3::TypeId id =
@@ -29,9 +19,9 @@ MarkingQueue::MarkingQueue(std::uint32_t most, remy_plus::Stream draws, std::int
   SetMaxSize(ns3::QueueSize(ns3::QueueSizeUnit::PACKETS, most));
 }
 
-void MarkingQueue::set(const MarkSetting& setting) {
-  setting.check();
-  setting_ = setting;
+void MarkingQueue::set(const remy_plus::SlopeMarker& marker) {
+  marker.check();
+  marker_ = marker;
 }
 
 const std::vector<double>& MarkingQueue::lengths() {
@@ -39,7 +29,7 @@ const std::vector<double>& MarkingQueue::lengths() {
   return lengths_;
 }
 
-// The same number of draws whatever the setting is: one per packet.
+// The same number of draws whatever the marker is: one per packet.
 bool MarkingQueue::DoEnqueue(ns3::Ptr<ns3::QueueDiscItem> item) {
   const auto waiting = static_cast<double>(GetNPackets());
   const double draw = draws_.uniform();
@@ -47,7 +37,7 @@ bool MarkingQueue::DoEnqueue(ns3::Ptr<ns3::QueueDiscItem> item) {
     DropBeforeEnqueue(item, "full");
     return false;
   }
-  if (draw <= setting_.probability(waiting) && Mark(item, "congestion experienced")) ++marked_;
+  if (draw <= marker_.on_enqueue(waiting) && Mark(item, "congestion experienced")) ++marked_;
   note();
   return GetInternalQueue(0)->Enqueue(item);
 }

@@ -7,23 +7,10 @@
 #include <vector>
 
 #include "ns3/queue-disc.h"
+#include "remy_plus/aqm/markers.hpp"
 #include "remy_plus/core/random.hpp"
 
 namespace lcca_ns3 {
-
-// Marks no packet that finds fewer than or just `min_k` packets waiting, every one that finds `max_k` or more, and
-// between them a share that rises in a line to `max_p`.
-struct MarkSetting {
-  double min_k = 0, max_k = 0;  // packets
-  double max_p = 1;
-
-  double probability(double waiting) const {
-    if (waiting >= max_k) return 1;
-    return waiting > min_k ? max_p * (waiting - min_k) / (max_k - min_k) : 0;
-  }
-  // Throws std::invalid_argument naming what is wrong.
-  void check() const;
-};
 
 class MarkingQueue : public ns3::QueueDisc {
  public:
@@ -32,7 +19,7 @@ class MarkingQueue : public ns3::QueueDisc {
   // A queue of `most` packets; lengths are counted from `begin` (ns) on.
   MarkingQueue(std::uint32_t most, remy_plus::Stream draws, std::int64_t begin);
 
-  void set(const MarkSetting& setting);
+  void set(const remy_plus::SlopeMarker& marker);
   std::uint64_t marked() const { return marked_; }  // packets
   // For how many ns so many packets waited, until now.
   const std::vector<double>& lengths();
@@ -44,7 +31,7 @@ class MarkingQueue : public ns3::QueueDisc {
   void InitializeParams() override {}
   void note();
 
-  MarkSetting setting_;
+  remy_plus::SlopeMarker marker_;
   remy_plus::Stream draws_;
   std::uint64_t marked_ = 0;
   std::int64_t noted_;  // ns

@@ -10,7 +10,7 @@ struct Model {
   double link_interval = 10;       // µs over which the link signal is collected
   bool rplus_link_window = false;  // divide by the whole interval, as R+ does, even where less time was covered
   double ack_size = 0.1;           // of an acknowledgement, in packets (where acknowledgements cross links)
-  double mark_above = 0;           // packets waiting beyond which a queue marks; 0: marks_above() chooses
+  double mark_above = 0;           // packets waiting beyond which a queue marks; 0: DCTCP's (aqm/markers.hpp)
 };
 
 template <class T>

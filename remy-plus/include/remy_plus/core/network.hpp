@@ -33,12 +33,6 @@ struct Network {
   std::shared_ptr<const Layout> layout;    // none: one bottleneck
 };
 
-// DCTCP's K: λ × rate × RTT, with λ = 0.17 as in the reference's PRED and DCTCP simulations, at least one packet.
-inline double marks_above(const Model& model, double link_rate, double rtt) {
-  const double step = 0.17 * link_rate * rtt;
-  return model.mark_above > 0 ? model.mark_above : step > 1 ? step : 1;
-}
-
 // Throws std::invalid_argument naming the field and its value.
 void validate(const Network& network);
 

@@ -178,7 +178,7 @@ class BasicPaths {
     space_.stamps.words.resize(space_.packets.size() * stamping_->words);
     for (std::size_t i = 0; i < layout_.links.size(); ++i) {
       const double rate = layout_.links[i].rate;
-      space_.ports[i].stamp(space_.stamps, Hop(*stamping_, model, rate, marks_above(model, rate, network.rtt)));
+      space_.ports[i].stamp(space_.stamps, Hop(*stamping_, model, rate, StepMarker::of(model, rate, network.rtt)));
     }
     readers_.assign(layout_.ways.size(), Reader(*stamping_));
     reflectors_.assign(layout_.ways.size(), Reflector());

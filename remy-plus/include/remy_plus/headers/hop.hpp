@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "remy_plus/aqm/markers.hpp"
 #include "remy_plus/core/random.hpp"
 #include "remy_plus/headers/stamping.hpp"
 
@@ -49,11 +50,11 @@ inline Carried departure(const Stamping& stamping, const Draws& draws, std::uint
 
 class Hop {
  public:
-  // `rate` in packets/µs; a queue longer than `mark_above` packets marks.
-  Hop(const Stamping& stamping, const Model& model, double rate, double mark_above)
+  // `rate` in packets/µs.
+  Hop(const Stamping& stamping, const Model& model, double rate, StepMarker marker)
       : stamping_(&stamping),
         rate_(rate),
-        mark_above_(mark_above),
+        marker_(marker),
         bytes_per_ns_(rate * stamping.packet_bytes * 1e-3),
         bits_per_us_(stamping.packet_bytes * 8e6) {
     for (const StampedField& field : stamping.fields) add_gauges(field, model);
@@ -121,7 +122,7 @@ class Hop {
       case Source::drain_time:
         return m.queue_bytes / bytes_per_ns_;
       case Source::mark:
-        return m.queue_packets > mark_above_;
+        return marker_.on_dequeue(m.queue_packets);
       case Source::flows:
         return flows_;
       case Source::hop_count:
@@ -266,8 +267,8 @@ class Hop {
   }
 
   const Stamping* stamping_;
-  double rate_;          // packets/µs
-  double mark_above_;    // packets
+  double rate_;  // packets/µs
+  StepMarker marker_;
   double bytes_per_ns_;  // of the link
   double bits_per_us_;   // × 1e6 of one packet/µs: bit/s
   int flows_ = 0;
