@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from lcca.gym_envs.ns3.baselines import mark_threshold, step_marking, with_classical
+from lcca.gym_envs.ns3.baselines import bounded_threshold, step_marking, with_classical
+from lcca.remy_plus import _core
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
 from lcca.remy_plus.policies.hand_designed import classical
@@ -79,8 +80,13 @@ def test_dctcp_brings_its_queue():
 )
 def test_the_automatic_threshold(rtt, buffer, expected):
     network = Network(0, 2.0, rtt, 2, buffer, 1000.0, 1000.0, 0.0)
-    assert mark_threshold(classical("dctcp"), network) == expected
-    assert mark_threshold(classical("dctcp-prime"), network) == expected
+    assert bounded_threshold(classical("dctcp"), network) == expected
+    assert bounded_threshold(classical("dctcp-prime"), network) == expected
+
+
+@pytest.mark.parametrize(("rate", "rtt", "expected"), [(2.0, 100.0, 34.0), (2.0, 10.0, 3.4), (0.1, 10.0, 1.0)])
+def test_the_engines_threshold_has_no_such_bounds(rate, rtt, expected):
+    assert _core.dctcp_threshold(rate, rtt) == pytest.approx(expected)
 
 
 def test_the_threshold_of_other_signals():

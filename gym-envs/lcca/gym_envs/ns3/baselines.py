@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lcca.remy_plus import _core
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.tunables import Parameter, Value
-
-BDP_SHARE = 0.17
-"""Of the bandwidth-delay product: DCTCP's marking threshold. SIGCOMM 2010, section 3.4, asks for more than 1/7."""
 
 LEAST_MARK_THRESHOLD = 10
 """Packets; below, bursts of an initial window alone are marked."""
@@ -38,7 +36,7 @@ def with_classical(plan: Mapping[str, Any], policy: Classical, network: Network)
     options["initial_window"] = int(policy.number("initial_window"))
     made = {**plan, "policy": ("stock", _control(policy, network)), "options": options}
     if policy.name == "dctcp":
-        made |= {"queue": "red", "queue_attributes": step_marking(mark_threshold(policy, network))}
+        made |= {"queue": "red", "queue_attributes": step_marking(bounded_threshold(policy, network))}
     return made
 
 
@@ -52,15 +50,17 @@ def step_marking(threshold: float) -> dict[str, str]:
     return {"MinTh": at, "MaxTh": at, "QW": "1", **words}
 
 
-def mark_threshold(policy: Classical, network: Network) -> float:
-    """Return DCTCP's K in packets: the policy's, or a share of the network's bandwidth-delay product.
+def bounded_threshold(policy: Classical, network: Network) -> float:
+    """Return where TCP's packets are marked: the policy's own threshold, or the engine's K within bounds, in packets.
 
-    An automatic K is at most half the buffer, so that queues mark before they drop.
+    The engine's K (`_core.dctcp_threshold`) is what headers measure by, and has no bounds. Here TCP lives by the marks:
+    K is at least 10, below which bursts of an initial window alone are marked, and at most half the buffer, so that
+    queues mark before they drop.
     """
     name = "mark_threshold" if policy.name == "dctcp" else "threshold"
     if policy.parameters[name] != "auto":
         return policy.number(name)
-    k = max(LEAST_MARK_THRESHOLD, math.ceil(BDP_SHARE * network.link_rate * network.rtt))
+    k = max(LEAST_MARK_THRESHOLD, math.ceil(_core.dctcp_threshold(network.link_rate, network.rtt)))
     return max(min(k, network.buffer / 2), 2.0)
 
 
@@ -81,8 +81,8 @@ def _congested(policy: Classical, network: Network) -> float:
     """Return where congestion begins for DCTCP′, in the signal's unit."""
     signal, threshold = policy.parameters["signal"], policy.parameters["threshold"]
     if threshold == "auto" and signal != "queue":
-        return 0.95 if signal == "link" else 1 + BDP_SHARE
-    return mark_threshold(policy, network)
+        return 0.95 if signal == "link" else 1 + _core.DCTCP_LAMBDA
+    return bounded_threshold(policy, network)
 
 
 def _attributes(policy: Classical) -> dict[str, str]:
