@@ -22,7 +22,7 @@ from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 
 ALL = Agent(SIGNALS)
 
-# unit and divisor of log2(1 + value / unit) / divisor, as docs/reference/environments.md has them; None: the value itself
+# unit and divisor of log2(1 + value / unit) / divisor (docs/reference/environments.md); None: the value itself
 SCALES = {
     "send_ewma": (0.1, 4),
     "receive_ewma": (0.1, 4),

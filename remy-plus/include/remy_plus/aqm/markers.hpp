@@ -21,7 +21,7 @@ concept Marker = requires(const M& marker, double waiting) {
 // DCTCP's marking threshold K in packets: λ × rate × RTT, with λ = 0.17 (more than the 1/7 that SIGCOMM 2010, section
 // 3.4, asks for), as in the reference's PRED and DCTCP simulations, and at least one packet. There is no cap: a
 // header's mark is a measurement, and means the same whatever the buffer is. Who feeds the mark to TCP has bounds of
-// its own (see lcca.gym_envs.baselines).
+// its own (see lcca.gym_envs.ns3.baselines).
 inline constexpr double dctcp_lambda = 0.17;
 inline double dctcp_threshold(double link_rate, double rtt) { return std::max(dctcp_lambda * link_rate * rtt, 1.0); }
 

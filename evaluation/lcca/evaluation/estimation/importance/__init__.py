@@ -1,7 +1,7 @@
 """Importance sampling for tail quantiles of open-loop trials: tilts, weights, refusals, and the plain way out.
 
 Start reading at `estimator`. A user has a `Bench` (workload, simulator, metric) and an `ImportanceConfig`, and gets
-a `TailEstimate` from `estimate_tail`. What is done and why, and what it was measured to save: `docs/background/importance.md`.
+a `TailEstimate` from `estimate_tail`. Method and measurements: `docs/background/importance.md`.
 """
 
 from lcca.evaluation.estimation.importance.attempt import Attempt, attempt_tail

@@ -2,10 +2,10 @@
 
 import pytest
 
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
-from lcca.remy_plus.errors import InputError
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies import Aimd, FixedRate, FixedWindow, Policy
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
 from lcca.remy_plus.topology import Topology
 
 PLAIN, LINE = Topology(), Topology("line")

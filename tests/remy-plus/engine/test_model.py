@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.agents import Agent
 from lcca.remy_plus.engine import Model, compile_network, compile_policy
 from lcca.remy_plus.network import Network, open_network
-from lcca.remy_plus.policies import FixedWindow
-from lcca.remy_plus.rules import one_rule
+from lcca.remy_plus.policies.agents import Agent
+from lcca.remy_plus.policies.policy import FixedWindow
+from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 
 PLAIN = compile_network(Network(1, 1.0, 20.0, 1, 100, 100.0, 100.0, 0.0))
