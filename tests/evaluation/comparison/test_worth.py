@@ -79,8 +79,8 @@ def test_the_title_hedges_until_training_seeds_agree() -> None:
         "rows": [row.to_json()],
         "choices": [{"utility": "default", "best": "good", "take": "good", "front": ["good"]}],
     }
-    assert title(said).startswith("These trained policies say: take good: 8")
+    assert title(said).startswith("Recommended (not settled over trainings): good, 8")
     said["rows"][0]["net_set"]["verdict"] = "better"
-    assert title(said).startswith("Take good: 8")
+    assert title(said).startswith("Recommended: good, 8")
     said["choices"][0]["take"] = None
-    assert title(said) == "No header is shown to be worth its bytes over e2e"
+    assert title(said) == "No header is settled better than e2e with its bytes charged"

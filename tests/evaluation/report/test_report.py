@@ -14,10 +14,10 @@ from matplotlib import image
 
 from lcca.evaluation.comparison.compare import compare_artifacts
 from lcca.evaluation.report.report import render
-from lcca.evaluation.report.words.headline import answer, percent
+from lcca.evaluation.report.words.headline import answer, percent, score_explained
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.tables import RunTables
-from lcca.evaluation.trials.utilities import DEFAULT
+from lcca.evaluation.trials.utilities import DEFAULT, utility
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 FIGURES = ("forest", "scores", "tradeoff", "where", "regions", "fairness", "learning", "settling")
@@ -85,7 +85,8 @@ def test_page_stands_alone(folder: Path) -> None:
 def test_answer_comes_first_and_verdicts_are_there(folder: Path) -> None:
     _, text = read(folder / "report.html")
     assert text.lstrip().startswith("made-up: Signal sets: link")
-    assert text.index("The answer") < text.index("Who is better")
+    assert text.index("+1 bit = twice the throughput at equal delay") < text.index("Difference, bits")
+    assert text.index("The answer") < text.index("Differences from the baseline")
     for record in json.loads((folder / "verdicts.json").read_text())["comparisons"]:
         assert f"against {record['A']}" in text and record["verdict"] in text
     assert "Paper's relative %" in text and "throughput-equivalent" in text
@@ -145,19 +146,24 @@ def test_a_bare_run_still_gives_a_report(build_run: Any) -> None:
 
 def test_one_training_seed_is_not_a_signal_set(build_run: Any) -> None:
     _, text = read(render(build_run(seeds=1, count=120)))
-    assert "Signal sets: one training seed cannot tell" in text
+    assert "Signal sets: not settled by one training seed" in text
     assert "no interval yet" in text
-    assert re.search(r"These trained policies: link( and link\+queue)? better than e2e;", text)
+    assert re.search(r"Selected policies: link( and link\+queue)? better than e2e;", text)
 
 
 def test_equal_policies_are_told_in_words() -> None:
     rule, same = SettlingRule(), np.linspace(2, 3, 100)
     record = compare_artifacts("a", "b", same, same, utility=DEFAULT, rule=rule).to_json()
     found = answer([record], {"a": "e2e", "b": "link"})
-    assert found.title == "Policies: link equivalent to e2e"
+    assert found.title == "Selected policies: link equivalent to e2e"
     assert found.policies[0].text == (
         "b is equivalent to a: within ±3\u00a0%, 0\u00a0% throughput-equivalent on every pair; over 100 pairs."
     )
+
+
+def test_the_score_is_explained() -> None:
+    assert score_explained({"default": DEFAULT}) == "Score in bits: +1 bit = twice the throughput at equal delay."
+    assert "utility 2t: +2 bits" in score_explained({"default": DEFAULT, "2t": utility("2t")})
 
 
 def test_answers_in_words(build_run: Any) -> None:

@@ -14,8 +14,8 @@ from lcca.evaluation.comparison.per_network import where_sections
 from lcca.evaluation.report.figures.significance import draw_significance
 from lcca.evaluation.report.figures.style import inline_svg
 from lcca.evaluation.report.report import render
-from lcca.evaluation.report.sections.per_network import WHERE_PLATES
-from lcca.evaluation.report.sections.section import Content
+from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
+from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Content
 from lcca.evaluation.trials.tables import RunTables
 
 ALWAYS = ("where", "regions", "fairness")
@@ -25,7 +25,7 @@ REPEATED = ("significance", "where-significance", "outputs", "rivals")
 def contents(folder: Path) -> dict[str, Content]:
     """Return the sections of a run by name, less those that it does not have."""
     tables = RunTables.load(folder)
-    made = {name: make(tables) for name, _, make in WHERE_PLATES}
+    made = {name: make(tables) for name, _, make in PER_NETWORK_SECTIONS}
     return {name: content for name, content in made.items() if content}
 
 
@@ -57,7 +57,8 @@ def test_sections_answer_first_in_one_sentence(found: dict[str, Content]) -> Non
     for content in found.values():
         assert content.answer[0].isupper() and content.answer.endswith(".") and ". " not in content.answer
         assert "networks" in content.caption and content.figure is not None
-    assert re.search(r"link gains with more senders \(\+0\.\d\d\)", found["where"].answer)
+        assert content.population in (SELECTED, TRAININGS)
+    assert re.search(r"link does better with more senders \(r = \+0\.\d\d\)", found["where"].answer)
     assert found["significance"].answer.startswith("The score is significantly better than e2e's: link on ")
     assert found["regions"].answer.startswith("Against e2e in 6 regions: link is ")
     assert found["fairness"].answer == "Against e2e: link, queue and link+queue are not settled."
@@ -67,7 +68,7 @@ def test_captions_name_the_error_and_what_it_means(found: dict[str, Content]) ->
     for name in REPEATED:
         caption = found[name].caption.replace("\u00a0", " ")
         assert "Error e: standard deviation over seeds" in caption and "effect-size rule" in caption
-        assert "chance flags 2.4 %" in caption and "standard error 44 %" in caption
+        assert "holds by chance on 2.4 %" in caption and "standard error 44 %" in caption
         assert "30 networks, 10 seeds each" in caption
     assert any("variance" in row for row in rows_of(found["significance"]))
     assert any(row.startswith("link against queue") for row in rows_of(found["rivals"]))
@@ -77,10 +78,11 @@ def test_captions_name_the_error_and_what_it_means(found: dict[str, Content]) ->
 def test_the_page_has_them_in_order(folder: Path) -> None:
     source = render(folder).read_text(encoding="utf-8")
     ids = re.findall(r'<section id="([\w-]+)">', source)
-    wanted = [name for name, _, _ in WHERE_PLATES]
+    wanted = [name for name, _, _ in PER_NETWORK_SECTIONS]
     assert [name for name in ids if name in wanted] == wanted
     for name in wanted:
-        match = re.search(rf'<section id="{name}">\s*<h2>[^<]*</h2>\s*<p class="plain">([^<]*)</p>\s*<figure>', source)
+        top = r"<h2>[^<]*</h2>\s*<p class=\"soft\">Policies shown: [^<]*</p>"
+        match = re.search(rf'<section id="{name}">\s*{top}\s*<p class="plain">([^<]*)</p>\s*<figure>', source)
         assert match and unescape(match.group(1)).endswith(".")
         assert (folder / "figures" / f"{name}.svg").stat().st_size > 1000
 

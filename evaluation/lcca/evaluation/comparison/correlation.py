@@ -1,4 +1,4 @@
-"""Pearson's correlation with an interval and a p-value that do not lean on normal data.
+"""Pearson's correlation with an interval and a p-value that do not assume normal data.
 
 Differences between policies are skewed, and noisier on some networks than on others. Fisher's interval
 then misses too often: it contained 0 in only 88 % of null cases where the noise fell with the parameter.

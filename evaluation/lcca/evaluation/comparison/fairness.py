@@ -33,7 +33,7 @@ class FairnessRow:
         low: lower end of the 95 % interval; NaN or infinite if there is none.
         high: upper end.
         policies: mean of each training.
-        networks: networks with competing senders that all policies of the group met.
+        networks: networks with competing senders that all policies of the group ran on.
         difference: (mean, low, high) of the paired difference from the baseline's group, with α shared
             among all differences of the run; None for the baseline. Below 0 is fairer.
     """

@@ -1,8 +1,8 @@
 """Verdicts by region of the network space: few or many senders, short or long on-time, low or high load.
 
-The unit is a test network, met by both policies; the policies are those that were trained here, averaged
-over training seeds where there are several. A region is half of the networks, cut at the median of one
-parameter, whatever the results.
+The unit is a test network on which both policies ran; differences are averaged over training seeds where
+there are several. A region is half of the networks, cut at the median of one parameter, independent of the
+results.
 """
 
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class RegionRow:
         utility: name.
         region: where.
         found: mean difference with its confidence sequence at 95 %, not adjusted.
-        margin: the difference that does not matter.
+        margin: half-width of "equivalent", bits.
         verdict: with the false-discovery rate controlled over all rows of the run.
     """
 

@@ -1,4 +1,4 @@
-"""The report of a grid: one page that puts its points side by side and leads to each point's own."""
+"""The report of a grid: one page with all points, and links to the report of each."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def render_grid(folder: Path | str) -> Path:
 
 
 def _rows(points: list[Json]) -> list[Json]:
-    """Return a row per candidate and utility, with its comparison at every point (None where it is not there)."""
+    """Return a row per candidate and utility, with its comparison at every point (None where there is none)."""
     found: dict[tuple[str, str], dict[str, Json]] = {}
     for point in points:
         names = {policy["id"]: policy["signal_set"] for policy in point["policies"]}

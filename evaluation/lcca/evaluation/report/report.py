@@ -1,7 +1,7 @@
 """The report of a run: one self-contained `report.html`, and its figures as files.
 
 The same run folder gives the same bytes. What differs between two runs of the same campaign (times,
-machine) is in the section on costs alone.
+machine) is only in the section on costs.
 """
 
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, Undefined
 
-from lcca.evaluation.report.sections.contents import make_plates
-from lcca.evaluation.report.sections.section import Plate
+from lcca.evaluation.report.sections.contents import make_sections
+from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
 from lcca.evaluation.report.sections.which_header import WhichHeader, which_header
-from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent
+from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent, score_explained
 from lcca.evaluation.trials.tables import RunTables, group_of
 from lcca.inputs.files import write_atomically
 
@@ -29,9 +29,9 @@ def render(run_folder: Path | str) -> Path:
     tables = RunTables.load(run_folder)
     figures = tables.folder / "figures"
     figures.mkdir(exist_ok=True)
-    plates = make_plates(tables, figures)
+    sections = make_sections(tables, figures)
     which = which_header(tables, figures)
-    page = environment().get_template("report.html.j2").render(_context(tables, plates, which))
+    page = environment().get_template("report.html.j2").render(_context(tables, sections, which))
     path = tables.folder / "report.html"
     write_atomically(path, page.encode())
     return path
@@ -49,7 +49,7 @@ def environment() -> Environment:
     return environment
 
 
-def _context(tables: RunTables, plates: Sequence[Plate], which: WhichHeader | None) -> dict[str, Any]:
+def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader | None) -> dict[str, Any]:
     comparisons = tables.comparisons
     found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
     return {
@@ -57,14 +57,15 @@ def _context(tables: RunTables, plates: Sequence[Plate], which: WhichHeader | No
         "which": which,
         "summary": tables.summary,
         "answer": found,
+        "score_explained": score_explained(tables.weights),
         "levels": [
-            ("Signal sets", "over training seeds", [each for each in comparisons if each["level"] == "set"]),
-            ("Policies", "these artifacts", [each for each in comparisons if each["level"] == "artifact"]),
+            ("Signal sets", TRAININGS, [each for each in comparisons if each["level"] == "set"]),
+            ("Selected policies", SELECTED, [each for each in comparisons if each["level"] == "artifact"]),
         ],
         "utilities": tables.utilities,
         "policies": tables.policies,
         "group_of": group_of,
-        "plates": plates,
+        "sections": sections,
         "costs": tables.costs,
         "totals": _totals(tables.costs),
         "manifest": tables.manifest,
@@ -80,14 +81,14 @@ def _totals(costs: dict[str, Any] | None) -> dict[str, float]:
 
 
 def number(value: Any, digits: int = 3, signed: bool = False) -> str:
-    """Return a number for a table: fixed digits, thousands separated, a dash for what is not there or NaN."""
+    """Return a number for a table: fixed digits, thousands separated, a dash for NaN and for what is absent."""
     if value is None or isinstance(value, Undefined) or value != value:
         return "–"
     return f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", MINUS)
 
 
 def percent_or_dash(value: Any) -> str:
-    """Return a signed percentage, a dash for what is not there."""
+    """Return a signed percentage, a dash for what is absent."""
     return "–" if value is None or isinstance(value, Undefined) else percent(value)
 
 

@@ -1,4 +1,4 @@
-"""Two simulators side by side: a dot per trial, the grey line is agreement."""
+"""Two simulators compared: a dot per trial; on the grey line they agree."""
 
 from __future__ import annotations
 

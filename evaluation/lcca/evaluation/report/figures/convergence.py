@@ -1,4 +1,4 @@
-"""How an estimate narrows: the half-width reached against the one required, over trials."""
+"""Half-width of an estimate's interval against the required one, by number of trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pooled quantile against the duration of a trial, to choose a duration by."""
+"""A pooled quantile by duration of a trial."""
 
 from collections.abc import Sequence
 

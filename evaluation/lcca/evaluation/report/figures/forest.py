@@ -1,4 +1,4 @@
-"""Forest plot: the interval of every comparison against the band of differences that do not matter."""
+"""Forest plot: the interval of every comparison against the equivalence margin."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ from lcca.evaluation.report.figures.style import (
 )
 
 LEVEL_TITLES = {
-    "set": "Signal sets, over training seeds",
-    "artifact": "These trained policies, over networks",
+    "set": "Signal sets: mean over trainings",
+    "artifact": "Selected policies",
 }
 
 
@@ -30,7 +30,7 @@ LEVEL_TITLES = {
 class ForestRow:
     """One line of the plot, in bits; low and high are None where there is no interval yet.
 
-    `bits_per_doubling` is what a doubling of throughput is worth, None if the record does not tell.
+    `bits_per_doubling`: the difference that twice the throughput at equal delay makes; None if unknown.
     """
 
     label: str
@@ -116,7 +116,7 @@ def _reach(rows: Sequence[ForestRow]) -> float:
 
 
 def _percent_axis(ax: Axes, reach: float, bits_per_doubling: float) -> None:
-    """Add an axis on top in throughput-equivalent percent, unless the numbers would be absurd."""
+    """Add an axis on top in throughput-equivalent percent, unless the numbers would be very large."""
     if reach / bits_per_doubling > 2:
         return
 

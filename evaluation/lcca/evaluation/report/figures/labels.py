@@ -1,4 +1,4 @@
-"""How figures call a comparison."""
+"""Names of comparisons in figures."""
 
 from collections.abc import Sequence
 from typing import Any

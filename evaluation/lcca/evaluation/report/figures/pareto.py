@@ -1,4 +1,4 @@
-"""Net worth of headers against the bytes that they cost, with the front of those that none beats in both."""
+"""Net benefit of headers against their bytes, with the Pareto front."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ TICKS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 @dataclass(frozen=True)
 class Point:
-    """One header: bytes on a data packet, and its net worth in bits with its interval (None where unknown)."""
+    """One header: bytes on a data packet, and its net benefit in bits with its interval (None where unknown)."""
 
     header: str
     utility: str
@@ -36,7 +36,7 @@ class Point:
 
 @drawing
 def draw_pareto(points: Sequence[Point], baseline: str) -> Figure:
-    """Draw one panel per utility: up is worth more, left is cheaper."""
+    """Draw one panel per utility: up is better, left is smaller."""
     utilities = list(dict.fromkeys(point.utility for point in points))
     figure, axes = panels(len(utilities), 3.9, columns=1)
     for ax, utility in zip(axes, utilities, strict=True):
@@ -54,20 +54,20 @@ def _draw(ax: Axes, points: Sequence[Point], baseline: str) -> None:
     _draw_front(ax, [point for point in points if point.on_front], most)
     ax.plot(0, 0, marker="D", color=INK, markersize=6)
     ax.annotate(baseline, (0, 0), xytext=(6, -12), textcoords="offset points", fontsize=9)
-    beside: dict[int, int] = {}
+    count: dict[int, int] = {}
     for point in sorted(points, key=lambda point: (point.wire_bytes, -point.net)):
-        beside[point.wire_bytes] = beside.get(point.wire_bytes, 0) + 1
-        _draw_point(ax, point, beside[point.wire_bytes] - 1)
+        count[point.wire_bytes] = count.get(point.wire_bytes, 0) + 1
+        _draw_point(ax, point, count[point.wire_bytes] - 1)
     ax.set_xlim(-0.35, 1.9 * max(most, 1))
     ax.set_xticks([tick for tick in TICKS if tick <= 1.9 * max(most, 1)])
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.minorticks_off()
-    ax.set_xlabel("bytes that the header adds to a data packet (left: cheaper)")
-    ax.set_ylabel(f"net worth over {baseline}, bits")
+    ax.set_xlabel("bytes that the header adds to a data packet")
+    ax.set_ylabel(f"net benefit over {baseline}, bits")
 
 
 def _draw_point(ax: Axes, point: Point, number: int) -> None:
-    """Draw a header; those of equal size stand a little beside each other, their names one below the other."""
+    """Draw a header; headers of equal size side by side, their names one below the other."""
     x = point.wire_bytes * 1.07**number if point.wire_bytes else 0.12 * (number + 1)
     hue, marker = VERDICT_HUES[point.verdict], VERDICT_MARKERS[point.verdict]
     if point.low is not None and point.high is not None:

@@ -1,8 +1,8 @@
-"""Where a signal helps: correlation with each network parameter (paper Fig. 9).
+"""Correlation of differences with each network parameter (paper Fig. 9).
 
 Of two things: the paired difference itself, in bits, averaged per network over seeds and training seeds;
-and, where networks were met with several seeds, the paper's significance s(score). Every correlation has
-its 95 % interval, and the false-discovery rate is controlled over all that stand in one figure.
+and, where networks have several seeds, the paper's significance s(score). Every correlation has
+its 95 % interval, and the false-discovery rate is controlled over all of one figure.
 """
 
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ class WhereRow:
 
     @property
     def found(self) -> bool:
-        """Whether it is told apart from chance."""
+        """Whether it is significant at the false-discovery rate."""
         return bool(self.q <= LEVEL)
 
 

@@ -1,4 +1,4 @@
-"""Differences by region of the network space, against the band that does not matter."""
+"""Differences by region of the network space, against the equivalence margin."""
 
 from collections.abc import Sequence
 

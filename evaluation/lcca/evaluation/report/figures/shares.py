@@ -1,4 +1,4 @@
-"""Per cent of networks where a candidate is significantly better or worse (paper Figs. 8, 10)."""
+"""Share of networks where a candidate is significantly better or worse (paper Figs. 8, 10)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

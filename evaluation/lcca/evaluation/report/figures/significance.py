@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.comparison.per_network import LESS_IS_BETTER, METRICS, WhereSection
 from lcca.evaluation.report.figures.style import FAINT, INK, drawing, hue_of, new_figure
 
-NARROWEST, WIDEST = 2.5, 8.0  # reach of the axis; what lies beyond stands at its edge
+NARROWEST, WIDEST = 2.5, 8.0  # reach of the axis; values beyond it are drawn at its end
 
 
 def ecdf(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

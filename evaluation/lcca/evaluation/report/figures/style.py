@@ -1,4 +1,4 @@
-"""One look for all figures, and how they are saved: the same bytes for the same data.
+"""The common style of all figures, and saving them: the same bytes for the same data.
 
 Figures are drawn in three neutral colours that an inlined SVG replaces by those of the page, so that
 they follow a dark theme; the others have enough contrast on light and dark.
@@ -62,7 +62,7 @@ LOOK: Any = {
 
 
 def drawing(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Decorate a function that draws, so that it does so in the project's look."""
+    """Decorate a function that draws, so that it uses the project's style."""
 
     @wraps(draw)
     def in_look(*args: P.args, **kwargs: P.kwargs) -> Figure:
@@ -128,12 +128,12 @@ def _svg(figure: Figure) -> str:
 def inline_svg(figure: Figure, name: str, label: str) -> str:
     """Return the figure as an `<svg>` element for a page.
 
-    It takes the page's font and colours, refers to nothing outside, and its ids start with `name`.
+    It uses the page's font and colours, has no outside references, and its ids start with `name`.
 
     Args:
         figure: what was drawn.
         name: of the figure, letters and hyphens.
-        label: what a screen reader says, already escaped for an attribute.
+        label: text for screen readers, already escaped for an attribute.
     """
     svg = _svg(figure)
     svg = re.sub(r'<g id="patch_1">.*?</g>', "", svg, count=1, flags=re.DOTALL)  # the white background

@@ -1,4 +1,4 @@
-"""Throughput against delay: where each signal set lies, with its spread over networks."""
+"""Throughput against delay: mean and spread over networks of each signal set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ def _draw_utility(ax: Axes, utility: str, clouds: Sequence[Cloud], groups: Seque
         ax.add_patch(Ellipse(centre, width, height, angle=angle, fill=False, color=hue, linewidth=1.8))
         ax.plot(*centre, marker="D", color=hue, markersize=7, linestyle="none", label=cloud.group)
     ax.invert_xaxis()
-    ax.set_xlabel("mean delay / rtt (right: less delay)")
+    ax.set_xlabel("mean delay / RTT (right: less delay)")
     ax.set_ylabel("throughput share / link rate")
     ax.set_title(f"utility {utility}", loc="left")
     ax.legend(loc="lower left")

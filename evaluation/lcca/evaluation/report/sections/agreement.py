@@ -1,4 +1,4 @@
-"""The section of the report on ns-3: what it says of the policies, and whether the fast engine agrees."""
+"""The section on the validation in ns-3: verdicts there, and the agreement of the two simulators."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from lcca.evaluation.comparison.agreement import paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
-from lcca.evaluation.report.sections.section import Content, Table
+from lcca.evaluation.report.sections.section import SELECTED, Content, Table
 from lcca.evaluation.report.words.headline import MINUS
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
 
 
-def truth(tables: RunTables) -> Content | None:
+def ns3_validation(tables: RunTables) -> Content | None:
     """Scatter of both simulators, verdicts in ns-3, and bias and spread per policy and topology."""
     records: list[Json] = list(tables.summary.get("ns3", []))
     if not records:
@@ -26,9 +26,9 @@ def truth(tables: RunTables) -> Content | None:
     caption = (
         "Score, throughput share and mean delay of the same trials in both simulators: the same networks, seeds, "
         "on/off times and random losses. A dot is a trial; on the grey line they agree. ns-3 charges the bytes of "
-        "in-network signals and has acknowledgements, retransmissions and recovery of its own."
+        "in-network signals and simulates TCP with acknowledgements and retransmissions."
     )
-    return Content(caption, figure, _answer(records), (_verdicts(records), _agreement(records)))
+    return Content(caption, figure, _answer(records), (_verdicts(records), _agreement(records)), SELECTED)
 
 
 def _answer(records: Sequence[Json]) -> str:
@@ -37,7 +37,7 @@ def _answer(records: Sequence[Json]) -> str:
     largest = max((abs(a["difference"]) for a in scores if a["difference"] is not None), default=0.0)
     flips = [flip for record in records for flip in record["order_flips"]]
     sure = sum(flip["settled"] for flip in flips)
-    order = "rank all policies alike" if not flips else f"rank {len(flips)} pairs differently, {sure} of them settled"
+    order = "rank all policies alike" if not flips else f"rank {len(flips)} pairs differently ({sure} settled)"
     return (
         f"{agreed} of {len(scores)} mean scores agree within {scores[0]['margin']:g} bits; the largest difference is "
         f"{largest:.3f} bits. The simulators {order}."
@@ -86,10 +86,10 @@ def _agreement(records: Sequence[Json]) -> Table:
         "ns-3 − engine",
         "95 %",
         "spread",
-        "starved in one only: difference without",
+        "networks starved in one simulator only: difference without them",
         "verdict",
     )
-    return Table("How far the simulators are apart", head, rows, left=3)
+    return Table("Differences between the simulators", head, rows, left=3)
 
 
 def _number(value: float | None) -> str:

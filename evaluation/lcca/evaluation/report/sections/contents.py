@@ -1,4 +1,4 @@
-"""The figures of a report, each with a caption that says unit and n, or why it is not there."""
+"""The sections of a report: each figure's caption has unit and n, or the reason why there is no figure."""
 
 from html import escape
 from pathlib import Path
@@ -9,20 +9,20 @@ from lcca.evaluation.report.figures.scores import draw_scores, scores_data
 from lcca.evaluation.report.figures.settling import draw_settling, settling_data
 from lcca.evaluation.report.figures.style import inline_svg, save
 from lcca.evaluation.report.figures.tradeoff import MOST_DOTS, draw_tradeoff, tradeoff_data
-from lcca.evaluation.report.sections.agreement import truth
-from lcca.evaluation.report.sections.generalisation import elsewhere
-from lcca.evaluation.report.sections.per_network import WHERE_PLATES
-from lcca.evaluation.report.sections.section import Content, Maker, Plate
+from lcca.evaluation.report.sections.agreement import ns3_validation
+from lcca.evaluation.report.sections.generalisation import generalisation
+from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
+from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content, Maker, Section
 from lcca.evaluation.trials.tables import RunTables
 
 
-def make_plates(tables: RunTables, folder: Path) -> list[Plate]:
+def make_sections(tables: RunTables, folder: Path) -> list[Section]:
     """Draw every figure that the run has data for, and save it as SVG and PNG into a folder."""
-    found = [_plate(tables, folder, *each) for each in PLATES]
-    return [plate for plate in found if plate]
+    found = [_section(tables, folder, *each) for each in SECTIONS]
+    return [section for section in found if section]
 
 
-def _plate(tables: RunTables, folder: Path, name: str, title: str, make: Maker) -> Plate | None:
+def _section(tables: RunTables, folder: Path, name: str, title: str, make: Maker) -> Section | None:
     content = make(tables)
     if content is None:
         return None
@@ -30,7 +30,7 @@ def _plate(tables: RunTables, folder: Path, name: str, title: str, make: Maker) 
     if content.figure is not None:
         save(content.figure, folder, name)
         svg = inline_svg(content.figure, name, escape(f"{title}. {content.caption}"))
-    return Plate(name, title, content.caption, svg, content.answer, content.tables)
+    return Section(name, title, content, svg)
 
 
 def _forest(tables: RunTables) -> Content:
@@ -38,12 +38,12 @@ def _forest(tables: RunTables) -> Content:
     if not rows:
         return Content("Nothing was compared.")
     caption = (
-        "Difference of the mean score from the baseline, in bits, with its interval; the band is the margin "
-        "that does not matter. ▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. "
-        "Signal sets: the unit is a training seed, Student's t. Policies: the unit is a network with its own "
-        "seed, met by both; a confidence sequence, valid at every look. n is in the tables."
+        "Difference of the mean score from the baseline, in bits, with its 95 % interval. Band: equivalence margin. "
+        "▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. Signal sets: all trainings averaged; "
+        "the unit is a training seed, Student's t. Selected policies: the unit is a network with a seed, run with both "
+        "policies; a confidence sequence, valid at every look. n is in the tables."
     )
-    return Content(caption, draw_forest(rows))
+    return Content(caption, draw_forest(rows), population=BOTH)
 
 
 def _scores(tables: RunTables) -> Content:
@@ -51,14 +51,14 @@ def _scores(tables: RunTables) -> Content:
     if not rows:
         return Content("No trials were recorded.")
     seeds, networks = max(len(row.policies) for row in rows), max(row.networks for row in rows)
-    over = "training seeds and networks" if seeds > 1 else "networks alone, as there is one training seed"
+    over = "training seeds and networks" if seeds > 1 else "networks only, as there is one training seed"
     caption = (
         f"Mean score on test networks, in bits (◆), with a 95 % Student's t interval over {over} "
-        f"({networks:,} networks; policies a group: up to {seeds}, small dots if several). Policies meet the "
-        "same networks, so these intervals overlap even where the paired difference is settled: judge "
-        "differences by the forest plot. The paper's Fig. 3 shows standard deviations here."
+        f"({networks:,} networks; up to {seeds} trainings per signal set, small dots if several). All run on the same "
+        "networks, so these intervals can overlap although the paired difference is settled: judge differences by "
+        "the forest plot. The paper's Fig. 3 shows standard deviations instead."
     )
-    return Content(caption, draw_scores(rows))
+    return Content(caption, draw_scores(rows), population=TRAININGS)
 
 
 def _tradeoff(tables: RunTables) -> Content:
@@ -68,11 +68,11 @@ def _tradeoff(tables: RunTables) -> Content:
     most = max(cloud.delay.size for cloud in clouds)
     shown = f"the first {MOST_DOTS} are drawn, " if most > MOST_DOTS else ""
     caption = (
-        "Throughput share over link rate against mean delay over rtt. A dot is a network "
-        f"({most:,} a group; {shown}mean over seeds and policies), ◆ their mean, the ellipse one standard "
-        "deviation across networks: a spread of networks, not evidence of a difference."
+        "Throughput share over link rate against mean delay over RTT. A dot is a network "
+        f"({most:,} per signal set; {shown}mean over seeds and trainings), ◆ their mean, the ellipse one standard "
+        "deviation over networks. The ellipses show how networks differ; they are no evidence of a difference."
     )
-    return Content(caption, draw_tradeoff(clouds))
+    return Content(caption, draw_tradeoff(clouds), population=TRAININGS)
 
 
 def _learning(tables: RunTables) -> Content:
@@ -81,10 +81,10 @@ def _learning(tables: RunTables) -> Content:
         return Content("No training was recorded in this run.")
     caption = (
         "Training score (bits) after each step against the packets simulated so far; "
-        f"{len(curves)} trainings, a line each. Training networks change along the way, so neighbouring "
-        "steps are not comparable to the last digit."
+        f"{len(curves)} trainings, a line each. The training networks change from step to step, so small differences "
+        "between steps mean nothing."
     )
-    return Content(caption, draw_learning(curves, tables.groups))
+    return Content(caption, draw_learning(curves, tables.groups), population=EVERY)
 
 
 def _settling(tables: RunTables) -> Content:
@@ -92,19 +92,19 @@ def _settling(tables: RunTables) -> Content:
     if not tracks:
         return Content("No looks were recorded.")
     caption = (
-        "Estimate and confidence sequence (bits) at each look, up to the one that settled it; the band is "
-        "the margin. The unit is a pair: one network with its own seed, met by both policies."
+        "Estimate and confidence sequence (bits) at each look, up to the one that settled the comparison. Band: the "
+        "equivalence margin. The unit is a pair: one network with a seed, run with both policies."
     )
-    return Content(caption, draw_settling(tracks))
+    return Content(caption, draw_settling(tracks), population=SELECTED)
 
 
-PLATES: tuple[tuple[str, str, Maker], ...] = (
-    ("forest", "Who is better, and does it matter", _forest),
+SECTIONS: tuple[tuple[str, str, Maker], ...] = (
+    ("forest", "Differences from the baseline", _forest),
     ("scores", "Score by signal set", _scores),
     ("tradeoff", "Throughput against delay", _tradeoff),
-    ("ns3", "What ns-3 says", truth),
-    ("elsewhere", "On networks that no policy learnt on", elsewhere),
-    *WHERE_PLATES,
+    ("ns3", "Validation in ns-3", ns3_validation),
+    ("elsewhere", "Generalisation tests", generalisation),
+    *PER_NETWORK_SECTIONS,
     ("learning", "Learning curves", _learning),
-    ("settling", "How the comparisons settled", _settling),
+    ("settling", "Intervals by number of pairs", _settling),
 )

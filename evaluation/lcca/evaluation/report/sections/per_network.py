@@ -1,4 +1,4 @@
-"""The sections of the report on where and how a signal helps (paper §5 and §A.6)."""
+"""The sections of the report on the networks where a signal helps, and how (paper §5 and §A.6)."""
 
 import math
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from lcca.evaluation.report.figures.per_network import WhereRow, draw_where, sig
 from lcca.evaluation.report.figures.regions import draw_regions
 from lcca.evaluation.report.figures.shares import ShareRow, draw_shares, share_data
 from lcca.evaluation.report.figures.significance import draw_significance
-from lcca.evaluation.report.sections.section import Content, Maker, Table
+from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Content, Maker, Table
 from lcca.evaluation.report.words.headline import MINUS, NO_BREAK
 from lcca.evaluation.report.words.per_network import (
-    correlations_told,
-    fairness_told,
-    outputs_told,
-    regions_told,
-    rivals_told,
-    significance_told,
+    correlations_sentence,
+    fairness_sentence,
+    outputs_sentence,
+    regions_sentence,
+    rivals_sentence,
+    significance_sentence,
 )
 from lcca.evaluation.trials.tables import RunTables
 
@@ -38,43 +38,41 @@ _sections = lru_cache(maxsize=1)(where_sections)  # several sections of one repo
 
 
 def correlations(tables: RunTables) -> Content | None:
-    """Correlation of the paired difference with each parameter."""
+    """Return the correlation of the paired difference with each parameter."""
     rows = where_data(tables)
     if not rows:
         return Content("Too few networks, or neither their parameters nor the differences vary.")
     caption = (
         "Pearson's correlation, over test networks, of the paired difference of the score in bits with each "
         f"parameter ({_n(row.n for row in rows)} networks; one value per network, averaged over seeds and "
-        "trainings, so this is about the policies trained here; load: senders per packet/µs). "
-        f"{_marks(rows)} The paper's Fig. 9 correlates s(score) instead."
+        f"trainings; load: senders per packet/µs). {_marks(rows)} The paper's Fig. 9 correlates s(score) instead."
     )
-    return Content(caption, draw_where(rows, tables.groups), correlations_told(rows))
+    return Content(caption, draw_where(rows, tables.groups), correlations_sentence(rows), population=TRAININGS)
 
 
 def _marks(rows: Sequence[WhereRow]) -> str:
     return (
-        "Bars: 95 % intervals that allow for skewed and unequal noise, not adjusted for their number. Filled: told "
-        f"apart from chance with the false-discovery rate at 5 % ({BH} over all {len(rows)} correlations here). Right "
-        "of 0: the candidate gains where the parameter is large."
+        "Bars: 95 % intervals, robust to skewed and unequal noise, not adjusted for their number. Filled: significant "
+        f"at a false-discovery rate of 5 % ({BH} over all {len(rows)} correlations here). Right of 0: the candidate "
+        "does better where the parameter is large."
     )
 
 
 def regions(tables: RunTables) -> Content | None:
-    """Verdicts by region, and counts of networks by verdict where networks were met repeatedly."""
+    """Return verdicts by region, and counts of networks by verdict where networks have several seeds."""
     rows = region_data(tables)
     if not rows:
         return None
     caption = (
         "Mean paired difference of the score, in bits, on the test networks of each region "
-        f"({_n(row.found.n for row in rows)} networks a region, cut at the median; about the policies trained here), "
-        "with a 95 % confidence sequence of its own; the band is the margin that does not matter. ▲ better, ▼ worse, "
-        "■ equivalent, ○ not settled: with the false-discovery rate at 5 % over all "
-        f"{len(rows)} rows ({BH} on e-values, valid whenever testing stopped, approximate where differences are "
-        "skewed). Regions of different parameters share networks. Dotted: no interval yet."
+        f"({_n(row.found.n for row in rows)} networks per region, cut at the median), with its 95 % confidence "
+        "sequence. Band: equivalence margin. ▲ better, ▼ worse, ■ equivalent, ○ not settled, at a false-discovery "
+        f"rate of 5 % over all {len(rows)} rows ({BH} on e-values, valid at any stopping time, approximate where "
+        "differences are skewed). Regions of different parameters share networks. Dotted: no interval yet."
     )
     cuts = list(dict.fromkeys(row.region for row in rows))
     every = (_region_table(rows), *(_verdict_table(section, cuts) for section in _sections(tables)))
-    return Content(caption, draw_regions(rows, tables.groups), regions_told(rows), every)
+    return Content(caption, draw_regions(rows, tables.groups), regions_sentence(rows), every, TRAININGS)
 
 
 def _region_table(rows: Sequence[RegionRow]) -> Table:
@@ -90,7 +88,7 @@ def _region_table(rows: Sequence[RegionRow]) -> Table:
         )
         for row in rows
     ]
-    head = ("Region", "Comparison", "Networks", "Difference, bits", "95 % sequence", "Verdict")
+    head = ("Region", "Comparison", "Networks", "Difference, bits", "95 % confidence sequence", "Verdict")
     return Table("Verdicts by region, false-discovery rate 5 %", head, body, left=2)
 
 
@@ -103,31 +101,33 @@ def _verdict_table(section: WhereSection, cuts: Sequence[Region]) -> Table:
             counts = pair.verdicts(networks)
             body.append((name, pair.name, *(f"{count:,}" for count in (*counts.values(), sum(counts.values())))))
     caption = (
-        f"Networks by verdict, utility {section.utility}: each network on its own, paired t-test on {section.seeds} "
-        f"seeds (rare outliers can fool so few), false-discovery rate 5 % over all networks and comparisons ({BH})"
+        f"Networks by verdict, selected policies, utility {section.utility}: a paired t-test per network on "
+        f"{section.seeds} seeds (sensitive to outliers), false-discovery rate 5 % over all networks and "
+        f"comparisons ({BH})"
     )
     head = ("Region", "Comparison", "Better", "Equivalent", "Worse", "Not settled", "Networks")
     return Table(caption, head, body, left=2)
 
 
 def significance(tables: RunTables) -> Content | None:
-    """Distribution of s for score, throughput and delay."""
+    """Return the distribution of s for score, throughput and delay."""
     sections = _sections(tables)
     if not sections:
         return None
     rows = share_data(sections, tables.weights)
     caption = (
-        "Share of networks whose s lies at or below a value, for score, throughput share and mean delay; s is the "
-        "difference of the means over seeds (candidate less baseline) over the larger error of the two, without "
-        f"unit; {_met(sections)}. In the band, |s| ≤ 1, the paper calls a difference insignificant; s beyond the axis "
-        f"stands at its end. {_rule(sections)} Paper's Figs. 5 and 6."
+        "Share of networks whose s is at most the value on the axis, for score, throughput share and mean delay; s is "
+        "the difference of the means over seeds (candidate − baseline) over the larger error of the two, without "
+        f"unit; {_met(sections)}. Band, |s| ≤ 1: not significant by the paper's rule. Values beyond the axis are drawn "
+        f"at its end. {_rule(sections)} Paper's Figs. 5 and 6."
     )
-    return Content(caption, draw_significance(sections, tables.groups), significance_told(rows), (_errors(sections),))
+    figure = draw_significance(sections, tables.groups)
+    return Content(caption, figure, significance_sentence(rows), (_errors(sections),), SELECTED)
 
 
 def _met(sections: Sequence[WhereSection]) -> str:
     networks, seeds = _n(each.count for each in sections), max(each.seeds for each in sections)
-    return f"{networks} networks, {seeds} seeds each, met by each signal set's best policy on the same traffic"
+    return f"{networks} networks, {seeds} seeds each, the same traffic for every policy"
 
 
 def _rule(sections: Sequence[WhereSection]) -> str:
@@ -138,12 +138,14 @@ def _rule(sections: Sequence[WhereSection]) -> str:
     by_deviation, by_error = (
         _percent(100 * chance_of_significance(seeds, each)) for each in ("standard deviation", "standard error")
     )
-    equals = "of networks between equals whose noise is independent, fewer on shared traffic"
+    equals = "of networks between equal policies with independent noise, fewer with the same traffic"
     if error == "standard error":
-        return f"Error e: standard error over seeds: |s| > 1 is no evidence, as chance flags {by_error} {equals}."
+        return (
+            f"Error e: standard error over seeds: |s| > 1 is no evidence, as it holds by chance on {by_error} {equals}."
+        )
     return (
         "Error e: standard deviation over seeds: |s| > 1 is an effect-size rule (the difference exceeds the noise of "
-        f"one trial), not a test; chance flags {by_deviation} (with the standard error {by_error}) {equals}."
+        f"one trial), not a test; it holds by chance on {by_deviation} (with the standard error {by_error}) {equals}."
     )
 
 
@@ -157,13 +159,15 @@ def _errors(sections: Sequence[WhereSection]) -> Table:
                 chance = chance_of_significance(section.seeds, error)
                 between = "–" if math.isnan(chance) else _percent(100 * chance)
                 body.append((_named(pair.name, section, sections), error, _share(better), _share(worse), between))
-    head = ("Comparison", "Error e", "Score better, % [95 %]", "Score worse, % [95 %]", "Flagged between equals")
-    caption = "Networks with |s(score)| > 1 by what the error means (the variance is in bits²: it depends on the unit)"
+    head = ("Comparison", "Error e", "Score better, % [95 %]", "Score worse, % [95 %]", "By chance, equal policies")
+    caption = (
+        "Networks with |s(score)| > 1 by definition of the error (the variance is in bits² and depends on the unit)"
+    )
     return Table(caption, head, body, left=2)
 
 
 def significance_correlations(tables: RunTables) -> Content | None:
-    """Correlation of s(score) with each parameter: the paper's Fig. 9."""
+    """Return the correlation of s(score) with each parameter: the paper's Fig. 9."""
     sections = _sections(tables)
     rows = significance_data(sections)
     if not rows:
@@ -173,36 +177,38 @@ def significance_correlations(tables: RunTables) -> Content | None:
         f"s; {_met(sections)}; load: senders per packet/µs). {_marks(rows)} {_rule(sections)} Where noise differs "
         "between networks, s can correlate with a parameter although the difference in bits does not. Paper's Fig. 9."
     )
-    return Content(caption, draw_where(rows, tables.groups, "s(score)"), correlations_told(rows))
+    return Content(
+        caption, draw_where(rows, tables.groups, "s(score)"), correlations_sentence(rows), population=SELECTED
+    )
 
 
 def outputs(tables: RunTables) -> Content | None:
-    """Per cent of networks with significantly better throughput and delay: the paper's Fig. 8."""
+    """Return the share of networks with significantly better throughput and delay: the paper's Fig. 8."""
     sections = _sections(tables)
     if not sections:
         return None
     rows = share_data(sections, tables.weights)
     caption = (
-        "Per cent of networks where a candidate is significantly better (right) or worse (left) than the baseline: "
-        "s(score) > 1, s(throughput) > 1, s(delay) < −1, and the reverse. Lines: 95 % Wilson intervals, over "
+        "Percentage of networks where a candidate is significantly better (right) or worse (left) than the baseline: "
+        "s(score) > 1, s(throughput) > 1, s(delay) < −1, and the reverse. Lines: 95 % Wilson intervals over "
         f"networks; {_met(sections)}. Primary: the metric with the larger weight in the utility. {_rule(sections)} "
         "Paper's Fig. 8."
     )
-    return Content(caption, draw_shares(rows, tables.groups), outputs_told(rows), (_shares(rows),))
+    return Content(caption, draw_shares(rows, tables.groups), outputs_sentence(rows), (_shares(rows),), SELECTED)
 
 
 def rivals(tables: RunTables) -> Content | None:
-    """Candidates against each other, such as Link against Queue: the paper's Table 2 and Fig. 10."""
+    """Return candidates against each other, such as Link against Queue: the paper's Table 2 and Fig. 10."""
     sections = _sections(tables)
     rows = share_data(sections, tables.weights, rivals=True)
     if not rows:
         return None
     caption = (
-        "Per cent of networks where the first-named candidate is significantly better (right) or worse (left) than "
-        f"the other. Lines: 95 % Wilson intervals, over networks; {_met(sections)}. {_rule(sections)} Paper's Table 2 "
+        "Percentage of networks where the candidate named first is significantly better (right) or worse (left) than "
+        f"the other. Lines: 95 % Wilson intervals over networks; {_met(sections)}. {_rule(sections)} Paper's Table 2 "
         "(score) and Fig. 10 (throughput, delay)."
     )
-    return Content(caption, draw_shares(rows, tables.groups), rivals_told(rows), (_shares(rows),))
+    return Content(caption, draw_shares(rows, tables.groups), rivals_sentence(rows), (_shares(rows),), SELECTED)
 
 
 def _shares(rows: Sequence[ShareRow]) -> Table:
@@ -223,20 +229,20 @@ def _shares(rows: Sequence[ShareRow]) -> Table:
 
 
 def fairness(tables: RunTables) -> Content | None:
-    """Unfairness by signal set: the paper's Fig. 18."""
+    """Return unfairness by signal set: the paper's Fig. 18."""
     rows = fairness_data(tables)
     if not rows:
         return None
     seeds = max(len(row.policies) for row in rows)
-    over = "training seeds and networks" if seeds > 1 else "networks alone, as there is one training seed"
+    over = "training seeds and networks" if seeds > 1 else "networks only, as there is one training seed"
     caption = (
-        "Standard deviation of throughput share over link rate among the senders that competed in a trial (no unit, "
-        "0 is fair), mean over test networks with at least two "
-        f"({_n(row.networks for row in rows)} networks, {seeds} {'trainings' if seeds > 1 else 'training'} a set), "
-        f"with a 95 % Student's t interval over {over}. Judge differences by the table: they are paired. "
-        "Testing stops by the score, not by fairness. Paper's Fig. 18."
+        "Unfairness: standard deviation, over the senders of a trial, of throughput share over link rate (no unit, 0 "
+        "is fair), mean over test networks with at least two senders "
+        f"({_n(row.networks for row in rows)} networks, {seeds} {'trainings' if seeds > 1 else 'training'} per signal "
+        f"set), with a 95 % Student's t interval over {over}. Judge differences by the table: they are paired. The "
+        "stopping rule looks at scores, not at fairness. Paper's Fig. 18."
     )
-    return Content(caption, draw_fairness(rows), fairness_told(rows), (_fairness_table(rows),))
+    return Content(caption, draw_fairness(rows), fairness_sentence(rows), (_fairness_table(rows),), TRAININGS)
 
 
 def _fairness_table(rows: Sequence[FairnessRow]) -> Table:
@@ -251,9 +257,17 @@ def _fairness_table(rows: Sequence[FairnessRow]) -> Table:
         )
         for row in rows
     ]
-    head = ("Signal set", "Unfairness", "95 % interval", "Paired difference", "Its interval", "Verdict", "Networks")
+    head = (
+        "Signal set",
+        "Unfairness",
+        "95 % interval",
+        "Paired difference",
+        "Interval of the difference",
+        "Verdict",
+        "Networks",
+    )
     compared = sum(row.difference is not None for row in rows)
-    return Table(f"Paired difference from the baseline; α = 5 % is shared among {compared}", head, body)
+    return Table(f"Paired difference from the baseline; {compared} differences share α = 5 %", head, body)
 
 
 def _differs(row: FairnessRow) -> tuple[str, str, str]:
@@ -293,12 +307,12 @@ def _ends(low: float, high: float, signed: bool, digits: int = 3) -> str:
     return f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]".replace("-", MINUS)
 
 
-WHERE_PLATES: tuple[tuple[str, str, Maker], ...] = (
-    ("where", "Where a signal helps", correlations),
-    ("regions", "In which regions a signal helps", regions),
-    ("significance", "On how many networks it matters: the paper's significance", significance),
-    ("where-significance", "Where significance comes from", significance_correlations),
-    ("outputs", "How it helps: throughput and delay", outputs),
+PER_NETWORK_SECTIONS: tuple[tuple[str, str, Maker], ...] = (
+    ("where", "Differences against network parameters", correlations),
+    ("regions", "Differences by region of the network space", regions),
+    ("significance", "Significance per network, by the paper's rule", significance),
+    ("where-significance", "Significance against network parameters", significance_correlations),
+    ("outputs", "Throughput and delay per network", outputs),
     ("rivals", "Candidates against each other", rivals),
     ("fairness", "Fairness", fairness),
 )

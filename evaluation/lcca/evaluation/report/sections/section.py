@@ -1,4 +1,4 @@
-"""A section of the report: a plain answer, a figure with its caption, tables."""
+"""A section of the report: whose results it shows, a plain answer, a figure with its caption, tables."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from lcca.evaluation.trials.tables import RunTables
+
+SELECTED = "Policies shown: the selected policy of each signal set, the training with the best validation score."
+TRAININGS = "Policies shown: all trainings of each signal set, averaged."
+BOTH = "Policies shown: for signal sets all trainings, averaged; below them the selected policies."
+EVERY = "Policies shown: each training by itself."
 
 
 @dataclass(frozen=True)
@@ -27,12 +32,14 @@ class Content:
         figure: what was drawn, or None.
         answer: one plain sentence that comes first, or nothing.
         tables: what comes below.
+        population: a sentence on the policies that the section is about, or nothing.
     """
 
     caption: str
     figure: Figure | None = None
     answer: str = ""
     tables: tuple[Table, ...] = ()
+    population: str = ""
 
 
 Maker = Callable[[RunTables], Content | None]
@@ -40,12 +47,10 @@ Maker = Callable[[RunTables], Content | None]
 
 
 @dataclass(frozen=True)
-class Plate:
-    """A section as the page has it: its name, its title, and its SVG, or None with the reason as caption."""
+class Section:
+    """A section as the page has it: its name, its title, its content, and its figure as SVG if it has one."""
 
     name: str
     title: str
-    caption: str
+    content: Content
     svg: str | None = None
-    answer: str = ""
-    tables: tuple[Table, ...] = ()

@@ -1,4 +1,4 @@
-"""The first page of a report on headers: which one to take, for a reader who reads only that."""
+"""The first section of a report on headers: which header we recommend, and why."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class RegionWorth:
-    """The net worth of a header in one region of the network space, in bits; ends are None where unknown."""
+class RegionBenefit:
+    """The net benefit of a header in one region of the network space, in bits; ends are None where unknown."""
 
     header: str
     utility: str
@@ -35,15 +35,15 @@ class RegionWorth:
 
 @dataclass(frozen=True)
 class WhichHeader:
-    """The page.
+    """The section.
 
     Attributes:
         title: the answer in one line.
-        statements: what to take and why, the most important first.
-        rows: of `worth.rows` in summary.json, by net worth.
+        statements: the recommendation and its reasons, the most important first.
+        rows: of `worth.rows` in summary.json, by net benefit.
         caption: of the figure.
         svg: the Pareto figure.
-        regions: net worth by region; empty if networks are not known.
+        regions: net benefit by region; empty if networks are not known.
         basis: what all of it rests on, a sentence each.
     """
 
@@ -52,12 +52,12 @@ class WhichHeader:
     rows: tuple[Json, ...]
     caption: str
     svg: str
-    regions: tuple[RegionWorth, ...]
+    regions: tuple[RegionBenefit, ...]
     basis: tuple[str, ...]
 
 
 def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
-    """Return the first page, its figure saved in a folder; None for a run without headers."""
+    """Return the section, its figure saved in a folder; None for a run without headers."""
     worth = tables.summary.get("worth")
     if not worth or not worth["rows"]:
         return None
@@ -70,7 +70,7 @@ def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
         statements=tuple(_statements(worth)),
         rows=tuple(rows),
         caption=caption,
-        svg=inline_svg(drawn, "pareto", escape(f"Net worth against header bytes. {caption}")),
+        svg=inline_svg(drawn, "pareto", escape(f"Net benefit against header bytes. {caption}")),
         regions=tuple(_regions(tables, rows)),
         basis=tuple(_basis(tables, worth)),
     )
@@ -97,10 +97,10 @@ def _points(worth: Json) -> list[Point]:
 
 def _caption(row: Json, baseline: str) -> str:
     return (
-        f"Net worth over {baseline} in bits (bytes charged on packets of {row['packet_bytes']} bytes) with its "
-        "interval, against the bytes on a data packet. Dashed: the front of headers that no other beats in both, by "
-        "their estimates. The band is the margin that does not matter. ▲ better than the baseline, ▼ worse, "
-        "■ equivalent, ○ not settled; headers of equal size stand beside each other."
+        f"Net benefit: difference of the score from {baseline} in bits, the header's bytes charged on packets of "
+        f"{row['packet_bytes']} bytes, with its 95 % interval, against the bytes on a data packet. Dashed: the Pareto "
+        "front, headers that no other beats in both, by their estimates. Band: the equivalence margin. ▲ better than "
+        "the baseline, ▼ worse, ■ equivalent, ○ not settled. Headers of equal size are drawn side by side."
     )
 
 
@@ -112,18 +112,18 @@ def title(worth: Json) -> str:
     choices = worth["choices"]
     takes = {choice["take"] for choice in choices}
     if takes == {None}:
-        return f"No header is shown to be worth its bytes over {worth['baseline']}"
+        return f"No header is settled better than {worth['baseline']} with its bytes charged"
     if len(choices) == 1 or len(takes) == 1:
         sure = _row(worth, choices[0]["take"], choices[0]["utility"])["net_set"]["verdict"] == "better"
-        return f"{'Take' if sure else 'These trained policies say: take'} {_of(worth, choices[0])}"
+        return f"Recommended{'' if sure else ' (not settled over trainings)'}: {_of(worth, choices[0])}"
     parts = [f"{choice['take'] or worth['baseline']} (utility {choice['utility']})" for choice in choices]
-    return f"Which header depends on the utility: {', '.join(parts)}"
+    return f"The recommendation depends on the utility: {', '.join(parts)}"
 
 
 def _of(worth: Json, choice: Json) -> str:
     row = _row(worth, choice["take"], choice["utility"])
     value = percent(row["net"]["throughput_equivalent_percent"]["difference"] or 0)
-    return f"{row['header']}: {_bytes(row['wire_bytes'])}, worth {value} throughput-equivalent net of them"
+    return f"{row['header']}, {_bytes(row['wire_bytes'])}, {value} throughput with its bytes charged"
 
 
 def _statements(worth: Json) -> Iterator[Statement]:
@@ -138,41 +138,43 @@ def _choice(worth: Json, choice: Json) -> Statement:
     under = f" under utility {choice['utility']}" if len(worth["choices"]) > 1 else ""
     base = worth["baseline"]
     if choice["take"] is None:
-        return Statement("not settled", f"Keep {base}{under}: no header is settled better once its bytes are paid.")
+        return Statement("not settled", f"Keep {base}{under}: no header is settled better with its bytes charged.")
     take = _row(worth, choice["take"], choice["utility"])
     if choice["take"] == choice["best"]:
-        text = f"Take {take['header']}{under}: of all headers settled better than {base} it has the largest net worth"
-        text += ", and no cheaper one is shown to do as well."
+        text = (
+            f"We recommend {take['header']}{under}: of all headers settled better than {base} it has the largest net "
+        )
+        text += "benefit, and no smaller header is equivalent to it."
     else:
         best = _row(worth, choice["best"], choice["utility"])
         text = (
-            f"Take {take['header']} ({_bytes(take['wire_bytes'])}){under}: the largest estimate is that of "
-            f"{best['header']} ({_bytes(best['wire_bytes'])}), but the cheaper one is not worse by more than the "
-            "margin."
+            f"We recommend {take['header']} ({_bytes(take['wire_bytes'])}){under}: {best['header']} "
+            f"({_bytes(best['wire_bytes'])}) has the largest estimate, but the smaller header is not worse by more "
+            "than the margin."
         )
     return Statement("better", text)
 
 
 def sentence(row: Json, base: str, name_utility: bool) -> str:
-    """Return what there is to say of one header."""
+    """Return the result for one header in a sentence."""
     net, gross, cost = row["net"], row["gross"], row["cost"]
     words = {
-        "better": f"worth its {_bytes(row['wire_bytes'])}",
-        "equivalent": f"makes no difference that matters against {base}",
-        "worse": f"not worth its {_bytes(row['wire_bytes'])}: worse than {base}",
+        "better": f"better than {base} with its {_bytes(row['wire_bytes'])} charged",
+        "equivalent": f"equivalent to {base}",
+        "worse": f"worse than {base} with its {_bytes(row['wire_bytes'])} charged",
         "not settled": "not settled" + _outlook(net),
     }[net["verdict"]]
     if row["cost"] is None and net["verdict"] in ("better", "worse"):
         words = f"{net['verdict']} than {base}, and adds no bytes"
     paid = "" if cost is None else f"; signals {_percent(gross)}, bytes {_percent(cost)}"
     if gross["verdict"] == "worse":
-        words = f"trained too little: worse than {base} even with its bytes free, although it could ignore its signals"
+        words = f"trained too little: worse than {base} even with its bytes free, although a policy can ignore signals"
     by = f" (utility {row['utility']})" if name_utility else ""
     return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)}{paid}."
 
 
 def _outlook(net: Json) -> str:
-    return f", about {counts(*net['likely_n'])} pairs would tell" if net["likely_n"] else ""
+    return f" (forecast: {counts(*net['likely_n'])} pairs)" if net["likely_n"] else ""
 
 
 def _percent(comparison: Json) -> str:
@@ -196,47 +198,47 @@ def _row(worth: Json, header: str, utility: str) -> Json:
     return found
 
 
-# --- what it rests on
+# --- assumptions and evidence
 
 
 def _basis(tables: RunTables, worth: Json) -> Iterator[str]:
     rows = worth["rows"]
     seeds = max(row["net_set"]["n"] for row in rows)
     pairs = max(row["net"]["n"] for row in rows)
-    trained = f"the best of {seeds} trainings each" if seeds > 1 else "one training each"
+    trained = f"the best of {seeds} trainings by validation" if seeds > 1 else "one training each"
     yield (
-        f"These are policies learnt with each header's signals, {trained}, met on up to {pairs:,} fresh networks; "
-        "every interval is valid at every look."
+        f"Policies shown: learnt with each header's signals, {trained}, on up to {pairs:,} fresh networks. The "
+        "intervals are valid at every look."
     )
     told = [row for row in rows if row["net_set"]["verdict"] != "not settled"]
     if len(told) < len(rows):
         yield (
-            f"Over training seeds {len(rows) - len(told)} of {len(rows)} headers are not settled: another training "
-            "could find better policies and change their order. Add training_seeds before committing silicon."
+            f"As a mean over trainings, {len(rows) - len(told)} of {len(rows)} headers are not settled: other "
+            "trainings could change their order. Add training_seeds before a decision on hardware."
         )
     if any(row["gross"]["verdict"] == "worse" for row in rows):
         yield (
-            "A header that does worse with its bytes free was trained too little: a policy may ignore signals, so none "
-            "can be worth less than nothing. More signals make more rules to learn; give them a larger budget."
+            "A header that is worse with its bytes free was trained too little, since a policy can ignore signals. "
+            "More signals need more rules: give them a larger budget."
         )
     yield (
-        f"Bytes are charged on packets of {worth['packet_bytes']} bytes: the link takes that much longer for each. "
-        "Shorter packets pay more; the price of the switch's hardware is not in it."
+        f"Bytes are charged on packets of {worth['packet_bytes']} bytes: each packet takes that much longer on the "
+        "link. The cost is larger for shorter packets. The cost of hardware is not included."
     )
     ns3 = tables.summary.get("ns3")
     yield (
-        "ns-3 has checked the champions (see below)."
+        "The selected policies were validated in ns-3 (see below)."
         if ns3
-        else "ns-3 has not checked these policies: add validation.ns3 to the campaign, or run lcca evaluate on them "
-        "with --simulator ns3."
+        else "These policies were not validated in ns-3: add validation.ns3 to the campaign, or run lcca evaluate on "
+        "them with --simulator ns3."
     )
 
 
 # --- regions
 
 
-def _regions(tables: RunTables, rows: Sequence[Json]) -> list[RegionWorth]:
-    """Return net worth by region, with the false-discovery rate controlled over all of them."""
+def _regions(tables: RunTables, rows: Sequence[Json]) -> list[RegionBenefit]:
+    """Return net benefit by region, with the false-discovery rate controlled over all of them."""
     regions = [(region, region.of(tables.networks)) for region in regions_of(tables.networks)]
     found = []
     for row in rows:
@@ -246,7 +248,7 @@ def _regions(tables: RunTables, rows: Sequence[Json]) -> list[RegionWorth]:
             found.append((row, region, sequential(inside, row["net"]["margin"])))
     verdicts = controlled_verdicts([each.evidence for _, _, each in found])
     return [
-        RegionWorth(
+        RegionBenefit(
             row["header"],
             row["utility"],
             f"{region.name}, {region.bound}",

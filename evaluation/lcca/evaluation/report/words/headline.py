@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lcca.evaluation.trials.utility import Utility
+
 Json = dict[str, Any]
 
 MINUS = "−"
@@ -22,7 +24,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reader should take away.
+    """The answer on the first page.
 
     Attributes:
         title: in one line.
@@ -66,10 +68,10 @@ def _title(sets: Sequence[Json], policies: Sequence[Json]) -> str:
     if not policies:
         return "Nothing is settled yet" if sets else "Nothing was compared"
     if not sets:
-        return f"Policies: {summed_up(policies)}"
+        return f"Selected policies: {summed_up(policies)}"
     one_seed = max(each["n"] for each in sets) < 2
-    lack = "one training seed cannot tell" if one_seed else "not settled"
-    return f"These trained policies: {summed_up(policies)}. Signal sets: {lack}"
+    lack = "not settled by one training seed" if one_seed else "not settled"
+    return f"Selected policies: {summed_up(policies)}. Signal sets: {lack}"
 
 
 def summed_up(comparisons: Sequence[Json]) -> str:
@@ -140,13 +142,22 @@ def _outlook(comparison: Json) -> str:
         return ""
     low, high = comparison["likely_n"]
     unit = "training seeds" if comparison["level"] == "set" else "pairs"
-    return f", likely to take {low:,} {unit}" if low == high else f", likely to take {low:,} to {high:,} {unit}"
+    return f"; forecast {low:,} {unit}" if low == high else f"; forecast {low:,} to {high:,} {unit}"
 
 
 def _basis(comparison: Json) -> str:
     n = comparison["n"]
     unit = "training seed" if comparison["level"] == "set" else "pair"
     return f"{n:,} {unit}{'' if n == 1 else 's'}"
+
+
+def score_explained(utilities: Mapping[str, Utility]) -> str:
+    """Return what a score is, from the utilities of a run by name."""
+    doubled = {name: each.difference(100) for name, each in utilities.items()}
+    if all(bits == 1 for bits in doubled.values()):
+        return "Score in bits: +1 bit = twice the throughput at equal delay."
+    each = "; ".join(f"utility {name}: {bits:+.3g} bits" for name, bits in doubled.items())
+    return f"Score in bits. Twice the throughput at equal delay: {each}."
 
 
 def counts(low: int, high: int) -> str:

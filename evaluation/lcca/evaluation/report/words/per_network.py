@@ -1,4 +1,4 @@
-"""What the sections on "where and how" found, each in one plain sentence."""
+"""The results of the sections per network, each in one plain sentence."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,11 +10,11 @@ from lcca.evaluation.report.figures.per_network import WhereRow
 from lcca.evaluation.report.figures.shares import ShareRow
 from lcca.evaluation.report.words.headline import NO_BREAK, percent
 
-MOST_TOLD = 4
+MOST_NAMED = 4
 VERDICTS = ("better", "equivalent", "worse", "not settled")
 MORE = {
     "link_rate": "a faster link",
-    "rtt": "a longer rtt",
+    "rtt": "a longer RTT",
     "senders": "more senders",
     "buffer": "a larger buffer",
     "mean_on": "longer on-times",
@@ -29,25 +29,25 @@ def share_percent(share: Share) -> str:
     return percent(share.percent, signed=False)
 
 
-def correlations_told(rows: Sequence[WhereRow]) -> str:
-    """Return which parameters matter for whom, the strongest first."""
+def correlations_sentence(rows: Sequence[WhereRow]) -> str:
+    """Return the significant correlations, the strongest first."""
     found = sorted((row for row in rows if row.found), key=lambda row: -abs(row.correlation))
     if not found:
-        return f"None of the {len(rows)} correlations can be told apart from chance."
+        return f"None of the {len(rows)} correlations is significant."
     other, named = _shortened([(row.comparison, row.utility) for row in rows])
     parts = []
-    for row in found[:MOST_TOLD]:
-        verb, r = "gains" if row.correlation > 0 else "loses", f"{row.correlation:+.2f}".replace("-", "−")
-        parts.append(f"{named[row.comparison, row.utility]} {verb} with {MORE[row.parameter]} ({r})")
+    for row in found[:MOST_NAMED]:
+        verb, r = "better" if row.correlation > 0 else "worse", f"{row.correlation:+.2f}".replace("-", "−")
+        parts.append(f"{named[row.comparison, row.utility]} does {verb} with {MORE[row.parameter]} (r = {r})")
     rest = len(found) - len(parts)
-    more = f"; {rest} more of the {len(rows)} correlations can be told apart from chance" if rest else ""
+    more = f"; {rest} more of the {len(rows)} correlations {'is' if rest == 1 else 'are'} significant" if rest else ""
     return f"{_against(other)}{'; '.join(parts)}{more}."
 
 
-def regions_told(rows: Sequence[RegionRow]) -> str:
+def regions_sentence(rows: Sequence[RegionRow]) -> str:
     """Return how often each comparison is better, equivalent, worse or not settled."""
     other, named = _shortened([(row.comparison, row.utility) for row in rows])
-    if len(named) > MOST_TOLD:
+    if len(named) > MOST_NAMED:
         return f"{len(rows)} verdicts by region: {verdict_counts([row.verdict.name for row in rows])}."
     regions = len({row.region.name for row in rows})
     parts = []
@@ -65,10 +65,10 @@ def verdict_counts(verdicts: Iterable[str], preposition: str = "") -> str:
     return ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])
 
 
-def significance_told(rows: Sequence[ShareRow]) -> str:
+def significance_sentence(rows: Sequence[ShareRow]) -> str:
     """Return on how many networks the score is significantly better and worse."""
     scores = [row for row in rows if row.metric == "score_bits"]
-    if len(scores) > MOST_TOLD:
+    if len(scores) > MOST_NAMED:
         best, worst = (_range([side(row) for row in scores]) for side in (_better, _worse))
         return f"The score is significantly better on {best} of networks, and worse on {worst}, by comparison."
     other, named = _shortened([(row.comparison, row.utility) for row in scores])
@@ -80,7 +80,7 @@ def significance_told(rows: Sequence[ShareRow]) -> str:
     return f"The score is significantly better{_than(other)}: {'; '.join(parts)}."
 
 
-def outputs_told(rows: Sequence[ShareRow]) -> str:
+def outputs_sentence(rows: Sequence[ShareRow]) -> str:
     """Return how often throughput and delay, or the primary and the secondary metric, are better."""
     by_role = {(row.comparison, row.utility, row.role): row for row in rows if row.role}
     secondary = [key for key in by_role if key[2] == "secondary"]
@@ -93,7 +93,7 @@ def outputs_told(rows: Sequence[ShareRow]) -> str:
     of = {(row.comparison, row.utility, row.metric): row for row in rows}
     other, named = _shortened([(row.comparison, row.utility) for row in rows])
     parts = []
-    for key, name in list(named.items())[:MOST_TOLD]:
+    for key, name in list(named.items())[:MOST_NAMED]:
         throughput, delay = of[*key, "throughput_share"], of[*key, "delay_us"]
         parts.append(
             f"{name} on {share_percent(throughput.better)} and {share_percent(delay.better)} of networks (worse on "
@@ -102,11 +102,11 @@ def outputs_told(rows: Sequence[ShareRow]) -> str:
     return f"Throughput and delay are significantly better{_than(other)}: {'; '.join(parts)}."
 
 
-def rivals_told(rows: Sequence[ShareRow]) -> str:
+def rivals_sentence(rows: Sequence[ShareRow]) -> str:
     """Return on how many networks candidates differ significantly in score from each other."""
     scores = [row for row in rows if row.metric == "score_bits"]
     named = _labels([(row.comparison, row.utility) for row in scores])
-    if len(scores) > MOST_TOLD:
+    if len(scores) > MOST_NAMED:
         return f"Candidates differ significantly in score on {_range([_either(row) for row in scores])} of networks."
     parts = [
         f"{named[row.comparison, row.utility]} on {percent(_either(row), signed=False)} of networks "
@@ -116,8 +116,8 @@ def rivals_told(rows: Sequence[ShareRow]) -> str:
     return f"The score differs significantly for {'; '.join(parts)}."
 
 
-def fairness_told(rows: Sequence[FairnessRow]) -> str:
-    """Return who shares more fairly than the baseline."""
+def fairness_sentence(rows: Sequence[FairnessRow]) -> str:
+    """Return which candidates are fairer than the baseline."""
     compared = [row for row in rows if row.difference is not None]
     if not compared:
         return "Nothing was compared."
@@ -127,7 +127,7 @@ def fairness_told(rows: Sequence[FairnessRow]) -> str:
     parts = []
     for word in ("fairer", "less fair", "not settled"):
         own = [row.group + (f" ({row.utility})" if several else "") for row in compared if row.word == word]
-        if own and len(compared) > 2 * MOST_TOLD:
+        if own and len(compared) > 2 * MOST_NAMED:
             parts.append(f"{len(own)} of {len(compared)} {word}")
         elif own:
             parts.append(f"{_listed(own)} {'is' if len(own) == 1 else 'are'} {word}")
