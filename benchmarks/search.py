@@ -26,9 +26,10 @@ from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.signal_sets.signal_set import signal_set
-from lcca.trainers.rplus import RplusConfig, RplusTrainer
+from lcca.trainers.base import LearningRow, Task
+from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.state import SearchState
-from lcca.trainers.rplus.trainer import Task
+from lcca.trainers.rplus.trainer import RplusTrainer
 
 SPACE = Path(__file__).parents[1] / "configs" / "networks" / "default.yaml"
 TEST_SEED = 9_000_000
@@ -46,12 +47,14 @@ def search(options: argparse.Namespace, mode: str, seed: int) -> SearchState:
     )
     space, signals = read_config(SPACE, NetworkSpace), signal_set(options.signal_set)
     task = Task(f"benchmark/{mode}", signals.signals, space, utility("default"), seed)
-    trainer = RplusTrainer(task, config, Engine(space.duration, jobs=1), watch=lambda row: _tell(mode, row))
-    trainer.run()
+    trainer = RplusTrainer(task, config, Engine(space.duration, jobs=1))
+    while not trainer.done:
+        trainer.step()
+        _tell(mode, trainer.learning[-1])
     return trainer.state
 
 
-def _tell(mode: str, row: Any) -> None:
+def _tell(mode: str, row: LearningRow) -> None:
     print(f"  {mode}: step {row.step}, {row.rules} rules, {row.cpu_s:.0f} CPU s", file=sys.stderr)
 
 

@@ -8,27 +8,20 @@ import pytest
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.engine import Engine
-from lcca.trainers.rplus import RplusConfig, RplusTrainer
-from lcca.trainers.rplus.trainer import Keeper, Start, Task
+from lcca.trainers.base import Keeper, Task, WarmStart
+from lcca.trainers.rplus.config import RplusConfig
+from lcca.trainers.rplus.trainer import RplusTrainer
+
+from .conformance import SPACE
 
 MakeTrainer = Callable[..., RplusTrainer]
 
-SPACE = {
-    "link_rate": {"min": 1, "max": 2, "step": 0.5},
-    "rtt": {"min": 10, "max": 20, "step": 5},
-    "senders": {"min": 1, "max": 2, "step": 1},
-    "buffer": 50,
-    "mean_on": 500,
-    "mean_off": 100,
-    "loss": 0.001,
-    "duration": 1000,
-}
 TINY = {"rounds": 2, "passes": 1, "networks": 8, "check_networks": 60}
 
 
 @pytest.fixture
 def space() -> NetworkSpace:
-    return NetworkSpace.model_validate(SPACE)
+    return SPACE
 
 
 @pytest.fixture
@@ -42,14 +35,12 @@ def make_trainer(space: NetworkSpace) -> MakeTrainer:
         identity: str = "test",
         keep: Keeper = lambda round_, table: None,
         signals: tuple[str, ...] = ("rtt_ratio", "queue"),
-        opening: Path | None = None,
-        start: Start | None = None,
+        shared: Path | None = None,
+        warm_start: WarmStart | None = None,
         **config: object,
     ) -> RplusTrainer:
-        task = Task(identity, signals, space, utility("default"), seed, start=start)
+        task = Task(identity, signals, space, utility("default"), seed, warm_start=warm_start)
         engine = Engine(space.duration, jobs=jobs)
-        return RplusTrainer(
-            task, RplusConfig.model_validate(TINY | config), engine, checkpoint, keep=keep, opening=opening
-        )
+        return RplusTrainer(task, RplusConfig.model_validate(TINY | config), engine, checkpoint, keep, shared)
 
     return make

@@ -114,7 +114,7 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
             point or name,
             str(len(each.trainings)),
             str(len(each.trainings) - each.to_train),
-            "no budget" if each.budget is None else f"{each.budget:,} {each.unit}",
+            f"{each.budget:,} {each.unit}",
             f"{each.tests_least:,}–{each.tests_most:,}",
             f"{1000 * each.trial_cpu_s:.2f}",
             "not known in advance" if ends is None else f"{words_for_time(*ends)} on {each.jobs} cores",

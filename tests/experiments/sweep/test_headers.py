@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,18 +146,22 @@ def test_verdicts_come_again_from_the_trials(done: Path, lcca: RunCommand) -> No
 
 
 def test_one_more_header_trains_only_that(campaign: Path, tmp_path: Path, lcca: RunCommand, no_report: None) -> None:
-    cells = ("--cells", tmp_path / "cells")
+    cache = ("--training-cache", tmp_path / "cache")
     quick = ("--set", "training_seeds=[1]", "--set", "test.pairs=20")
-    assert lcca("sweep", campaign, *quick, "--out", tmp_path / "a", *cells).status == 0
-    before = {cell.name for cell in (tmp_path / "cells").glob("*/")}
+    assert lcca("sweep", campaign, *quick, "--out", tmp_path / "a", *cache).status == 0
+    before = set((tmp_path / "cache").glob("*.training"))
     campaign.write_text(campaign.read_text() + "  - csig-compact-abw\n")
-    assert lcca("sweep", campaign, *quick, "--out", tmp_path / "b", *cells, "--trainings", 2).status == 0
-    after = {cell.name for cell in (tmp_path / "cells").glob("*/")}
+    assert lcca("sweep", campaign, *quick, "--out", tmp_path / "b", *cache, "--trainings", 2).status == 0
+    after = set((tmp_path / "cache").glob("*.training"))
     assert before < after and len(after - before) == 1
     told = json.loads((tmp_path / "b" / "costs.json").read_text())["phases"][0]
-    alone = json.loads((tmp_path / "b" / "training" / "csig-compact-abw.default.s1.json").read_text())
-    opening = next(json.loads(file.read_text()) for file in (tmp_path / "cells").glob("*.json"))
-    assert (told["name"], told["trials"]) == ("training", alone["trials"] - opening["trials"])
+    alone = state(tmp_path / "b" / "training" / "csig-compact-abw.default.s1.json")
+    (shared,) = (tmp_path / "cache").glob("*.json")
+    assert (told["name"], told["trials"]) == ("training", alone["trials"] - state(shared)["trials"])
+
+
+def state(checkpoint: Path) -> Any:
+    return json.loads(checkpoint.read_text().partition("\n")[2])["state"]
 
 
 def test_searches_can_go_on_from_the_baselines_rules(campaign: Path, tmp_path: Path) -> None:
@@ -165,15 +170,14 @@ def test_searches_can_go_on_from_the_baselines_rules(campaign: Path, tmp_path: P
     quick = ["start=baseline", "training_seeds=[1]", "test.pairs=20", "headers=[ecn]", "trainer.rounds=2"]
     config = read_campaign(campaign, quick)
     one, two = (
-        sweep(config, tmp_path / str(n), jobs=1, resume=False, quiet=True, trainings=n, cells=tmp_path / f"cells-{n}")
+        sweep(config, tmp_path / str(n), jobs=1, resume=False, quiet=True, trainings=n, cache=tmp_path / f"cache-{n}")
         for n in (1, 2)
     )
     assert one.summary == two.summary
     assert [policy["id"] for policy in one.summary["policies"]] == ["loss+rtt.default.s1", "ecn.default.s1"]
-    root = json.loads((tmp_path / "1" / "training" / "root.default.s1.json").read_text())
-    more = json.loads((tmp_path / "1" / "training" / "ecn.default.s1.json").read_text())
-    assert more["step"] > root["step"] and more["learning"][0]["kind"] == "split"
-    assert len(list((tmp_path / "cells-1").glob("*/"))) == 3
+    first, more = (state(tmp_path / "1" / "training" / f"{id}.default.s1.json") for id in ("warm-start", "ecn"))
+    assert more["step"] > first["step"] and more["learning"][0]["kind"] == "split"
+    assert len(list((tmp_path / "cache-1").glob("*.training"))) == 3
 
 
 def test_going_on_needs_the_baselines_signals(campaign: Path) -> None:

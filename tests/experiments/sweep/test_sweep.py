@@ -207,7 +207,7 @@ def test_a_damaged_checkpoint_is_one_error_with_its_mend(
     path.write_bytes(path.read_bytes()[:-100])
     answer = lcca("sweep", tiny, "--out", copied, "--resume")
     assert answer.status == 2
-    assert answer.err.splitlines()[-1].startswith(f"lcca: {path}: damaged checkpoint (")
+    assert answer.err.splitlines()[-1].startswith(f"lcca: {path}: damaged (")
     path.unlink()
     assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
     assert results(copied) == results(finished)

@@ -8,9 +8,9 @@ from typing import Any
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.engine import Engine
-from lcca.trainers.drl import DrlConfig, DrlTrainer, PpoConfig, RecurrentPpoConfig, SacConfig
-from lcca.trainers.drl.trainer import Keeper
-from lcca.trainers.rplus.trainer import Task
+from lcca.trainers.base import Task
+from lcca.trainers.drl.config import DrlConfig, PpoConfig, RecurrentPpoConfig, SacConfig
+from lcca.trainers.drl.trainer import DrlTrainer
 
 SIGNALS = ("rtt_ratio", "queue")
 KINDS: dict[str, type[DrlConfig]] = {"ppo": PpoConfig, "recurrent-ppo": RecurrentPpoConfig, "sac": SacConfig}
@@ -31,12 +31,8 @@ def trainer_of(
     space: NetworkSpace,
     kind: str = "ppo",
     checkpoint: Path | None = None,
-    jobs: int = 1,
-    seed: int = 1,
-    identity: str = "test",
-    keep: Keeper = lambda round_, policy: None,
     **changes: Any,
 ) -> DrlTrainer:
     """A trainer of this kind."""
-    task = Task(identity, SIGNALS, space, utility("default"), seed)
-    return DrlTrainer(task, config_of(kind, **changes), Engine(space.duration, jobs=jobs), checkpoint, keep=keep)
+    task = Task("test", SIGNALS, space, utility("default"), seed=1)
+    return DrlTrainer(task, config_of(kind, **changes), Engine(space.duration, jobs=1), checkpoint)

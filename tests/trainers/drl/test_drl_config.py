@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from lcca.gym_envs.batch.agent_slots import TRIAL_ENDED
 from lcca.remy_plus.policies.agents import RateSteering
-from lcca.trainers.drl import PpoConfig, RecurrentPpoConfig, SacConfig
 from lcca.trainers.drl.advantages import advantages, by_network
 from lcca.trainers.drl.collector import Experience
+from lcca.trainers.drl.config import PpoConfig, RecurrentPpoConfig, SacConfig
 
 
 def test_aurora_is_a_preset_that_may_be_changed() -> None:
@@ -49,8 +49,8 @@ def test_impossible_configurations_are_told(kind: Any, given: dict[str, Any], me
 def test_a_configuration_needs_no_torch() -> None:
     """Campaigns read their files with the base install."""
     code = (
-        "from lcca.experiments import config, learn; from lcca.trainers.drl import PpoConfig, DrlTrainer; PpoConfig()\n"
-        "import sys; print({'torch', 'stable_baselines3', 'sb3_contrib'} & set(sys.modules))"
+        "import lcca.experiments.sweep.training; from lcca.trainers.registry import configurations as c; c()['ppo']()\n"
+        "import sys; print({'torch', 'stable_baselines3', 'lcca.trainers.drl.trainer'} & set(sys.modules))"
     )
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert found.stdout.strip() == "set()"

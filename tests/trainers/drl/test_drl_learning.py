@@ -13,11 +13,12 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import FixedWindow, Policy
-from lcca.trainers.rplus.trainer import Task
+from lcca.trainers.base import Task, run
 
 pytest.importorskip("stable_baselines3")
 
-from lcca.trainers.drl import DrlTrainer, PpoConfig
+from lcca.trainers.drl.config import PpoConfig
+from lcca.trainers.drl.trainer import DrlTrainer
 
 SPACE = NetworkSpace.model_validate(
     {
@@ -56,7 +57,7 @@ def test_ppo_beats_the_best_fixed_window() -> None:
     """The best window is chosen on the very networks of the comparison; the network has never met them."""
     engine = Engine(SPACE.duration, jobs=1)
     task = Task("learning", ("receive_ewma", "rtt_ratio", "queue", "link"), SPACE, utility("default"), seed=1)
-    learnt = DrlTrainer(task, PpoConfig.model_validate(CONFIG), engine).run()
+    learnt = run(DrlTrainer(task, PpoConfig.model_validate(CONFIG), engine))
     windows: dict[str, Policy] = {f"window {w}": FixedWindow(w) for w in (*range(2, 20), *range(20, 64, 4))}
     found = scores(engine, {"learnt": learnt, **windows}, seed=77, count=TESTED)
     best = max(windows, key=lambda name: float(found[name].mean()))

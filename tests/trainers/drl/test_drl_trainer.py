@@ -1,9 +1,7 @@
-"""Trainers by reinforcement: exact resumption, equal bits, policies that are PyTorch's."""
+"""Trainers by reinforcement: policies that are PyTorch's."""
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,49 +10,18 @@ import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.policies.mlp import MlpPolicy
 
 pytest.importorskip("sb3_contrib")
 
+from lcca.trainers.base import run
 from lcca.trainers.drl import trainer as trainer_module
 from lcca.trainers.drl.curriculum import lanes_of, space_at
 
-from .drl_support import KINDS, SIGNALS, config_of, trainer_of
+from .drl_support import config_of, trainer_of
 
 torch = pytest.importorskip("torch")
 
 TABLE = {"kind": "table"}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_training_resumes_to_identical_bits_from_every_round(tmp_path: Path, space: NetworkSpace, kind: str) -> None:
-    unbroken, kept, copies = tmp_path / "unbroken", [], []
-    first = trainer_of(space, kind, unbroken, keep=lambda round_, policy: kept.append(policy))
-    while not first.done:
-        first.step()
-        copies.append(shutil.copy(unbroken, tmp_path / f"after-{len(copies)}"))
-    assert len(set(kept)) == 3
-    for done, path in enumerate(copies[:-1], 1):
-        again: list[MlpPolicy] = []
-        resumed = trainer_of(space, kind, path, jobs=2, keep=lambda round_, policy, to=again: to.append(policy))
-        assert resumed.state.round == done
-        resumed.run()
-        assert again == kept[done:]
-        assert [replace(row, cpu_s=0) for row in resumed.state.learning] == [
-            replace(row, cpu_s=0) for row in first.state.learning
-        ]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_seeds_matter_and_nothing_else_does(space: NetworkSpace, kind: str) -> None:
-    torch.manual_seed(123)
-    before = torch.rand(3)
-    torch.manual_seed(123)
-    once = trainer_of(space, kind, rounds=1, steps=1000).run()
-    assert torch.equal(torch.rand(3), before)  # the world's random numbers are left alone
-    np.random.seed(5)
-    assert trainer_of(space, kind, rounds=1, steps=1000, jobs=2).run() == once
-    assert trainer_of(space, kind, rounds=1, steps=1000, seed=2).run() != once
 
 
 def expected(trainer: Any, views: np.ndarray) -> np.ndarray:
@@ -81,7 +48,7 @@ def expected(trainer: Any, views: np.ndarray) -> np.ndarray:
 )
 def test_the_policy_is_pytorchs(space: NetworkSpace, kind: str, changes: dict[str, Any]) -> None:
     trainer = trainer_of(space, kind, rounds=1, steps=1500, **changes)
-    policy = trainer.run()
+    policy = run(trainer)
     views = np.random.default_rng(1).uniform(0, 3, (300, policy.agent.inputs)).astype(np.float32)
     said = policy.actions(policy.outputs(views)[0])
     if changes.get("steering") == TABLE:
@@ -93,7 +60,7 @@ def test_the_policy_is_pytorchs(space: NetworkSpace, kind: str, changes: dict[st
 @pytest.mark.parametrize("privileged", [False, True])
 def test_the_recurrent_policy_is_pytorchs(space: NetworkSpace, privileged: bool) -> None:
     trainer = trainer_of(space, "recurrent-ppo", rounds=1, steps=1500, privileged=privileged)
-    policy, algorithm = trainer.run(), trainer.algorithm
+    policy, algorithm = run(trainer), trainer.algorithm
     net, standard = algorithm.model.policy, algorithm._standard.first(policy.agent.inputs)  # type: ignore[attr-defined]
     views = np.random.default_rng(1).uniform(0, 3, (40, 5, policy.agent.inputs)).astype(np.float32)
     with torch.no_grad():
@@ -105,7 +72,7 @@ def test_the_recurrent_policy_is_pytorchs(space: NetworkSpace, privileged: bool)
         np.testing.assert_allclose(said, want, atol=1e-5)
 
 
-def test_lessons_go_from_easy_to_all(space: NetworkSpace) -> None:
+def test_a_curriculum_goes_from_easy_to_all(space: NetworkSpace) -> None:
     config = config_of(curriculum=[{"until": 0.5, "networks": {"senders": 1}}, {"until": 1, "networks": {}}], rounds=4)
     trainer = trainer_of(space)
     most = []
@@ -118,16 +85,6 @@ def test_lessons_go_from_easy_to_all(space: NetworkSpace) -> None:
         space_at(space, config_of(curriculum=[{"until": 1, "networks": {"sender": 1}}]), 0.0)
 
 
-def test_checkpoints_of_others_are_refused(tmp_path: Path, space: NetworkSpace) -> None:
-    path = tmp_path / "state.json"
-    trainer_of(space, checkpoint=path, rounds=2).step()
-    with pytest.raises(InputError, match="of another training; remove"):
-        trainer_of(space, checkpoint=path, identity="other")
-    path.write_text("{")
-    with pytest.raises(InputError, match="damaged"):
-        trainer_of(space, checkpoint=path)
-
-
 def test_without_the_extra_the_mend_is_told(space: NetworkSpace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer_module, "find_spec", lambda name: None if name == "torch" else name)
     with pytest.raises(InputError, match=r"need the package torch: pip install 'lcca\[drl\]'"):
@@ -136,9 +93,8 @@ def test_without_the_extra_the_mend_is_told(space: NetworkSpace, monkeypatch: py
 
 def test_logs_for_tensorboard(tmp_path: Path, space: NetworkSpace) -> None:
     pytest.importorskip("tensorboard")
-    trainer_of(space, checkpoint=tmp_path / "e2e.json", rounds=1, steps=1000, tensorboard=True).run()
+    torch.manual_seed(123)
+    before = torch.random.get_rng_state()
+    run(trainer_of(space, checkpoint=tmp_path / "e2e.json", rounds=1, steps=1000, tensorboard=True))
+    assert torch.equal(torch.random.get_rng_state(), before)  # the world's random numbers are left alone
     assert list((tmp_path / "tensorboard" / "e2e").glob("events.*"))
-
-
-def test_signals_are_those_of_the_task(space: NetworkSpace) -> None:
-    assert trainer_of(space).run().signals == SIGNALS

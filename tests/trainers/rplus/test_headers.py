@@ -15,6 +15,7 @@ from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import CUT_STEP, bisect, one_rule
 from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.stamping import stamping
+from lcca.trainers.base import run
 
 SIGNALS = ("rtt_ratio", "link", "queue")
 
@@ -22,7 +23,7 @@ SIGNALS = ("rtt_ratio", "link", "queue")
 def search(make_trainer, made, seed, **config):
     trainer = make_trainer(signals=SIGNALS, seed=seed, **config)
     trainer.task = replace(trainer.task, header=made)
-    table = trainer.run()
+    table = run(trainer)
     return table, [row.score_bits for row in trainer.state.learning]
 
 

@@ -1,7 +1,4 @@
-import json
-import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +10,13 @@ from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
+from lcca.trainers.base import WarmStart, run
 from lcca.trainers.rplus.actions import Action
 from lcca.trainers.rplus.sample import CandidateScores, Sample
 from lcca.trainers.rplus.state import SearchState
-from lcca.trainers.rplus.trainer import Start
+from lcca.trainers.rplus.trainer import BEFORE_FIRST_SPLIT
 
+from ..conformance import without_time
 from ..conftest import MakeTrainer
 
 SIGNALS = ("rtt_ratio", "queue")
@@ -28,64 +27,43 @@ def four_rules() -> RuleTable:
     return bisect(one_rule(SIGNALS), 0, np.array([1.3, 2.0]))
 
 
-def content(path: Path) -> dict[str, Any]:
-    """A checkpoint without what it cost."""
-    found: dict[str, Any] = json.loads(path.read_text())
-    del found["cpu_s"]
-    for row in found["learning"]:
-        del row["cpu_s"]
-    return found
-
-
 def scores(space: NetworkSpace, table: RuleTable, seed: int = 999, count: int = 100) -> NDArray[np.float64]:
     networks = space.draw(seed, count)
     rows = run_trials(Engine(space.duration, jobs=1), {"it": table}, networks, [seed], utility("default"))
     return rows["score_bits"].to_numpy()
 
 
-@pytest.mark.parametrize("mode", ["racing", "exact"])
-def test_a_search_resumes_to_identical_bits_from_every_step(
-    tmp_path: Path, make_trainer: MakeTrainer, mode: str
-) -> None:
-    config = {"mode": mode, "networks": 4 if mode == "exact" else 8}
-    unbroken = make_trainer(tmp_path / "unbroken", **config)
-    steps = []
-    while not unbroken.done:
-        unbroken.step()
-        steps.append(shutil.copy(tmp_path / "unbroken", tmp_path / f"after-{len(steps) + 1}"))
-    assert len(steps) >= 6  # improve, split and check in the first round, and the second round's
-    for path in steps:
-        resumed = make_trainer(path, **config)
-        assert resumed.run() == unbroken.state.table
-        assert content(path) == content(tmp_path / "unbroken")
-
-
 @pytest.mark.parametrize("passes", [1, 2])
-def test_searches_on_other_signals_share_their_opening(tmp_path: Path, make_trainer: MakeTrainer, passes: int) -> None:
+def test_searches_on_other_signals_share_what_comes_before_the_first_split(
+    tmp_path: Path, make_trainer: MakeTrainer, passes: int
+) -> None:
     """Before the first split no rule looks at a signal: what one search learnt is what all would have."""
     others: tuple[tuple[str, ...], ...] = (("loss",), ("rtt_ratio", "queue", "link"))
-    make_trainer(opening=tmp_path / "opening", passes=passes).run()
-    for number, signals in enumerate(others):
-        shared, alone = tmp_path / f"shared-{number}", tmp_path / f"alone-{number}"
-        begun = make_trainer(shared, signals=signals, opening=tmp_path / "opening", passes=passes)
-        assert len(begun.state.learning) == passes  # the improvements of the one rule are there
-        assert begun.run() == make_trainer(alone, signals=signals, passes=passes).run()
-        assert content(shared) == content(alone)
+    run(make_trainer(shared=tmp_path / "shared", passes=passes))
+    for signals in others:
+        begun = make_trainer(signals=signals, shared=tmp_path / "shared", passes=passes)
+        alone = make_trainer(signals=signals, passes=passes)
+        assert len(begun.learning) == passes  # the improvements of the one rule are there
+        assert run(begun) == run(alone)
+        assert [without_time(row) for row in begun.learning] == [without_time(row) for row in alone.learning]
+    SearchState(four_rules(), [0] * 4, four_rules()).save(tmp_path / "shared", BEFORE_FIRST_SPLIT)
+    with pytest.raises(InputError, match="depends on its signals"):
+        make_trainer(shared=tmp_path / "shared")
 
 
 def test_a_search_goes_on_from_rules_that_are_trained(tmp_path: Path, make_trainer: MakeTrainer) -> None:
     first = make_trainer(signals=("rtt_ratio",))
-    first.run()
+    run(first)
     kept: dict[int, RuleTable] = {}
-    start = Start(first.state.table, first.state.step)
-    more = make_trainer(signals=("rtt_ratio", "queue"), start=start, keep=kept.__setitem__, opening=tmp_path / "o")
+    start = WarmStart(first.policy, first.state.step)
+    more = make_trainer(signals=("rtt_ratio", "queue"), warm_start=start, keep=kept.__setitem__, shared=tmp_path / "o")
     more.step()
     assert more.state.learning[-1].kind == "split"  # nothing is improved twice
     old, new = first.state.table, more.state.table
     cut = np.unique(np.r_[new.lower[:, 1], new.upper[:, 1]])
     assert len(new) == len(old) + 1 and len(cut) == 3  # one rule is cut, along the new signal alone
     assert np.array_equal(np.unique(new.lower[:, 0]), np.unique(old.lower[:, 0]))
-    more.run()
+    run(more)
     assert kept[0] == new  # does all that the old rules do: validation may keep what the search began with
     for point in np.random.default_rng(1).uniform(0, [3, 30], (100, 2)):
         assert new.increment[new.find(point)] == old.increment[old.find(point[:1])]
@@ -95,47 +73,14 @@ def test_a_search_goes_on_from_rules_that_are_trained(tmp_path: Path, make_train
 
 def test_without_new_signals_a_split_cuts_along_the_old_ones(make_trainer: MakeTrainer) -> None:
     first = make_trainer(signals=("rtt_ratio", "queue"))
-    first.run()
-    more = make_trainer(signals=("rtt_ratio", "queue"), start=Start(first.state.table, first.state.step))
+    run(first)
+    more = make_trainer(signals=("rtt_ratio", "queue"), warm_start=WarmStart(first.policy, first.state.step))
     more.step()
     assert len(np.unique(more.state.table.lower[:, 0])) == len(np.unique(first.state.table.lower[:, 0])) + 1
 
 
-def test_an_opening_with_several_rules_is_refused(tmp_path: Path, make_trainer: MakeTrainer) -> None:
-    SearchState(four_rules(), [0] * 4, four_rules()).save(tmp_path / "opening", "opening")
-    with pytest.raises(InputError, match="depends on its signals"):
-        make_trainer(opening=tmp_path / "opening")
-
-
-def test_a_step_that_was_cut_short_is_repeated_with_the_same_bits(
-    tmp_path: Path, make_trainer: MakeTrainer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_trainer(tmp_path / "unbroken").run()
-    broken = make_trainer(tmp_path / "broken")
-    broken.step()
-    with monkeypatch.context() as patch:
-        patch.setattr(SearchState, "save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            broken.step()
-    make_trainer(tmp_path / "broken").run()
-    assert content(tmp_path / "broken") == content(tmp_path / "unbroken")
-
-
-def test_the_number_of_threads_changes_nothing(tmp_path: Path, make_trainer: MakeTrainer) -> None:
-    for jobs in (1, 2, 5):
-        make_trainer(tmp_path / str(jobs), jobs=jobs).run()
-    assert content(tmp_path / "1") == content(tmp_path / "2") == content(tmp_path / "5")
-
-
-def test_training_seeds_give_different_searches(make_trainer: MakeTrainer) -> None:
-    first, second = (make_trainer(seed=seed) for seed in (1, 2))
-    for trainer in (first, second):
-        trainer.step()
-    assert first.state.learning[0].score_bits != second.state.learning[0].score_bits
-
-
 def test_a_search_makes_the_start_rule_better(make_trainer: MakeTrainer, space: NetworkSpace) -> None:
-    trained = make_trainer(networks=16).run()
+    trained = run(make_trainer(networks=16))
     gain = scores(space, trained) - scores(space, one_rule(SIGNALS))
     assert gain.mean() > 4 * gain.std() / np.sqrt(len(gain))
     assert gain.mean() > 0.3
@@ -144,7 +89,7 @@ def test_a_search_makes_the_start_rule_better(make_trainer: MakeTrainer, space: 
 def test_the_rounds_of_a_search(make_trainer: MakeTrainer) -> None:
     kept: list[tuple[int, int]] = []
     trainer = make_trainer(rounds=3, keep=lambda round_, table: kept.append((round_, len(table))))
-    trainer.run()
+    run(trainer)
     rows = trainer.state.learning
     assert [row.kind for row in rows[:3]] == ["improve", "split", "check"]
     assert [row.rules for row in rows if row.kind == "improve" and row.round == 0] == [1]
@@ -214,20 +159,20 @@ def test_the_check_keeps_a_table_that_is_no_worse(make_trainer: MakeTrainer) -> 
 
 def test_the_check_may_be_left_out(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer(rounds=1, check_networks=0)
-    trainer.run()
+    run(trainer)
     assert [row.kind for row in trainer.state.learning] == ["improve", "split", "check"]
     assert trainer.state.learning[-1].trials == trainer.state.learning[-2].trials
 
 
 def test_a_budget_ends_the_search_after_the_step_that_uses_it_up(make_trainer: MakeTrainer) -> None:
     whole = make_trainer()
-    whole.run()
+    run(whole)
     for at, row in enumerate(whole.state.learning[:-1]):
         kept: list[tuple[int, RuleTable]] = []
         short = make_trainer(
             budget_trials=row.trials, keep=lambda round_, table, kept=kept: kept.append((round_, table))
         )
-        table = short.run()
+        table = run(short)
         assert len(short.state.learning) == at + 1
         assert kept[-1][1] == table
         assert len({round_ for round_, _ in kept}) == len(kept)
@@ -235,19 +180,13 @@ def test_a_budget_ends_the_search_after_the_step_that_uses_it_up(make_trainer: M
 
 def test_the_rules_of_every_table_cover_the_domain_once(make_trainer: MakeTrainer) -> None:
     tables: list[RuleTable] = []
-    make_trainer(rounds=3, keep=lambda round_, table: tables.append(table)).run()
+    run(make_trainer(rounds=3, keep=lambda round_, table: tables.append(table)))
     for table in tables:
         compile_policy(table)  # refuses overlaps and leaks
 
 
-def test_a_checkpoint_of_another_search_is_refused(tmp_path: Path, make_trainer: MakeTrainer) -> None:
-    make_trainer(tmp_path / "a", budget_trials=1).run()
-    with pytest.raises(InputError, match="belongs to another search"):
-        make_trainer(tmp_path / "a", identity="another")
-
-
 def test_absolute_pacing_and_few_fields_can_be_searched(make_trainer: MakeTrainer) -> None:
-    table = make_trainer(rounds=1, pacing="absolute", optimise=["pacing"]).run()
+    table = run(make_trainer(rounds=1, pacing="absolute", optimise=["pacing"]))
     assert table.pacing_kind == "absolute"
     assert (table.increment[0], table.multiple[0]) == (1, 1)
     assert table.pacing[0] != 3

@@ -13,7 +13,7 @@ from lcca.cli.tables import print_forecasts, print_points, print_policies, print
 from lcca.evaluation.trials.executors import EXECUTORS
 from lcca.experiments.campaign.grid import Grid, read_grid
 from lcca.experiments.runs.folder import default_folder
-from lcca.experiments.sweep.cache import CellStore
+from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.forecast import forecast
 from lcca.experiments.sweep.grid_run import sweep_grid
 from lcca.experiments.sweep.run import sweep
@@ -25,7 +25,7 @@ EXAMPLES = """\
   lcca sweep configs/paper/signals-default.yaml --set training_seeds=[1,2] --jobs 2
   lcca sweep configs/smoke.yaml --out /tmp/smoke --json"""
 
-CELLS = Path("results") / "cells"
+CACHE = Path("results") / "training-cache"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -39,10 +39,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--plan", action="store_true", help="say what would be trained and what it costs; run nothing")
     parser.add_argument(
-        "--cells",
+        "--training-cache",
         type=Path,
         metavar="FOLDER",
-        help=f"finished trainings, used and added to (default: {CELLS}; none with --out)",
+        help=f"finished trainings, used and added to (default: {CACHE}; none with --out)",
     )
     parser.add_argument(
         "--trainings",
@@ -61,14 +61,14 @@ def run(options: argparse.Namespace) -> int:
     if options.topology:
         options.overrides = [*options.overrides, f"networks.topology={options.topology}"]
     grid = read_grid(options.config, options.overrides, options.seed)
-    cells = options.cells or (None if options.out else CELLS)
+    cache = options.training_cache or (None if options.out else CACHE)
     if options.plan:
-        return _plan(options, grid, CellStore(cells))
-    return _single(options, grid, cells) if grid.single else _grid(options, grid, cells)
+        return _plan(options, grid, TrainingCache(cache))
+    return _single(options, grid, cache) if grid.single else _grid(options, grid, cache)
 
 
-def _plan(options: argparse.Namespace, grid: Grid, cells: CellStore) -> int:
-    found = {point.name: forecast(point.config, cells, options.jobs) for point in grid.points}
+def _plan(options: argparse.Namespace, grid: Grid, cache: TrainingCache) -> int:
+    found = {point.name: forecast(point.config, cache, options.jobs) for point in grid.points}
     if options.json:
         print_json({"points": [{"name": name, **each.to_json()} for name, each in found.items()]})
     else:
@@ -76,7 +76,7 @@ def _plan(options: argparse.Namespace, grid: Grid, cells: CellStore) -> int:
     return 0
 
 
-def _single(options: argparse.Namespace, grid: Grid, cells: Path | None) -> int:
+def _single(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
     config = grid.points[0].config
     folder = options.out or default_folder(config)
     result = sweep(
@@ -85,7 +85,7 @@ def _single(options: argparse.Namespace, grid: Grid, cells: Path | None) -> int:
         jobs=options.jobs,
         resume=options.resume,
         place=options.executor,
-        cells=cells,
+        cache=cache,
         trainings=options.trainings,
     )
     if options.json:
@@ -98,14 +98,14 @@ def _single(options: argparse.Namespace, grid: Grid, cells: Path | None) -> int:
     return 0
 
 
-def _grid(options: argparse.Namespace, grid: Grid, cells: Path | None) -> int:
+def _grid(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
     result = sweep_grid(
         grid,
         options.out or grid.folder,
         jobs=options.jobs,
         resume=options.resume,
         place=options.executor,
-        cells=cells,
+        cache=cache,
         trainings=options.trainings,
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )

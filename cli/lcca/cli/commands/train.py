@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         costs, engine = Costs(folder), engine_of(config, options.jobs)
         for learner in plan:
-            if (root := learner.root_of(config)) is not None:
-                train(folder, root, engine, costs, reporter)
+            if (start := learner.warm_start(config)) is not None:
+                train(folder, start, engine, costs, reporter)
             if options.only and learner.signals.name not in options.only:
                 continue
             last = train(folder, learner, engine, costs, reporter)[-1]

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 
 from pydantic import (
     BeforeValidator,
@@ -36,8 +36,8 @@ from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
-from lcca.trainers.drl import PpoConfig, RecurrentPpoConfig, SacConfig
-from lcca.trainers.rplus import RplusConfig
+from lcca.trainers.base import TrainerConfig
+from lcca.trainers.registry import configurations
 
 FILES = ("networks",)
 """Keys whose value may be the name of a file that holds the mapping."""
@@ -65,10 +65,15 @@ def _kind_of_trainer(value: Any) -> Any:
     return {"kind": "rplus", **value} if isinstance(value, dict) else value
 
 
-AnyTrainer = Annotated[
-    RplusConfig | PpoConfig | RecurrentPpoConfig | SacConfig, Discriminator("kind"), BeforeValidator(_kind_of_trainer)
-]
-"""A trainer by its `kind`; the R+ search where none is named."""
+if TYPE_CHECKING:
+    AnyTrainer: TypeAlias = TrainerConfig
+else:
+    AnyTrainer = Annotated[
+        Union[tuple(configurations().values())],  # noqa: UP007
+        Discriminator("kind"),
+        BeforeValidator(_kind_of_trainer),
+    ]
+    """A trainer by its `kind`; the R+ search where none is named."""
 
 
 class LinkModel(Model):
@@ -286,11 +291,17 @@ class CampaignConfig(Model):
 
     @model_validator(mode="after")
     def _can_go_on(self) -> CampaignConfig:
-        if self.start == "baseline" and not isinstance(self.trainer, RplusConfig):
-            raise ValueError(f"start: baseline needs trainer.kind rplus, not {self.trainer.kind}")
+        if self.start == "baseline" and not self.trainer.warm_starts:
+            raise ValueError(f"start: baseline: trainer.kind {self.trainer.kind} has no warm start; use scratch")
         for candidate in self.candidates if self.start == "baseline" else ():
             if missing := [name for name in self.base.signals if name not in candidate.signals.signals]:
                 raise ValueError(f"start: {candidate.name} lacks {', '.join(missing)} of {self.baseline}: use scratch")
+        return self
+
+    @model_validator(mode="after")
+    def _headers_can_be_learnt_with(self) -> CampaignConfig:
+        if self.headers and not self.trainer.headers:
+            raise ValueError(f"headers: trainer.kind {self.trainer.kind} cannot learn with them; use signal_sets")
         return self
 
     @model_validator(mode="after")

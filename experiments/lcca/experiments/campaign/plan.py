@@ -10,9 +10,9 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.candidates import Candidate
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.cache import cell_key
+from lcca.experiments.sweep.cache import training_key
 from lcca.signal_sets.signal_set import SignalSet
-from lcca.trainers.rplus.trainer import Task
+from lcca.trainers.base import Task
 
 
 @dataclass(frozen=True)
@@ -21,46 +21,51 @@ class Learner:
 
     Attributes:
         id: names the learnt policy everywhere: ``<candidate>.<utility>.s<training seed>``.
-        root: whether it is only what others go on from.
+        warms: whether it is only the warm start of others.
     """
 
     id: str
     candidate: Candidate
     utility: Utility
     training_seed: int
-    root: bool = False
+    warms: bool = False
 
     @property
     def signals(self) -> SignalSet:
         """What the policy sees."""
         return self.candidate.signals
 
-    def cell(self, config: CampaignConfig) -> str:
+    def key(self, config: CampaignConfig) -> str:
         """Return the name of the training's content: equal trainings of any campaigns have the same."""
-        start = self.root_of(config)
-        begun = {} if start is None else {"start": start.cell(config)}
-        return cell_key(candidate=self.candidate.content(), **begun, **self._common(config))
+        start = self.warm_start(config)
+        begun = {} if start is None else {"warm_start": start.key(config)}
+        return self._key(config, candidate=self.candidate.content(), **begun)
 
-    def root_of(self, config: CampaignConfig) -> Learner | None:
-        """Return the training whose rules this one goes on from; None if it begins with one rule."""
-        if self.root or config.start == "scratch":
+    def shared_key(self, config: CampaignConfig) -> str:
+        """Return the name of what trainings have in common that differ in their candidate alone."""
+        return self._key(config, shared=True)
+
+    def warm_start(self, config: CampaignConfig) -> Learner | None:
+        """Return the training whose policy this one goes on from; None if it begins from nothing."""
+        if self.warms or config.start == "scratch":
             return None
         base = next(c for c in config.candidates if c.name == config.baseline)
-        name = f"root.{self.utility.name}.s{self.training_seed}"
-        return Learner(name, base, self.utility, self.training_seed, root=True)
+        name = f"warm-start.{self.utility.name}.s{self.training_seed}"
+        return Learner(name, base, self.utility, self.training_seed, warms=True)
 
-    def opening(self, config: CampaignConfig) -> str:
-        """Return the name of the training up to where candidates part: before the first split it is all the same."""
-        return cell_key(opening=True, **self._common(config))
-
-    def _common(self, config: CampaignConfig) -> dict[str, Any]:
-        return {
-            "space": config.networks.model_dump(mode="json"),
-            "utility": self.utility.content(),
-            "seed": derive(config.seed, "training", self.training_seed),
-            "trainer": config.trainer.model_dump(mode="json"),
-            "model": config.model.model_dump(mode="json"),
-        }
+    def _key(self, config: CampaignConfig, **content: Any) -> str:
+        trainer = config.trainer
+        makers = (type(trainer), type(config.networks), type(self.utility), type(self.candidate))
+        modules = (trainer.trainer.partition(":")[0], *(maker.__module__ for maker in makers))
+        return training_key(
+            modules,
+            space=config.networks.model_dump(mode="json"),
+            utility=self.utility.content(),
+            seed=derive(config.seed, "training", self.training_seed),
+            trainer=trainer.model_dump(mode="json"),
+            model=config.model.model_dump(mode="json"),
+            **content,
+        )
 
     def task(self, config: CampaignConfig) -> Task:
         """Return what the trainer has to learn. All candidates meet the same training networks under one seed.
@@ -69,7 +74,7 @@ class Learner:
         when it is tested.
         """
         return Task(
-            identity=self.cell(config),
+            identity=self.key(config),
             signals=self.signals.signals,
             space=config.networks,
             utility=self.utility,
@@ -88,10 +93,10 @@ def learners(config: CampaignConfig) -> list[Learner]:
     ]
 
 
-def roots(config: CampaignConfig) -> list[Learner]:
+def warm_starts(config: CampaignConfig) -> list[Learner]:
     """Return the trainings that others go on from, which come first."""
-    found = [learner.root_of(config) for learner in learners(config)]
-    return list(dict.fromkeys(root for root in found if root is not None))
+    found = [learner.warm_start(config) for learner in learners(config)]
+    return list(dict.fromkeys(start for start in found if start is not None))
 
 
 def policy_folder(run: Path, learner: Learner) -> Path:

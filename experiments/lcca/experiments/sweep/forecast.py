@@ -9,12 +9,11 @@ from typing import Any
 
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.plan import learners, roots
+from lcca.experiments.campaign.plan import learners, warm_starts
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.cache import CellStore
+from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.training import engine_of
 from lcca.remy_plus.policies.rules import one_rule
-from lcca.trainers.drl import DrlConfig
 
 PROBES = 24
 """Networks that the pace is measured on."""
@@ -28,8 +27,8 @@ class Forecast:
     """What one campaign will take.
 
     Attributes:
-        trainings: id and cell of each, and whether it is done already.
-        budget: what one training may take, in the trainer's own unit; None without a budget.
+        trainings: id and key of each, and whether it is done already.
+        budget: what one training may take, in the trainer's own unit.
         unit: of the budget.
         tests_least: trials of the test phase, if everything is settled at once.
         tests_most: if nothing ever is.
@@ -38,7 +37,7 @@ class Forecast:
     """
 
     trainings: tuple[tuple[str, str, bool], ...]
-    budget: int | None
+    budget: int
     unit: str
     tests_least: int
     tests_most: int
@@ -53,9 +52,9 @@ class Forecast:
     @property
     def wall_s(self) -> tuple[float, float] | None:
         """Seconds, least and most; None where trainings have no budget of trials."""
-        if self.to_train and (self.budget is None or self.unit != "trials"):
+        if self.to_train and self.unit != "trials":
             return None
-        training = self.to_train * (self.budget or 0)
+        training = self.to_train * self.budget
         pace = self.trial_cpu_s / self.jobs
         return (training + self.tests_least) * pace, (training + self.tests_most) * pace
 
@@ -63,7 +62,7 @@ class Forecast:
         """Return it as JSON values."""
         ends = self.wall_s
         return {
-            "trainings": [{"id": id, "cell": cell, "done": done} for id, cell, done in self.trainings],
+            "trainings": [{"id": id, "key": key, "done": done} for id, key, done in self.trainings],
             "to_train": self.to_train,
             "budget": self.budget,
             "unit": self.unit,
@@ -74,33 +73,26 @@ class Forecast:
         }
 
 
-def forecast(config: CampaignConfig, cells: CellStore, jobs: int) -> Forecast:
+def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int) -> Forecast:
     """Return what a campaign will cost here; runs a few trials to measure the pace."""
     plan = learners(config)
-    first = roots(config)
+    first = warm_starts(config)
     trainings = tuple(
-        (learner.id, cell, cells.has(cell)) for learner in [*first, *plan] for cell in [learner.cell(config)]
+        (learner.id, key, cache.file(key) is not None) for learner in [*first, *plan] for key in [learner.key(config)]
     )
     tested = len(plan) + sum(learner.candidate.costs for learner in plan)
     conditions = len(config.elsewhere) * len(config.candidates) * len(config.utilities)
     elsewhere = sum(each.pairs for each in config.elsewhere) * len(config.candidates) * len(config.utilities)
     repeated = config.where.networks * config.where.seeds * len(config.candidates) if config.where else 0
     validation = len(plan) * config.validation.networks
-    budget, unit = _budget(config)
     return Forecast(
         trainings,
-        budget,
-        unit,
+        *config.trainer.budget,
         tested * config.test.at_least + conditions * config.test.block + repeated + validation,
         tested * config.test.pairs + elsewhere + repeated + 5 * validation,
         _trial_cpu_s(config),
         min(jobs, len(os.sched_getaffinity(0))),
     )
-
-
-def _budget(config: CampaignConfig) -> tuple[int | None, str]:
-    trainer = config.trainer
-    return (trainer.steps, "decisions") if isinstance(trainer, DrlConfig) else (trainer.budget_trials, "trials")
 
 
 def _trial_cpu_s(config: CampaignConfig) -> float:

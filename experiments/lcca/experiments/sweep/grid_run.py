@@ -29,7 +29,7 @@ def sweep_grid(
     jobs: int,
     resume: bool,
     place: str = "local",
-    cells: Path | None = None,
+    cache: Path | None = None,
     trainings: int = 1,
     say: Callable[[str], None] = lambda text: None,
 ) -> GridResult:
@@ -41,7 +41,7 @@ def sweep_grid(
         jobs: as in `sweep`, like the others.
         resume: go on with what is there.
         place: where trials run.
-        cells: a folder of finished trainings.
+        cache: a folder of finished trainings.
         trainings: how many policies learn at once.
         say: told which point begins.
 
@@ -52,7 +52,7 @@ def sweep_grid(
     for number, point in enumerate(grid.points, 1):
         say(f"point {number} of {len(grid.points)}: {point.name}")
         found = sweep(
-            point.config, path / point.name, jobs=jobs, resume=resume, place=place, cells=cells, trainings=trainings
+            point.config, path / point.name, jobs=jobs, resume=resume, place=place, cache=cache, trainings=trainings
         )
         rows.append(_row(point, found.summary))
     content = {"format": 1, "grid": grid.name, "hash": grid.hash, "points": rows}

@@ -15,13 +15,13 @@ from lcca.evaluation.trials.executors import executor
 from lcca.evaluation.trials.running import network_rows
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.plan import learners, roots
+from lcca.experiments.campaign.plan import learners, warm_starts
 from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import COMPLETE, RunFolder, read_json
 from lcca.experiments.runs.progress import Reporter, Task
 from lcca.experiments.runs.remaining import more_pairs
-from lcca.experiments.sweep.cache import CellStore
+from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.generalisation import run_generalisation
 from lcca.experiments.sweep.groups import Group, groups
 from lcca.experiments.sweep.ns3_check import ns3_of
@@ -53,7 +53,7 @@ def sweep(
     resume: bool,
     quiet: bool = False,
     place: str = "local",
-    cells: Path | None = None,
+    cache: Path | None = None,
     trainings: int = 1,
 ) -> Result:
     """Run a campaign to its end, going on from whatever its folder holds.
@@ -65,7 +65,7 @@ def sweep(
         resume: go on with a run that is there.
         quiet: say nothing.
         place: where trials run, an executor's name; never changes a result.
-        cells: a folder of finished trainings, used and added to; None trains everything here.
+        cache: a folder of finished trainings, used and added to; None trains everything here.
         trainings: how many policies learn at once, each on one thread; 1 gives each in turn all the jobs.
 
     Raises:
@@ -77,7 +77,7 @@ def sweep(
         if folder.complete:
             return _finished(folder, reporter)
         with executor(place, jobs) as runner:
-            return _run(folder, engine_of(config, jobs, runner), reporter, CellStore(cells), trainings)
+            return _run(folder, engine_of(config, jobs, runner), reporter, TrainingCache(cache), trainings)
     finally:
         reporter.close()
         folder.close()
@@ -89,21 +89,21 @@ def _finished(folder: RunFolder, reporter: Reporter) -> Result:
     return Result(folder.path, read_json(folder.path / "summary.json", mend))
 
 
-def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cells: CellStore, trainings: int) -> Result:
+def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cache: TrainingCache, trainings: int) -> Result:
     config, costs = folder.config, Costs(folder)
     if config.validation.ns3:
         installed()  # or say so before hours of training
     plan = learners(config)
     reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
     folder.set_state("training")
-    first = roots(config)
+    first = warm_starts(config)
     if trainings > 1:
         for part in filter(None, (first, plan)):
-            train_side_by_side(folder, part, costs, reporter, cells, trainings)
-    for root in first:
-        train(folder, root, engine, costs, reporter, " (what all go on from)", cells)
+            train_side_by_side(folder, part, costs, reporter, cache, trainings)
+    for start in first:
+        train(folder, start, engine, costs, reporter, " (what all go on from)", cache)
     curves = [
-        learning_rows(learner, train(folder, learner, engine, costs, reporter, f" ({i} of {len(plan)})", cells))
+        learning_rows(learner, train(folder, learner, engine, costs, reporter, f" ({i} of {len(plan)})", cache))
         for i, learner in enumerate(plan, 1)
     ]
     write_parquet(folder, "learning.parquet", pd.concat(curves, ignore_index=True))

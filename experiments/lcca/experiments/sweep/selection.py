@@ -11,15 +11,15 @@ import pandas as pd
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.plan import Learner, policy_folder
+from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.ns3_check import ns3_of, score_checkpoints
+from lcca.experiments.sweep.rounds import Rounds
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
 
@@ -31,68 +31,65 @@ class Chosen:
     Attributes:
         learner: the training.
         checkpoint: file name of the round, as in ``round-02.json``.
-        table: the policy.
+        policy: as it was learnt.
         validation_score_bits: its mean score on the validation networks, in the fast engine.
     """
 
     learner: Learner
     checkpoint: str
-    table: RuleTable | MlpPolicy
+    policy: Policy
     validation_score_bits: float
 
     @property
     def rules(self) -> int:
-        """How many rules it has; 0 for a network."""
-        return len(self.table) if isinstance(self.table, RuleTable) else 0
+        """How many rules it has; 0 for what is no table."""
+        return len(self.policy) if isinstance(self.policy, RuleTable) else 0
 
     @property
     def free(self) -> Policy:
         """The policy as simulators run it, with the bytes of its header free."""
-        return self.learner.candidate.equip(self.table)
+        return self.learner.candidate.equip(self.policy)
 
     @property
     def charged(self) -> Policy:
         """The policy as simulators run it, with the bytes of its header charged."""
-        return self.learner.candidate.equip(self.table, charged=True)
+        return self.learner.candidate.equip(self.policy, charged=True)
 
 
 def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) -> Chosen:
     """Run all checkpoints of a training on the validation networks; write the best one to policies/<id>.json."""
-    files = sorted(policy_folder(folder.path, learner).glob("round-*.json"))
-    mend = f"remove {folder.path / 'training' / learner.id}.json and resume to train it again"
-    if not files:
-        raise InputError(f"{policy_folder(folder.path, learner)}: its checkpoints are gone; {mend}")
+    rounds = Rounds(folder.path, learner)
+    files = rounds.files()
     store = TrialStore(folder.path / "trials")
     part = f"validation-{learner.id}"
     if not store.has(part):
         with costs.phase("validation") as cost:
-            rows = _validate(folder.config, learner, engine, files)
+            rows = _validate(folder.config, rounds, engine)
             rows["phase"] = "validation"
             store.add(part, rows)
             cost.trials += len(rows)
             cost.packets += int(rows["packets_delivered"].sum())
     scores = store.read(part).groupby("policy")["score_bits"].mean()
     if set(scores.index) != {_checkpoint_id(learner, f) for f in files}:
-        raise InputError(f"{policy_folder(folder.path, learner)}: not the checkpoints that were validated; {mend}")
+        raise InputError(f"{rounds.folder}: not the checkpoints that were validated; {rounds.advice}")
     ranked = sorted(files, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name), reverse=True)
     wanted = folder.config.validation.ns3
     if wanted is not None and wanted.pick == "ns3":
-        best = _best_in_ns3(folder, learner, engine, costs, ranked[: wanted.finalists])
+        best = _best_in_ns3(folder, rounds, engine, costs, ranked[: wanted.finalists])
     else:
         best = ranked[0]
-    kept = policyfile.read(best)
-    if not isinstance(kept.policy, RuleTable | MlpPolicy):
-        raise InputError(f"{best}: not a trained policy; delete the run's policies/ and training/ and resume")
+    kept = rounds.read(best)
     policyfile.write(folder.path / "policies" / f"{learner.id}.json", kept)
     return Chosen(learner, best.name, kept.policy, float(np.float64(scores[_checkpoint_id(learner, best)])))
 
 
-def _best_in_ns3(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs, finalists: list[Path]) -> Path:
+def _best_in_ns3(folder: RunFolder, rounds: Rounds, engine: Engine, costs: Costs, finalists: list[Path]) -> Path:
     """Return the checkpoint with the best mean score in ns-3."""
+    learner = rounds.learner
     store, part = TrialStore(folder.path / "trials"), f"validation-ns3-{learner.id}"
     if not store.has(part):
         with costs.phase("ns3") as cost:
-            checkpoints = _policies(learner, finalists)
+            checkpoints = _policies(rounds, finalists)
             rows = score_checkpoints(folder.config, learner, ns3_of(folder.config, engine), checkpoints)
             store.add(part, rows.assign(phase="validation-ns3"))
             cost.trials += len(rows)
@@ -101,14 +98,16 @@ def _best_in_ns3(folder: RunFolder, learner: Learner, engine: Engine, costs: Cos
     return max(finalists, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name))
 
 
-def _validate(config: CampaignConfig, learner: Learner, engine: Engine, files: list[Path]) -> pd.DataFrame:
+def _validate(config: CampaignConfig, rounds: Rounds, engine: Engine) -> pd.DataFrame:
     seed = derive(config.seed, "validation")
     networks = config.networks.draw(seed, config.validation.networks)
-    return run_trials(engine, _policies(learner, files), networks, [seed], learner.utility, keep_delays=False)
+    policies = _policies(rounds, rounds.files())
+    return run_trials(engine, policies, networks, [seed], rounds.learner.utility, keep_delays=False)
 
 
-def _policies(learner: Learner, files: list[Path]) -> dict[str, Policy]:
-    return {_checkpoint_id(learner, f): learner.candidate.equip(policyfile.read(f).policy) for f in files}
+def _policies(rounds: Rounds, files: list[Path]) -> dict[str, Policy]:
+    learner = rounds.learner
+    return {_checkpoint_id(learner, f): learner.candidate.equip(rounds.read(f).policy) for f in files}
 
 
 def _checkpoint_id(learner: Learner, file: Path) -> str:

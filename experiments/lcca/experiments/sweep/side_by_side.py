@@ -11,7 +11,7 @@ from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.costs import Cost, Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.progress import Reporter
-from lcca.experiments.sweep.cache import CellStore
+from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.training import engine_of, train
 from lcca.gym_envs.processes.workers import Failure, run_all
 from lcca.inputs.errors import InputError
@@ -24,7 +24,7 @@ class _Work:
     config: CampaignConfig
     path: Path
     learner: Learner
-    cells: Path | None
+    cache: Path | None
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class _Done:
 
 
 def train_side_by_side(
-    folder: RunFolder, plan: Sequence[Learner], costs: Costs, reporter: Reporter, cells: CellStore, processes: int
+    folder: RunFolder, plan: Sequence[Learner], costs: Costs, reporter: Reporter, cache: TrainingCache, processes: int
 ) -> None:
     """Train all policies of a plan, so many at once; each goes on from its checkpoint.
 
     Raises:
         InputError: trainings failed; the message names them and why. The others are done.
     """
-    work = [_Work(folder.config, folder.path, learner, cells.root) for learner in plan]
+    work = [_Work(folder.config, folder.path, learner, cache.folder) for learner in plan]
     failed = []
     title = f"training {len(plan)} policies, {min(processes, len(plan))} at once"
     with reporter.task(title, total=len(plan)) as task:
@@ -65,5 +65,5 @@ def train_side_by_side(
 def _train(work: _Work) -> _Done:
     folder, costs = RunFolder(work.path, work.config), Costs(None)
     reporter = Reporter(quiet=True)
-    last = train(folder, work.learner, engine_of(work.config, 1), costs, reporter, cells=CellStore(work.cells))[-1]
+    last = train(folder, work.learner, engine_of(work.config, 1), costs, reporter, cache=TrainingCache(work.cache))[-1]
     return _Done(costs.total("training"), last.rules, last.score_bits, last.trials)

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pandas as pd
 
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.plan import Learner, policy_folder
+from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.version import version
-from lcca.experiments.sweep.cache import CellStore
+from lcca.experiments.sweep.cache import Finished, TrainingCache
+from lcca.experiments.sweep.rounds import Rounds
+from lcca.inputs.checked import read_checked, write_checked
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Runner, run_here
-from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.files.policyfile import PolicyFile
-from lcca.remy_plus.policies.mlp import MlpPolicy
-from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.files.policyfile import PolicyFile, loads
+from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.headers.stamping import described
-from lcca.trainers.drl import DrlConfig, DrlTrainer
-from lcca.trainers.rplus import RplusConfig, RplusTrainer
-from lcca.trainers.rplus.state import LearningRow, SearchState
-from lcca.trainers.rplus.trainer import Start, Task
+from lcca.trainers.base import LearningRow, Trainer, WarmStart
+from lcca.trainers.registry import trainer_class
 
-NO_CELLS = CellStore(None)
-
-Keeper = Callable[[int, RuleTable | MlpPolicy], None]
+NO_CACHE = TrainingCache(None)
 
 
 def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> Engine:
@@ -43,91 +40,89 @@ def train(
     costs: Costs,
     reporter: Reporter,
     place: str = "",
-    cells: CellStore = NO_CELLS,
-) -> list[LearningRow]:
+    cache: TrainingCache = NO_CACHE,
+) -> Sequence[LearningRow]:
     """Train one policy to the end, going on from its checkpoint, and return its learning curve.
 
-    Each round's table is written to ``policies/<id>/round-<k>.json``. `place` follows the learner's name on the screen.
-    A training that `cells` has is not done again; one that was finished is kept there.
-    """
-    config = folder.config
-    rounds = policy_folder(folder.path, learner)
-    title = f"training {learner.id}{place}"
-
-    header = None if learner.candidate.header is None else described(learner.candidate.header)
-
-    def keep(round_: int, table: RuleTable | MlpPolicy) -> None:
-        file = PolicyFile(
-            table,
-            signal_set=learner.signals.name,
-            header=header,
-            provenance=provenance(config, learner) | {"round": round_ + 1},
-        )
-        rounds.mkdir(parents=True, exist_ok=True)
-        policyfile.write(rounds / f"round-{round_ + 1:02d}.json", file)
-
-    checkpoint = folder.path / "training" / f"{learner.id}.json"
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    cell = learner.cell(config)
-    if not checkpoint.exists() and cells.take(cell, checkpoint, rounds, lambda: _own(rounds, config, learner)):
-        reporter.say(f"{title}: done before, taken from {cells.root}/{cell}")
-    opening = (cells.root or checkpoint.parent / "openings") / f"{learner.opening(config)}.json"
-    opening.parent.mkdir(parents=True, exist_ok=True)
-    task = replace(learner.task(config), start=_start(folder, learner))
-    trainer = trainer_of(config, task, engine, checkpoint, keep, opening)
-    if not trainer.done:
-        _train_to_end(trainer, title, config, costs, reporter)
-    cells.keep(cell, checkpoint, rounds)
-    return trainer.state.learning
-
-
-def _start(folder: RunFolder, learner: Learner) -> Start | None:
-    """Return the rules that a training goes on from, which are trained already."""
-    root = learner.root_of(folder.config)
-    if root is None:
-        return None
-    state = SearchState.load(folder.path / "training" / f"{root.id}.json", root.cell(folder.config))
-    return Start(state.table, state.step)
-
-
-def trainer_of(
-    config: CampaignConfig, task: Task, engine: Engine, checkpoint: Path, keep: Keeper, opening: Path
-) -> RplusTrainer | DrlTrainer:
-    """Return the trainer that a campaign's file names; `opening` is what searches on different signals share.
+    Each round's policy is written to ``policies/<id>/round-<k>.json``. `place` follows the learner's name on the
+    screen. A training that the cache has is not done again; one that was finished is kept there.
 
     Raises:
-        InputError: a checkpoint of another training, or an extra that is not installed.
+        InputError: a checkpoint or a policy file is lost, damaged or of another training, or an extra is missing.
     """
-    if isinstance(config.trainer, DrlConfig):
-        return DrlTrainer(task, config.trainer, engine, checkpoint, keep=keep)
-    return RplusTrainer(task, config.trainer, engine, checkpoint, keep=keep, opening=opening)
+    config, rounds, title = folder.config, Rounds(folder.path, learner), f"training {learner.id}{place}"
+    key = learner.key(config)
+    rounds.checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    if not rounds.checkpoint.exists() and (found := cache.take(key, reporter.say)) is not None:
+        _take_over(found, rounds, config)
+        reporter.say(f"{title}: done before, taken from {cache.file(key)}")
+    trainer = _trainer(folder, learner, engine, cache.folder)
+    if not trainer.done:
+        _train_to_end(trainer, title, config, costs, reporter)
+    cache.keep(key, _finished(trainer, rounds))
+    return trainer.learning
 
 
-def _train_to_end(
-    trainer: RplusTrainer | DrlTrainer, title: str, config: CampaignConfig, costs: Costs, reporter: Reporter
-) -> None:
-    with reporter.task(title, total=_total(config)) as task:
+def _trainer(folder: RunFolder, learner: Learner, engine: Engine, shared: Path | None = None) -> Trainer:
+    """Return a learner's trainer as it stands; `shared` is the folder of what trainings have in common."""
+    config, rounds = folder.config, Rounds(folder.path, learner)
+
+    def keep(round_: int, policy: Policy) -> None:
+        rounds.write(rounds.file(round_), _policy_file(policy, learner, config, round_ + 1))
+
+    shared = (shared or rounds.checkpoint.parent / "shared") / f"{learner.shared_key(config)}.json"
+    shared.parent.mkdir(parents=True, exist_ok=True)
+    task = replace(learner.task(config), warm_start=_warm_start(folder, learner, engine))
+    return trainer_class(config.trainer)(task, config.trainer, engine, rounds.checkpoint, keep, shared)
+
+
+def _warm_start(folder: RunFolder, learner: Learner, engine: Engine) -> WarmStart | None:
+    """Return what a training goes on from, which is trained already."""
+    first = learner.warm_start(folder.config)
+    if first is None:
+        return None
+    trained = _trainer(folder, first, engine)
+    if not trained.done:
+        raise InputError(f"{Rounds(folder.path, first).checkpoint}: not trained to its end; resume to do that first")
+    return WarmStart(trained.policy, trained.learning[-1].step)
+
+
+def _take_over(found: Finished, rounds: Rounds, config: CampaignConfig) -> None:
+    """Write a cached training into a run, under the run's own provenance: it is what the run would have trained."""
+    for name, text in found.rounds.items():
+        kept = loads(text)
+        own = provenance(config, rounds.learner) | {"round": kept.provenance["round"]}
+        rounds.write(rounds.folder / name, replace(kept, signal_set=rounds.learner.signals.name, provenance=own))
+    write_checked(rounds.checkpoint, found.checkpoint.encode())  # last: with it the training counts as finished
+
+
+def _finished(trainer: Trainer, rounds: Rounds) -> Finished:
+    """Return a training that is done; checks that all its files are whole."""
+    files = [rounds.file(round_) for round_ in sorted({row.round for row in trainer.learning})]
+    checkpoint = read_checked(rounds.checkpoint, "remove it to train anew").decode()
+    return Finished(checkpoint, {file.name: rounds.text(file) for file in files})
+
+
+def _train_to_end(trainer: Trainer, title: str, config: CampaignConfig, costs: Costs, reporter: Reporter) -> None:
+    with reporter.task(title, total=float(config.trainer.budget.amount)) as task:
         while not trainer.done:
             with costs.phase("training") as cost:
-                trials, packets = trainer.state.trials, trainer.state.packets
+                trials, packets = _spent(trainer)
                 trainer.step()
-                cost.trials += trainer.state.trials - trials
-                cost.packets += trainer.state.packets - packets
-            row = trainer.state.learning[-1]
-            task.update(_done(config, row), _note(row))
-    reporter.say(f"{title}: {_note(trainer.state.learning[-1])}: done")
+                cost.trials += _spent(trainer)[0] - trials
+                cost.packets += _spent(trainer)[1] - packets
+            task.update(float(trainer.used), _note(trainer.learning[-1]))
+    reporter.say(f"{title}: {_note(trainer.learning[-1])}: done")
 
 
-def _own(rounds: Path, config: CampaignConfig, learner: Learner) -> None:
-    """Write this campaign into the provenance of checkpoints: they are what it would have trained."""
-    for file in sorted(rounds.glob("round-*.json")):
-        kept = policyfile.read(file)
-        own = replace(
-            kept,
-            signal_set=learner.signals.name,
-            provenance=provenance(config, learner) | {"round": kept.provenance["round"]},
-        )
-        policyfile.write(file, own)
+def _spent(trainer: Trainer) -> tuple[int, int]:
+    return (trainer.learning[-1].trials, trainer.learning[-1].packets) if trainer.learning else (0, 0)
+
+
+def _policy_file(policy: Policy, learner: Learner, config: CampaignConfig, round_: int) -> PolicyFile:
+    header = None if learner.candidate.header is None else described(learner.candidate.header)
+    own = provenance(config, learner) | {"round": round_}
+    return PolicyFile(policy, signal_set=learner.signals.name, header=header, provenance=own)
 
 
 def provenance(config: CampaignConfig, learner: Learner) -> dict[str, object]:
@@ -138,12 +133,11 @@ def provenance(config: CampaignConfig, learner: Learner) -> dict[str, object]:
         "seed": config.seed,
         "training_seed": learner.training_seed,
         "utility": learner.utility.name,
-        "trainer": config.trainer.kind,
         "version": version(),
-    } | ({"mode": config.trainer.mode} if isinstance(config.trainer, RplusConfig) else {})
+    } | config.trainer.provenance
 
 
-def learning_rows(learner: Learner, rows: list[LearningRow]) -> pd.DataFrame:
+def learning_rows(learner: Learner, rows: Sequence[LearningRow]) -> pd.DataFrame:
     """Return a training's rows of the learning table."""
     table = pd.DataFrame([asdict(row) for row in rows])
     table.insert(0, "policy_base", learner.id)
@@ -151,20 +145,6 @@ def learning_rows(learner: Learner, rows: list[LearningRow]) -> pd.DataFrame:
     table.insert(2, "utility", learner.utility.name)
     table.insert(3, "training_seed", learner.training_seed)
     return table
-
-
-def _budget(config: CampaignConfig) -> int | None:
-    return config.trainer.budget_trials if isinstance(config.trainer, RplusConfig) else None
-
-
-def _total(config: CampaignConfig) -> float:
-    return float(_budget(config) or config.trainer.rounds)
-
-
-def _done(config: CampaignConfig, row: LearningRow) -> float:
-    if _budget(config):
-        return float(row.trials)
-    return float(row.round + (row.kind not in ("improve", "split")))
 
 
 def _note(row: LearningRow) -> str:

@@ -1,10 +1,4 @@
-"""Deep reinforcement: PPO, SAC and recurrent PPO on every competing flow of many networks.
+"""Deep reinforcement learning: PPO, SAC and recurrent PPO on every competing flow of many networks.
 
-Needs `pip install 'lcca[drl]'`.
-Configurations and the trainer can be had without the extra; `DrlTrainer.step` needs it, and says so.
+Needs `pip install 'lcca[drl]'`. Configurations can be read without it; a training that begins says what is missing.
 """
-
-from lcca.trainers.drl.config import AnyDrlConfig, DrlConfig, PpoConfig, RecurrentPpoConfig, SacConfig
-from lcca.trainers.drl.trainer import DrlTrainer
-
-__all__ = ["AnyDrlConfig", "DrlConfig", "DrlTrainer", "PpoConfig", "RecurrentPpoConfig", "SacConfig"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,12 @@ from lcca.gym_envs.batch.rewards import Kind, Reward
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.remy_plus.policies.agents import Agent, Decisions, RateSteering, Steering, TableSteering, WindowSteering
+from lcca.trainers.base import Budget, TrainerConfig
 from lcca.trainers.drl.presets import PRESETS, with_preset
 
 Floats = NDArray[np.float32]
 Share: TypeAlias = Annotated[float, Key(ge=0, le=1)]
+LIBRARIES = {"torch": "torch", "stable_baselines3": "stable-baselines3", "gymnasium": "gymnasium"}
 Width: TypeAlias = Annotated[int, Key(ge=1, le=4096)]
 
 
@@ -84,11 +87,11 @@ class RewardConfig(Model):
         return Reward(self.kind, throughput_weight, delay_weight, self.interval, self.aurora_second)
 
 
-class LessonConfig(Model):
+class StageConfig(Model):
     """One part of a curriculum: until this share of all steps, the networks with these parameters.
 
     Attributes:
-        until: share of all steps; the last lesson's is 1.
+        until: share of all steps; that of the last stage is 1.
         networks: parameters of the network space in place of the campaign's, as in ``{senders: 1}``; what is not
             named stays as it is.
     """
@@ -97,10 +100,12 @@ class LessonConfig(Model):
     networks: dict[str, Any] = Key(default_factory=dict)
 
 
-class DrlConfig(Model):
+class DrlConfig(TrainerConfig):
     """What all trainers by reinforcement have in common.
 
     Attributes:
+        algorithm: ``module:Class`` of the `lcca.trainers.drl.algorithm.Algorithm`.
+        libraries: modules that it needs, and the packages that have them.
         preset: values for what is not named: ``aurora``, the set-up of Jay et al. (ICML 2019).
         steps: decisions to learn from, of all flows together.
         rounds: checkpoints; each is a policy file, of which the campaign's validation picks one.
@@ -129,6 +134,10 @@ class DrlConfig(Model):
         tensorboard: whether to write logs for TensorBoard beside the checkpoint, where that is installed.
     """
 
+    trainer: ClassVar[str] = "lcca.trainers.drl.trainer:DrlTrainer"
+    algorithm: ClassVar[str]
+    libraries: ClassVar[Mapping[str, str]] = LIBRARIES
+
     preset: Literal["aurora"] | None = None
     steps: Annotated[int, Key(ge=1000)] = 2_000_000
     rounds: Annotated[int, Key(ge=1)] = 10
@@ -148,7 +157,7 @@ class DrlConfig(Model):
     anneal: bool = True
     discount: Annotated[float, Key(ge=0, lt=1)] = 0.98
     discount_per: Literal["base-delay", "decision"] = "base-delay"
-    curriculum: tuple[LessonConfig, ...] = ()
+    curriculum: tuple[StageConfig, ...] = ()
     scores: Annotated[int, Key(ge=1)] = 100
     tensorboard: bool = True
 
@@ -161,11 +170,11 @@ class DrlConfig(Model):
 
     @field_validator("curriculum")
     @classmethod
-    def _in_order(cls, lessons: tuple[LessonConfig, ...]) -> tuple[LessonConfig, ...]:
-        ends = [lesson.until for lesson in lessons]
+    def _in_order(cls, stages: tuple[StageConfig, ...]) -> tuple[StageConfig, ...]:
+        ends = [stage.until for stage in stages]
         if ends and (ends[-1] != 1 or any(a >= b for a, b in pairwise(ends))):
             raise ValueError(f"`until` must rise, and end with 1, got {ends}")
-        return lessons
+        return stages
 
     @model_validator(mode="after")
     def _agent_is_possible(self) -> DrlConfig:
@@ -174,6 +183,11 @@ class DrlConfig(Model):
         except InputError as error:
             raise ValueError(str(error)) from error
         return self
+
+    @property
+    def budget(self) -> Budget:
+        """Decisions of all flows together."""
+        return Budget(self.steps, "decisions")
 
     def discounts(self, elapsed: Floats) -> Floats:
         """Return (n,) γ over decisions that took (n,) base delays."""
@@ -204,6 +218,8 @@ class PpoConfig(DrlConfig):
         normalise: advantages are centred and scaled within each ``network``, or over the whole ``batch``.
     """
 
+    algorithm: ClassVar[str] = "lcca.trainers.drl.ppo:Ppo"
+
     kind: Literal["ppo"] = "ppo"
     rollout: Annotated[int, Key(ge=64)] = 32_768
     batch: Annotated[int, Key(ge=8)] = 4096
@@ -224,6 +240,9 @@ class RecurrentPpoConfig(PpoConfig):
         cells: of the policy's memory, and of the critic's.
     """
 
+    algorithm: ClassVar[str] = "lcca.trainers.drl.recurrent:RecurrentPpo"
+    libraries: ClassVar[Mapping[str, str]] = LIBRARIES | {"sb3_contrib": "sb3-contrib"}
+
     kind: Literal["recurrent-ppo"] = "recurrent-ppo"  # type: ignore[assignment]
     cells: Annotated[int, Key(ge=1, le=1024)] = 32
     hidden: Annotated[tuple[Width, ...], Key(max_length=8)] = (32,)
@@ -241,6 +260,8 @@ class SacConfig(DrlConfig):
         entropy: weight of the entropy; ``auto`` holds the entropy at minus the action's numbers.
     """
 
+    algorithm: ClassVar[str] = "lcca.trainers.drl.sac:Sac"
+
     kind: Literal["sac"] = "sac"
     buffer: Annotated[int, Key(ge=1000)] = 300_000
     batch: Annotated[int, Key(ge=8)] = 512
@@ -256,6 +277,3 @@ class SacConfig(DrlConfig):
         if isinstance(value, TableConfig):
             raise ValueError("sac says numbers, not the index of an action: use window or rate, or kind: ppo")
         return value
-
-
-AnyDrlConfig: TypeAlias = PpoConfig | RecurrentPpoConfig | SacConfig

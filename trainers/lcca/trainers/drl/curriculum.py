@@ -8,8 +8,8 @@ from lcca.gym_envs.batch.agent_slots import Lanes, Rules
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.agents import Agent
+from lcca.trainers.base import NETWORKS_PER_STEP, Task
 from lcca.trainers.drl.config import DrlConfig
-from lcca.trainers.rplus.trainer import NETWORKS_PER_STEP, Task
 
 POOL = 1024
 """Networks that are drawn for a round; each game plays one after another of those with as many senders as its first."""
@@ -19,9 +19,9 @@ def space_at(space: NetworkSpace, config: DrlConfig, share: float) -> NetworkSpa
     """Return the networks to learn on when this share of all steps is done.
 
     Raises:
-        InputError: a lesson names a parameter that networks do not have, or impossible values.
+        InputError: a stage names a parameter that networks do not have, or impossible values.
     """
-    changes = next((lesson.networks for lesson in config.curriculum if share < lesson.until), {})
+    changes = next((stage.networks for stage in config.curriculum if share < stage.until), {})
     alone = {"senders": 1} if config.flows == "one" else {}
     if not changes and not alone:
         return space

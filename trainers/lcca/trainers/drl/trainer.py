@@ -7,9 +7,9 @@ from its last whole round with the same bits as an unbroken one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from lcca.evaluation.trials.running import run_trials
@@ -17,21 +17,15 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.mlp import MlpPolicy
-from lcca.trainers.drl.config import DrlConfig, PpoConfig, RecurrentPpoConfig, SacConfig
+from lcca.trainers.base import NETWORKS_PER_STEP, Keeper, LearningRow, Task
+from lcca.trainers.drl.config import DrlConfig
 from lcca.trainers.drl.curriculum import lanes_of
 from lcca.trainers.drl.state import TrainingState
-from lcca.trainers.rplus.state import LearningRow
-from lcca.trainers.rplus.trainer import NETWORKS_PER_STEP, Task
 
 if TYPE_CHECKING:
     from stable_baselines3.common.logger import Logger
 
     from lcca.trainers.drl.algorithm import Algorithm
-
-Watcher = Callable[[LearningRow], None]
-Keeper = Callable[[int, MlpPolicy], None]
-
-PACKAGES = {"torch": "torch", "stable_baselines3": "stable-baselines3", "gymnasium": "gymnasium"}
 
 
 def require_drl(config: DrlConfig) -> None:
@@ -40,27 +34,13 @@ def require_drl(config: DrlConfig) -> None:
     Raises:
         MissingPackage: it is not; the message says how to install it.
     """
-    needed = PACKAGES | ({"sb3_contrib": "sb3-contrib"} if isinstance(config, RecurrentPpoConfig) else {})
-    for module, package in needed.items():
+    for module, package in config.libraries.items():
         if find_spec(module) is None:
             raise missing(package, "trainers by reinforcement")
 
 
 class DrlTrainer:
-    """A training that checkpoints after every round; the shape is that of `lcca.trainers.rplus.RplusTrainer`.
-
-    Args:
-        task: what to learn.
-        config: how.
-        engine: its duration, model and threads; the number of threads changes no result.
-        checkpoint: file of the training's state; a training that finds one goes on from there.
-        watch: called after every round with what it brought.
-        keep: called with (round, policy) after every round; may be called again for a round after a kill.
-
-    Raises:
-        InputError: a checkpoint of another training, or a task with a header, which environments do not have.
-        MissingPackage: the extra `drl` is not installed.
-    """
+    """A training whose steps are its rounds; see `lcca.trainers.base.Trainer`."""
 
     def __init__(
         self,
@@ -68,16 +48,15 @@ class DrlTrainer:
         config: DrlConfig,
         engine: Engine,
         checkpoint: Path | None = None,
-        watch: Watcher = lambda row: None,
         keep: Keeper = lambda round_, policy: None,
+        shared: Path | None = None,
     ) -> None:
-        if task.header is not None:
-            raise InputError(f"trainer.kind: {kind_of(config)} has no headers to learn with; use rplus, or signal_sets")
+        if task.header is not None or task.warm_start is not None:
+            raise InputError(f"trainer.kind: {config.kind} has neither headers nor warm starts; use rplus")
         self.task = task
         self.config = config
         self.engine = engine
         self.checkpoint = checkpoint
-        self.watch = watch
         self.keep = keep
         self.agent = config.agent(task.signals)
         self.state = self._begin()
@@ -95,10 +74,19 @@ class DrlTrainer:
         """Whether the training has ended."""
         return self.state.round >= self.config.rounds
 
-    def run(self) -> MlpPolicy:
-        """Train to the end and return the last round's policy."""
-        while not self.done:
-            self.step()
+    @property
+    def used(self) -> int:
+        """Decisions that were learnt from."""
+        return self.state.decisions
+
+    @property
+    def learning(self) -> list[LearningRow]:
+        """One row per round."""
+        return self.state.learning
+
+    @property
+    def policy(self) -> MlpPolicy:
+        """What is learnt so far, without noise."""
         return self.algorithm.policy()
 
     @property
@@ -126,15 +114,12 @@ class DrlTrainer:
         state.trials += lanes.trials + config.scores
         state.packets += lanes.packets + packets
         state.cpu_s += time.process_time() - began
-        row = LearningRow(
-            state.round, round_, kind_of(config), 0, score, state.trials, state.packets, round(state.cpu_s, 3)
-        )
-        state.learning.append(row)
+        cost = (state.trials, state.packets, round(state.cpu_s, 3))
+        state.learning.append(LearningRow(state.round, round_, config.kind, 0, score, *cost))
         state.learner = packed(algorithm.state())
         self.keep(round_, policy)
         if self.checkpoint is not None:
             state.save(self.checkpoint, self.task.identity)
-        self.watch(row)
 
     def _score(self, policy: MlpPolicy, round_: int) -> tuple[float, int]:
         """Return the policy's mean score on networks that nothing is learnt from, and the packets that this took."""
@@ -150,7 +135,7 @@ class DrlTrainer:
 
         seed = derived_seed(self.task.seed, "weights")
         with seeded(seed):
-            algorithm = made(self.config, self, seed)
+            algorithm: Algorithm = resolve_name(self.config.algorithm)(self.config, self.agent, seed, self.logger())
         if self.state.learner:
             algorithm.load(unpacked(self.state.learner))
         return algorithm
@@ -162,25 +147,3 @@ class DrlTrainer:
         if not self.config.tensorboard or self.checkpoint is None or find_spec("tensorboard") is None:
             return Logger(None, [])
         return configure(str(self.checkpoint.parent / "tensorboard" / self.checkpoint.stem), ["tensorboard"])
-
-
-def made(config: DrlConfig, trainer: DrlTrainer, seed: int) -> Algorithm:
-    """Return the algorithm that a configuration means."""
-    if isinstance(config, RecurrentPpoConfig):
-        from lcca.trainers.drl.recurrent import RecurrentPpo
-
-        return RecurrentPpo(config, trainer.agent, seed, trainer.logger())
-    if isinstance(config, PpoConfig):
-        from lcca.trainers.drl.ppo import Ppo
-
-        return Ppo(config, trainer.agent, seed, trainer.logger())
-    if isinstance(config, SacConfig):
-        from lcca.trainers.drl.sac import Sac
-
-        return Sac(config, trainer.agent, seed, trainer.logger())
-    raise InputError(f"trainer: no algorithm for {type(config).__name__}")
-
-
-def kind_of(config: DrlConfig) -> str:
-    """Return the kind that a configuration file names."""
-    return str(getattr(config, "kind", "drl"))

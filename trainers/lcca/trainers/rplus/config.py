@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field as Key
 from pydantic import field_validator
 
 from lcca.inputs.model import Model
+from lcca.trainers.base import Budget, TrainerConfig
 from lcca.trainers.rplus.actions import FIELDS, Field
 
 
@@ -26,7 +27,7 @@ class RacingConfig(Model):
     fewest: Annotated[int, Key(ge=1)] = 2
 
 
-class RplusConfig(Model):
+class RplusConfig(TrainerConfig):
     """The R+ search (`kind: rplus`).
 
     Attributes:
@@ -40,6 +41,10 @@ class RplusConfig(Model):
         check_networks: fresh networks of the regression check at the end of a round; 0 leaves it out.
         budget_trials: ends the search after so many trials (at the end of a step); none by default.
     """
+
+    trainer: ClassVar[str] = "lcca.trainers.rplus.trainer:RplusTrainer"
+    warm_starts: ClassVar[bool] = True
+    headers: ClassVar[bool] = True
 
     kind: Literal["rplus"] = "rplus"
     mode: Literal["racing", "exact"] = "racing"
@@ -59,3 +64,13 @@ class RplusConfig(Model):
         if not value or len(set(value)) != len(value):
             raise ValueError(f"name at least one of {', '.join(FIELDS)}, each once")
         return value
+
+    @property
+    def budget(self) -> Budget:
+        """Trials, or rounds where trials are not limited."""
+        return super().budget if self.budget_trials is None else Budget(self.budget_trials, "trials")
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Kind and mode."""
+        return super().provenance | {"mode": self.mode}

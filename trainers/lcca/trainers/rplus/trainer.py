@@ -7,81 +7,37 @@ the same bits. Where R+ and this search differ is told in `docs/background/rplus
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
-from lcca.evaluation.trials.utility import Utility
+from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
 from lcca.remy_plus.policies.policy import with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, lifted, one_rule
-from lcca.remy_plus.stamping import Stamping
+from lcca.trainers.base import NETWORKS_PER_STEP, Keeper, LearningRow, Task, WarmStart
 from lcca.trainers.rplus.actions import Action, action_of, candidates
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.exact import best_exact
 from lcca.trainers.rplus.racing import best_racing
 from lcca.trainers.rplus.sample import CandidateScores, Effort, Sample
-from lcca.trainers.rplus.state import LearningRow, SearchState
-
-NETWORKS_PER_STEP = 1 << 20
-"""Network ids set aside for each step, so that no two steps share a network's random streams."""
+from lcca.trainers.rplus.state import SearchState
 
 CHECK_BLOCK = 50
 
-OPENING = "opening"
-"""Identity of a state that ends where the first split begins."""
-
-
-@dataclass(frozen=True)
-class Start:
-    """Rules to go on from, and the steps that were taken for them: their networks are not met again."""
-
-    table: RuleTable
-    step: int
-
-
-@dataclass(frozen=True)
-class Task:
-    """What to learn: for these signals, on this space, for this utility, from this training seed.
-
-    With a `start`, the search goes on from trained rules, and first cuts along the signals that are new.
-    `identity` names the task in its checkpoint: a checkpoint of another one is refused. With a `header`, its bytes are
-    charged as it says and its signals are all that is seen of the network.
-    """
-
-    identity: str
-    signals: tuple[str, ...]
-    space: NetworkSpace
-    utility: Utility
-    seed: int
-    header: Stamping | None = None
-    start: Start | None = None
-
-
-Watcher = Callable[[LearningRow], None]
-Keeper = Callable[[int, RuleTable], None]
+BEFORE_FIRST_SPLIT = "before the first split"
+"""Identity of a state that searches on other signals share."""
 
 
 class RplusTrainer:
-    """A search that checkpoints after every step.
+    """A search that checkpoints after every step; see `lcca.trainers.base.Trainer`.
 
-    Args:
-        task: what to learn.
-        config: how.
-        engine: runs the trials; its number of threads changes no result.
-        checkpoint: file of the search's state; a search that finds one goes on from there.
-        opening: file of the search up to its first split, which is the same whatever the signals are; a new search
-            begins there if it exists, and leaves it for others if it does not. It must belong to the same networks,
-            utility, seed and configuration.
-        watch: called after every step with what it brought.
-        keep: called with (round, table) after every round; may be called again for a round after a kill.
+    Before its first split a search is the same whatever its signals are: that is the state that tasks share.
     """
 
     def __init__(
@@ -90,32 +46,30 @@ class RplusTrainer:
         config: RplusConfig,
         engine: Engine,
         checkpoint: Path | None = None,
-        watch: Watcher = lambda row: None,
-        keep: Keeper = lambda round_, table: None,
-        opening: Path | None = None,
+        keep: Keeper = lambda round_, policy: None,
+        shared: Path | None = None,
     ) -> None:
         self.task = task
         self.config = config
         self.engine = engine
         self.checkpoint = checkpoint
-        self.watch = watch
         self.keep = keep
-        self.opening = opening
+        self.shared = shared
         self.state = self._begin()
 
     def _begin(self) -> SearchState:
         if self.checkpoint is not None and self.checkpoint.exists():
             return SearchState.load(self.checkpoint, self.task.identity)
-        if self.task.start is not None:
-            return self._go_on(self.task.start)
+        if self.task.warm_start is not None:
+            return self._go_on(self.task.warm_start)
         table = one_rule(self.task.signals, self.config.pacing)
-        if self.opening is not None and self.opening.exists():
-            return SearchState.load(self.opening, OPENING).with_one_rule(table)
+        if self.shared is not None and self.shared.exists():
+            return SearchState.load(self.shared, BEFORE_FIRST_SPLIT).with_one_rule(table)
         return SearchState(table, [0], table)
 
-    def _go_on(self, start: Start) -> SearchState:
+    def _go_on(self, start: WarmStart) -> SearchState:
         """Begin where the rules are improved and the next split is due."""
-        table, passes = lifted(start.table, self.task.signals), self.config.passes
+        table, passes = lifted(_rules(start), self.task.signals), self.config.passes
         return SearchState(table, [passes] * len(table), table, pass_=passes, step=start.step)
 
     @property
@@ -123,10 +77,19 @@ class RplusTrainer:
         """Whether the search has ended."""
         return self.state.stage == "done"
 
-    def run(self) -> RuleTable:
-        """Search to the end of the last round, or of the budget, and return the table."""
-        while not self.done:
-            self.step()
+    @property
+    def used(self) -> int:
+        """Trials or rounds so far, as the budget has it."""
+        return self.state.round if self.config.budget_trials is None else self.state.trials
+
+    @property
+    def learning(self) -> list[LearningRow]:
+        """One row per step."""
+        return self.state.learning
+
+    @property
+    def policy(self) -> RuleTable:
+        """The rules so far."""
         return self.state.table
 
     def step(self) -> None:
@@ -144,7 +107,6 @@ class RplusTrainer:
         self._end_over_budget(kept=kind == "check")
         if self.checkpoint is not None:
             state.save(self.checkpoint, self.task.identity)
-        self.watch(row)
 
     def _end_over_budget(self, kept: bool) -> None:
         budget = self.config.budget_trials
@@ -197,8 +159,8 @@ class RplusTrainer:
         return best_racing(scores, current, grid, self.config.racing)
 
     def _split(self, sample: Sample, compiled: _core.Policy, uses: NDArray[np.int64]) -> None:
-        if self.opening is not None and self._begins and not self.opening.exists():
-            self.state.save(self.opening, OPENING)
+        if self.shared is not None and self._begins and not self.shared.exists():
+            self.state.save(self.shared, BEFORE_FIRST_SPLIT)
         self.state.stage = "check"
         if self.state.round + 1 == self.config.rounds:  # the last round's split would train nothing
             return
@@ -217,11 +179,12 @@ class RplusTrainer:
 
     @property
     def _begins(self) -> bool:
-        return self.task.start is None and self.state.round == 0
+        return self.task.warm_start is None and self.state.round == 0
 
     def _parted(self) -> NDArray[np.bool_]:
         """Along which signals a split cuts: all, but the first one after a start only along those that are new."""
-        old = self.task.start.table.signals if self.task.start and self.state.round == 0 else ()
+        start = self.task.warm_start
+        old = _rules(start).signals if start and self.state.round == 0 else ()
         new = np.array([name not in old for name in self.task.signals])
         return new if new.any() else ~new
 
@@ -269,3 +232,9 @@ class RplusTrainer:
         space, seed = self.task.space, self.task.seed
         networks = NetworkList(space.draw(seed, count, first_id=self.state.step * NETWORKS_PER_STEP))
         return Sample(self.engine, networks, seed, self.task.utility, effort)
+
+
+def _rules(start: WarmStart) -> RuleTable:
+    if not isinstance(start.policy, RuleTable):
+        raise InputError(f"warm start: a search goes on from a rule table, not from {type(start.policy).__name__}")
+    return start.policy

@@ -1,0 +1,80 @@
+"""Every trainer that is registered, and one that another package adds, keeps the contract."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.policy import FixedWindow
+from lcca.trainers.base import TrainerConfig
+from lcca.trainers.registry import TRAINERS, configurations
+
+from ..conftest import TINY
+from .conformance import TrainerConformance
+
+RPLUS: dict[str, Any] = {"rounds": 2, "passes": 1, "networks": 6, "check_networks": 40, "optimise": ["pacing"]}
+DRL: dict[str, Any] = {"rounds": 2, "steps": 2000, "games": 8, "hidden": [8], "scores": 4, "tensorboard": False}
+PPO = DRL | {"rollout": 512, "batch": 128, "epochs": 2}
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "rplus": RPLUS,
+    "rplus exact": RPLUS | {"mode": "exact", "networks": 4},
+    "rplus with a budget": RPLUS | {"budget_trials": 200},
+    "ppo": PPO,
+    "recurrent-ppo": PPO | {"cells": 6},
+    "sac": DRL | {"buffer": 1500, "batch": 64, "begin": 500},
+}
+EXAMPLE = Path(__file__).parent / "example_trainer.py"
+
+
+def test_all_are_here() -> None:
+    assert {name.split()[0] for name in CONFIGURATIONS} == set(TRAINERS)
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS, scope="class")
+class TestRegistered(TrainerConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def config(cls, name: str) -> TrainerConfig:
+        kind = name.split()[0]
+        if kind != "rplus":
+            pytest.importorskip("sb3_contrib")
+        return configurations()[kind].model_validate(CONFIGURATIONS[name] | {"kind": kind})
+
+
+class TestOneFile(TrainerConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def config(cls) -> TrainerConfig:
+        spec = importlib.util.spec_from_file_location("example_trainer", EXAMPLE)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["example_trainer"] = module
+        spec.loader.exec_module(module)
+        found: TrainerConfig = module.WindowSearchConfig(rounds=4)
+        return found
+
+
+def test_a_campaign_uses_the_trainer_of_another_package(tmp_path: Path) -> None:
+    """One file and an entry point: nothing of lcca knows of it."""
+    package = tmp_path / "package"
+    about = package / "example-1.0.dist-info"
+    about.mkdir(parents=True)
+    (package / EXAMPLE.name).write_text(EXAMPLE.read_text())
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: example\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[lcca.trainers]\nwindow-search = example_trainer:WindowSearchConfig\n")
+    lines = ["trainer: {kind: window-search, rounds: 3}" if x.startswith("trainer") else x for x in TINY.splitlines()]
+    (tmp_path / "tiny.yaml").write_text(
+        "\n".join(lines).replace("training_seeds: [1, 2]", "training_seeds: [1]") + "\n"
+    )
+    command = [sys.executable, "-m", "lcca.cli.main", "sweep", "tiny.yaml", "--out", "run", "--set", "test.pairs=20"]
+    subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(package)}, check=True, timeout=120)
+    kept = policyfile.read(tmp_path / "run" / "policies" / "loss+rtt.default.s1.json")
+    assert isinstance(kept.policy, FixedWindow)
+    assert kept.provenance["trainer"] == "window-search"

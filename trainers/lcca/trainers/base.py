@@ -1,0 +1,187 @@
+"""What every trainer is: a task and a configuration in, steps, and a policy, its learning curve and its cost out.
+
+Campaigns know trainers by this contract alone (`Trainer`, `TrainerConfig`); `registry` finds them by the `kind` that a
+configuration file names. A conformance suite (`tests/trainers/conformance.py`) puts the same questions to all of them.
+
+Two other packages learn and are no trainers in this sense, because their task is another one. `tune` chooses the
+parameters of a hand-designed congestion control: no signal set and no header come in, every trial of its study is a
+policy, and Optuna's database is its state. `ecn` learns the marking of a switch in one ns-3 scenario: it has an
+environment in the place of a network space, and its policy drives no sender. Their checkpoints are kept as here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol, TypeAlias
+
+from pydantic import Field
+
+from lcca.inputs.model import Model
+
+if TYPE_CHECKING:  # what comes in: whoever makes a task has imported it
+    from lcca.evaluation.scenarios.networks import NetworkSpace
+    from lcca.evaluation.trials.utility import Utility
+    from lcca.remy_plus.engine import Engine
+    from lcca.remy_plus.policies.policy import Policy
+    from lcca.remy_plus.stamping import Stamping
+
+NETWORKS_PER_STEP = 1 << 20
+"""Network ids set aside for each step, so that no two steps share a network's random streams."""
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """A trained policy to go on from, and the steps that were taken for it: their networks are not met again."""
+
+    policy: Policy
+    step: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to learn: for these signals, on this space, for this utility, from this training seed.
+
+    Attributes:
+        identity: names the task in its checkpoint: a checkpoint of another one is refused.
+        signals: names of what a policy sees.
+        space: networks are drawn from it.
+        utility: what a policy is to make large.
+        seed: everything random follows from it.
+        header: what carries the signals of the network: its bytes are charged as it says, and its signals are all that
+            is seen of the network. Only for trainers that take `headers`.
+        warm_start: what to go on from. Only for trainers that take `warm_starts`.
+    """
+
+    identity: str
+    signals: tuple[str, ...]
+    space: NetworkSpace
+    utility: Utility
+    seed: int
+    header: Stamping | None = None
+    warm_start: WarmStart | None = None
+
+
+@dataclass(frozen=True)
+class LearningRow:
+    """One step of a training. Scores in bits on that step's own networks, so noisy from step to step.
+
+    Attributes:
+        step: rises from row to row.
+        round: that the step belongs to, from 0.
+        kind: of step, in the trainer's words.
+        rules: of the policy before the step; 0 where it is no rule table.
+        score_bits: mean score of a policy of this step.
+        trials: simulated so far, those of a warm start not counted.
+        packets: delivered so far.
+        cpu_s: CPU seconds so far.
+    """
+
+    step: int
+    round: int
+    kind: str
+    rules: int
+    score_bits: float
+    trials: int
+    packets: int
+    cpu_s: float
+
+
+class Budget(NamedTuple):
+    """What a training may take: it ends with the step that uses it up."""
+
+    amount: int
+    unit: str
+
+
+class TrainerConfig(Model):
+    """The part of a configuration that all trainers have.
+
+    A trainer's own is a subclass with its `kind` as a literal. It must be importable without what the trainer needs.
+
+    Attributes:
+        trainer: ``module:Class`` of the trainer, imported when a training begins.
+        warm_starts: whether it can go on from a policy that was trained for some of its signals.
+        headers: whether it can learn with headers.
+        kind: names the trainer in configuration files.
+        rounds: each ends with a policy file, of which validation picks one.
+    """
+
+    trainer: ClassVar[str]
+    warm_starts: ClassVar[bool] = False
+    headers: ClassVar[bool] = False
+
+    kind: str
+    rounds: Annotated[int, Field(ge=1)] = 1
+
+    @property
+    def budget(self) -> Budget:
+        """What a training may take."""
+        return Budget(self.rounds, "rounds")
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """What a policy file says about how it was trained."""
+        return {"trainer": self.kind}
+
+
+Keeper: TypeAlias = "Callable[[int, Policy], None]"
+"""Takes the number of a round, from 0, and the policy that it ended with."""
+
+
+class Trainer(Protocol):
+    """A training that can be stopped after any step and goes on from its checkpoint with the same bits.
+
+    Equal tasks and configurations give equal bits, whatever the number of the engine's threads.
+
+    Args:
+        task: what to learn.
+        config: how.
+        engine: runs the trials, and says their duration and model.
+        checkpoint: file of the training's state, written after every step; a training that finds one goes on from it.
+        keep: called once for each round of the learning rows, and again with the same policy if the round is repeated
+            after a kill.
+        shared: file of a state that is the same for all tasks that differ only in signals and headers. A trainer may
+            begin there and leave it for others, or have no use for it.
+
+    Raises:
+        InputError: the checkpoint is damaged or another task's, or the task asks for what the trainer cannot do.
+        MissingPackage: a library that the training needs is not installed.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        config: Any,
+        engine: Engine,
+        checkpoint: Path | None = None,
+        keep: Keeper = ...,
+        shared: Path | None = None,
+    ) -> None: ...
+
+    @property
+    def done(self) -> bool:
+        """Whether the training has ended."""
+
+    @property
+    def used(self) -> int:
+        """How much of the budget is used up, in its unit."""
+
+    @property
+    def learning(self) -> Sequence[LearningRow]:
+        """One row per step so far."""
+
+    @property
+    def policy(self) -> Policy:
+        """What is learnt so far."""
+
+    def step(self) -> None:
+        """Take one step and write the checkpoint; a step that was cut short is repeated with the same bits."""
+
+
+def run(trainer: Trainer) -> Policy:
+    """Train to the end and return the policy."""
+    while not trainer.done:
+        trainer.step()
+    return trainer.policy
