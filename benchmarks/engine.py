@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.signals import SIGNAL_CEILING
 

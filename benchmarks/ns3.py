@@ -21,8 +21,9 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.ns3.simulator import Ns3, run_plan
 from lcca.inputs.validation import read_config
-from lcca.remy_plus.engine import Engine, Model, NetworkList
+from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.network import NetworkList
 
 SPACE = Path(__file__).parents[1] / "configs" / "networks" / "default.yaml"
 RESETS = 800

@@ -16,8 +16,8 @@ from dataclasses import replace
 
 from engine import random_table
 
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.topology import KINDS, Topology
 
 SENDERS = (1, 4, 8, 16)

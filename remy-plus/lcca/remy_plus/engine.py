@@ -7,7 +7,7 @@ not on the number of threads, nor on the trials that run beside it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.record import Columns, Record
 from lcca.remy_plus.stamping import Stamping, raw_stamping
 from lcca.remy_plus.topology import Layout, layout
 
@@ -54,10 +55,6 @@ class Model:
 def available_jobs() -> int:
     """Return the number of processor cores this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-Columns: TypeAlias = Mapping[str, Any]
-"""What the engine returns: arrays by name; ``uses`` is a list with an array per policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +117,7 @@ def run_here(request: Request) -> Columns:
 def _run_core(request: Request) -> Columns:
     columns: Columns = _core.run_batch(
         request.policies,
-        request.networks.compiled,
+        request.networks.compiled(compile_network),
         request.policy_index,
         request.network_index,
         request.seed,
@@ -169,7 +166,7 @@ class Engine:
         keep_flows: bool = False,
         keep_uses: bool = False,
         keep_links: bool = False,
-    ) -> Batch:
+    ) -> Record:
         """Run one trial per entry of the three index arrays.
 
         Args:
@@ -200,7 +197,7 @@ class Engine:
             keep_uses,
             keep_links,
         )
-        return Batch(self.runner(request), networks, request.network_index, self.duration, self.model)
+        return Record(self.runner(request), networks, request.network_index, self.duration, self.model.ack_size)
 
     def given_flows(
         self, policy: _core.Policy, network: Network, begin: ArrayLike, arrival: ArrayLike, size: ArrayLike
@@ -288,7 +285,7 @@ class Engine:
     ) -> NDArray[np.int64]:
         counts = _core.census(
             policy,
-            networks.compiled,
+            networks.compiled(compile_network),
             np.ascontiguousarray(network_index, dtype=np.uint32),
             np.ascontiguousarray(seed, dtype=np.uint64),
             duration=self.duration,
@@ -323,77 +320,6 @@ def _locate(counts: NDArray[np.int64], rank: NDArray[np.int64]) -> tuple[NDArray
     bins = np.array([np.searchsorted(c, r, side="right") for c, r in zip(cumulative, rank, strict=True)])
     before = cumulative[np.arange(len(bins)), bins] - counts[np.arange(len(bins)), bins]
     return bins, rank - before
-
-
-class NetworkList:
-    """Networks, checked and ready for the engine."""
-
-    def __init__(self, networks: Sequence[Network]) -> None:
-        self.networks = tuple(networks)
-        self.compiled = [compile_network(n) for n in self.networks]
-        self.senders = np.array([n.senders for n in self.networks], dtype=np.int64)
-        self.link_rate = np.array([n.link_rate for n in self.networks])
-        self.rtt = np.array([n.rtt for n in self.networks])
-        self.plain = np.array([n.topology.plain for n in self.networks], dtype=bool)
-        self.hops = np.array([n.topology.hops(n.senders) for n in self.networks], dtype=np.int64)
-
-    def __len__(self) -> int:
-        """Return the number of networks."""
-        return len(self.networks)
-
-    def __reduce__(self) -> tuple[type[NetworkList], tuple[tuple[Network, ...]]]:
-        """Pickle the networks alone; they are compiled anew where they arrive."""
-        return NetworkList, (self.networks,)
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """What a batch of trials returned: `columns` by name, one entry per trial (``trial_*``), sender or flow.
-
-    Senders stand in trial order: those of trial i are rows ``sender_begin[i]`` to ``sender_begin[i + 1]``.
-    """
-
-    columns: Columns
-    networks: NetworkList
-    network_index: NDArray[np.uint32]
-    duration: float
-    model: Model = field(default_factory=Model)
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return one column."""
-        return np.asarray(self.columns[name])
-
-    def floats(self, name: str) -> Floats:
-        """Return one column as floats."""
-        return np.asarray(self.columns[name], dtype=np.float64)
-
-    @property
-    def uses(self) -> list[NDArray[np.int64]]:
-        """Per policy: how often each rule was looked up, over all its trials."""
-        return list(self.columns["uses"])
-
-    @property
-    def trials(self) -> int:
-        """Number of trials."""
-        return len(self.network_index)
-
-    @property
-    def packets(self) -> int:
-        """Packets delivered over all trials."""
-        return int(np.asarray(self.columns["trial_delivered"]).sum())
-
-    @property
-    def sender_trial(self) -> NDArray[np.int64]:
-        """(senders,) which trial each sender row belongs to."""
-        return np.repeat(np.arange(self.trials), self.networks.senders[self.network_index])
-
-    @property
-    def further_service_us(self) -> Floats:
-        """(trials,) µs that a lone packet's round trip takes beyond rtt + 1/link_rate: further hops, and the ACK's."""
-        listed, index = self.networks, self.network_index
-        services = np.where(listed.plain, 1.0, listed.hops * (1 + self.model.ack_size))[index]
-        further: Floats = (services - 1) / listed.link_rate[index]
-        return further
 
 
 def compile_network(network: Network) -> _core.Network:

@@ -1,14 +1,20 @@
 """One concrete bottleneck and its workload, in packets, packets/µs and µs."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import numpy as np
 
 from lcca.inputs.errors import InputError, shown
 from lcca.remy_plus.topology import DUMBBELL, Topology
 from lcca.remy_plus.workload import OpenFlows
 
 Check = tuple[str, Callable[[float], bool]]
+Compiled = TypeVar("Compiled")
 
 MAX_SENDERS = 65535
 
@@ -101,3 +107,39 @@ def field_problem(name: str, value: object) -> str:
 def open_network(id: int, link_rate: float, rtt: float, flows: OpenFlows) -> Network:
     """Return a network with open-loop traffic and a queue that holds everything."""
     return Network(id, link_rate, rtt, 1, math.inf, 1.0, 0.0, 0.0, open_flows=flows)
+
+
+class NetworkList:
+    """Networks, their parameters as arrays, and what simulators make of them.
+
+    Attributes:
+        networks: as they were given.
+        senders: (networks,) measured senders.
+        link_rate: (networks,) packets/µs.
+        rtt: (networks,) µs.
+        plain: (networks,) whether the topology is the plain dumbbell.
+        hops: (networks,) queues on the way of a packet.
+    """
+
+    def __init__(self, networks: Sequence[Network]) -> None:
+        self.networks = tuple(networks)
+        self.senders = np.array([n.senders for n in self.networks], dtype=np.int64)
+        self.link_rate = np.array([n.link_rate for n in self.networks])
+        self.rtt = np.array([n.rtt for n in self.networks])
+        self.plain = np.array([n.topology.plain for n in self.networks], dtype=bool)
+        self.hops = np.array([n.topology.hops(n.senders) for n in self.networks], dtype=np.int64)
+        self._compiled: dict[Callable[[Network], Any], list[Any]] = {}
+
+    def __len__(self) -> int:
+        """Return the number of networks."""
+        return len(self.networks)
+
+    def compiled(self, compile_one: Callable[[Network], Compiled]) -> list[Compiled]:
+        """Return the networks in a simulator's form, made by its function; once, however often they are run."""
+        if compile_one not in self._compiled:
+            self._compiled[compile_one] = [compile_one(network) for network in self.networks]
+        return self._compiled[compile_one]
+
+    def __reduce__(self) -> tuple[type[NetworkList], tuple[tuple[Network, ...]]]:
+        """Pickle the networks alone; they are compiled anew where they arrive."""
+        return NetworkList, (self.networks,)

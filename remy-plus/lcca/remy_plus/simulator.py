@@ -7,12 +7,13 @@ from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from lcca.remy_plus.engine import Batch, NetworkList
+from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.record import Record
 
 
 class Simulator(Protocol):
-    """Runs batches of trials.
+    """Runs batches of trials. Each has to pass `tests/evaluation/trials/simulator_conformance.py`.
 
     A trial is a function of its policy, network, seed and duration and of the simulator's options: not of the number of
     workers, nor of the trials beside it. Senders go on and off, and random loss takes packets, by the same random
@@ -28,7 +29,7 @@ class Simulator(Protocol):
         """Length of a trial in µs."""
 
     def compile(self, policy: Policy) -> Any:
-        """Return what `run` takes for a policy.
+        """Return what `run` takes for a policy, in the simulator's own form.
 
         Raises:
             InputError: the policy cannot run here.
@@ -44,10 +45,21 @@ class Simulator(Protocol):
         *,
         keep_delays: bool = False,
         keep_flows: bool = False,
-    ) -> Batch:
-        """Run one trial per entry of the index arrays (see `Engine.run`).
+    ) -> Record:
+        """Run one trial per entry of the index arrays; compiles the networks itself (`NetworkList.compiled`).
 
-        Trials that failed have their reason in the column ``trial_error``.
+        Args:
+            policies: compiled policies.
+            networks: the networks that `network_index` points into.
+            policy_index: (trials,) index into policies.
+            network_index: (trials,) index into networks.
+            seed: (trials,) seeds, 0 <= seed < 2^64.
+            keep_delays: keep every packet's delay, for percentiles.
+            keep_flows: return a row per flow.
+
+        Returns:
+            A record with all columns of `lcca.remy_plus.record.declared`. Trials that failed have their reason in the
+            column ``trial_error``.
 
         Raises:
             InputError: what this simulator cannot simulate.

@@ -12,7 +12,8 @@ from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.evaluation.trials.utility import TrialScores
-from lcca.remy_plus.engine import Batch, Engine
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.record import Record
 
 from .utility_conformance import UtilityConformance
 
@@ -40,7 +41,7 @@ class MeanSlowdown:
     worst: float = -20.0
     emphasis: str = ""
 
-    def score(self, batch: Batch) -> TrialScores:
+    def score(self, batch: Record) -> TrialScores:
         networks, index = batch.networks, batch.network_index
         trial = np.repeat(np.arange(batch.trials), np.diff(batch["flow_begin"]))
         ideal = (networks.rtt[index] + batch.further_service_us)[trial]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.trials.utility import TrialScores, Utility
-from lcca.remy_plus.engine import Engine, NetworkList
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import FixedWindow, Policy
 
 

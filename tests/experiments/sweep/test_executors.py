@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from lcca.evaluation.trials.executors.base import Executor, WorkerDied
-from lcca.remy_plus.engine import Columns, Request
+from lcca.remy_plus.engine import Request
+from lcca.remy_plus.record import Columns
 
 from ...conftest import RunCommand, all_ended, results, start
 

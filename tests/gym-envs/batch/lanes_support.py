@@ -11,8 +11,8 @@ from lcca.gym_envs.batch.agent_slots import Rules
 from lcca.gym_envs.batch.rewards import Reward
 from lcca.gym_envs.batch.sources import base_delay_us
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Engine, compile_network, compile_policy
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, TableSteering
 from lcca.remy_plus.policies.policy import LARGEST_WINDOW, Policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
@@ -79,7 +79,7 @@ def one_game(rules: Rules, network: Network, seed: int, lanes: int | None = None
         keep_records=True,
         jobs=1,
     )
-    core.set_courses(listed.compiled, list(base_delay_us(listed, rules.model)))
+    core.set_courses(listed.compiled(compile_network), list(base_delay_us(listed, rules.model)))
     core.start(0, 0, seed)
     return core
 

@@ -9,8 +9,8 @@ import pytest
 
 from lcca.gym_envs.batch.agent_slots import Rules
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Model, NetworkList, compile_policy
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Model, compile_network, compile_policy
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import EVERY_ACK
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow
 from lcca.remy_plus.signals import SIGNALS
@@ -88,7 +88,7 @@ def test_observations_are_the_engines_signals() -> None:
     model = Model()
     trace = _core.trace(
         compile_policy(FixedWindow(15)),
-        NetworkList([TIME]).compiled[0],
+        NetworkList([TIME]).compiled(compile_network)[0],
         5,
         duration=10_000.0,
         model=model.parts(),

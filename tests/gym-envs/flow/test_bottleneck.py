@@ -17,8 +17,8 @@ from lcca.gym_envs.batch.rewards import Reward  # noqa: E402
 from lcca.gym_envs.batch.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.flow.bottleneck import BottleneckEnv  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy  # noqa: E402
-from lcca.remy_plus.network import Network  # noqa: E402
+from lcca.remy_plus.engine import Engine, compile_policy  # noqa: E402
+from lcca.remy_plus.network import Network, NetworkList  # noqa: E402
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, RateSteering, TableSteering  # noqa: E402
 from lcca.remy_plus.policies.policy import FixedWindow  # noqa: E402
 

@@ -10,8 +10,8 @@ import pytest
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, NetworkList
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.topology import Topology

@@ -16,10 +16,11 @@ import pytest
 from scipy import stats
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Batch, Engine, Model, NetworkList, compile_network, compile_policy
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Engine, Model, compile_network, compile_policy
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
 from lcca.remy_plus.policies.rules import bisect, one_rule
+from lcca.remy_plus.record import Record
 
 LEVEL = 1e-4  # chance of a false alarm of each test of chance, had the seeds not been fixed
 COMPONENTS = {"first_on": 1, "on_time": 2, "off_time": 3, "flow_length": 4, "loss": 5, "arrival": 6}
@@ -33,12 +34,12 @@ POLICIES: tuple[Policy, ...] = (
 )
 
 
-def run(network: Network, policy: Policy, seed: int = 5, duration: float = 5000.0) -> Batch:
+def run(network: Network, policy: Policy, seed: int = 5, duration: float = 5000.0) -> Record:
     engine = Engine(duration=duration)
     return engine.run([compile_policy(policy)], NetworkList([network]), [0], [0], [seed], keep_flows=True)
 
 
-def flows(batch: Batch, *names: str) -> list[tuple[float, ...]]:
+def flows(batch: Record, *names: str) -> list[tuple[float, ...]]:
     """Rows of the named columns, by sender and start."""
     columns = [batch.floats(f"flow_{name}") for name in ("sender", "start_us", *names)]
     return sorted(zip(*columns, strict=True))
@@ -260,7 +261,8 @@ def test_uses_do_not_depend_on_threads(jobs: int) -> None:
 LONG = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs that a shell put into the background
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import FixedWindow
 

@@ -3,8 +3,8 @@
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
 from lcca.remy_plus.topology import Topology
 

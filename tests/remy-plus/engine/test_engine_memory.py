@@ -14,7 +14,8 @@ SETUP = """
 import gc, json, math
 import numpy as np
 import psutil
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Aimd
 

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Batch, Engine, Model, NetworkList, compile_network, compile_policy
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Engine, Model, compile_network, compile_policy
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
+from lcca.remy_plus.record import Record
 from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 
 LEVEL = 1e-3  # chance of a false alarm, had the seeds not been fixed
@@ -31,7 +32,7 @@ ALWAYS_ON = Network(0, 3.0, 25.0, 1, INF, FOREVER, AT_ONCE, 0.0)
 COMING_AND_GOING = Network(0, 2.7, 25.3, 5, 40.0, 130.0, 70.0, 0.0)
 
 
-def run(network: Network, policy: Policy, duration: float, seeds: int = 1, **options: bool) -> Batch:
+def run(network: Network, policy: Policy, duration: float, seeds: int = 1, **options: bool) -> Record:
     chosen = np.arange(seeds)
     nothing = np.zeros(seeds)
     engine = Engine(duration=duration)

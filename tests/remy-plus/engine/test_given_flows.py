@@ -3,9 +3,10 @@
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Batch, Engine, NetworkList, compile_policy
-from lcca.remy_plus.network import Network, open_network
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import Network, NetworkList, open_network
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
+from lcca.remy_plus.record import Record
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 
 MIXED = FlowSizes("mixed", (1.0, 10.0, 100.0), (0.0, 0.8, 1.0))
@@ -14,7 +15,7 @@ AIMD = Aimd()
 ENGINE = Engine(3000.0, jobs=1)
 
 
-def random_flows(policy: Policy, seeds: list[int]) -> Batch:
+def random_flows(policy: Policy, seeds: list[int]) -> Record:
     zeros = [0] * len(seeds)
     return ENGINE.run([compile_policy(policy)], NetworkList([LINK]), zeros, zeros, seeds, keep_flows=True)
 

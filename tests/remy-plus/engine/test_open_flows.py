@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
-from lcca.remy_plus.network import Network, open_network
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import Network, NetworkList, open_network
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 

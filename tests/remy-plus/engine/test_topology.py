@@ -13,10 +13,11 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Batch, Engine, Model, NetworkList, compile_layout, compile_network, compile_policy
-from lcca.remy_plus.network import Network, open_network
+from lcca.remy_plus.engine import Engine, Model, compile_layout, compile_network, compile_policy
+from lcca.remy_plus.network import Network, NetworkList, open_network
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
 from lcca.remy_plus.policies.rules import one_rule
+from lcca.remy_plus.record import Record
 from lcca.remy_plus.topology import KINDS, Topology, layout
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 
@@ -31,7 +32,7 @@ ALWAYS_ON = {"mean_on": 1e12, "mean_off": 1e-3}
 
 def run(
     network: Network, policy: Policy, duration: float = 3000.0, model: Model | None = None, **options: Any
-) -> Batch:
+) -> Record:
     engine = Engine(duration=duration, model=model or Model(), jobs=1)
     return engine.run([compile_policy(policy)], NetworkList([network]), [0], [0], [7], keep_links=True, **options)
 
@@ -57,9 +58,9 @@ def laid_out(laid: _core.Layout) -> _core.Network:
     )
 
 
-def run_laid(laid: _core.Layout, policy: Policy, duration: float) -> Batch:
+def run_laid(laid: _core.Layout, policy: Policy, duration: float) -> Record:
     listed = NetworkList([replace(NETWORK, senders=laid.measured)])
-    listed.compiled = [laid_out(laid)]
+    listed.compiled = lambda _: [laid_out(laid)]  # type: ignore
     return Engine(duration=duration, jobs=1).run([compile_policy(policy)], listed, [0], [0], [5])
 
 

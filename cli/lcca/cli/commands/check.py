@@ -60,8 +60,8 @@ def _guarded(name: str, fix: str, look: Callable[[], str]) -> Finding:
 
 def _engine() -> Finding:
     def look() -> str:
-        from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
-        from lcca.remy_plus.network import Network
+        from lcca.remy_plus.engine import Engine, compile_policy
+        from lcca.remy_plus.network import Network, NetworkList
         from lcca.remy_plus.policies.policy import FixedWindow
 
         network = NetworkList([Network(0, 1.0, 10.0, 1, 100.0, 1000.0, 10.0, 0.0)])

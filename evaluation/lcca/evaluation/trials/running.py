@@ -10,8 +10,7 @@ import pandas as pd
 
 from lcca.evaluation.trials.scoring import trial_rows
 from lcca.evaluation.trials.utility import Utility
-from lcca.remy_plus.engine import NetworkList
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
 
@@ -35,7 +34,7 @@ def run_trials(
     policy, network, seed = (i.ravel() for i in np.indices(shape))
     seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
     compiled = [engine.compile(p) for p in policies.values()]
-    batch = engine.run(
+    record = engine.run(
         compiled,
         listed,
         policy,
@@ -45,7 +44,7 @@ def run_trials(
         keep_flows="flows" in utility.keeps,
     )
     names = np.array(list(policies), dtype=object)
-    errors = batch.columns.get("trial_error", np.full(batch.trials, "", dtype=object))
+    errors = record.errors
     identity = pd.DataFrame(
         {
             "policy": names[policy],
@@ -58,7 +57,7 @@ def run_trials(
             "duration_us": engine.duration,
         }
     )
-    measured = trial_rows(batch, utility)
+    measured = trial_rows(record, utility)
     measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
     return pd.concat([identity, measured], axis=1)
 
@@ -90,13 +89,13 @@ def run_flows(
     policy, network, seed = (i.ravel() for i in np.indices((len(policies), len(listed), len(seeds))))
     seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
     compiled = [engine.compile(p) for p in policies.values()]
-    batch = engine.run(compiled, listed, policy, network, seed_values, keep_flows=True)
-    begin = batch["flow_begin"]
-    trial = np.repeat(np.arange(batch.trials), np.diff(begin))
-    size, start = batch.floats("flow_length"), batch.floats("flow_start_us")
-    fct = batch.floats("flow_last_arrival_us") - start
-    ideal = listed.rtt[network[trial]] + size / listed.link_rate[network[trial]] + batch.further_service_us[trial]
-    complete = np.asarray(batch["flow_finished"], dtype=bool) & (batch.floats("flow_delivered") >= size)
+    record = engine.run(compiled, listed, policy, network, seed_values, keep_flows=True)
+    begin = record["flow_begin"]
+    trial = np.repeat(np.arange(record.trials), np.diff(begin))
+    size, start = record.floats("flow_length"), record.floats("flow_start_us")
+    fct = record.floats("flow_last_arrival_us") - start
+    ideal = listed.rtt[network[trial]] + size / listed.link_rate[network[trial]] + record.further_service_us[trial]
+    complete = np.asarray(record["flow_finished"], dtype=bool) & (record.floats("flow_delivered") >= size)
     return pd.DataFrame(
         {
             "policy": np.array(list(policies), dtype=object)[policy[trial]],

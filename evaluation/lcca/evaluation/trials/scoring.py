@@ -8,34 +8,32 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.trials.throughput_delay import mean_trials, sender_totals
 from lcca.evaluation.trials.utility import Utility
-from lcca.remy_plus.engine import Batch
+from lcca.remy_plus.record import RTTS, Record
 
 Floats = NDArray[np.float64]
 
-PERCENTILES = ("rtt_p50_us", "rtt_p90_us", "rtt_p95_us", "rtt_p99_us", "rtt_p999_us")
 
-
-def trial_scores(batch: Batch, utility: Utility) -> Floats:
+def trial_scores(record: Record, utility: Utility) -> Floats:
     """Return (trials,) scores in bits for a search.
 
     A trial in which nobody sends counts 0 for every policy alike: it changes no difference between policies.
     """
-    return np.nan_to_num(utility.score(batch).score_bits, nan=0.0)
+    return np.nan_to_num(utility.score(record).score_bits, nan=0.0)
 
 
-def trial_rows(batch: Batch, utility: Utility) -> pd.DataFrame:
+def trial_rows(record: Record, utility: Utility) -> pd.DataFrame:
     """Return the measured columns of the trials table, one row per trial (see `docs/reference/formats.md` for units).
 
-    Percentiles need a batch that kept its delays; without, they are NaN.
+    Percentiles need a record that kept its delays; without, they are NaN.
     """
-    senders = sender_totals(batch)
-    scores = utility.score(batch)
-    networks, index = batch.networks, batch.network_index
+    senders = sender_totals(record)
+    scores = utility.score(record)
+    networks, index = record.networks, record.network_index
     means = mean_trials(senders, networks.link_rate[index])
-    sent, rtt = batch.floats("trial_sent"), networks.rtt[index]
-    failed = batch.floats("sender_lost") + batch.floats("sender_dropped")
-    lost = np.bincount(batch.sender_trial, weights=failed, minlength=batch.trials)
-    stalled = np.bincount(batch.sender_trial, weights=batch.floats("sender_stalled"), minlength=batch.trials).astype(
+    sent, rtt = record.floats("trial_sent"), networks.rtt[index]
+    failed = record.floats("sender_lost") + record.floats("sender_dropped")
+    lost = np.bincount(record.sender_trial, weights=failed, minlength=record.trials)
+    stalled = np.bincount(record.sender_trial, weights=record.floats("sender_stalled"), minlength=record.trials).astype(
         np.int64
     )
     columns: dict[str, NDArray[np.generic]] = {
@@ -43,17 +41,17 @@ def trial_rows(batch: Batch, utility: Utility) -> pd.DataFrame:
         "throughput_share": means.throughput_share,
         "throughput_over_link": means.throughput_share / networks.link_rate[index],
         "delay_us": means.delay_us,
-        "delay_over_rtt": np.divide(means.delay_us, rtt, out=np.full(batch.trials, np.nan), where=rtt > 0),
+        "delay_over_rtt": np.divide(means.delay_us, rtt, out=np.full(record.trials, np.nan), where=rtt > 0),
         "fairness": means.fairness,
         "starved": scores.starved,
         "senders_counted": scores.senders_counted,
         "stalled_flows": stalled,
         "loss_fraction": lost / np.maximum(sent, 1),
-        "utilisation": batch.floats("trial_utilisation"),
-        "queue_mean_packets": batch.floats("trial_queue_mean_packets"),
-        "packets_delivered": batch["trial_delivered"],
+        "utilisation": record.floats("trial_utilisation"),
+        "queue_mean_packets": record.floats("trial_queue_mean_packets"),
+        "packets_delivered": record["trial_delivered"],
     }
-    for name in PERCENTILES:
-        found = batch.columns.get(f"trial_{name}")
-        columns[name] = np.full(batch.trials, np.nan) if found is None else found
+    for name in RTTS:
+        found = record.columns.get(f"trial_{name}")
+        columns[name] = np.full(record.trials, np.nan) if found is None else found
     return pd.DataFrame(columns)

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.trials.utility import Floats, TrialScores
-from lcca.remy_plus.engine import Batch
+from lcca.remy_plus.record import Record
 
 FLOOR_THROUGHPUT = 2.0**-10  # packets/µs
 FLOOR_DELAY_US = 3200.0  # µs; with the throughput floor a starved sender scores −15 bits (default weights)
@@ -70,9 +70,9 @@ class ThroughputDelay:
             return ""
         return "throughput_share" if self.throughput_weight > self.delay_weight else "delay_us"
 
-    def score(self, batch: Batch) -> TrialScores:
-        """Score every trial of a batch."""
-        return score_trials(self, sender_totals(batch))
+    def score(self, record: Record) -> TrialScores:
+        """Score every trial of a record."""
+        return score_trials(self, sender_totals(record))
 
     def percent(self, difference: float) -> float:
         """Return the change of every sender's throughput, in per cent, that is worth a difference in bits."""
@@ -134,7 +134,7 @@ def latest_start_us(duration_us: ArrayLike, rtt: ArrayLike, link_rate: ArrayLike
 
 
 def score_trials(wanted: ThroughputDelay, senders: SenderTotals) -> TrialScores:
-    """Score every trial of a batch."""
+    """Score every trial of a record."""
     counted = senders.counted()
     delivered = senders.delivered[counted]
     trial = senders.trial[counted]
@@ -192,23 +192,23 @@ def mean_trials(senders: SenderTotals, link_rate: ArrayLike) -> TrialMeans:
     )
 
 
-def sender_totals(batch: Batch) -> SenderTotals:
+def sender_totals(record: Record) -> SenderTotals:
     """Return the batch's senders in the form that utilities are computed from.
 
     Packets whose acknowledgement was dropped count as delivered, with the mean delay of the sender's other ones; a
     sender that never heard of any counts as one that received nothing.
     """
-    networks, index = batch.networks, batch.network_index
-    delivered = batch.floats("sender_delivered")
-    heard = delivered - batch.floats("sender_acks_dropped") if "sender_acks_dropped" in batch.columns else delivered
+    networks, index = record.networks, record.network_index
+    delivered = record.floats("sender_delivered")
+    heard = delivered - record.floats("sender_acks_dropped")
     unheard = np.divide(delivered, heard, out=np.ones_like(heard), where=heard > 0)  # 1 on a plain dumbbell
     return SenderTotals(
         delivered=np.where(heard > 0, delivered, 0.0),
-        delay_sum_us=batch.floats("sender_delay_sum_us") * unheard,
-        share_us=batch.floats("sender_share_us"),
-        first_on_us=batch.floats("sender_first_on_us"),
-        trial=batch.sender_trial,
+        delay_sum_us=record.floats("sender_delay_sum_us") * unheard,
+        share_us=record.floats("sender_share_us"),
+        first_on_us=record.floats("sender_first_on_us"),
+        trial=record.sender_trial,
         latest_start_us=latest_start_us(
-            batch.duration, networks.rtt[index] + batch.further_service_us, networks.link_rate[index]
+            record.duration, networks.rtt[index] + record.further_service_us, networks.link_rate[index]
         ),
     )

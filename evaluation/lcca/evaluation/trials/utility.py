@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.remy_plus.engine import Batch
+from lcca.remy_plus.record import Record
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class Utility(Protocol):
     def emphasis(self) -> str:
         """The column of the trials table that weighs most, or nothing."""
 
-    def score(self, batch: Batch) -> TrialScores:
+    def score(self, record: Record) -> TrialScores:
         """Score every trial of a batch: a trial's score does not depend on the trials beside it."""
 
     def percent(self, difference: float) -> float:

@@ -18,7 +18,8 @@ from lcca.gym_envs.batch.rewards import Reward
 from lcca.gym_envs.batch.sources import NetworkSource, base_delay_us, networks_from
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Model, NetworkList, available_jobs, compile_policy
+from lcca.remy_plus.engine import Model, available_jobs, compile_network, compile_policy
+from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.agents import Agent, TableSteering
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.signals import CARRIED
@@ -157,7 +158,7 @@ class Lanes:
     def _set(self, networks: list[Any]) -> NetworkList:
         listed = NetworkList(networks)
         try:
-            self.core.set_courses(listed.compiled, list(base_delay_us(listed, self.rules.model)))
+            self.core.set_courses(listed.compiled(compile_network), list(base_delay_us(listed, self.rules.model)))
         except ValueError as error:
             raise InputError(f"networks: {error}") from error
         return listed

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Model, NetworkList
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.network import Network, NetworkList
 
 NetworkSource: TypeAlias = Network | Sequence[Network] | Callable[[int, int], Sequence[Network]]
 """One network, a list of them, or a function of (seed, count) that draws some."""

@@ -9,8 +9,8 @@ from lcca.gym_envs.batch.rewards import Kind, Reward
 from lcca.gym_envs.batch.sources import DEFAULT_NETWORK, NetworkSource, base_delay_us
 from lcca.gym_envs.flow.env import Floats, FlowEnv
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Model, NetworkList
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Model, compile_network
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.policy import Policy
 
@@ -50,7 +50,7 @@ class BottleneckEnv(FlowEnv):
     def _begin(self, network: Network, trial_seed: int) -> Floats | None:
         listed = NetworkList([network])
         try:
-            self._core.set_courses(listed.compiled, list(base_delay_us(listed, self.model)))
+            self._core.set_courses(listed.compiled(compile_network), list(base_delay_us(listed, self.model)))
             self._core.start(0, 0, trial_seed)
         except (ValueError, RuntimeError) as error:
             raise InputError(f"network {network.id}: {error}") from error

@@ -13,8 +13,8 @@ from lcca.gym_envs.ns3.host import BOTTLENECK
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import UNUSED, Compiled, Ns3
 from lcca.gym_envs.processes.session import Session
-from lcca.remy_plus.engine import Model, NetworkList
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.policy import Policy
 

@@ -1,4 +1,4 @@
-"""From what single trials in ns-3 return to the columns of the fast engine."""
+"""From what single trials in ns-3 return to the columns of a record."""
 
 from __future__ import annotations
 
@@ -9,28 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.gym_envs.processes.workers import Failure
-from lcca.remy_plus.engine import Columns
+from lcca.remy_plus.record import COUNTS, FLOWS, RTTS, SENDERS, TIMES, TRIALS, Columns
 
-RTT_COLUMNS = ("trial_rtt_p50_us", "trial_rtt_p90_us", "trial_rtt_p95_us", "trial_rtt_p99_us", "trial_rtt_p999_us")
-FLOW_COLUMNS: dict[str, type[Any]] = {
-    "sender": np.int32,
-    "start_us": np.float64,
-    "end_us": np.float64,
-    "share_us": np.float64,
-    "delay_sum_us": np.float64,
-    "delay_p50_us": np.float64,
-    "delay_p99_us": np.float64,
-    "last_arrival_us": np.float64,
-    "sent": np.int64,
-    "delivered": np.int64,
-    "lost": np.int64,
-    "dropped": np.int64,
-    "acks_dropped": np.int64,
-    "length": np.int64,
-    "finished": np.uint8,
-    "stalled": np.uint8,
-}
-SUMS = ("sent", "delivered", "lost", "dropped", "acks_dropped", "delay_sum_us", "share_us", "stalled")
+SUMS = (*COUNTS, *TIMES, "stalled")
+"""What a sender has of all its flows together."""
 
 
 def blank(senders: int, reason: str) -> dict[str, Any]:
@@ -45,13 +27,13 @@ def blank(senders: int, reason: str) -> dict[str, Any]:
         "queue_p99_packets": 0.0,
         "rtt_us": [np.nan] * 5,
         "first_on_us": [np.inf] * senders,
-        "flows": {name: [] for name in FLOW_COLUMNS},
+        "flows": {name: [] for name in FLOWS},
         "error": reason,
     }
 
 
 def columns(results: Sequence[Any], senders: Sequence[int], delays: bool, flows: bool) -> Columns:
-    """Return the engine's columns for trials in order.
+    """Return the columns of a record for trials in order.
 
     Args:
         results: per trial what the ns-3 module returned, or a `Failure`.
@@ -60,23 +42,22 @@ def columns(results: Sequence[Any], senders: Sequence[int], delays: bool, flows:
         flows: whether to return a row per flow.
     """
     records = [blank(n, r.reason) if isinstance(r, Failure) else r for r, n in zip(results, senders, strict=True)]
-    found = {name: _flow_column(records, name, kind) for name, kind in FLOW_COLUMNS.items()}
+    found = {name: _flow_column(records, name, kind) for name, kind in FLOWS.items()}
     counts = [len(r["flows"]["sender"]) for r in records]
     begin = np.concatenate([[0], np.cumsum(senders)]).astype(np.int64)
     out: dict[str, Any] = {"sender_begin": begin, "uses": []}
     row_of_flow = np.repeat(begin[:-1], counts) + found["sender"]
     for name in SUMS:
         sums = np.bincount(row_of_flow, weights=found[name].astype(np.float64), minlength=begin[-1])
-        out[f"sender_{name}"] = sums if found[name].dtype == np.float64 else np.rint(sums).astype(np.int64)
+        out[f"sender_{name}"] = (sums if SENDERS[name] is np.float64 else np.rint(sums)).astype(SENDERS[name])
     out["sender_flows"] = np.bincount(row_of_flow, minlength=begin[-1]).astype(np.int32)
     out["sender_first_on_us"] = np.array([x for r in records for x in r["first_on_us"]], dtype=np.float64)
-    for name, kind in (("events", np.int64), ("hops", np.int64), ("sent", np.int64), ("delivered", np.int64)):
+    for name, kind in TRIALS.items():
         out[f"trial_{name}"] = np.array([r[name] for r in records], dtype=kind)
-    for name in ("utilisation", "queue_mean_packets", *(("queue_p99_packets",) if delays else ())):
-        out[f"trial_{name}"] = np.array([r[name] for r in records], dtype=np.float64)
     if delays:
-        for i, name in enumerate(RTT_COLUMNS):
-            out[name] = np.array([r["rtt_us"][i] for r in records], dtype=np.float64)
+        out["trial_queue_p99_packets"] = np.array([r["queue_p99_packets"] for r in records], dtype=np.float64)
+        for i, name in enumerate(RTTS):
+            out[f"trial_{name}"] = np.array([r["rtt_us"][i] for r in records], dtype=np.float64)
     if flows:
         out["flow_begin"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         out |= {f"flow_{name}": values for name, values in found.items()}

@@ -15,10 +15,11 @@ from lcca.gym_envs.ns3.columns import columns
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Batch, Model, NetworkList, available_jobs, compile_policy
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.engine import Model, available_jobs, compile_policy
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.record import Record
 from lcca.remy_plus.stamping import Stamping
 
 MISSING = (
@@ -101,7 +102,7 @@ class Ns3:
         *,
         keep_delays: bool = False,
         keep_flows: bool = False,
-    ) -> Batch:
+    ) -> Record:
         """Run one trial per entry of the index arrays (see `Engine.run`).
 
         A trial that makes ns-3 abort is returned as failed with ns-3's message in ``trial_error``; the others go on.
@@ -119,7 +120,9 @@ class Ns3:
         for at, result in run_all(run_plan, plans, self.jobs):
             results[at] = result
         senders = [networks.networks[n].senders for n in where]
-        return Batch(columns(results, senders, keep_delays, keep_flows), networks, where, self.duration)
+        return Record(
+            columns(results, senders, keep_delays, keep_flows), networks, where, self.duration, self.model.ack_size
+        )
 
     def plan(self, policy: Compiled, network: Network, seed: int, delays: bool = False) -> dict[str, Any]:
         """Return the plan of one trial (see `trial_plan`)."""

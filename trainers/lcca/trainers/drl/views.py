@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.remy_plus.engine import NetworkList
+from lcca.remy_plus.network import NetworkList
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from lcca.evaluation.trials.scoring import trial_scores
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Batch, Engine, NetworkList
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.network import NetworkList
+from lcca.remy_plus.record import Record
 from lcca.trainers.rplus.actions import Action
 
 Floats = NDArray[np.float64]
@@ -49,16 +51,16 @@ class Sample:
             (networks,) scores in bits, and (networks, rules) look-ups.
         """
         index = np.arange(len(self))
-        batch = self._run([policy], np.zeros(len(self)), index, keep_uses=True)
-        return trial_scores(batch, self.utility), np.asarray(batch["trial_uses"], dtype=np.int64)
+        record = self._run([policy], np.zeros(len(self)), index, keep_uses=True)
+        return trial_scores(record, self.utility), np.asarray(record["trial_uses"], dtype=np.int64)
 
     def scores(self, policies: list[_core.Policy], networks: list[NDArray[np.int64]]) -> list[Floats]:
         """Score policy i on the networks ``networks[i]``, all in one batch."""
         counts = [len(each) for each in networks]
         if not sum(counts):
             return [np.empty(0) for _ in counts]
-        batch = self._run(policies, np.repeat(np.arange(len(policies)), counts), np.concatenate(networks))
-        return np.split(trial_scores(batch, self.utility), np.cumsum(counts)[:-1])
+        record = self._run(policies, np.repeat(np.arange(len(policies)), counts), np.concatenate(networks))
+        return np.split(trial_scores(record, self.utility), np.cumsum(counts)[:-1])
 
     def _run(
         self,
@@ -66,12 +68,12 @@ class Sample:
         policy: ArrayLike,
         network: NDArray[np.int64],
         keep_uses: bool = False,
-    ) -> Batch:
+    ) -> Record:
         seeds = np.full(len(network), self.seed, dtype=np.uint64)
-        batch = self.engine.run(policies, self.networks, policy, network, seeds, keep_uses=keep_uses)
-        self.effort.trials += batch.trials
-        self.effort.packets += batch.packets
-        return batch
+        record = self.engine.run(policies, self.networks, policy, network, seeds, keep_uses=keep_uses)
+        self.effort.trials += record.trials
+        self.effort.packets += record.packets
+        return record
 
 
 class CandidateScores:

@@ -17,7 +17,8 @@ from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, NetworkList, compile_policy
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.policy import with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, lifted, one_rule
 from lcca.trainers.base import NETWORKS_PER_STEP, Keeper, LearningRow, Task, WarmStart

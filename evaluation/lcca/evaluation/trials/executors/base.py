@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.remy_plus.engine import Columns, Request, run_here
+from lcca.remy_plus.engine import Request, run_here
+from lcca.remy_plus.record import Columns
 
 TRIES = 3
 """How often a part is given to a worker before it is halved, or its only trial is called failed."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from lcca.evaluation.trials.executors.base import Executor, WorkerDied
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Columns, Request, Runner, run_here
+from lcca.remy_plus.engine import Request, Runner, run_here
+from lcca.remy_plus.record import Columns
 
 
 def _ray() -> Any:

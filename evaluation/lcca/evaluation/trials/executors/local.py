@@ -8,7 +8,8 @@ from dataclasses import replace
 from lcca.evaluation.trials.executors.base import Executor, WorkerDied
 from lcca.gym_envs.processes.workers import Failure, Workers
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Columns, Request, Runner, run_here
+from lcca.remy_plus.engine import Request, Runner, run_here
+from lcca.remy_plus.record import Columns
 
 
 class Threads(Executor):

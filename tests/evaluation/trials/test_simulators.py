@@ -1,0 +1,43 @@
+"""The simulators that are here, each asked the same questions."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.policy import FixedWindow, Policy, baseline
+from lcca.remy_plus.simulator import Simulator
+from lcca.remy_plus.workload import FlowSizes, OpenFlows
+
+from .simulator_conformance import SimulatorConformance
+
+
+class TestEngine(SimulatorConformance):
+    """The fast engine."""
+
+    def simulator(self, jobs: int) -> Simulator:
+        return Engine(self.DURATION, jobs=jobs)
+
+    def impossible(self) -> tuple[Policy, Network]:
+        return baseline("cubic"), self.NETWORKS[0]
+
+
+class TestNs3(SimulatorConformance):
+    """ns-3, where it is installed."""
+
+    @pytest.fixture(scope="class", autouse=True)
+    @classmethod
+    def _installed(cls) -> None:
+        pytest.importorskip("lcca.ns3")
+
+    def simulator(self, jobs: int) -> Simulator:
+        return Ns3(self.DURATION, jobs=jobs, options=Ns3Options(header_bytes=0))
+
+    def impossible(self) -> tuple[Policy, Network]:
+        flows = OpenFlows(0.5, FlowSizes("two", (1.0, 10.0), (0.0, 1.0)))
+        return FixedWindow(5), Network(0, 1.0, 10.0, 1, math.inf, 1.0, 0.0, 0.0, open_flows=flows)
