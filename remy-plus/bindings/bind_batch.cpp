@@ -76,7 +76,8 @@ BatchResult run_released(const std::vector<Policy>& policies, const std::vector<
 
 nb::dict run(const nb::list& policies, const std::vector<Network>& networks, const Values<std::uint32_t>& policy_index,
              const Values<std::uint32_t>& network_index, const Values<std::uint64_t>& seed, double duration,
-             const nb::dict& model, unsigned jobs, bool keep_delays, bool keep_flows, bool keep_uses, bool keep_links) {
+             const nb::dict& model, unsigned jobs, bool keep_delays, bool keep_flows, bool keep_rule_hits,
+             bool keep_links) {
   BatchOptions options;
   options.duration = duration;
   options.model = model_from(model);
@@ -84,7 +85,7 @@ nb::dict run(const nb::list& policies, const std::vector<Network>& networks, con
   options.jobs = std::max(jobs, 1u);
   options.keep_delays = keep_delays;
   options.keep_flows = keep_flows;
-  options.keep_uses = keep_uses;
+  options.keep_rule_hits = keep_rule_hits;
   options.keep_links = keep_links;
   BatchResult result =
       run_released(policies_of(policies), networks, trials_of(policy_index, network_index, seed), options);
@@ -100,14 +101,15 @@ nb::dict run(const nb::list& policies, const std::vector<Network>& networks, con
     out["link_begin"] = begins(result.link_begin);
     add_columns(out, "link_", result.links, link_columns);
   }
-  if (keep_uses) {
+  if (keep_rule_hits) {
     const std::size_t rows = result.trials.size();
-    const std::size_t each = rows ? result.trial_uses.size() / rows : 0;
-    out["trial_uses"] = to_numpy(std::move(result.trial_uses), {rows, each});
+    const std::size_t each = rows ? result.trial_rule_hits.size() / rows : 0;
+    out["trial_uses"] = to_numpy(std::move(result.trial_rule_hits), {rows, each});
   }
-  nb::list uses;
-  for (const Uses& u : result.uses) uses.append(column<std::int64_t>(u, [](std::uint64_t x) { return x; }));
-  out["uses"] = uses;
+  nb::list rule_hits;
+  for (const RuleHits& u : result.rule_hits)
+    rule_hits.append(column<std::int64_t>(u, [](std::uint64_t x) { return x; }));
+  out["uses"] = rule_hits;
   return out;
 }
 

@@ -28,14 +28,14 @@ bool keep_going() {
 }
 
 // Cuts the columns at `begin` into the flows of single trials, and checks them.
-std::vector<GivenFlows> flows_of(const Values<std::int64_t>& begin, const Values<double>& arrival,
-                                 const Values<std::uint64_t>& size, double duration) {
+std::vector<FlowTrace> flows_of(const Values<std::int64_t>& begin, const Values<double>& arrival,
+                                const Values<std::uint64_t>& size, double duration) {
   const std::size_t flows = arrival.shape(0), trials = begin.shape(0) > 0 ? begin.shape(0) - 1 : 0;
   if (size.shape(0) != flows) throw std::invalid_argument("arrival and size must have one entry per flow");
   if (trials == 0 || begin.data()[0] != 0 || begin.data()[trials] != static_cast<std::int64_t>(flows) ||
       !std::is_sorted(begin.data(), begin.data() + trials + 1))
     throw std::invalid_argument("begin must rise from 0 to the number of flows");
-  std::vector<GivenFlows> given(trials);
+  std::vector<FlowTrace> trace(trials);
   for (std::size_t i = 0; i < trials; ++i) {
     const auto first = static_cast<std::size_t>(begin.data()[i]), last = static_cast<std::size_t>(begin.data()[i + 1]);
     const double* const times = arrival.data() + first;
@@ -43,11 +43,11 @@ std::vector<GivenFlows> flows_of(const Values<std::int64_t>& begin, const Values
     if (!std::all_of(times, times + count, [&](double t) { return t >= 0 && t <= duration; }) ||
         !std::is_sorted(times, times + count))
       throw std::invalid_argument("flows must arrive in order, between 0 and the duration");
-    given[i] = {times, size.data() + first, count};
+    trace[i] = {times, size.data() + first, count};
   }
   if (!std::all_of(size.data(), size.data() + flows, [](std::uint64_t s) { return s >= 1 && s <= 1000000000000; }))
     throw std::invalid_argument("sizes must be between 1 and 1e12 packets");
-  return given;
+  return trace;
 }
 
 nb::object run(nb::handle policy, const Network& network, const Values<std::int64_t>& begin,
@@ -60,9 +60,9 @@ nb::object run(nb::handle policy, const Network& network, const Values<std::int6
   options.jobs = std::max(jobs, 1u);
   options.keep_flows = true;
   options.headers = {header_of(policy)};
-  options.given = flows_of(begin, arrival, size, duration);
+  options.trace = flows_of(begin, arrival, size, duration);
   const std::vector<Policy> policies{policy_of(policy)};
-  const std::vector<Trial> trials(options.given.size(), Trial{0, 0, 0});
+  const std::vector<Trial> trials(options.trace.size(), Trial{0, 0, 0});
   BatchResult result;
   try {
     const nb::gil_scoped_release release;

@@ -25,17 +25,17 @@ std::vector<Link> links_of(const std::vector<double>& rate, const std::vector<do
   return links;
 }
 
-void add_ways(Layout& layout, const Hops& forward, const Hops& backward) {
+void add_routes(Layout& layout, const Hops& forward, const Hops& backward) {
   if (forward.size() != backward.size())
     throw std::invalid_argument("forward and backward must have one entry per sender");
   const auto here = [&] { return static_cast<std::uint32_t>(layout.hops.size()); };
   for (std::size_t i = 0; i < forward.size(); ++i) {
-    Way way{here(), 0, 0};
+    Route route{here(), 0, 0};
     layout.hops.insert(layout.hops.end(), forward[i].begin(), forward[i].end());
-    way.turn = here();
+    route.turn = here();
     layout.hops.insert(layout.hops.end(), backward[i].begin(), backward[i].end());
-    way.end = here();
-    layout.ways.push_back(way);
+    route.end = here();
+    layout.routes.push_back(route);
   }
 }
 
@@ -50,14 +50,14 @@ void bind_layout(nb::module_& m) {
              bool one_way) {
             Layout layout;
             layout.links = links_of(link_rate, link_delay, link_buffer);
-            add_ways(layout, forward, backward);
+            add_routes(layout, forward, backward);
             layout.measured = measured;
             layout.one_way = one_way;
             validate(layout);
             new (self) Layout(std::move(layout));
           },
           "link_rate"_a, "link_delay"_a, "link_buffer"_a, "forward"_a, "backward"_a, "measured"_a, "one_way"_a = false)
-      .def_prop_ro("senders", [](const Layout& self) { return self.ways.size(); })
+      .def_prop_ro("senders", [](const Layout& self) { return self.routes.size(); })
       .def_ro("measured", &Layout::measured);
 }
 

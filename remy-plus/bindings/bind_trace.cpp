@@ -35,7 +35,7 @@ nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, do
   const Model model = model_from(options);
   if (!(duration > 0) || duration == never) throw std::invalid_argument("duration must be > 0 µs and finite");
   const auto measured = static_cast<std::size_t>(network.senders);
-  const std::size_t all = network.layout ? network.layout->ways.size() : measured;
+  const std::size_t all = network.layout ? network.layout->routes.size() : measured;
   if (!script.empty() && script.size() != measured && script.size() != all)
     throw std::invalid_argument("a script needs one list of switch times per sender");
   const auto header = header_of(policy);

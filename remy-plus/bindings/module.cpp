@@ -9,7 +9,7 @@ void bind_signals(nanobind::module_& m);
 void bind_policy(nanobind::module_& m);
 void bind_batch(nanobind::module_& m);
 void bind_flows(nanobind::module_& m);
-void bind_lanes(nanobind::module_& m);
+void bind_agent_slots(nanobind::module_& m);
 void bind_trace(nanobind::module_& m);
 void bind_coding(nanobind::module_& m);
 }  // namespace remy_plus::bindings
@@ -23,6 +23,6 @@ NB_MODULE(_core, m) {
   remy_plus::bindings::bind_batch(m);
   remy_plus::bindings::bind_flows(m);
   remy_plus::bindings::bind_trace(m);
-  remy_plus::bindings::bind_lanes(m);
+  remy_plus::bindings::bind_agent_slots(m);
   remy_plus::bindings::bind_coding(m);
 }

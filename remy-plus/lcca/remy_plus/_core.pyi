@@ -119,6 +119,9 @@ def trace(policy: object, network: Network, seed: int, *, duration: float, model
     One trial with a row per feedback. `script`: switch times (on, off, on, …) per sender, or [] for random ones. Senders that are not measured show in no row; a script for the measured ones alone leaves the others off.
     """
 
+def steering_defaults(kind: str) -> dict:
+    """Numbers of window, rate or table steering; see lcca.remy_plus.agents."""
+
 class Agent:
     """
     How a network sees and steers a flow; see lcca.remy_plus.policies.agents.

@@ -24,7 +24,7 @@ std::size_t rules(const Policy& policy) {
 struct Worker {
   Workspace space;
   DelayObserver delays;
-  std::vector<Uses> uses;
+  std::vector<RuleHits> rule_hits;
   std::vector<std::uint64_t> census;
 };
 
@@ -50,7 +50,7 @@ class Batch {
     result_.senders.resize(result_.sender_begin.back());
     if (options.keep_flows) flows_.resize(trials.size());
     if (options.keep_links) links_.resize(trials.size());
-    if (options.keep_uses) reserve_uses();
+    if (options.keep_rule_hits) reserve_rule_hits();
   }
 
   BatchResult run(const std::function<bool()>& keep_going) {
@@ -74,18 +74,18 @@ class Batch {
  private:
   static constexpr std::size_t most_threads_ = 256;
 
-  void reserve_uses() {
+  void reserve_rule_hits() {
     const std::size_t each = policies_.empty() ? 0 : rules(policies_.front());
     for (const Policy& policy : policies_)
       if (rules(policy) != each) throw std::invalid_argument("keep_uses needs policies with equally many rules");
-    result_.trial_uses.resize(trials_.size() * each);
+    result_.trial_rule_hits.resize(trials_.size() * each);
   }
 
   const Stamping* header(std::size_t policy) const {
     return options_.headers.empty() ? nullptr : options_.headers[policy].get();
   }
 
-  static const Uses& uses_of_trial(const Worker& worker) { return worker.space.uses; }
+  static const RuleHits& rule_hits_of_trial(const Worker& worker) { return worker.space.rule_hits; }
 
   void wait(std::size_t count, const std::function<bool()>& keep_going) {
     std::unique_lock lock(mutex_);
@@ -100,8 +100,8 @@ class Batch {
   void work(Worker& worker) {
     try {
       worker.space.stop = &stop_;
-      worker.uses.resize(policies_.size());
-      for (std::size_t p = 0; p < policies_.size(); ++p) worker.uses[p].assign(rules(policies_[p]), 0);
+      worker.rule_hits.resize(policies_.size());
+      for (std::size_t p = 0; p < policies_.size(); ++p) worker.rule_hits[p].assign(rules(policies_[p]), 0);
       if (options_.census) worker.census.assign(options_.census->axes.size() << 16, 0);
       for (std::size_t i = next_++; i < trials_.size() && !stop_; i = next_++) run_trial(worker, i);
     } catch (const Stopped&) {
@@ -117,14 +117,14 @@ class Batch {
 
   void run_trial(Worker& worker, std::size_t i) {
     const Trial& trial = trials_[i];
-    worker.space.given = options_.given.empty() ? nullptr : &options_.given[i];
+    worker.space.trace = options_.trace.empty() ? nullptr : &options_.trace[i];
     std::visit([&](const auto& policy) { simulate(worker, i, trial, policy); }, policies_[trial.policy]);
-    auto& uses = worker.uses[trial.policy];
-    for (std::size_t r = 0; r < uses.size(); ++r) uses[r] += worker.space.uses[r];
+    auto& rule_hits = worker.rule_hits[trial.policy];
+    for (std::size_t r = 0; r < rule_hits.size(); ++r) rule_hits[r] += worker.space.rule_hits[r];
     total_senders(worker.space, i);
-    if (options_.keep_uses)
-      std::copy(uses_of_trial(worker).begin(), uses_of_trial(worker).end(),
-                result_.trial_uses.begin() + static_cast<std::ptrdiff_t>(i * uses_of_trial(worker).size()));
+    if (options_.keep_rule_hits)
+      std::copy(rule_hits_of_trial(worker).begin(), rule_hits_of_trial(worker).end(),
+                result_.trial_rule_hits.begin() + static_cast<std::ptrdiff_t>(i * rule_hits_of_trial(worker).size()));
     if (options_.keep_flows) flows_[i] = worker.space.flows;
     if (options_.keep_links) links_[i] = worker.space.links;
   }
@@ -169,11 +169,12 @@ class Batch {
   }
 
   void merge(const std::vector<Worker>& workers) {
-    result_.uses = workers.front().uses;
+    result_.rule_hits = workers.front().rule_hits;
     result_.census = workers.front().census;
     for (std::size_t w = 1; w < workers.size(); ++w) {
       for (std::size_t p = 0; p < policies_.size(); ++p)
-        for (std::size_t r = 0; r < result_.uses[p].size(); ++r) result_.uses[p][r] += workers[w].uses[p][r];
+        for (std::size_t r = 0; r < result_.rule_hits[p].size(); ++r)
+          result_.rule_hits[p][r] += workers[w].rule_hits[p][r];
       for (std::size_t c = 0; c < result_.census.size(); ++c) result_.census[c] += workers[w].census[c];
     }
     join(flows_, result_.flows, result_.flow_begin);

@@ -21,11 +21,11 @@ void check_link(const Link& link, std::size_t i) {
   require(link.buffer >= 0, "link", i, "buffer must be >= 0");
 }
 
-void check_way(const Layout& layout, const Way& way, std::size_t i) {
-  require(way.begin < way.turn && way.turn <= way.end && way.end <= layout.hops.size(), "sender", i,
+void check_route(const Layout& layout, const Route& route, std::size_t i) {
+  require(route.begin < route.turn && route.turn <= route.end && route.end <= layout.hops.size(), "sender", i,
           "at least one link must lead to its receiver");
   const auto hop = layout.hops.begin();
-  require(std::all_of(hop + way.begin, hop + way.end, [&](std::uint32_t l) { return l < layout.links.size(); }),
+  require(std::all_of(hop + route.begin, hop + route.end, [&](std::uint32_t l) { return l < layout.links.size(); }),
           "sender", i, "its way has a link that is not there");
 }
 
@@ -33,9 +33,9 @@ void check_way(const Layout& layout, const Way& way, std::size_t i) {
 
 void validate(const Layout& layout) {
   for (std::size_t i = 0; i < layout.links.size(); ++i) check_link(layout.links[i], i);
-  for (std::size_t i = 0; i < layout.ways.size(); ++i) check_way(layout, layout.ways[i], i);
-  if (layout.ways.size() > 65535) throw std::invalid_argument("layout: at most 65535 senders can be told apart");
-  if (layout.measured < 1 || layout.measured > layout.ways.size())
+  for (std::size_t i = 0; i < layout.routes.size(); ++i) check_route(layout, layout.routes[i], i);
+  if (layout.routes.size() > 65535) throw std::invalid_argument("layout: at most 65535 senders can be told apart");
+  if (layout.measured < 1 || layout.measured > layout.routes.size())
     throw std::invalid_argument("layout: at least one sender must be measured");
 }
 

@@ -6,14 +6,14 @@
 
 namespace remy_plus {
 
-Team::Team(unsigned size) {
+ThreadPool::ThreadPool(unsigned size) {
   try {
     for (unsigned i = 1; i < std::min(size, 256u); ++i) threads_.emplace_back([this] { serve(); });
   } catch (const std::system_error&) {  // fewer do as well
   }
 }
 
-Team::~Team() {
+ThreadPool::~ThreadPool() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -22,7 +22,7 @@ Team::~Team() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Team::run(std::size_t count, const std::function<void(std::size_t)>& work) {
+void ThreadPool::run(std::size_t count, const std::function<void(std::size_t)>& work) {
   if (threads_.empty() || count < 2) {
     for (std::size_t i = 0; i < count; ++i) work(i);
     return;
@@ -43,7 +43,7 @@ void Team::run(std::size_t count, const std::function<void(std::size_t)>& work) 
   if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
 }
 
-void Team::serve() {
+void ThreadPool::serve() {
   std::size_t seen = 0;
   for (;;) {
     {
@@ -56,7 +56,7 @@ void Team::serve() {
   }
 }
 
-void Team::take_blocks() {
+void ThreadPool::take_blocks() {
   std::unique_lock lock(mutex_);
   ++busy_;
   while (work_ && next_ < count_) {

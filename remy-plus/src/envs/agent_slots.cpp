@@ -13,150 +13,152 @@
 namespace remy_plus {
 namespace {
 
-constexpr std::size_t first_packets = 128;  // of a ring: small, so that many games stay in the caches
+constexpr std::size_t first_packets = 128;  // of a ring: small, so that many environments stay in the caches
 constexpr int most_empty_trials = 1000;
 
-std::uint64_t draw(std::uint64_t seed, std::uint64_t game, std::uint64_t trial, std::uint64_t what) {
+std::uint64_t draw(std::uint64_t seed, std::uint64_t env, std::uint64_t trial, std::uint64_t what) {
   std::uint64_t key = 0x2545f4914f6cdd1dull;
-  for (const std::uint64_t part : {seed, game, trial, what}) key = mix64(key ^ mix64(part + 0x9e3779b97f4a7c15ull));
+  for (const std::uint64_t part : {seed, env, trial, what}) key = mix64(key ^ mix64(part + 0x9e3779b97f4a7c15ull));
   return key;
 }
 
 }  // namespace
 
-Lanes::Lanes(LanesOptions options) : options_(std::move(options)), seats_(options_.lanes.size()) {
+AgentSlots::AgentSlots(AgentSlotsOptions options) : options_(std::move(options)), environments_(options_.slots.size()) {
   options_.rules.check();
-  if (options_.lanes.empty()) throw std::invalid_argument("at least one game is needed");
+  if (options_.slots.empty()) throw std::invalid_argument("at least one game is needed");
   first_.assign(1, 0);
-  for (std::size_t g = 0; g < seats_.size(); ++g) {
-    const std::uint32_t n = options_.lanes[g];
+  for (std::size_t g = 0; g < environments_.size(); ++g) {
+    const std::uint32_t n = options_.slots[g];
     if (n < 1 || n > UINT16_MAX) throw std::invalid_argument("a game needs 1 to 65535 lanes, got " + std::to_string(n));
-    seats_[g].space.ring.resize(first_packets);
-    seats_[g].told.resize(n);
+    environments_[g].space.ring.resize(first_packets);
+    environments_[g].reports.resize(n);
     first_.push_back(first_.back() + n);
   }
-  const std::size_t lanes = first_.back(), inputs = options_.rules.agent.inputs();
-  rows_.observation.assign(lanes * inputs, -1);
-  rows_.last.assign(lanes * inputs, 0);
-  rows_.reward.assign(lanes, 0);
-  rows_.elapsed.assign(lanes, 0);
-  rows_.rivals.assign(lanes, 0);
-  rows_.ended.assign(lanes, 0);
-  rows_.acting.assign(lanes, 0);
-  rows_.ready.reserve(lanes);
-  course.assign(games(), 0);
-  trial_seed.assign(games(), 0);
-  trials.assign(games(), 0);
-  packets.assign(games(), 0);
-  over.assign(games(), 1);
+  const std::size_t slots = first_.back(), inputs = options_.rules.agent.inputs();
+  rows_.observation.assign(slots * inputs, -1);
+  rows_.last.assign(slots * inputs, 0);
+  rows_.reward.assign(slots, 0);
+  rows_.elapsed.assign(slots, 0);
+  rows_.rivals.assign(slots, 0);
+  rows_.ended.assign(slots, 0);
+  rows_.acting.assign(slots, 0);
+  rows_.ready.reserve(slots);
+  training_network.assign(environments(), 0);
+  trial_seed.assign(environments(), 0);
+  trials.assign(environments(), 0);
+  packets.assign(environments(), 0);
+  over.assign(environments(), 1);
 }
 
-Lanes::~Lanes() {
-  if (team_ && owner_ != getpid()) (void)team_.release();  // after a fork the threads are the parent's
+AgentSlots::~AgentSlots() {
+  if (pool_ && owner_ != getpid()) (void)pool_.release();  // after a fork the threads are the parent's
 }
 
-bool Lanes::fits(const Course& course, std::uint32_t lanes) const {
-  const Network& network = *course.network;
+bool AgentSlots::fits(const TrainingNetwork& training_network, std::uint32_t slots) const {
+  const Network& network = *training_network.network;
   if (network.switched == Switching::open) throw std::invalid_argument("agents need senders, not open flows");
-  const std::size_t all = network.layout ? network.layout->ways.size() : static_cast<std::size_t>(network.senders);
+  const std::size_t all = network.layout ? network.layout->routes.size() : static_cast<std::size_t>(network.senders);
   const auto senders = static_cast<std::uint32_t>(network.senders);
-  const bool wanted = options_.all_senders ? senders == lanes : senders >= lanes;
-  return wanted && (options_.rules.others || all == lanes);
+  const bool wanted = options_.all_senders ? senders == slots : senders >= slots;
+  return wanted && (options_.rules.others || all == slots);
 }
 
-void Lanes::set_courses(std::vector<Course> courses) {
-  std::vector<std::vector<std::uint32_t>> candidates(games());
-  for (const Course& c : courses) {
+void AgentSlots::set_networks(std::vector<TrainingNetwork> networks) {
+  std::vector<std::vector<std::uint32_t>> candidates(environments());
+  for (const TrainingNetwork& c : networks) {
     validate(*c.network);
     if (!(c.base_delay > 0)) throw std::invalid_argument("base delays must be > 0 µs");
   }
-  for (std::size_t g = 0; g < games(); ++g) {
-    if (g > 0 && options_.lanes[g] == options_.lanes[g - 1]) {
+  for (std::size_t g = 0; g < environments(); ++g) {
+    if (g > 0 && options_.slots[g] == options_.slots[g - 1]) {
       candidates[g] = candidates[g - 1];
       continue;
     }
-    for (std::size_t c = 0; c < courses.size(); ++c)
-      if (fits(courses[c], options_.lanes[g])) candidates[g].push_back(static_cast<std::uint32_t>(c));
+    for (std::size_t c = 0; c < networks.size(); ++c)
+      if (fits(networks[c], options_.slots[g])) candidates[g].push_back(static_cast<std::uint32_t>(c));
     if (candidates[g].empty())
-      throw std::invalid_argument("no network has senders for a game of " + std::to_string(options_.lanes[g]) +
+      throw std::invalid_argument("no network has senders for a game of " + std::to_string(options_.slots[g]) +
                                   " lanes" + (options_.rules.others ? "" : " and no others"));
   }
-  courses_ = std::move(courses);
-  for (std::size_t g = 0; g < games(); ++g) seats_[g].candidates = std::move(candidates[g]);
+  networks_ = std::move(networks);
+  for (std::size_t g = 0; g < environments(); ++g) environments_[g].candidates = std::move(candidates[g]);
 }
 
-void Lanes::reset(std::uint64_t seed) {
-  if (courses_.empty()) throw std::invalid_argument("no networks to play on");
+void AgentSlots::reset(std::uint64_t seed) {
+  if (networks_.empty()) throw std::invalid_argument("no networks to play on");
   seed_ = seed;
   std::fill(trials.begin(), trials.end(), 0);
   std::fill(packets.begin(), packets.end(), 0);
   share_out([this](std::size_t g) {
-    std::fill(seats_[g].told.begin(), seats_[g].told.end(), Told{});
+    std::fill(environments_[g].reports.begin(), environments_[g].reports.end(), SlotReport{});
     begin_next(g);
     play(g);
-    tell(g);
+    report(g);
   });
   gather();
 }
 
-void Lanes::start(std::size_t game, std::size_t course, std::uint64_t seed) {
-  if (game >= games() || course >= courses_.size() || !fits(courses_[course], options_.lanes[game]))
+void AgentSlots::start(std::size_t env, std::size_t training_network, std::uint64_t seed) {
+  if (env >= environments() || training_network >= networks_.size() ||
+      !fits(networks_[training_network], options_.slots[env]))
     throw std::invalid_argument("start() names a game or network that is not there or does not fit");
-  std::fill(seats_[game].told.begin(), seats_[game].told.end(), Told{});
-  begin(game, course, seed);
-  play(game);
-  tell(game);
+  std::fill(environments_[env].reports.begin(), environments_[env].reports.end(), SlotReport{});
+  begin(env, training_network, seed);
+  play(env);
+  report(env);
   gather();
 }
 
-void Lanes::stop(std::size_t game) {
-  if (game >= games()) throw std::invalid_argument("stop() names a game that is not there");
-  over[game] = 1;
+void AgentSlots::stop(std::size_t env) {
+  if (env >= environments()) throw std::invalid_argument("stop() names a game that is not there");
+  over[env] = 1;
   gather();
 }
 
-void Lanes::begin(std::size_t game, std::size_t chosen, std::uint64_t seed) {
-  Seat& seat = seats_[game];
-  const Course& c = courses_[chosen];
-  course[game] = static_cast<std::uint32_t>(chosen);
-  trial_seed[game] = seed;
-  ++trials[game];
-  over[game] = 1;     // until it has begun
-  seat.game.reset();  // before the next one borrows the same storage
-  seat.game = new_game(options_.rules, {c.network, {c.network->link_rate, c.base_delay}, seed}, seat.space, seat.told);
-  over[game] = 0;
+void AgentSlots::begin(std::size_t env, std::size_t chosen, std::uint64_t seed) {
+  Environment& environment = environments_[env];
+  const TrainingNetwork& c = networks_[chosen];
+  training_network[env] = static_cast<std::uint32_t>(chosen);
+  trial_seed[env] = seed;
+  ++trials[env];
+  over[env] = 1;                // until it has begun
+  environment.episode.reset();  // before the next one borrows the same storage
+  environment.episode = new_episode(options_.rules, {c.network, {c.network->link_rate, c.base_delay}, seed},
+                                    environment.space, environment.reports);
+  over[env] = 0;
 }
 
-void Lanes::begin_next(std::size_t game) {
-  const std::uint64_t trial = trials[game];
-  const auto& candidates = seats_[game].candidates;
-  begin(game, candidates[draw(seed_, game, trial, 1) % candidates.size()], draw(seed_, game, trial, 2));
+void AgentSlots::begin_next(std::size_t env) {
+  const std::uint64_t trial = trials[env];
+  const auto& candidates = environments_[env].candidates;
+  begin(env, candidates[draw(seed_, env, trial, 1) % candidates.size()], draw(seed_, env, trial, 2));
 }
 
-// Plays a game to its next decision, over the ends of trials.
-void Lanes::play(std::size_t game) {
-  Seat& seat = seats_[game];
+// Plays an environment to its next decision, over the ends of trials.
+void AgentSlots::play(std::size_t env) {
+  Environment& environment = environments_[env];
   for (int empty = 0; empty < most_empty_trials; ++empty) {
-    if (seat.game->advance()) return;
-    finish(game);
+    if (environment.episode->advance()) return;
+    finish(env);
     if (!options_.endless) return;
-    begin_next(game);
+    begin_next(env);
   }
   throw std::runtime_error("in 1000 trials no flow began: are the trials too short, or mean_off too long?");
 }
 
-void Lanes::finish(std::size_t game) {
-  Seat& seat = seats_[game];
-  over[game] = 1;
-  packets[game] += seat.game->totals().delivered;
+void AgentSlots::finish(std::size_t env) {
+  Environment& environment = environments_[env];
+  over[env] = 1;
+  packets[env] += environment.episode->totals().delivered;
   if (!options_.keep_records) return;
-  seat.flows = seat.space.flows;
-  seat.totals = seat.game->totals();
+  environment.flows = environment.space.flows;
+  environment.totals = environment.episode->totals();
 }
 
-void Lanes::check(std::span<const float> actions) const {
+void AgentSlots::check(std::span<const float> actions) const {
   const ActionMap& map = options_.rules.agent.actions;
-  const std::size_t rows = options_.whole_rows ? lanes() : rows_.ready.size();
+  const std::size_t rows = options_.whole_rows ? slots() : rows_.ready.size();
   if (actions.size() != rows * map.numbers())
     throw std::invalid_argument("actions must have " + std::to_string(rows) + " rows of " +
                                 std::to_string(map.numbers()) + " numbers");
@@ -168,99 +170,99 @@ void Lanes::check(std::span<const float> actions) const {
                                         : "an action is not a finite number");
 }
 
-void Lanes::step(std::span<const float> actions) {
+void AgentSlots::step(std::span<const float> actions) {
   check(actions);
   share_out([this, actions](std::size_t g) {
     if (!over[g]) {
       act(g, actions);
       play(g);
     }
-    tell(g);
+    report(g);
   });
   gather();
 }
 
-void Lanes::act(std::size_t game, std::span<const float> actions) {
+void AgentSlots::act(std::size_t env, std::span<const float> actions) {
   const std::size_t numbers = options_.rules.agent.actions.numbers();
-  Seat& seat = seats_[game];
-  std::size_t row = seat.first_action;
-  for (const std::uint32_t lane : seat.game->ready()) {
-    const std::size_t at = options_.whole_rows ? first_[game] + lane : row++;
-    seat.game->act(lane, actions.data() + at * numbers);
+  Environment& environment = environments_[env];
+  std::size_t row = environment.first_action;
+  for (const std::uint32_t slot : environment.episode->ready()) {
+    const std::size_t at = options_.whole_rows ? first_[env] + slot : row++;
+    environment.episode->act(slot, actions.data() + at * numbers);
   }
 }
 
-// Fills in the rows of a game.
-void Lanes::tell(std::size_t game) {
+// Fills in the rows of an environment.
+void AgentSlots::report(std::size_t env) {
   const std::size_t inputs = options_.rules.agent.inputs();
-  Seat& seat = seats_[game];
-  if (options_.whole_rows || over[game])
-    for (std::size_t lane = 0; lane < seat.told.size(); ++lane) {
-      const std::size_t row = first_[game] + lane;
-      tell_lane(game, lane);
+  Environment& environment = environments_[env];
+  if (options_.whole_rows || over[env])
+    for (std::size_t slot = 0; slot < environment.reports.size(); ++slot) {
+      const std::size_t row = first_[env] + slot;
+      report_slot(env, slot);
       rows_.acting[row] = 0;
-      if (over[game] || !seat.game->on(lane))
+      if (over[env] || !environment.episode->on(slot))
         std::fill_n(rows_.observation.begin() + static_cast<std::ptrdiff_t>(row * inputs), inputs, -1.0f);
     }
-  if (over[game]) return;
-  for (const std::uint32_t lane : seat.game->ready()) {
-    const std::size_t row = first_[game] + lane;
-    if (!options_.whole_rows) tell_lane(game, lane);
+  if (over[env]) return;
+  for (const std::uint32_t slot : environment.episode->ready()) {
+    const std::size_t row = first_[env] + slot;
+    if (!options_.whole_rows) report_slot(env, slot);
     rows_.acting[row] = 1;
-    const std::vector<float>& view = seat.game->view(lane);
+    const std::vector<float>& view = environment.episode->view(slot);
     std::copy(view.begin(), view.end(), rows_.observation.begin() + static_cast<std::ptrdiff_t>(row * inputs));
   }
 }
 
-void Lanes::tell_lane(std::size_t game, std::size_t lane) {
-  const std::size_t row = first_[game] + lane;
-  Told& told = seats_[game].told[lane];
-  rows_.reward[row] = told.reward;
-  rows_.elapsed[row] = told.elapsed;
-  rows_.rivals[row] = over[game] ? 0 : seats_[game].game->flows_on();
-  rows_.ended[row] = static_cast<std::uint8_t>(told.ending);
-  if (told.ending != Ending::none)
-    std::copy(told.last.begin(), told.last.end(),
-              rows_.last.begin() + static_cast<std::ptrdiff_t>(row * told.last.size()));
-  told.reward = told.elapsed = 0;
-  told.ending = Ending::none;
+void AgentSlots::report_slot(std::size_t env, std::size_t slot) {
+  const std::size_t row = first_[env] + slot;
+  SlotReport& report = environments_[env].reports[slot];
+  rows_.reward[row] = report.reward;
+  rows_.elapsed[row] = report.elapsed;
+  rows_.rivals[row] = over[env] ? 0 : environments_[env].episode->flows_on();
+  rows_.ended[row] = static_cast<std::uint8_t>(report.ending);
+  if (report.ending != Ending::none)
+    std::copy(report.last.begin(), report.last.end(),
+              rows_.last.begin() + static_cast<std::ptrdiff_t>(row * report.last.size()));
+  report.reward = report.elapsed = 0;
+  report.ending = Ending::none;
 }
 
-// Lists the ready lanes.
-void Lanes::gather() {
+// Lists the ready slots.
+void AgentSlots::gather() {
   rows_.ready.clear();
-  for (std::size_t g = 0; g < games(); ++g) {
-    seats_[g].first_action = rows_.ready.size();
+  for (std::size_t g = 0; g < environments(); ++g) {
+    environments_[g].first_action = rows_.ready.size();
     if (over[g]) continue;
-    for (const std::uint32_t lane : seats_[g].game->ready()) rows_.ready.push_back(first_[g] + lane);
+    for (const std::uint32_t slot : environments_[g].episode->ready()) rows_.ready.push_back(first_[g] + slot);
   }
 }
 
-void Lanes::share_out(const std::function<void(std::size_t)>& work) {
-  if (options_.jobs > 1 && games() > 1 && (!team_ || owner_ != getpid())) {
-    (void)team_.release();
-    team_ = std::make_unique<Team>(options_.jobs);
+void AgentSlots::share_out(const std::function<void(std::size_t)>& work) {
+  if (options_.jobs > 1 && environments() > 1 && (!pool_ || owner_ != getpid())) {
+    (void)pool_.release();
+    pool_ = std::make_unique<ThreadPool>(options_.jobs);
     owner_ = getpid();
   }
-  if (team_) return team_->run(games(), work);
-  for (std::size_t g = 0; g < games(); ++g) work(g);
+  if (pool_) return pool_->run(environments(), work);
+  for (std::size_t g = 0; g < environments(); ++g) work(g);
 }
 
-std::size_t Lanes::game_of(std::size_t lane) const {
-  if (lane >= lanes()) throw std::invalid_argument("no such lane");
-  const auto after = std::upper_bound(first_.begin(), first_.end(), static_cast<std::uint32_t>(lane));
+std::size_t AgentSlots::env_of(std::size_t slot) const {
+  if (slot >= slots()) throw std::invalid_argument("no such lane");
+  const auto after = std::upper_bound(first_.begin(), first_.end(), static_cast<std::uint32_t>(slot));
   return static_cast<std::size_t>(after - first_.begin()) - 1;
 }
 
-const Sender& Lanes::sender(std::size_t lane) const {
-  const std::size_t game = game_of(lane);
-  if (!seats_[game].game) throw std::invalid_argument("this game has not begun");
-  return seats_[game].game->sender(lane - first_[game]);
+const Sender& AgentSlots::sender(std::size_t slot) const {
+  const std::size_t env = env_of(slot);
+  if (!environments_[env].episode) throw std::invalid_argument("this game has not begun");
+  return environments_[env].episode->sender(slot - first_[env]);
 }
 
-double Lanes::now(std::size_t game) const {
-  if (game >= games()) throw std::invalid_argument("no such game");
-  return seats_[game].game ? seats_[game].game->now() : 0;
+double AgentSlots::now(std::size_t env) const {
+  if (env >= environments()) throw std::invalid_argument("no such game");
+  return environments_[env].episode ? environments_[env].episode->now() : 0;
 }
 
 }  // namespace remy_plus

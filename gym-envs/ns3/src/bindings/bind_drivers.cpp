@@ -35,56 +35,57 @@ remy_plus::Reward reward_of(const nb::dict& d) {
 }
 
 // (whether a decision is due, what the agent sees, reward, how the flow ended: 0, 1 flow, 2 trial; µs)
-nb::tuple told(const BottleneckPlay& play) {
+nb::tuple state_of(const BottleneckDriver& driver) {
   nb::list view;
-  for (const float x : play.view()) view.append(x);
-  return nb::make_tuple(play.ready(), view, play.reward(), static_cast<int>(play.ending()), play.now());
+  for (const float x : driver.view()) view.append(x);
+  return nb::make_tuple(driver.ready(), view, driver.reward(), static_cast<int>(driver.ending()), driver.now());
 }
 
-nb::tuple reading(const SwitchPlay& play, const SwitchReading& r) {
-  return nb::make_tuple(r.time, r.queue_mean, r.sent_bytes, r.marked, play.now(), play.over());
+nb::tuple reading(const SwitchDriver& driver, const SwitchReading& r) {
+  return nb::make_tuple(r.time, r.queue_mean, r.sent_bytes, r.marked, driver.now(), driver.over());
 }
 
 }  // namespace
 
-void bind_plays(nb::module_& m) {
-  nb::class_<BottleneckPlay>(m, "BottleneckPlay", "A trial in which an agent steers the first flow.")
+void bind_drivers(nb::module_& m) {
+  nb::class_<BottleneckDriver>(m, "BottleneckPlay", "A trial in which an agent steers the first flow.")
       .def(
           "__init__",
-          [](BottleneckPlay* self, const nb::dict& plan, const nb::dict& agent, const nb::dict& reward,
+          [](BottleneckDriver* self, const nb::dict& plan, const nb::dict& agent, const nb::dict& reward,
              double base_delay) {
-            new (self) BottleneckPlay(plan_of(plan), agent_of(agent), reward_of(reward), base_delay, keep_going);
+            new (self) BottleneckDriver(plan_of(plan), agent_of(agent), reward_of(reward), base_delay, keep_going);
           },
           "plan"_a, "agent"_a, "reward"_a, "base_delay"_a)
       .def(
           "start",
-          [](BottleneckPlay& self) {
+          [](BottleneckDriver& self) {
             self.start();
-            return told(self);
+            return state_of(self);
           },
           "Plays to the flow's start: (due, observation, reward, ending, now).")
       .def(
           "act",
-          [](BottleneckPlay& self, const std::vector<float>& action) {
+          [](BottleneckDriver& self, const std::vector<float>& action) {
             self.act(action);
-            return told(self);
+            return state_of(self);
           },
           "action"_a, "Acts, and plays on to the next decision or the flow's end.");
-  nb::class_<SwitchPlay>(m, "SwitchPlay", "A trial with a queue whose marking is set from outside.")
+  nb::class_<SwitchDriver>(m, "SwitchPlay", "A trial with a queue whose marking is set from outside.")
       .def(
-          "__init__", [](SwitchPlay* self, const nb::dict& plan) { new (self) SwitchPlay(plan_of(plan), keep_going); },
+          "__init__",
+          [](SwitchDriver* self, const nb::dict& plan) { new (self) SwitchDriver(plan_of(plan), keep_going); },
           "plan"_a)
-      .def("start", &SwitchPlay::start)
+      .def("start", &SwitchDriver::start)
       .def(
           "advance",
-          [](SwitchPlay& self, double min_k, double max_k, double max_p, double us) {
+          [](SwitchDriver& self, double min_k, double max_k, double max_p, double us) {
             return reading(self, self.advance({min_k, max_k, max_p}, us));
           },
           "min_k"_a, "max_k"_a, "max_p"_a, "us"_a,
           "Plays an interval: (its length, mean queue, bytes sent, packets marked, now, over).")
       .def(
           "collect",
-          [](SwitchPlay& self) {
+          [](SwitchDriver& self) {
             nb::list lengths;
             for (const double ns : self.lengths()) lengths.append(ns);
             nb::dict out = dict_of(self.collect());

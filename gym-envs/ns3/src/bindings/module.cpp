@@ -67,8 +67,8 @@ Options options_of(const nb::dict& d) {
   return options;
 }
 
-std::vector<GivenFlow> flows_given(nb::handle pairs) {
-  std::vector<GivenFlow> flows;
+std::vector<TracedFlow> flows_of_trace(nb::handle pairs) {
+  std::vector<TracedFlow> flows;
   for (nb::handle pair : nb::cast<nb::list>(pairs)) {
     const auto flow = nb::cast<nb::tuple>(pair);
     flows.push_back({nb::cast<double>(flow[0]), nb::cast<std::uint64_t>(flow[1])});
@@ -102,7 +102,7 @@ Plan plan_of(const nb::dict& d) {
   plan.queue.kind = get<std::string>(d, "queue");
   plan.queue.attributes = get<std::map<std::string, std::string>>(d, "queue_attributes");
   if (d.contains("given"))
-    for (nb::handle flows : get<nb::list>(d, "given")) plan.given.push_back(flows_given(flows));
+    for (nb::handle flows : get<nb::list>(d, "given")) plan.trace.push_back(flows_of_trace(flows));
   plan.seed = get<std::uint64_t>(d, "seed");
   plan.duration = get<double>(d, "duration");
   plan.model = remy_plus::bindings::model_from(get<nb::dict>(d, "model"));
@@ -148,7 +148,7 @@ NB_MODULE(_core, m) {
   m.def(
       "run_trial", [](const nb::dict& plan) { return dict_of(run_trial(plan_of(plan), keep_going)); }, "plan"_a,
       "Runs the trial that a dictionary describes; returns what was measured. One at a time in a process.");
-  bind_plays(m);
+  bind_drivers(m);
 }
 
 }  // namespace lcca_ns3

@@ -292,7 +292,7 @@ void Bbr::save_window(const State& tcb) {
 
 void Bbr::restore_window(State& tcb) { tcb.m_cWnd = std::max(saved_window_, tcb.m_cWnd.Get()); }
 
-// --- what TCP tells
+// --- what TCP reports
 
 void Bbr::CongestionStateSet(Ptr<State> tcb, State::TcpCongState_t state) {
   if (state == State::CA_OPEN && segment_ == 0) {

@@ -26,77 +26,77 @@ void check(const remy_plus::ActionMap& map, const std::vector<float>& action) {
 
 }  // namespace
 
-BottleneckPlay::BottleneckPlay(Plan plan, remy_plus::Agent agent, remy_plus::Reward reward, double base_delay,
-                               std::function<void()> keep_going)
+BottleneckDriver::BottleneckDriver(Plan plan, remy_plus::Agent agent, remy_plus::Reward reward, double base_delay,
+                                   std::function<void()> keep_going)
     : plan_(std::move(plan)),
       agent_(std::move(agent)),
       reward_rule_(reward),
       ideal_{plan_.network.link_rate, base_delay},
-      stage_(new_stage(plan_, this, std::move(keep_going))) {
+      driver_(new_driver(plan_, this, std::move(keep_going))) {
   agent_.check();
   reward_rule_.check();
 }
 
-void BottleneckPlay::start() {
-  stage_->begin();
+void BottleneckDriver::start() {
+  driver_->begin();
   play();
 }
 
-void BottleneckPlay::act(const std::vector<float>& action) {
+void BottleneckDriver::act(const std::vector<float>& action) {
   if (!held_) throw std::invalid_argument("no decision is due");
   check(agent_.actions, action);
-  Source& source = *stage_->steered();
+  Source& source = *driver_->steered();
   agent_.actions.apply(source.control(), source.memory().receive_interval(), action.data());
   held_ = false;
   source.resume();
   play();
 }
 
-void BottleneckPlay::play() {
+void BottleneckDriver::play() {
   reward_ = 0;
-  stage_->go_on();
+  driver_->go_on();
   if (held_) {
-    memory_.see(agent_, stage_->steered()->memory());
-    memory_.decided(agent_, stage_->steered()->memory(), now());
-    pay(false);
-    earnings_.decided();
+    memory_.see(agent_, driver_->steered()->memory());
+    memory_.decided(agent_, driver_->steered()->memory(), now());
+    take(false);
+    flow_reward_.decided();
   } else if (on_) {
     on_ = false;
     ending_ = Ending::trial;
-    memory_.see(agent_, stage_->steered()->memory());
-    pay(true);
+    memory_.see(agent_, driver_->steered()->memory());
+    take(true);
   }
 }
 
-void BottleneckPlay::started(remy_plus::Control& control, std::uint32_t flow, std::int64_t first) {
+void BottleneckDriver::started(remy_plus::Control& control, std::uint32_t flow, std::int64_t first) {
   flow_ = flow;
   on_ = true;
   memory_.start(agent_);
   agent_.actions.start(control);
-  earnings_.start(now(), stage_->ledger().share(flow_, now()), first);
+  flow_reward_.start(now(), driver_->flow_monitor().share(flow_, now()), first);
   hold();
 }
 
-void BottleneckPlay::acknowledged(const remy_plus::Memory& memory, std::uint32_t number, double delay) {
-  earnings_.receive(number, delay);
+void BottleneckDriver::acknowledged(const remy_plus::Memory& memory, std::uint32_t number, double delay) {
+  flow_reward_.receive(number, delay);
   if (memory_.due(agent_, memory, now(), true)) hold();
 }
 
-void BottleneckPlay::ended() {
+void BottleneckDriver::ended() {
   on_ = false;
   ending_ = Ending::flow;
-  memory_.see(agent_, stage_->steered()->memory());
-  pay(true);
+  memory_.see(agent_, driver_->steered()->memory());
+  take(true);
   ns3::Simulator::Stop();
 }
 
-void BottleneckPlay::hold() {
+void BottleneckDriver::hold() {
   held_ = true;
   ns3::Simulator::Stop();
 }
 
-void BottleneckPlay::pay(bool last) {
-  reward_ = earnings_.pay(reward_rule_, ideal_, now(), stage_->ledger().share(flow_, now()), last);
+void BottleneckDriver::take(bool last) {
+  reward_ = flow_reward_.take(reward_rule_, ideal_, now(), driver_->flow_monitor().share(flow_, now()), last);
 }
 
 }  // namespace lcca_ns3

@@ -9,23 +9,23 @@
 
 namespace lcca_ns3 {
 
-SwitchPlay::SwitchPlay(Plan plan, std::function<void()> keep_going)
-    : plan_(std::move(plan)), stage_(new_stage(plan_, nullptr, std::move(keep_going))) {
-  if (!stage_->marking_queue()) throw std::invalid_argument("the plan has no marking queue");
+SwitchDriver::SwitchDriver(Plan plan, std::function<void()> keep_going)
+    : plan_(std::move(plan)), driver_(new_driver(plan_, nullptr, std::move(keep_going))) {
+  if (!driver_->marking_queue()) throw std::invalid_argument("the plan has no marking queue");
 }
 
-void SwitchPlay::start() {
-  stage_->begin();
+void SwitchDriver::start() {
+  driver_->begin();
   before_ = totals();
 }
 
-SwitchReading SwitchPlay::advance(const remy_plus::SlopeMarker& setting, double us) {
+SwitchReading SwitchDriver::advance(const remy_plus::SlopeMarker& setting, double us) {
   if (!(us > 0)) throw std::invalid_argument("an interval must be > 0 µs");
   if (over()) throw std::invalid_argument("the trial is over");
-  stage_->marking_queue()->set(setting);
-  const std::int64_t until = stage_->ns_at(std::min(std::max(before_.time, 0.0) + us, plan_.duration));
+  driver_->marking_queue()->set(setting);
+  const std::int64_t until = driver_->ns_at(std::min(std::max(before_.time, 0.0) + us, plan_.duration));
   ns3::Simulator::Stop(ns3::NanoSeconds(until) - ns3::Simulator::Now());
-  stage_->go_on();
+  driver_->go_on();
   const Totals now = totals();
   SwitchReading reading;
   reading.time = now.time - std::max(before_.time, 0.0);
@@ -36,12 +36,12 @@ SwitchReading SwitchPlay::advance(const remy_plus::SlopeMarker& setting, double 
   return reading;
 }
 
-SwitchPlay::Totals SwitchPlay::totals() {
-  Wire& link = stage_->wire(0);
-  return {stage_->now(), link.waiting_integral(ns3::Simulator::Now().GetNanoSeconds()), link.sent_bytes(),
-          stage_->marking_queue()->marked()};
+SwitchDriver::Totals SwitchDriver::totals() {
+  LinkDevice& link = driver_->device(0);
+  return {driver_->now(), link.waiting_integral(ns3::Simulator::Now().GetNanoSeconds()), link.sent_bytes(),
+          driver_->marking_queue()->marked()};
 }
 
-Result SwitchPlay::collect() { return stage_->collect(); }
+Result SwitchDriver::collect() { return driver_->collect(); }
 
 }  // namespace lcca_ns3

@@ -17,17 +17,17 @@ struct SwitchReading {
   std::uint64_t marked = 0;  // packets
 };
 
-class SwitchPlay {
+class SwitchDriver {
  public:
-  SwitchPlay(Plan plan, std::function<void()> keep_going);
+  SwitchDriver(Plan plan, std::function<void()> keep_going);
 
   void start();
   SwitchReading advance(const remy_plus::SlopeMarker& setting, double us);
-  double now() const { return stage_->now(); }
-  bool over() const { return stage_->over(); }
+  double now() const { return driver_->now(); }
+  bool over() const { return driver_->over(); }
   // At the end, once: flows, and for how many ns so many packets waited.
   Result collect();
-  const std::vector<double>& lengths() { return stage_->marking_queue()->lengths(); }
+  const std::vector<double>& lengths() { return driver_->marking_queue()->lengths(); }
 
  private:
   struct Totals {
@@ -37,7 +37,7 @@ class SwitchPlay {
   Totals totals();
 
   Plan plan_;
-  std::unique_ptr<Stage> stage_;
+  std::unique_ptr<TrialDriver> driver_;
   Totals before_;
 };
 

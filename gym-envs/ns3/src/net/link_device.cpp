@@ -24,14 +24,14 @@ std::int64_t now() { return Simulator::Now().GetNanoSeconds(); }
 
 }  // namespace
 
-NS_OBJECT_ENSURE_REGISTERED(Wire);
+NS_OBJECT_ENSURE_REGISTERED(LinkDevice);
 
-ns3::TypeId Wire::GetTypeId() {
+ns3::TypeId LinkDevice::GetTypeId() {
   static const ns3::TypeId id = ns3::TypeId("lcca_ns3::Wire").SetParent<ns3::NetDevice>();
   return id;
 }
 
-Wire::Wire(const WireRules& rules, const Link& link)
+LinkDevice::LinkDevice(const LinkRules& rules, const Link& link)
     : rules_(&rules),
       link_(link),
       meter_(rules.model, link.bytes_per_ns * rules.ns_per_us),
@@ -41,17 +41,17 @@ Wire::Wire(const WireRules& rules, const Link& link)
   hop_.emplace(*rules.stamping, rules.model, rate, remy_plus::StepMarker::of(rules.model, rate, rules.rtt));
 }
 
-bool Wire::SetMtu(std::uint16_t mtu) {
+bool LinkDevice::SetMtu(std::uint16_t mtu) {
   mtu_ = mtu;
   return true;
 }
 
-bool Wire::Send(Ptr<Packet> packet, const ns3::Address&, std::uint16_t) {
+bool LinkDevice::Send(Ptr<Packet> packet, const ns3::Address&, std::uint16_t) {
   offer(packet);
   return true;
 }
 
-void Wire::offer(Ptr<Packet> packet) {
+void LinkDevice::offer(Ptr<Packet> packet) {
   if (hop_) write_at_enqueue(packet, busy_);
   if (!busy_ || !link_.stamps) return transmit(packet);  // a host link is so fast that its queue needs no events
   note_waiting();
@@ -68,20 +68,20 @@ void Wire::offer(Ptr<Packet> packet) {
   }
 }
 
-std::uint64_t Wire::waiting() const { return disc_ ? disc_->GetNPackets() : queue_.size(); }
+std::uint64_t LinkDevice::waiting() const { return disc_ ? disc_->GetNPackets() : queue_.size(); }
 
-void Wire::note_waiting() {
+void LinkDevice::note_waiting() {
   const std::int64_t time = std::max(now(), rules_->begin);
   waiting_ += static_cast<double>(waiting()) * static_cast<double>(time - std::max(noted_, rules_->begin));
   noted_ = time;
 }
 
-double Wire::waiting_integral(std::int64_t end) {
+double LinkDevice::waiting_integral(std::int64_t end) {
   const std::int64_t since = std::max(noted_, rules_->begin);
   return waiting_ + static_cast<double>(waiting()) * static_cast<double>(std::max<std::int64_t>(end - since, 0));
 }
 
-void Wire::transmit(Ptr<Packet> packet) {
+void LinkDevice::transmit(Ptr<Packet> packet) {
   Mark mark;
   const bool marked = packet->PeekPacketTag(mark);
   Stamps stamps;
@@ -111,17 +111,18 @@ void Wire::transmit(Ptr<Packet> packet) {
   busy_ = true;
   free_at_ = std::max(free_at_, static_cast<double>(now())) + bytes / link_.bytes_per_ns;
   const std::int64_t done = std::llround(free_at_) - now();
-  if (link_.stamps) Simulator::Schedule(NanoSeconds(done), &Wire::transmitted, this);
-  Simulator::ScheduleWithContext(peer_->node_->GetId(), NanoSeconds(done + link_.delay), &Wire::arrive, peer_, packet);
+  if (link_.stamps) Simulator::Schedule(NanoSeconds(done), &LinkDevice::transmitted, this);
+  Simulator::ScheduleWithContext(peer_->node_->GetId(), NanoSeconds(done + link_.delay), &LinkDevice::arrive, peer_,
+                                 packet);
 }
 
 // --- headers
 
-bool Wire::collects(const Mark& mark) const {
+bool LinkDevice::collects(const Mark& mark) const {
   return !mark.fields.echo || (rules_->stamping->two_way && !rules_->one_way);
 }
 
-std::uint32_t Wire::header_bytes(const Mark& mark, const Stamps* stamps, std::uint32_t hops) const {
+std::uint32_t LinkDevice::header_bytes(const Mark& mark, const Stamps* stamps, std::uint32_t hops) const {
   if (!rules_->stamping || rules_->stamping->plain) return rules_->header.bytes;
   if (!stamps) return 0;
   const remy_plus::Stamping& header = *rules_->stamping;
@@ -129,7 +130,7 @@ std::uint32_t Wire::header_bytes(const Mark& mark, const Stamps* stamps, std::ui
   return stamps->carried.there ? header.bytes(header.sent_bytes, hops) : 0;
 }
 
-std::uint32_t Wire::bytes_on_wire(Ptr<const Packet> packet) const {
+std::uint32_t LinkDevice::bytes_on_wire(Ptr<const Packet> packet) const {
   Mark mark;
   Stamps stamps;
   const std::uint32_t bytes = packet->GetSize() + rules_->framing;
@@ -139,17 +140,17 @@ std::uint32_t Wire::bytes_on_wire(Ptr<const Packet> packet) const {
 }
 
 // What a queue disc holds is packets from IP upward.
-double Wire::waiting_bytes() const {
+double LinkDevice::waiting_bytes() const {
   if (!disc_) return static_cast<double>(queued_bytes_);
   const double header = remy_plus::Stamping::bytes(rules_->stamping->sent_bytes, 1);
   return disc_->GetNBytes() + disc_->GetNPackets() * (rules_->framing + header);
 }
 
-double Wire::us(std::int64_t ns) const {
+double LinkDevice::us(std::int64_t ns) const {
   return static_cast<double>(std::max<std::int64_t>(ns - rules_->begin, 0)) / rules_->ns_per_us;
 }
 
-remy_plus::Moment Wire::moment(const Stamps& stamps, std::uint32_t bytes) const {
+remy_plus::Moment LinkDevice::moment(const Stamps& stamps, std::uint32_t bytes) const {
   remy_plus::Moment moment;
   moment.arrived = us(stamps.offered);
   moment.start = us(now());
@@ -161,7 +162,7 @@ remy_plus::Moment Wire::moment(const Stamps& stamps, std::uint32_t bytes) const 
   return moment;
 }
 
-void Wire::write_at_enqueue(Ptr<Packet> packet, bool waits) {
+void LinkDevice::write_at_enqueue(Ptr<Packet> packet, bool waits) {
   Mark mark;
   Stamps stamps;
   if (!packet->PeekPacketTag(mark) || !packet->PeekPacketTag(stamps)) return;
@@ -175,13 +176,13 @@ void Wire::write_at_enqueue(Ptr<Packet> packet, bool waits) {
   packet->ReplacePacketTag(stamps);
 }
 
-void Wire::write_at_dequeue(const Mark& mark, Stamps& stamps, std::uint32_t bytes) {
+void LinkDevice::write_at_dequeue(const Mark& mark, Stamps& stamps, std::uint32_t bytes) {
   const bool written = stamps.carried.there && collects(mark);
   const remy_plus::Draws draws{rules_->seed, rules_->network, mark.fields.sender, mark.fields.number};
   hop_->dequeue(moment(stamps, bytes), draws, written ? &stamps.carried : nullptr, stamps.words.data());
 }
 
-void Wire::stamp(Mark& mark, std::uint32_t bytes) {
+void LinkDevice::stamp(Mark& mark, std::uint32_t bytes) {
   const double time = static_cast<double>(std::max<std::int64_t>(now() - rules_->begin, 0)) / rules_->ns_per_us;
   const double link = meter_.count(time, bytes);
   if (rules_->one_way && mark.fields.echo) return;
@@ -189,14 +190,14 @@ void Wire::stamp(Mark& mark, std::uint32_t bytes) {
   mark.fields.link = std::max(mark.fields.link, static_cast<float>(link));
 }
 
-void Wire::transmitted() {
+void LinkDevice::transmitted() {
   busy_ = false;
   if (waiting() == 0) return;
   note_waiting();
   if (Ptr<Packet> packet = next()) transmit(packet);
 }
 
-Ptr<Packet> Wire::next() {
+Ptr<Packet> LinkDevice::next() {
   if (!disc_) {
     Ptr<Packet> packet = queue_.front();
     queue_.pop_front();
@@ -209,7 +210,7 @@ Ptr<Packet> Wire::next() {
   return item->GetPacket();
 }
 
-void Wire::arrive(Ptr<Packet> packet) {
+void LinkDevice::arrive(Ptr<Packet> packet) {
   Mark mark;
   if (packet->PeekPacketTag(mark)) {
     Stamps stamps;
@@ -231,7 +232,7 @@ void Wire::arrive(Ptr<Packet> packet) {
   receive_(this, packet, ipv4, peer_->address_);
 }
 
-void Wire::DoDispose() {
+void LinkDevice::DoDispose() {
   peer_ = nullptr;
   node_ = nullptr;
   disc_ = nullptr;

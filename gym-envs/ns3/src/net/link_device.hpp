@@ -23,8 +23,8 @@
 
 namespace lcca_ns3 {
 
-// What all wires of a trial share.
-struct WireRules {
+// What all devices of a trial share.
+struct LinkRules {
   IntLayout header;
   bool one_way = false;        // echoes keep what the receiver saw
   std::uint32_t framing = 14;  // bytes of every packet beside IP and signals: 2 of PPP, 12 of a timestamp option
@@ -38,7 +38,7 @@ struct WireRules {
   std::function<void(const Mark::Fields&)> dropped;  // by a full buffer
 };
 
-class Wire : public ns3::NetDevice {
+class LinkDevice : public ns3::NetDevice {
  public:
   struct Link {
     double bytes_per_ns = 0;
@@ -47,10 +47,10 @@ class Wire : public ns3::NetDevice {
     bool stamps = false;                // whether it writes signals (router-router links do, host links do not)
   };
 
-  Wire(const WireRules& rules, const Link& link);
+  LinkDevice(const LinkRules& rules, const Link& link);
   static ns3::TypeId GetTypeId();
 
-  void connect(ns3::Ptr<Wire> peer) { peer_ = peer; }
+  void connect(ns3::Ptr<LinkDevice> peer) { peer_ = peer; }
   // Sees every packet that arrives, instead of the node's network stack (routers).
   void forward_to(std::function<void(ns3::Ptr<ns3::Packet>)> sink) { sink_ = std::move(sink); }
   // Sees what arrives first and may take it away by returning true (the loss stage of a receiving host).
@@ -115,12 +115,12 @@ class Wire : public ns3::NetDevice {
   double us(std::int64_t ns) const;
   void note_waiting();
 
-  const WireRules* rules_;
+  const LinkRules* rules_;
   Link link_;
-  remy_plus::BasicLinkMeter<std::uint64_t, 1> meter_;  // by bytes: packets on this wire differ in size
+  remy_plus::BasicLinkMeter<std::uint64_t, 1> meter_;  // by bytes: packets on this device differ in size
   std::optional<remy_plus::Hop> hop_;
   std::uint64_t queued_bytes_ = 0;
-  ns3::Ptr<Wire> peer_;
+  ns3::Ptr<LinkDevice> peer_;
   ns3::Ptr<ns3::Node> node_;
   ns3::Ptr<ns3::QueueDisc> disc_;
   std::deque<ns3::Ptr<ns3::Packet>> queue_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// What a packet carries beside its bytes: a packet tag. Nothing in it takes room on the wire; what a real network would
-// spend bytes on is charged elsewhere (in-network signals by IntHeader, the timestamp option by Wire's framing).
+// What a packet carries beside its bytes: a packet tag. Nothing in it takes room on the wire; what a real network
+// would spend bytes on is charged elsewhere (in-network signals by IntHeader, the timestamp option by LinkDevice's
+// framing).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // The header of a packet as the engine's hops write it: a packet tag. What it costs on the wire is in the packet's
-// bytes (see Wire); the codes themselves are here, because only those fields are simulated that some signal depends on.
+// bytes (see LinkDevice); the codes themselves are here, because only those fields are simulated that some signal
+// depends on.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace lcca_ns3 {
 class Stamps : public ns3::Tag {
  public:
   remy_plus::Carried carried;
-  std::int64_t offered = 0;  // ns, when it came to the wire at hand
+  std::int64_t offered = 0;  // ns, when it came to the device at hand
   std::vector<std::uint64_t> words;
 
   static ns3::TypeId GetTypeId();

@@ -53,7 +53,7 @@ struct QueuePlan {
 };
 
 // A flow of a sender whose flows are given.
-struct GivenFlow {
+struct TracedFlow {
   double start = 0;          // µs
   std::uint64_t length = 1;  // packets
 };
@@ -76,7 +76,7 @@ struct Plan {
   std::vector<RoutePlan> routes;
   std::variant<remy_plus::Policy, StockControl> policy;
   QueuePlan queue;
-  std::vector<std::vector<GivenFlow>> given;  // per route; with none, senders go on and off at random
+  std::vector<std::vector<TracedFlow>> trace;  // per route; with none, senders go on and off at random
   std::uint64_t seed = 0;
   double duration = 0;
   remy_plus::Model model;

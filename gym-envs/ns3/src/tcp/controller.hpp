@@ -10,9 +10,9 @@
 
 namespace lcca_ns3 {
 
-class Pilot {
+class Controller {
  public:
-  virtual ~Pilot() = default;
+  virtual ~Controller() = default;
   virtual remy_plus::SignalMask wanted() const = 0;
   virtual bool holds() const = 0;
 

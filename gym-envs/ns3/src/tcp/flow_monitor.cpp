@@ -5,9 +5,9 @@
 
 namespace lcca_ns3 {
 
-Ledger::Ledger(const Plan& plan) : plan_(plan), active_(plan.links.size(), 0) {}
+FlowMonitor::FlowMonitor(const Plan& plan) : plan_(plan), active_(plan.links.size(), 0) {}
 
-std::uint32_t Ledger::open(std::size_t sender, double time, std::uint64_t length) {
+std::uint32_t FlowMonitor::open(std::size_t sender, double time, std::uint64_t length) {
   count(time);
   const auto flow = static_cast<std::uint32_t>(rows_.size());
   Row& row = rows_.emplace_back();
@@ -19,7 +19,7 @@ std::uint32_t Ledger::open(std::size_t sender, double time, std::uint64_t length
   return flow;
 }
 
-void Ledger::close(std::uint32_t flow, double time, bool finished, bool stalled) {
+void FlowMonitor::close(std::uint32_t flow, double time, bool finished, bool stalled) {
   count(time);
   Row& row = rows_[flow];
   row.end = time;
@@ -29,7 +29,7 @@ void Ledger::close(std::uint32_t flow, double time, bool finished, bool stalled)
   for (int link : plan_.routes[row.sender].forward) --active_[static_cast<std::size_t>(link)];
 }
 
-void Ledger::acknowledged(std::uint32_t flow, std::uint32_t delivered, double rtt, double time) {
+void FlowMonitor::acknowledged(std::uint32_t flow, std::uint32_t delivered, double rtt, double time) {
   Row& row = rows_[flow];
   row.last_arrival = time;
   if (delivered <= row.delivered) return;  // a segment that was there already
@@ -39,22 +39,22 @@ void Ledger::acknowledged(std::uint32_t flow, std::uint32_t delivered, double rt
   if (plan_.options.keep_delays) row.delays.push_back(static_cast<float>(rtt));
 }
 
-double Ledger::share(std::uint32_t flow, double time) {
+double FlowMonitor::share(std::uint32_t flow, double time) {
   count(time);
   return rows_[flow].share;
 }
 
-void Ledger::finish() {
+void FlowMonitor::finish() {
   for (Row& row : rows_)
     if (row.samples > 0) row.delay_sum *= static_cast<double>(row.delivered) / static_cast<double>(row.samples);
 }
 
-void Ledger::count(double time) {
+void FlowMonitor::count(double time) {
   for (std::uint32_t flow : on_) rows_[flow].share += (time - since_) / crowd(rows_[flow].sender);
   since_ = time;
 }
 
-int Ledger::crowd(std::size_t sender) const {
+int FlowMonitor::crowd(std::size_t sender) const {
   int most = 1;
   for (int link : plan_.routes[sender].forward) most = std::max(most, active_[static_cast<std::size_t>(link)]);
   return most;

@@ -15,9 +15,9 @@ struct Row : remy_plus::Flow {
   std::vector<float> delays;  // µs, when kept
 };
 
-class Ledger {
+class FlowMonitor {
  public:
-  explicit Ledger(const Plan& plan);
+  explicit FlowMonitor(const Plan& plan);
 
   std::uint32_t open(std::size_t sender, double time, std::uint64_t length);
   void close(std::uint32_t flow, double time, bool finished, bool stalled);

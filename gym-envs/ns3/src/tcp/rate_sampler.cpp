@@ -60,7 +60,7 @@ const RateSampler::TcpRateSample& RateSampler::GenerateSample(std::uint32_t deli
   sample_.m_ackElapsed = acking_;
   sample_.m_delivered = static_cast<std::int32_t>(connection_.m_delivered - before_);
   const Time interval = std::max(sending_, acking_);
-  if (interval < min_rtt || interval.IsZero()) return sample_;  // compressed: no rate can be told
+  if (interval < min_rtt || interval.IsZero()) return sample_;  // compressed: no rate can be measured
   sample_.m_interval = interval;
   const double bits = 8.0 * sample_.m_delivered / interval.GetSeconds();
   sample_.m_deliveryRate = ns3::DataRate(static_cast<std::uint64_t>(bits));

@@ -32,10 +32,10 @@ struct StampedNet : remy_plus::StampsOnly {
 
 }  // namespace
 
-Source::Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t begin)
+Source::Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, std::int64_t begin)
     : plan_(plan),
       index_(index),
-      ledger_(ledger),
+      flow_monitor_(flow_monitor),
       begin_(begin),
       log_keep_(remy_plus::portable_log(1 - plan.network.loss)) {
   const auto stream = [&](Component c) { return remy_plus::Stream(plan.seed, plan.network.id, c, index); };
@@ -46,7 +46,7 @@ Source::Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t
     std::visit(
         [&](const auto& kind) {
           wanted_ = kind.wanted;
-          uses_.assign(kind.rules(), 0);
+          rule_hits_.assign(kind.rules(), 0);
         },
         *p);
   }
@@ -55,9 +55,9 @@ Source::Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t
   Simulator::Schedule(NanoSeconds(begin + plan.ns(wait)), &Source::switch_on, this);
 }
 
-void Source::steer(Pilot* pilot) {
-  pilot_ = pilot;
-  wanted_ |= pilot->wanted();
+void Source::steer(Controller* controller) {
+  controller_ = controller;
+  wanted_ |= controller->wanted();
 }
 
 void Source::attach(ns3::Ptr<MarkedSocket> socket) {
@@ -75,7 +75,7 @@ void Source::after(double us, void (Source::*what)()) {
 
 void Source::switch_on() {
   const std::uint64_t length = by_bytes() ? flow_length() : 0;
-  flow_ = ledger_.open(index_, now(), length);
+  flow_ = flow_monitor_.open(index_, now(), length);
   on_ = true;
   if (announcer_) announcer_(true);
   first_on_ = std::min(first_on_, now());
@@ -96,17 +96,17 @@ void Source::switch_off() {
   if (!on_) return;
   on_ = false;
   if (announcer_) announcer_(false);
-  ledger_.close(flow_, now(), true, false);
+  flow_monitor_.close(flow_, now(), true, false);
   timer_.Cancel();
-  if (pilot_) pilot_->ended();
+  if (controller_) controller_->ended();
   after(off_stream_.exponential(plan_.network.mean_off), &Source::switch_on);
 }
 
 void Source::finish(double end) {
   if (!on_) return;
-  const Row& row = ledger_.row(flow_);
+  const Row& row = flow_monitor_.row(flow_);
   const bool idle = row.sent == row.delivered + row.lost + row.dropped;
-  ledger_.close(flow_, end, false, governed() && control_.window < 1 && idle);
+  flow_monitor_.close(flow_, end, false, governed() && control_.window < 1 && idle);
 }
 
 std::uint64_t Source::flow_length() {
@@ -120,11 +120,11 @@ void Source::start_policy() {
   memory_.reset(static_cast<std::uint32_t>(sent_));
   acknowledged_ = sent_ - 1;
   control_ = {};
-  if (pilot_) return pilot_->started(control_, flow_, sent_);
+  if (controller_) return controller_->started(control_, flow_, sent_);
   std::visit(
       [&](const auto& kind) {
-        kind.start(control_, memory_, uses_);
-        kind.unblock(control_, memory_, uses_);
+        kind.start(control_, memory_, rule_hits_);
+        kind.unblock(control_, memory_, rule_hits_);
       },
       *policy());
   obey();
@@ -164,7 +164,7 @@ void Source::acknowledged(const Mark::Fields& echo, const Stamps* header) {
   if (watcher_) watcher_(echo);
   const double time = now();
   const double sent = static_cast<double>(echo.sent - begin_) / plan_.ns_per_us();
-  ledger_.acknowledged(echo.flow, echo.delivered, time - sent, time);
+  flow_monitor_.acknowledged(echo.flow, echo.delivered, time - sent, time);
   if (!governed()) {
     if (echo.flow == flow_) inform({static_cast<double>(echo.queue), echo.link, time - sent});
     return;
@@ -184,14 +184,14 @@ void Source::acknowledged(const Mark::Fields& echo, const Stamps* header) {
     memory_.receive_plain(packet, time, acknowledged_, wanted_, plan_.network.link_rate);
   }
   acknowledged_ = std::max<std::int64_t>(acknowledged_, echo.number);
-  if (pilot_) {
-    if (current && on_) pilot_->acknowledged(memory_, echo.number, time - sent);
+  if (controller_) {
+    if (current && on_) controller_->acknowledged(memory_, echo.number, time - sent);
     return;
   }
   std::visit(
       [&](const auto& kind) {
-        kind.feedback(control_, memory_, {echo.number, sent_, current, time}, uses_);
-        if (on_) kind.unblock(control_, memory_, uses_);
+        kind.feedback(control_, memory_, {echo.number, sent_, current, time}, rule_hits_);
+        if (on_) kind.unblock(control_, memory_, rule_hits_);
       },
       *policy());
   obey();
@@ -216,7 +216,7 @@ std::int64_t Source::due() const {
 }
 
 bool Source::may_send() const {
-  if (pilot_ && pilot_->holds()) return false;
+  if (controller_ && controller_->holds()) return false;
   return active() && (!governed() || due() <= clock());
 }
 
@@ -235,7 +235,7 @@ void Source::sending(Mark::Fields& fields, std::uint32_t) {
   fields.sender = static_cast<std::uint16_t>(index_);
   fields.lost = fields.number == next_loss_;
   if (fields.lost) draw_loss(sent_);
-  ++ledger_.row(flow_).sent;
+  ++flow_monitor_.row(flow_).sent;
   if (governed() && active() && due() > clock() && due() < INT64_MAX) wake();
   if (by_bytes() && on_ && supply_ == 0) Simulator::ScheduleNow(&Source::end_if_sent, this);
 }

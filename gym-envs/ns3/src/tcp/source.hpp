@@ -18,11 +18,11 @@ namespace lcca_ns3 {
 
 class Source : public Sender {
  public:
-  Source(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t begin);
+  Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, std::int64_t begin);
 
   // From the first flow on, in the place of the plan's policy.
-  void steer(Pilot* pilot);
-  void resume();  // what the pilot decided takes effect
+  void steer(Controller* controller);
+  void resume();  // what the controller decided takes effect
   remy_plus::Control& control() { return control_; }
   const remy_plus::Memory& memory() const { return memory_; }
 
@@ -61,22 +61,22 @@ class Source : public Sender {
   bool by_bytes() const { return plan_.network.switched == remy_plus::Switching::bytes; }
   bool active() const { return on_ || by_bytes(); }  // a byte-switched flow may resend what was lost after its end
   const StockControl& stock() const { return std::get<StockControl>(plan_.policy); }
-  bool governed() const { return pilot_ || policy(); }  // not by a stock congestion control
+  bool governed() const { return controller_ || policy(); }  // not by a stock congestion control
   const remy_plus::Policy* policy() const { return std::get_if<remy_plus::Policy>(&plan_.policy); }
 
   const Plan& plan_;
   std::size_t index_;
-  Ledger& ledger_;
+  FlowMonitor& flow_monitor_;
   std::int64_t begin_;  // ns
   ns3::Ptr<MarkedSocket> socket_;
   std::function<void(const Mark::Fields&)> watcher_;
-  Pilot* pilot_ = nullptr;
+  Controller* controller_ = nullptr;
   std::function<void(bool)> announcer_;
   std::optional<remy_plus::Reader> reader_;
   remy_plus::Stream on_stream_, off_stream_, length_stream_, loss_stream_;
   remy_plus::Memory memory_;
   remy_plus::Control control_;
-  remy_plus::Uses uses_;
+  remy_plus::RuleHits rule_hits_;
   remy_plus::SignalMask wanted_ = 0;
   SignalControl* informed_ = nullptr;  // the socket's congestion control
   double least_rtt_ = 0;               // µs, of the flow

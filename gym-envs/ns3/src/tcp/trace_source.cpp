@@ -18,28 +18,28 @@ std::int64_t clock() { return Simulator::Now().GetNanoSeconds(); }
 
 }  // namespace
 
-GivenSource::GivenSource(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t begin)
-    : plan_(plan), index_(index), ledger_(ledger), begin_(begin) {
-  for (const GivenFlow& flow : plan.given.at(index))
-    Simulator::Schedule(NanoSeconds(begin + plan.ns(flow.start)), &GivenSource::arrive, this, flow.length);
+TraceSource::TraceSource(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, std::int64_t begin)
+    : plan_(plan), index_(index), flow_monitor_(flow_monitor), begin_(begin) {
+  for (const TracedFlow& flow : plan.trace.at(index))
+    Simulator::Schedule(NanoSeconds(begin + plan.ns(flow.start)), &TraceSource::arrive, this, flow.length);
 }
 
-void GivenSource::attach(ns3::Ptr<MarkedSocket> socket) {
+void TraceSource::attach(ns3::Ptr<MarkedSocket> socket) {
   socket_ = socket;
   socket_->drive(this);
 }
 
-void GivenSource::arrive(std::uint64_t length) {
+void TraceSource::arrive(std::uint64_t length) {
   waiting_.push_back(length);
   if (!on_ && waiting_.size() == 1) begin_next();
 }
 
-void GivenSource::begin_next() {
+void TraceSource::begin_next() {
   if (on_ || waiting_.empty()) return;
   const std::uint64_t length = waiting_.front();
   waiting_.pop_front();
   first_on_ = std::min(first_on_, us(clock()));
-  flow_ = ledger_.open(index_, us(clock()), length);
+  flow_ = flow_monitor_.open(index_, us(clock()), length);
   on_ = true;
   socket_->restart(new_control(std::get<StockControl>(plan_.policy), 1000 * index_ + flows_++),
                    ns3::CreateObject<RateSampler>(), plan_.options.initial_window);
@@ -47,30 +47,30 @@ void GivenSource::begin_next() {
   socket_->send_now();
 }
 
-void GivenSource::sending(Mark::Fields& fields, std::uint32_t) {
+void TraceSource::sending(Mark::Fields& fields, std::uint32_t) {
   fields.sent = clock();
   fields.number = sent_++;
   fields.flow = flow_;
   fields.sender = static_cast<std::uint16_t>(index_);
-  ++ledger_.row(flow_).sent;
+  ++flow_monitor_.row(flow_).sent;
 }
 
-void GivenSource::acknowledged(const Mark::Fields& echo, const Stamps*) {
+void TraceSource::acknowledged(const Mark::Fields& echo, const Stamps*) {
   if (watcher_) watcher_(echo);
-  ledger_.acknowledged(echo.flow, echo.delivered, us(clock()) - us(echo.sent), us(clock()));
-  if (on_ && echo.flow == flow_ && echo.delivered >= ledger_.row(flow_).length) complete(echo.arrived);
+  flow_monitor_.acknowledged(echo.flow, echo.delivered, us(clock()) - us(echo.sent), us(clock()));
+  if (on_ && echo.flow == flow_ && echo.delivered >= flow_monitor_.row(flow_).length) complete(echo.arrived);
 }
 
 // The flow ends where its last packet reached the receiver. TCP has this acknowledgement still to read.
-void GivenSource::complete(std::int64_t arrived) {
+void TraceSource::complete(std::int64_t arrived) {
   on_ = false;
-  ledger_.close(flow_, us(clock()), true, false);
-  ledger_.row(flow_).end = us(arrived);
-  if (!waiting_.empty()) Simulator::ScheduleNow(&GivenSource::begin_next, this);
+  flow_monitor_.close(flow_, us(clock()), true, false);
+  flow_monitor_.row(flow_).end = us(arrived);
+  if (!waiting_.empty()) Simulator::ScheduleNow(&TraceSource::begin_next, this);
 }
 
-void GivenSource::finish(double end) {
-  if (on_) ledger_.close(flow_, end, false, false);
+void TraceSource::finish(double end) {
+  if (on_) flow_monitor_.close(flow_, end, false, false);
   on_ = false;
 }
 

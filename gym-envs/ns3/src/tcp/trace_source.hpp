@@ -10,9 +10,9 @@
 
 namespace lcca_ns3 {
 
-class GivenSource : public Sender {
+class TraceSource : public Sender {
  public:
-  GivenSource(const Plan& plan, std::size_t index, Ledger& ledger, std::int64_t begin);
+  TraceSource(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, std::int64_t begin);
 
   // --- Sender
   void attach(ns3::Ptr<MarkedSocket> socket) override;
@@ -36,7 +36,7 @@ class GivenSource : public Sender {
 
   const Plan& plan_;
   std::size_t index_;
-  Ledger& ledger_;
+  FlowMonitor& flow_monitor_;
   std::int64_t begin_;  // ns
   ns3::Ptr<MarkedSocket> socket_;
   std::function<void(const Mark::Fields&)> watcher_;

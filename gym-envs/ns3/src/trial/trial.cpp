@@ -39,29 +39,29 @@ constexpr std::uint16_t port = 9;
 constexpr std::uint32_t headers = 20 + 20;  // IPv4 and TCP; the timestamp option is part of the framing
 constexpr std::uint32_t framing = 14;
 
-// A router: hands what arrives to the wire that leads to the packet's destination.
+// A router: hands what arrives to the device that leads to the packet's destination.
 class Router {
  public:
   Router() : node_(CreateObject<Node>()) {}
   Ptr<Node> node() const { return node_; }
-  void route(ns3::Ipv4Address to, Ptr<Wire> wire) { wires_[to.Get()] = wire; }
+  void route(ns3::Ipv4Address to, Ptr<LinkDevice> device) { devices_[to.Get()] = device; }
   void forward(Ptr<ns3::Packet> packet) {
     std::uint8_t ip[20];
     packet->CopyData(ip, sizeof ip);
     const std::uint32_t to =
         std::uint32_t{ip[16]} << 24 | std::uint32_t{ip[17]} << 16 | std::uint32_t{ip[18]} << 8 | std::uint32_t{ip[19]};
-    wires_.at(to)->offer(packet);
+    devices_.at(to)->offer(packet);
   }
 
  private:
   Ptr<Node> node_;
-  std::unordered_map<std::uint32_t, Ptr<Wire>> wires_;
+  std::unordered_map<std::uint32_t, Ptr<LinkDevice>> devices_;
 };
 
 struct Host {
   Ptr<Node> node;
-  Ptr<Wire> wire;      // of the host
-  Ptr<Wire> opposite;  // of the router
+  Ptr<LinkDevice> device;    // of the host
+  Ptr<LinkDevice> opposite;  // of the router
   ns3::Ipv4Address address;
 };
 
@@ -70,10 +70,10 @@ struct Cleaner {
   ~Cleaner() { Simulator::Destroy(); }
 };
 
-class Trial final : public Stage {
+class Trial final : public TrialDriver {
  public:
-  Trial(const Plan& plan, Pilot* pilot, std::function<void()> keep_going)
-      : plan_(plan), pilot_(pilot), keep_going_(std::move(keep_going)), ledger_(plan) {
+  Trial(const Plan& plan, Controller* controller, std::function<void()> keep_going)
+      : plan_(plan), controller_(controller), keep_going_(std::move(keep_going)), flow_monitor_(plan) {
     ns3::RngSeedManager::SetSeed(1 + static_cast<std::uint32_t>(plan.seed % 4294967290u));
     ns3::RngSeedManager::SetRun(1 + plan.network.id);
     begin_ = plan.ns(plan.network.rtt * 4 + 1000) + handshake_;
@@ -102,18 +102,18 @@ class Trial final : public Stage {
   }
   bool over() const override { return Simulator::Now().GetNanoSeconds() >= ns_at(plan_.duration); }
   std::int64_t ns_at(double us) const override { return begin_ + plan_.ns(us); }
-  Ledger& ledger() override { return ledger_; }
+  FlowMonitor& flow_monitor() override { return flow_monitor_; }
   Source* steered() override { return steered_; }
-  Wire& wire(std::size_t link) override { return *wires_.at(link); }
+  LinkDevice& device(std::size_t link) override { return *devices_.at(link); }
   MarkingQueue* marking_queue() override { return ns3::PeekPointer(marking_); }
 
   Result collect() override {
     for (auto& source : sources_) source->finish(plan_.duration);
-    ledger_.finish();
+    flow_monitor_.finish();
     Result result;
     for (std::size_t i = 0; i < sources_.size(); ++i)
       if (plan_.routes[i].measured) result.first_on.push_back(sources_[i]->first_on());
-    for (Row& row : ledger_.rows())
+    for (Row& row : flow_monitor_.rows())
       if (plan_.routes[row.sender].measured) result.flows.push_back(std::move(row));
     result.totals.events = Simulator::GetEventCount();
     for (const Row& row : result.flows) {
@@ -144,7 +144,7 @@ class Trial final : public Stage {
     deliveries_.stamping = plan_.header.get();
     deliveries_.ns_per_us = plan_.ns_per_us();
     rules_.dropped = [this](const Mark::Fields& fields) {
-      Row& row = ledger_.row(fields.flow);
+      Row& row = flow_monitor_.row(fields.flow);
       ++(fields.echo ? row.acks_dropped : row.dropped);
     };
   }
@@ -156,7 +156,7 @@ class Trial final : public Stage {
     SignalMask wanted = 0;
     if (const auto* policy = std::get_if<Policy>(&plan_.policy))
       wanted = std::visit([](const auto& p) { return p.wanted; }, *policy);
-    if (pilot_) wanted |= pilot_->wanted();
+    if (controller_) wanted |= controller_->wanted();
     const auto* stock = this->stock();
     IntLayout layout;
     layout.queue = (wanted & (bit(queue) | bit(queue_ewma))) != 0 || (stock && stock->needs_queue);
@@ -164,7 +164,7 @@ class Trial final : public Stage {
         (wanted & (bit(remy_plus::link) | bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma))) !=
             0 ||
         (stock && stock->needs_link);
-    if (plan_.header && !plan_.header->plain) return {};  // its bytes are told by hops
+    if (plan_.header && !plan_.header->plain) return {};  // hops count its bytes
     const std::int64_t bytes = plan_.options.header_bytes;
     layout.bytes = bytes < 0 ? layout.needed() : static_cast<std::uint32_t>(bytes);
     return layout;
@@ -172,18 +172,18 @@ class Trial final : public Stage {
 
   void add_links() {
     for (const LinkPlan& link : plan_.links) {
-      Wire::Link made;
+      LinkDevice::Link made;
       made.bytes_per_ns = link.rate * plan_.options.packet_bytes / plan_.ns_per_us();
       made.delay = plan_.ns(link.delay);
       if (std::isfinite(link.buffer)) made.buffer = static_cast<std::uint64_t>(link.buffer);
       made.stamps = true;
       Router& tail = *routers_.at(static_cast<std::size_t>(link.tail));
-      wires_.push_back(add_wire(tail.node(), made));
-      wires_.back()->forward_to([&tail](Ptr<ns3::Packet> packet) { tail.forward(packet); });
-      if (plan_.queue.kind == "red") wires_.back()->use(red(link));
+      devices_.push_back(add_device(tail.node(), made));
+      devices_.back()->forward_to([&tail](Ptr<ns3::Packet> packet) { tail.forward(packet); });
+      if (plan_.queue.kind == "red") devices_.back()->use(red(link));
     }
     if (plan_.queue.kind == "marking") use_marking(plan_.links.at(0));
-    for (std::size_t i = 0; i < wires_.size(); ++i) wires_[i]->connect(wires_[i ^ 1]);
+    for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i]->connect(devices_[i ^ 1]);
   }
 
   void use_marking(const LinkPlan& link) {
@@ -193,7 +193,7 @@ class Trial final : public Stage {
     marking_ = CreateObject<MarkingQueue>(most, draws, begin_);
     watch(*marking_);
     marking_->Initialize();
-    wires_.at(0)->use(marking_);
+    devices_.at(0)->use(marking_);
   }
 
   Ptr<ns3::QueueDisc> red(const LinkPlan& link) {
@@ -229,27 +229,27 @@ class Trial final : public Stage {
     if (item->GetPacket()->PeekPacketTag(mark) && !mark.fields.echo) ++marked_;
   }
 
-  Ptr<Wire> add_wire(Ptr<Node> node, const Wire::Link& link) {
-    auto wire = CreateObject<Wire>(rules_, link);
-    node->AddDevice(wire);
-    return wire;
+  Ptr<LinkDevice> add_device(Ptr<Node> node, const LinkDevice::Link& link) {
+    auto device = CreateObject<LinkDevice>(rules_, link);
+    node->AddDevice(device);
+    return device;
   }
 
   Host add_host(int router, std::uint32_t number) {
     Host host;
     host.node = CreateObject<Node>();
     stack_.Install(host.node);
-    Wire::Link link;
+    LinkDevice::Link link;
     link.bytes_per_ns = plan_.options.host_gbps / 8 / plan_.options.time_scale;
-    host.wire = add_wire(host.node, link);
+    host.device = add_device(host.node, link);
     Router& access = *routers_.at(static_cast<std::size_t>(router));
-    host.opposite = add_wire(access.node(), link);
-    host.wire->connect(host.opposite);
-    host.opposite->connect(host.wire);
+    host.opposite = add_device(access.node(), link);
+    host.device->connect(host.opposite);
+    host.opposite->connect(host.device);
     host.opposite->forward_to([&access](Ptr<ns3::Packet> packet) { access.forward(packet); });
     host.address = ns3::Ipv4Address(0x0a000001u + number);
     auto ipv4 = host.node->GetObject<ns3::Ipv4>();
-    const std::uint32_t interface = ipv4->AddInterface(host.wire);
+    const std::uint32_t interface = ipv4->AddInterface(host.device);
     ipv4->AddAddress(interface, ns3::Ipv4InterfaceAddress(host.address, ns3::Ipv4Mask("255.0.0.0")));
     ipv4->SetUp(interface);
     return host;
@@ -264,7 +264,7 @@ class Trial final : public Stage {
     Host receiver = add_host(link(route.forward.back()).head, number + 1);
     lay(route.forward, receiver);
     lay(route.backward, sender);
-    receiver.wire->filter([this](const Mark::Fields& fields) { return lose(fields); });
+    receiver.device->filter([this](const Mark::Fields& fields) { return lose(fields); });
     listen(receiver);
     sources_.push_back(new_source(i));
     if (plan_.options.keep_delays && route.measured)
@@ -273,12 +273,12 @@ class Trial final : public Stage {
   }
 
   std::unique_ptr<Sender> new_source(std::size_t i) {
-    if (!plan_.given.empty()) return std::make_unique<GivenSource>(plan_, i, ledger_, begin_);
-    auto source = std::make_unique<Source>(plan_, i, ledger_, begin_);
+    if (!plan_.trace.empty()) return std::make_unique<TraceSource>(plan_, i, flow_monitor_, begin_);
+    auto source = std::make_unique<Source>(plan_, i, flow_monitor_, begin_);
     if (plan_.header) source->announce([this, i](bool begins) { count_flow(plan_.routes[i], begins); });
-    if (pilot_ && i == 0) {
+    if (controller_ && i == 0) {
       steered_ = source.get();
-      steered_->steer(pilot_);
+      steered_->steer(controller_);
     }
     return source;
   }
@@ -286,7 +286,7 @@ class Trial final : public Stage {
   // Hops that write headers know how many flows pass them.
   void count_flow(const RoutePlan& route, bool begins) {
     for (const int at : route.forward) {
-      remy_plus::Hop& hop = *wires_.at(static_cast<std::size_t>(at))->hop();
+      remy_plus::Hop& hop = *devices_.at(static_cast<std::size_t>(at))->hop();
       begins ? hop.join() : hop.leave();
     }
   }
@@ -294,7 +294,7 @@ class Trial final : public Stage {
   void lay(const std::vector<int>& links, const Host& to) {
     for (int at : links) {
       const LinkPlan& link = plan_.links.at(static_cast<std::size_t>(at));
-      routers_.at(static_cast<std::size_t>(link.tail))->route(to.address, wires_.at(static_cast<std::size_t>(at)));
+      routers_.at(static_cast<std::size_t>(link.tail))->route(to.address, devices_.at(static_cast<std::size_t>(at)));
     }
     routers_.at(static_cast<std::size_t>(plan_.links.at(static_cast<std::size_t>(links.back())).head))
         ->route(to.address, to.opposite);
@@ -302,7 +302,7 @@ class Trial final : public Stage {
 
   bool lose(const Mark::Fields& fields) {
     if (fields.echo || !fields.lost) return false;
-    ++ledger_.row(fields.flow).lost;
+    ++flow_monitor_.row(fields.flow).lost;
     return true;
   }
 
@@ -401,12 +401,12 @@ class Trial final : public Stage {
   void fill_link(remy_plus::TrialTotals& totals) {
     const double end = plan_.duration * plan_.ns_per_us();
     totals.utilisation = -1;
-    for (const auto& wire : wires_) {
-      totals.hops += wire->sent_packets();
-      const double used = wire->sent_bytes() / wire->link().bytes_per_ns / end;
+    for (const auto& device : devices_) {
+      totals.hops += device->sent_packets();
+      const double used = device->sent_bytes() / device->link().bytes_per_ns / end;
       if (used <= totals.utilisation) continue;
       totals.utilisation = used;
-      totals.queue_mean = wire->waiting_integral(begin_ + plan_.ns(plan_.duration)) / end;
+      totals.queue_mean = device->waiting_integral(begin_ + plan_.ns(plan_.duration)) / end;
     }
   }
 
@@ -437,14 +437,14 @@ class Trial final : public Stage {
 
   const Cleaner cleaner_;  // goes last
   const Plan& plan_;
-  Pilot* pilot_;
+  Controller* controller_;
   std::function<void()> keep_going_;
-  Ledger ledger_;
+  FlowMonitor flow_monitor_;
   Deliveries deliveries_;
-  WireRules rules_;
+  LinkRules rules_;
   std::int64_t begin_ = 0;  // ns
   std::vector<std::unique_ptr<Router>> routers_;
-  std::vector<Ptr<Wire>> wires_;
+  std::vector<Ptr<LinkDevice>> devices_;
   ns3::InternetStackHelper stack_ = make_stack();
   std::vector<std::unique_ptr<Sender>> sources_;
   Source* steered_ = nullptr;
@@ -465,14 +465,14 @@ class Trial final : public Stage {
 }  // namespace
 
 Result run_trial(const Plan& plan, const std::function<void()>& keep_going) {
-  const auto stage = new_stage(plan, nullptr, keep_going);
-  stage->begin();
-  stage->go_on();
-  return stage->collect();
+  const auto driver = new_driver(plan, nullptr, keep_going);
+  driver->begin();
+  driver->go_on();
+  return driver->collect();
 }
 
-std::unique_ptr<Stage> new_stage(const Plan& plan, Pilot* pilot, std::function<void()> keep_going) {
-  return std::make_unique<Trial>(plan, pilot, std::move(keep_going));
+std::unique_ptr<TrialDriver> new_driver(const Plan& plan, Controller* controller, std::function<void()> keep_going) {
+  return std::make_unique<Trial>(plan, controller, std::move(keep_going));
 }
 
 }  // namespace lcca_ns3

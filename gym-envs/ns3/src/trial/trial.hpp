@@ -29,9 +29,9 @@ struct Result {
 Result run_trial(const Plan& plan, const std::function<void()>& keep_going);
 
 // A trial that is played piece by piece. ns-3 starts afresh when it is made, and ends with it.
-class Stage {
+class TrialDriver {
  public:
-  virtual ~Stage() = default;
+  virtual ~TrialDriver() = default;
   // Sets up the connections; then the trial's clock stands just before 0.
   virtual void begin() = 0;
   // Plays on until ns3::Simulator::Stop takes effect, at the latest to the end of the trial.
@@ -41,13 +41,13 @@ class Stage {
   virtual std::int64_t ns_at(double us) const = 0;  // ns of ns-3's clock at a time of the trial
   virtual Result collect() = 0;
 
-  virtual Ledger& ledger() = 0;
-  virtual Source* steered() = 0;  // the first sender, with a pilot
-  virtual Wire& wire(std::size_t link) = 0;
+  virtual FlowMonitor& flow_monitor() = 0;
+  virtual Source* steered() = 0;  // the first sender, with a controller
+  virtual LinkDevice& device(std::size_t link) = 0;
   virtual MarkingQueue* marking_queue() = 0;  // null if the plan has none
 };
 
-// `plan` and `pilot` are borrowed; the pilot, if there is one, steers the first sender.
-std::unique_ptr<Stage> new_stage(const Plan& plan, Pilot* pilot, std::function<void()> keep_going);
+// `plan` and `controller` are borrowed; the controller, if there is one, steers the first sender.
+std::unique_ptr<TrialDriver> new_driver(const Plan& plan, Controller* controller, std::function<void()> keep_going);
 
 }  // namespace lcca_ns3

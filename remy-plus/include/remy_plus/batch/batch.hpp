@@ -38,9 +38,9 @@ struct BatchOptions {
   bool keep_delays = false;  // fills in percentiles
   bool keep_flows = false;
   bool keep_links = false;
-  bool keep_uses = false;         // look-ups per rule of every trial; needs policies of equal size
-  std::optional<Census> census;   // rule tables only
-  std::vector<GivenFlows> given;  // the open flows of every trial, or empty for random ones
+  bool keep_rule_hits = false;   // look-ups per rule of every trial; needs policies of equal size
+  std::optional<Census> census;  // rule tables only
+  std::vector<FlowTrace> trace;  // the open flows of every trial, or empty for random ones
   std::vector<std::shared_ptr<const Stamping>> headers;  // per policy: that its packets carry, or none; or empty
 };
 
@@ -52,8 +52,8 @@ struct BatchResult {
   std::vector<std::size_t> flow_begin;    // trials + 1
   std::vector<LinkTotals> links;          // empty unless kept; one bottleneck is one link
   std::vector<std::size_t> link_begin;    // trials + 1
-  std::vector<Uses> uses;                 // per policy
-  Uses trial_uses;                        // trials × rules; empty unless kept
+  std::vector<RuleHits> rule_hits;        // per policy
+  RuleHits trial_rule_hits;               // trials × rules; empty unless kept
   std::vector<std::uint64_t> census;      // axes × 65536
 };
 

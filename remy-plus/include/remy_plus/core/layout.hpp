@@ -1,4 +1,4 @@
-// Links, and the ways of senders over them: what a network is beyond one bottleneck.
+// Links, and the routes of senders over them: what a network is beyond one bottleneck.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@ struct Link {
 
 // The way of one sender's packets and their acknowledgements: entries begin to turn − 1 of Layout::hops lead to the
 // receiver, those from turn to end − 1 back.
-struct Way {
+struct Route {
   std::uint32_t begin, turn, end;
 };
 
 struct Layout {
   std::vector<Link> links;
   std::vector<std::uint32_t> hops;  // indices of links
-  std::vector<Way> ways;            // one per sender
+  std::vector<Route> routes;        // one per sender
   std::size_t measured = 0;         // the first so many senders count; the others only load the links
   bool one_way = false;             // in-network signals are locked at the receiver
 
   std::span<const std::uint32_t> forward(std::size_t sender) const {
-    const Way& way = ways[sender];
-    return {hops.data() + way.begin, hops.data() + way.turn};
+    const Route& route = routes[sender];
+    return {hops.data() + route.begin, hops.data() + route.turn};
   }
 };
 

@@ -1,4 +1,4 @@
-// A team of threads that does many short rounds of work without starting threads anew.
+// A pool of threads that does many short rounds of work without starting threads anew.
 #pragma once
 
 #include <condition_variable>
@@ -11,13 +11,13 @@
 
 namespace remy_plus {
 
-class Team {
+class ThreadPool {
  public:
   // `size` threads, the calling one included; fewer where no more can be had.
-  explicit Team(unsigned size);
-  ~Team();
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
+  explicit ThreadPool(unsigned size);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
 
   // Calls work(i) for every i below `count`, in blocks and in any order, and returns when all are done. The first
   // exception is thrown again; work that had not begun is left out then.

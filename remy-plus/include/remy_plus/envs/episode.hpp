@@ -1,6 +1,6 @@
 // A trial that is played from outside: it stops where an agent has to decide, and goes on when it did.
 //
-// Every flow of the first `lanes` senders is steered by the agent; the other senders follow a policy. Nothing else
+// Every flow of the first `slots` senders is steered by the agent; the other senders follow a policy. Nothing else
 // differs from a trial of the engine: the random streams, the order of events and the arithmetic are the same.
 #pragma once
 
@@ -18,17 +18,17 @@
 
 namespace remy_plus {
 
-// What all games of a batch have in common.
-struct GameRules {
+// What all episodes of a batch have in common.
+struct EpisodeRules {
   Agent agent;
   Reward reward;
   std::optional<Policy> others;  // of the senders that the agent does not steer
   Model model;
   double duration = 10000;  // µs of a trial
-  // How long a flow whose decision is due waits for the others of its game, in base delays. 0: not at all, so that one
-  // lane decides at a time, just when its acknowledgement arrives. More: the game stops when every flow that is on is
-  // due or the first has waited that long; until then flows go on as they did, and then all that are due decide at
-  // once.
+  // How long a flow whose decision is due waits for the others of its episode, in base delays. 0: not at all, so that
+  // one slot decides at a time, just when its acknowledgement arrives. More: the episode stops when every flow that is
+  // on is due or the first has waited that long; until then flows go on as they did, and then all that are due decide
+  // at once.
   double patience = 0;
 
   void check() const;
@@ -42,29 +42,29 @@ struct Trialled {
 
 enum class Ending : std::uint8_t { none, flow, trial };
 
-// What a lane has to tell of the time since its last row.
-struct Told {
+// What a slot has to report of the time since its last row.
+struct SlotReport {
   float reward = 0;
-  float elapsed = 0;             // base delays from the lane's last action to now, or to the end of its flow
-  Ending ending = Ending::none;  // of the flow that the lane's last action was for
+  float elapsed = 0;             // base delays from the slot's last action to now, or to the end of its flow
+  Ending ending = Ending::none;  // of the flow that the slot's last action was for
   std::vector<float> last;       // what the agent saw at that end
 };
 
-class Game {
+class Episode {
  public:
-  virtual ~Game() = default;
+  virtual ~Episode() = default;
 
-  // Plays until some lanes have to decide (true), or to the end of the trial.
+  // Plays until some slots have to decide (true), or to the end of the trial.
   virtual bool advance() = 0;
-  // Lanes that have to decide, in order, and what they see.
+  // Slots that have to decide, in order, and what they see.
   const std::vector<std::uint32_t>& ready() const { return ready_; }
-  virtual const std::vector<float>& view(std::size_t lane) const = 0;
+  virtual const std::vector<float>& view(std::size_t slot) const = 0;
   // The decision of one of them.
-  virtual void act(std::size_t lane, const float* action) = 0;
+  virtual void act(std::size_t slot, const float* action) = 0;
 
-  virtual bool on(std::size_t lane) const = 0;
-  virtual std::uint32_t flows_on() const = 0;  // of the lanes
-  virtual const Sender& sender(std::size_t lane) = 0;
+  virtual bool on(std::size_t slot) const = 0;
+  virtual std::uint32_t flows_on() const = 0;  // of the slots
+  virtual const Sender& sender(std::size_t slot) = 0;
   virtual double now() const = 0;
   const TrialTotals& totals() const { return totals_; }  // once the trial is over
 
@@ -73,8 +73,8 @@ class Game {
   TrialTotals totals_;
 };
 
-// `told` has one entry per lane; `rules`, `space` and `told` are borrowed.
-std::unique_ptr<Game> new_game(const GameRules& rules, const Trialled& trial, Workspace& space,
-                               std::vector<Told>& told);
+// `reports` has one entry per slot; `rules`, `space` and `reports` are borrowed.
+std::unique_ptr<Episode> new_episode(const EpisodeRules& rules, const Trialled& trial, Workspace& space,
+                                     std::vector<SlotReport>& reports);
 
 }  // namespace remy_plus

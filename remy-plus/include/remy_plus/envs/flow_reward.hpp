@@ -1,5 +1,5 @@
-// What a flow that an agent steers has earned: what it receives is counted, and paid as a reward (reward.hpp). Every
-// simulator that lets agents play pays by this.
+// The reward of a flow that an agent steers: what it receives is counted, and taken as a reward (reward.hpp) when one
+// is due. Every simulator that agents steer in uses this.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace remy_plus {
 
-class Earnings {
+class FlowReward {
  public:
   // A flow starts; `share` is what its sender has of the fair share by now (µs), `first` its first sequence number.
   void start(double now, double share, std::int64_t first) {
     flow_ = recent_ = {};
-    began_ = paid_at_ = now;
-    share_began_ = share_paid_at_ = share;
+    began_ = taken_at_ = now;
+    share_began_ = share_taken_at_ = share;
     expected_ = first;
     gained_ = 0;
     decided_ = false;
@@ -34,23 +34,23 @@ class Earnings {
   // A decision comes next, so that what follows is earned by the agent.
   void decided() { decided_ = true; }
 
-  // The reward since the last payment; an interval that is still short is paid later, but at the end (`last`).
-  double pay(const Reward& reward, const Ideal& ideal, double now, double share, bool last) {
-    if (reward.kind == RewardKind::gain) return pay_gain(reward, ideal, now, share, last);
+  // The reward since the last one was taken; an interval that is still short waits, but at the end (`last`).
+  double take(const Reward& reward, const Ideal& ideal, double now, double share, bool last) {
+    if (reward.kind == RewardKind::gain) return take_gain(reward, ideal, now, share, last);
     if (decided_) {
-      recent_.time = now - paid_at_;
+      recent_.time = now - taken_at_;
       if (!last && recent_.time < reward.interval * ideal.delay) return 0;
-      recent_.share = share - share_paid_at_;
+      recent_.share = share - share_taken_at_;
     }
-    const double paid = decided_ ? interval_reward(reward, ideal, recent_) : 0;
+    const double taken = decided_ ? interval_reward(reward, ideal, recent_) : 0;
     recent_ = {};
-    paid_at_ = now;
-    share_paid_at_ = share;
-    return paid;
+    taken_at_ = now;
+    share_taken_at_ = share;
+    return taken;
   }
 
  private:
-  double pay_gain(const Reward& reward, const Ideal& ideal, double now, double share, bool last) {
+  double take_gain(const Reward& reward, const Ideal& ideal, double now, double share, bool last) {
     flow_.time = now - began_;
     flow_.share = share - share_began_;
     if ((flow_.packets == 0 && !last) || !(flow_.share > 0)) return 0;
@@ -60,8 +60,8 @@ class Earnings {
   }
 
   Interval flow_, recent_;  // since the flow's start, since the last payment; time and share when needed
-  double began_ = 0, paid_at_ = 0;
-  double share_began_ = 0, share_paid_at_ = 0;
+  double began_ = 0, taken_at_ = 0;
+  double share_began_ = 0, share_taken_at_ = 0;
   double gained_ = 0;
   std::int64_t expected_ = 0;  // sequence number
   bool decided_ = false;

@@ -109,7 +109,7 @@ class BasicPathPort {
       put(now, {{start, free_at_ + delay_, packet, collect}, now, size, load.bytes, 0}, busy);
     else
       slot(tail_++) = {start, free_at_ + delay_, packet, collect};
-    if (headers && !headers_->stamping->plain) return true;  // its fields have gauges of their own
+    if (headers && !headers_->stamping->plain) return true;  // its fields have meters of their own
     const std::uint64_t weight = headers ? weight_of(size) : weight_[k];
     if (collect)
       stamp_link((*packets_)[packet], meter_.count(start, weight));

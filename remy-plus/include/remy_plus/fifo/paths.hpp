@@ -69,7 +69,7 @@ class BasicPaths {
     packet.queue = 0;
     packet.sender = sender;
     packet.lost = lost;
-    packet.hop = layout_.ways[sender].begin;
+    packet.hop = layout_.routes[sender].begin;
     if constexpr (headers) write_header(at);
     return enter(now, link_moved, at);
   }
@@ -83,13 +83,13 @@ class BasicPaths {
     latest_ = port.leave();
     due_.set(link, port.next_arrival());
     PathPacket& packet = space_.packets[latest_];
-    const Way& way = layout_.ways[packet.sender];
-    if (++packet.hop == way.turn) {
+    const Route& route = layout_.routes[packet.sender];
+    if (++packet.hop == route.turn) {
       packet.arrives = now;
       if (packet.lost) return vanish();
       if constexpr (headers) reflect(now, packet.sender);
     }
-    if (packet.hop == way.end) {
+    if (packet.hop == route.end) {
       release(latest_);
       return Fate::home;
     }
@@ -123,7 +123,7 @@ class BasicPaths {
   {
     return stamping_->plain;
   }
-  // What the header of the packet that came home tells its sender.
+  // What the header of the packet that came home brings its sender.
   const Seen& look(const PathPacket& packet)
     requires headers
   {
@@ -148,17 +148,17 @@ class BasicPaths {
 
   Fate enter(double now, bool link_moved, std::uint32_t at) {
     const PathPacket& packet = space_.packets[at];
-    const Way& way = layout_.ways[packet.sender];
-    const Kind kind = packet.hop < way.turn ? Kind::data : Kind::ack;
+    const Route& route = layout_.routes[packet.sender];
+    const Kind kind = packet.hop < route.turn ? Kind::data : Kind::ack;
     const std::uint32_t link = layout_.hops[packet.hop];
     auto& port = space_.ports[link];
-    const double settled = packet.hop == way.begin ? now : now + port.rounding();
+    const double settled = packet.hop == route.begin ? now : now + port.rounding();
     if (!accept(port, now, settled, link_moved, at, kind)) {
       release(at);
       return kind == Kind::data ? Fate::dropped : Fate::ack_dropped;
     }
     if (port.under_way() == 1) due_.set(link, port.next_arrival());
-    return packet.lost && packet.hop + 1 == way.turn ? Fate::lost : Fate::under_way;
+    return packet.lost && packet.hop + 1 == route.turn ? Fate::lost : Fate::under_way;
   }
 
   bool accept(BasicPathPort<headers>& port, double now, double settled, bool link_moved, std::uint32_t at, Kind kind) {
@@ -180,11 +180,11 @@ class BasicPaths {
       const double rate = layout_.links[i].rate;
       space_.ports[i].stamp(space_.stamps, Hop(*stamping_, model, rate, StepMarker::of(model, rate, network.rtt)));
     }
-    readers_.assign(layout_.ways.size(), Reader(*stamping_));
-    reflectors_.assign(layout_.ways.size(), Reflector());
+    readers_.assign(layout_.routes.size(), Reader(*stamping_));
+    reflectors_.assign(layout_.routes.size(), Reflector());
     ack_size_ = model.ack_size;
     ack_bytes_ = static_cast<std::uint64_t>(std::llround(model.ack_size * stamping_->packet_bytes));
-    for (const Way& way : layout_.ways) returns_ |= way.turn < way.end;
+    for (const Route& route : layout_.routes) returns_ |= route.turn < route.end;
   }
 
   void write_header(std::uint32_t at) {
@@ -258,8 +258,8 @@ inline Network as_layout(const Network& network) {
   auto layout = std::make_shared<Layout>();
   layout->links = {{network.link_rate, network.rtt, network.buffer}};
   layout->hops = {0};
-  layout->ways.assign(static_cast<std::size_t>(network.senders), Way{0, 1, 1});
-  layout->measured = layout->ways.size();
+  layout->routes.assign(static_cast<std::size_t>(network.senders), Route{0, 1, 1});
+  layout->measured = layout->routes.size();
   laid.layout = layout;
   return laid;
 }

@@ -33,7 +33,7 @@ class Port {
         buffer_(network.buffer),
         mask_(ring.size() - 1) {}
 
-  // Offers a packet at `now`; false if the buffer was full. `link_moved` tells whether the link has already been
+  // Offers a packet at `now`; false if the buffer was full. `link_moved`: whether the link has already been
   // served at this very instant (R+ lets senders go first, then the link: it decides exact ties only).
   bool accept(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow, std::uint16_t sender,
               bool lost) {
@@ -60,7 +60,7 @@ class Port {
     return true;
   }
 
-  // The same, told as a fate.
+  // The same, as a fate.
   Fate offer(double now, bool link_moved, std::uint32_t sequence, std::uint32_t flow, std::uint16_t sender, bool lost) {
     if (!accept(now, link_moved, sequence, flow, sender, lost)) return Fate::dropped;
     return lost ? Fate::lost : Fate::under_way;

@@ -2,7 +2,7 @@
 // nothing here is global.
 //
 // Time is a double in µs: the model's arithmetic is defined in doubles (R+), and equal arithmetic gives equal bits.
-// Events at one instant keep R+'s order: switches, then sends that were due, then the link, then receipts and the sends
+// Events at one instant keep R+'s order: switches, then sends that were due, then the link, then ACKs and the sends
 // that they allow. Exact ties between different senders go to the lower index (R+ shuffles; they have measure zero).
 #pragma once
 
@@ -44,7 +44,7 @@ struct Sender {
   Stream loss_stream;
 };
 
-// Told of everything that happens; a trial without an observer pays nothing for it.
+// Notified of everything that happens; a trial without an observer pays nothing for it.
 struct NoObserver {
   static constexpr SignalMask wanted = 0;
   void delivered(const Packet&, double) {}
@@ -63,12 +63,12 @@ struct Workspace {
   std::vector<Stream> on_streams, off_streams, length_streams;
   std::vector<Flow> flows;
   std::vector<std::size_t> idle;  // senders free for the next open flow
-  Uses uses;
+  RuleHits rule_hits;
   std::vector<Flow> unmeasured_flows;
-  Uses unmeasured_uses;
+  RuleHits unmeasured_rule_hits;
   std::vector<LinkTotals> links;
   const std::atomic<bool>* stop = nullptr;  // true ends a trial early
-  const GivenFlows* given = nullptr;        // what an open network's flows are, unless random
+  const FlowTrace* trace = nullptr;         // what an open network's flows are, unless random
 };
 
 // Thrown out of a trial that was told to stop.
@@ -78,7 +78,7 @@ struct Stopped {};
 using Script = std::vector<std::vector<double>>;
 
 // `Net` is what lies between senders: Port, one bottleneck, Paths over many links, or StampedPaths where packets have
-// headers. They agree bit for bit where all can tell of a network.
+// headers. They agree bit for bit where all can simulate a network.
 template <class P, class Observer = NoObserver, class Net = Port>
 class Simulation {
  public:
@@ -104,8 +104,8 @@ class Simulation {
     return finish();
   }
 
-  // Plays the next event; false if the trial is over. For those who steer senders from outside (see lanes.hpp): they
-  // play event by event, and finish.
+  // Plays the next event; false if the trial is over. For those who steer senders from outside (see
+  // envs/agent_slots.hpp): they play event by event, and finish.
   bool play() {
     const double arrival = net_.next_arrival();
     const double send_at = space_.next_send.time();
@@ -147,7 +147,7 @@ class Simulation {
   double now() const { return now_; }
   double share(std::size_t i) const { return clocks_.at(i, now_); }  // µs of fair share so far
 
-  // Its window is closed and nothing is under way: no receipt can open it.
+  // Its window is closed and nothing is under way: no ACK can open it.
   bool stalled(std::size_t i) {
     const Flow& flow = flows_of(i)[senders_[i].flow];
     return !window_open(senders_[i]) && flow.sent == flow.delivered + flow.lost + flow.dropped;
@@ -173,16 +173,16 @@ class Simulation {
   void prepare() {
     std::size_t n = measured_;
     if constexpr (Net::many_hops) {
-      n = network_.layout->ways.size();
+      n = network_.layout->routes.size();
       space_.unmeasured_flows.clear();
-      space_.unmeasured_uses.assign(policy_.rules(), 0);
+      space_.unmeasured_rule_hits.assign(policy_.rules(), 0);
     }
     space_.senders.clear();
     space_.senders.resize(n);
     space_.next_send.reset(n);
     space_.next_switch.assign(n, never);
     space_.flows.clear();
-    space_.uses.assign(policy_.rules(), 0);
+    space_.rule_hits.assign(policy_.rules(), 0);
     space_.on_streams.resize(n);
     space_.off_streams.resize(n);
     space_.length_streams.resize(n);
@@ -211,7 +211,7 @@ class Simulation {
   // Where a sender's flows and look-ups are kept: apart, if it only loads the links.
   bool measured(std::size_t i) const { return !Net::many_hops || i < measured_; }
   std::vector<Flow>& flows_of(std::size_t i) { return measured(i) ? space_.flows : space_.unmeasured_flows; }
-  Uses& uses_of(std::size_t i) { return measured(i) ? space_.uses : space_.unmeasured_uses; }
+  RuleHits& rule_hits_of(std::size_t i) { return measured(i) ? space_.rule_hits : space_.unmeasured_rule_hits; }
 
   bool advance(double time) {
     if (!(time <= horizon_)) return false;
@@ -324,13 +324,13 @@ class Simulation {
     s.acknowledged = std::max<std::int64_t>(s.acknowledged, packet.sequence);
     if (measured(sender)) observer_.lookup(s.memory, current);
     if (!steered(sender))
-      policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current, now_}, uses_of(sender));
+      policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current, now_}, rule_hits_of(sender));
     if (measured(sender)) observer_.feedback(now_, packet, s, current);
     if (open() && flow.delivered == flow.length) return complete(sender);
     if (!s.on) return;
     link_moved_ = true;
     if (held(sender)) return;
-    if (!steered(sender)) policy_.unblock(s.control, s.memory, uses_of(sender));
+    if (!steered(sender)) policy_.unblock(s.control, s.memory, rule_hits_of(sender));
     send_burst(sender, s);
   }
 
@@ -385,8 +385,8 @@ class Simulation {
   // --- open flows
 
   double next_arrival_of_flow() {
-    const GivenFlows* given = space_.given;
-    if (given) return given_++ < given->count ? given->arrival[given_ - 1] : never;
+    const FlowTrace* trace = space_.trace;
+    if (trace) return traced_++ < trace->count ? trace->arrival[traced_ - 1] : never;
     const double time = std::max(now_, 0.0) + arrivals_.exponential(1 / network_.arrival_rate);
     return time <= duration_ ? time : never;
   }
@@ -443,8 +443,8 @@ class Simulation {
     if (measured(i)) observer_.lookup(s.memory, false);
     if constexpr (steering_)
       if (steered(i)) return observer_.started(i, s);
-    policy_.start(s.control, s.memory, uses_of(i));
-    policy_.unblock(s.control, s.memory, uses_of(i));
+    policy_.start(s.control, s.memory, rule_hits_of(i));
+    policy_.unblock(s.control, s.memory, rule_hits_of(i));
   }
 
   [[noreturn]] void too_many_flows() const {
@@ -455,7 +455,7 @@ class Simulation {
   }
 
   std::uint64_t open_length(std::uint32_t flow) const {
-    return space_.given ? space_.given->size[flow] : network_.sizes->draw(size_of_flow(flow));
+    return space_.trace ? space_.trace->size[flow] : network_.sizes->draw(size_of_flow(flow));
   }
 
   double size_of_flow(std::uint32_t flow) const {
@@ -512,7 +512,7 @@ class Simulation {
   SignalMask wanted_;
   Sender* senders_ = nullptr;
   Stream arrivals_;
-  std::size_t given_ = 0;  // given flows that were planned
+  std::size_t traced_ = 0;  // flows of the trace that were planned
   double log_keep_ = portable_log(1 - network_.loss);
   double now_ = -1;
   bool link_moved_ = false;

@@ -57,7 +57,7 @@ class Hop {
         marker_(marker),
         bytes_per_ns_(rate * stamping.packet_bytes * 1e-3),
         bits_per_us_(stamping.packet_bytes * 8e6) {
-    for (const StampedField& field : stamping.fields) add_gauges(field, model);
+    for (const StampedField& field : stamping.fields) add_meters(field, model);
   }
 
   void join() { ++flows_; }
@@ -76,12 +76,12 @@ class Hop {
 
  private:
   // What one field is measured with.
-  struct Gauges {
+  struct Meters {
     bool uses = false;
-    UseGauge use;
+    UseMeter use;
     double used = 0;
     std::vector<Source> sources;  // those that are averaged
-    std::vector<SampleGauge> samples;
+    std::vector<SampleMeter> samples;
     std::vector<double> values;
     bool idle() const { return !uses && sources.empty(); }
   };
@@ -94,12 +94,12 @@ class Hop {
     for (std::size_t i = 0; i < count; ++i) {
       const StampedField& field = stamping_->fields[i];
       if (field.at_enqueue != enqueue || !field.writes) continue;
-      if (!gauges_[i].idle()) measure(gauges_[i], field, moment, carried);
+      if (!meters_[i].idle()) measure(meters_[i], field, moment, carried);
       if (carried) write(i, moment, draws, *carried, words);
     }
   }
 
-  // In the units of lcca.signal_sets.headers.sources, and of this instant; the use of the link is what gauges say.
+  // In the units of lcca.signal_sets.headers.sources, and of this instant; the use of the link is what meters say.
   double instant(Source source, const Moment& m, const Carried* carried) const {
     switch (source) {
       case Source::qlen_bytes:
@@ -132,20 +132,20 @@ class Hop {
     }
   }
 
-  double measured(const Gauges& gauges, Source source, const Moment& m, const Carried* carried) const {
-    if (source == Source::util) return gauges.used;
-    if (source == Source::abw_over_c) return std::max(0.0, 1 - gauges.used);
-    if (source == Source::abw) return rate_ * std::max(0.0, 1 - gauges.used) * bits_per_us_;
-    for (std::size_t k = 0; k < gauges.sources.size(); ++k)
-      if (gauges.sources[k] == source) return gauges.values[k];
+  double measured(const Meters& meters, Source source, const Moment& m, const Carried* carried) const {
+    if (source == Source::util) return meters.used;
+    if (source == Source::abw_over_c) return std::max(0.0, 1 - meters.used);
+    if (source == Source::abw) return rate_ * std::max(0.0, 1 - meters.used) * bits_per_us_;
+    for (std::size_t k = 0; k < meters.sources.size(); ++k)
+      if (meters.sources[k] == source) return meters.values[k];
     return instant(source, m, carried);
   }
 
-  void measure(Gauges& gauges, const StampedField& field, const Moment& m, const Carried* carried) {
+  void measure(Meters& meters, const StampedField& field, const Moment& m, const Carried* carried) {
     const double now = field.at_enqueue ? m.arrived : m.start;
-    if (gauges.uses) gauges.used = gauges.use.read(now, m.service, m.size);
-    for (std::size_t k = 0; k < gauges.sources.size(); ++k)
-      gauges.values[k] = gauges.samples[k].read(now, instant(gauges.sources[k], m, carried));
+    if (meters.uses) meters.used = meters.use.read(now, m.service, m.size);
+    for (std::size_t k = 0; k < meters.sources.size(); ++k)
+      meters.values[k] = meters.samples[k].read(now, instant(meters.sources[k], m, carried));
   }
 
   void write(std::size_t i, const Moment& m, const Draws& draws, Carried& carried, std::uint64_t* words) {
@@ -154,7 +154,7 @@ class Hop {
     const auto own = [&](std::size_t f) { return stamping_->fields[f].coding.decode(arrived_[f]); };
     const auto at_once = [&](std::size_t s) {
       const auto source = static_cast<Source>(s);
-      return of_use(source) ? measured(gauges_[i], source, m, &carried) : instant(source, m, &carried);
+      return of_use(source) ? measured(meters_[i], source, m, &carried) : instant(source, m, &carried);
     };
     if (!field.when.empty() && field.when.value(at_once, own) == 0) return;
     if (field.aggregation == Aggregation::with && !(carried.replaced >> field.follows & 1)) return;
@@ -169,10 +169,10 @@ class Hop {
   template <class Own>
   double local(std::size_t i, const Moment& m, const Carried& carried, const Own& own) const {
     const StampedField& field = stamping_->fields[i];
-    const auto source = [&](std::size_t s) { return measured(gauges_[i], static_cast<Source>(s), m, &carried); };
+    const auto source = [&](std::size_t s) { return measured(meters_[i], static_cast<Source>(s), m, &carried); };
     if (field.source == Source::formula) return field.formula.value(source, own) * field.times / field.by;
     if (field.source == Source::constant) return field.value;
-    const double value = measured(gauges_[i], field.source, m, &carried);
+    const double value = measured(meters_[i], field.source, m, &carried);
     if (field.source == Source::mark && field.has_value)
       return value != 0 || !field.when.empty() ? field.value : field.coding.decode(field.initial);
     return field.times == field.by ? value : value * field.times / field.by;
@@ -248,21 +248,21 @@ class Hop {
            s == Source::flows;
   }
 
-  void add_gauges(const StampedField& field, const Model& model) {
-    Gauges gauges{false, UseGauge(field.window, field.interval, model, rate_), 0, {}, {}, {}};
+  void add_meters(const StampedField& field, const Model& model) {
+    Meters meters{false, UseMeter(field.window, field.interval, model, rate_), 0, {}, {}, {}};
     const bool window = field.window == Window::tumbling || field.window == Window::ewma;
     const auto add = [&](Source s, bool average) {
-      gauges.uses |= of_use(s);
-      if (!average || !averaged(s) || std::ranges::count(gauges.sources, s)) return;
-      gauges.sources.push_back(s);
-      gauges.samples.emplace_back(field.window, field.interval);
-      gauges.values.push_back(0);
+      meters.uses |= of_use(s);
+      if (!average || !averaged(s) || std::ranges::count(meters.sources, s)) return;
+      meters.sources.push_back(s);
+      meters.samples.emplace_back(field.window, field.interval);
+      meters.values.push_back(0);
     };
     if (field.writes && field.source < Source::constant) add(field.source, window);
     for (const Formula* formula : {&field.formula, &field.when})
       for (const Formula::Step& step : formula->steps())
         if (step.op == Formula::Op::source) add(static_cast<Source>(step.value), window && formula == &field.formula);
-    gauges_.push_back(std::move(gauges));
+    meters_.push_back(std::move(meters));
     if (field.writes) phases_[field.at_enqueue] = true;
   }
 
@@ -274,7 +274,7 @@ class Hop {
   int flows_ = 0;
   std::uint64_t sent_bytes_ = 0;
   bool phases_[2] = {false, false};     // whether something is written at dequeue, at enqueue
-  std::vector<Gauges> gauges_;          // per field
+  std::vector<Meters> meters_;          // per field
   std::vector<std::uint64_t> arrived_;  // codes as the packet brought them, for formulas
 };
 

@@ -25,9 +25,9 @@ inline double portable_exp(double x) {
 
 // Of numbers that come with packets: the number itself; the mean over the interval last completed, 0 if none came; or
 // an average that forgets with a time constant.
-class SampleGauge {
+class SampleMeter {
  public:
-  SampleGauge(Window window, double interval) : window_(window), interval_(interval) {}
+  SampleMeter(Window window, double interval) : window_(window), interval_(interval) {}
 
   double read(double now, double sample) {
     if (window_ == Window::tumbling) return tumble(now, sample);
@@ -60,11 +60,11 @@ class SampleGauge {
 
 // Of the link's use. Rolling windows are those of the model's link signal; a tumbling one is the share of the interval
 // last completed in which the link was busy; the average forgets with a time constant.
-class UseGauge {
+class UseMeter {
  public:
   using Meter = BasicLinkMeter<std::uint64_t, 65536>;
 
-  UseGauge(Window window, double interval, Model model, double rate)
+  UseMeter(Window window, double interval, Model model, double rate)
       : window_(window), interval_(interval > 0 ? interval : model.link_interval), meter_(with(model), rate) {}
 
   // A packet of this size starts service, which takes `service` µs, at `start`. A rolling window has the packet in it.

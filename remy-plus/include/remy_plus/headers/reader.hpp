@@ -23,13 +23,13 @@ class Reader {
     if (!carried.there || !carried.shown) return seen_;
     if (flow != flow_) hops_before_ = 0;
     flow_ = flow;
-    for (const Reading& reading : stamping_->readings) tell(reading, carried, words);
+    for (const Reading& reading : stamping_->readings) decode(reading, carried, words);
     remember(carried, words);
     return seen_;
   }
 
  private:
-  void tell(const Reading& reading, const Carried& carried, const std::uint64_t* words) {
+  void decode(const Reading& reading, const Carried& carried, const std::uint64_t* words) {
     const StampedField& field = stamping_->fields[static_cast<std::size_t>(reading.field)];
     if (field.only >= 0 && field.only != carried.label) return;
     double value = std::nan("");

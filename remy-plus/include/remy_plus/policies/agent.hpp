@@ -1,8 +1,8 @@
 // Agents: how a trained network sees and steers a flow. What it sees is the signals of a set, scaled, with some
 // history; what it says is a few numbers that become a window and a pacing gap.
 //
-// The environments in which a network is trained (lanes.hpp) and the policy that runs it afterwards share this file, so
-// that they cannot disagree.
+// The environments in which a network is trained (envs/agent_slots.hpp) and the policy that runs it afterwards share
+// this file, so that they cannot disagree.
 #pragma once
 
 #include <algorithm>
@@ -58,13 +58,29 @@ enum class Steering : std::uint8_t {
 // on every platform).
 struct ActionMap {
   Steering steering = Steering::window;
-  double multiple = 1;   // k of the window's or the rate's factor
+  double multiple = 0;   // k of the window's or the rate's factor
   double increment = 0;  // packets added at 1, taken away at −1; 0: no such number is said
   double pacing = 0;     // k of the pacing factor; 0: no pacing, no such number
-  double initial = 10;   // window of a new flow in packets, or its rate in packets/µs
-  double smallest = 1;   // least window in packets, or rate in packets/µs
+  double initial = 0;    // window of a new flow in packets, or its rate in packets/µs
+  double smallest = 0;   // least window in packets, or rate in packets/µs
   double largest = largest_window;
   std::vector<Action> table;
+
+  // What steering of a kind is unless somebody says otherwise: the one list of defaults. The rate's are Aurora's form
+  // with a tenfold step; the table is mvfst-rl's: keep, halve, −10, +10, double. A window of at least 2: with 1, a
+  // single loss would silence the flow; of at most 2000, for what a full buffer drops costs time to simulate all the
+  // same.
+  static ActionMap usual(Steering steering) {
+    switch (steering) {
+      case Steering::window:
+        return {steering, 1, 0, 0, 10, 2, 2000, {}};
+      case Steering::rate:
+        return {steering, 0.25, 0, 0, 0.25, 0.001, 16, {}};
+      case Steering::table:
+        return {steering, 0, 0, 0, 10, 2, 2000, {{0, 1, 0}, {0, 0.5, 0}, {-10, 1, 0}, {10, 1, 0}, {0, 2, 0}}};
+    }
+    return {};
+  }
 
   static double change(double a, double k) {
     const double step = k * std::clamp(a, -1.0, 1.0);

@@ -1,4 +1,4 @@
-// What a policy steers of a sender, and what it is told.
+// What a policy steers of a sender, and what an ACK brings it.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Control {
   std::unique_ptr<Mind> mind;
 };
 
-// What a policy is told when a packet was received (of the current flow, or a late one of an earlier flow).
-struct Receipt {
+// What an ACK brings to a policy: a packet was received (of the current flow, or a late one of an earlier flow).
+struct Ack {
   std::int64_t sequence;
   std::int64_t sent;  // packets sent so far by this sender, all flows
   bool current;
@@ -33,7 +33,7 @@ struct Receipt {
 };
 
 // Counts look-ups per rule of one run.
-using Uses = std::vector<std::uint64_t>;
+using RuleHits = std::vector<std::uint64_t>;
 
 struct Action {
   double increment;  // packets

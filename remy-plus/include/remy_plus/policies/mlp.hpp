@@ -23,7 +23,7 @@ class Mlp {
   // What the agent says at one view: the outputs, or the index of the largest. `state` belongs to the flow.
   void say(const float* view, float* state, float* scratch, float* action) const;
 
-  void start(Control& control, const Memory& memory, Uses&) const {
+  void start(Control& control, const Memory& memory, RuleHits&) const {
     agent().actions.start(control);
     auto mind = std::make_unique<FlowMind>(*this);
     mind->memory.start(agent());
@@ -31,12 +31,12 @@ class Mlp {
     control.mind = std::move(mind);
   }
 
-  void feedback(Control& control, const Memory& memory, const Receipt& receipt, Uses&) const {
+  void feedback(Control& control, const Memory& memory, const Ack& ack, RuleHits&) const {
     auto& mind = static_cast<FlowMind&>(*control.mind);
-    if (mind.memory.due(agent(), memory, receipt.now, receipt.current)) decide(control, mind, memory, receipt.now);
+    if (mind.memory.due(agent(), memory, ack.now, ack.current)) decide(control, mind, memory, ack.now);
   }
 
-  void unblock(Control&, const Memory&, Uses&) const {}
+  void unblock(Control&, const Memory&, RuleHits&) const {}
   std::size_t rules() const { return 0; }
 
   SignalMask wanted;

@@ -25,21 +25,21 @@ struct RuleTable {
   Pacing pacing = Pacing::relative;
   SignalMask wanted = 0;
 
-  void start(Control& control, const Memory& memory, Uses& uses) const { apply(control, memory, uses); }
-  void feedback(Control& control, const Memory& memory, const Receipt&, Uses& uses) const {
-    apply(control, memory, uses);
+  void start(Control& control, const Memory& memory, RuleHits& rule_hits) const { apply(control, memory, rule_hits); }
+  void feedback(Control& control, const Memory& memory, const Ack&, RuleHits& rule_hits) const {
+    apply(control, memory, rule_hits);
   }
   // Remy looks the rule up again where a window of 0 would block a send; R+ does not.
-  void unblock(Control& control, const Memory& memory, Uses& uses) const {
-    if (pacing == Pacing::absolute && control.window == 0) apply(control, memory, uses);
+  void unblock(Control& control, const Memory& memory, RuleHits& rule_hits) const {
+    if (pacing == Pacing::absolute && control.window == 0) apply(control, memory, rule_hits);
   }
   std::size_t rules() const { return actions.size(); }
   std::uint32_t rule(const Memory& memory) const { return tree->find(memory.signals()); }
 
  private:
-  void apply(Control& control, const Memory& memory, Uses& uses) const {
+  void apply(Control& control, const Memory& memory, RuleHits& rule_hits) const {
     const std::uint32_t at = rule(memory);
-    ++uses[at];
+    ++rule_hits[at];
     const Action& action = actions[at];
     const double window = control.window * action.multiple + action.increment;
     control.window = std::clamp(static_cast<double>(static_cast<std::int64_t>(window)), 0.0, largest_window);
@@ -50,21 +50,21 @@ struct RuleTable {
 struct FixedWindow {
   double window;
   SignalMask wanted = 0;
-  void start(Control& control, const Memory&, Uses&) const { control.window = window; }
-  void feedback(Control&, const Memory&, const Receipt&, Uses&) const {}
-  void unblock(Control&, const Memory&, Uses&) const {}
+  void start(Control& control, const Memory&, RuleHits&) const { control.window = window; }
+  void feedback(Control&, const Memory&, const Ack&, RuleHits&) const {}
+  void unblock(Control&, const Memory&, RuleHits&) const {}
   std::size_t rules() const { return 0; }
 };
 
 struct FixedRate {
   double gap;  // µs
   SignalMask wanted = 0;
-  void start(Control& control, const Memory&, Uses&) const {
+  void start(Control& control, const Memory&, RuleHits&) const {
     control.window = 1e18;
     control.gap = gap;
   }
-  void feedback(Control&, const Memory&, const Receipt&, Uses&) const {}
-  void unblock(Control&, const Memory&, Uses&) const {}
+  void feedback(Control&, const Memory&, const Ack&, RuleHits&) const {}
+  void unblock(Control&, const Memory&, RuleHits&) const {}
   std::size_t rules() const { return 0; }
 };
 
@@ -75,26 +75,26 @@ struct Aimd {
   double initial;   // packets
   SignalMask wanted = 0;
 
-  void start(Control& control, const Memory&, Uses&) const {
+  void start(Control& control, const Memory&, RuleHits&) const {
     control = {};
     control.window = initial;
     control.threshold = largest_window;
   }
-  void feedback(Control& control, const Memory&, const Receipt& receipt, Uses&) const {
-    if (!receipt.current) return;
-    if (control.highest < 0) control.highest = receipt.sequence - 1;
-    const bool gap = receipt.sequence > control.highest + 1;
-    control.highest = std::max(control.highest, receipt.sequence);
-    if (gap && receipt.sequence > control.recover) {  // at most one decrease per window
+  void feedback(Control& control, const Memory&, const Ack& ack, RuleHits&) const {
+    if (!ack.current) return;
+    if (control.highest < 0) control.highest = ack.sequence - 1;
+    const bool gap = ack.sequence > control.highest + 1;
+    control.highest = std::max(control.highest, ack.sequence);
+    if (gap && ack.sequence > control.recover) {  // at most one decrease per window
       control.threshold = std::max(control.window * decrease, 2.0);
       control.window = control.threshold;
-      control.recover = receipt.sent;
-    } else if (receipt.sequence >= control.recover) {  // no growth while the old window is under way
+      control.recover = ack.sent;
+    } else if (ack.sequence >= control.recover) {  // no growth while the old window is under way
       control.window += control.window < control.threshold ? 1 : increase / control.window;
       control.window = std::min(control.window, largest_window);
     }
   }
-  void unblock(Control&, const Memory&, Uses&) const {}
+  void unblock(Control&, const Memory&, RuleHits&) const {}
   std::size_t rules() const { return 0; }
 };
 

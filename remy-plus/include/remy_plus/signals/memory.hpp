@@ -83,7 +83,7 @@ class Memory {
     return true;
   }
 
-  // What a header told; smoothed signals take a step for each header that tells them.
+  // What a header carried; smoothed signals take a step for each header that carries them.
   void receive_header(const Seen& seen) {
     for (SignalMask left = seen.fresh; left != 0; left &= left - 1) {
       const auto s = static_cast<Signal>(std::countr_zero(left));

@@ -14,9 +14,9 @@ namespace remy_plus {
 // The first nine are R+'s, in R+'s order (the axis numbers of .dna files).
 enum Signal : std::size_t {
   send_ewma,          // between sends of acknowledged packets
-  receive_ewma,       // between receipts
+  receive_ewma,       // between ACKs
   rtt_ratio,          // latest RTT / smallest RTT of this flow
-  slow_receive_ewma,  // between receipts
+  slow_receive_ewma,  // between ACKs
   rtt_difference,     // latest RTT − smallest RTT
   queueing_delay,     // receive EWMA × outstanding packets
   loss,               // "packets are missing before this one"

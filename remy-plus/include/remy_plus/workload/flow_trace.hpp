@@ -7,7 +7,7 @@
 namespace remy_plus {
 
 // Owns nothing: what it points to must outlive the trial.
-struct GivenFlows {
+struct FlowTrace {
   const double* arrival = nullptr;      // µs, >= 0, not falling
   const std::uint64_t* size = nullptr;  // packets, >= 1
   std::size_t count = 0;

@@ -49,40 +49,40 @@ std::tuple<double, double> steer(const Agent& agent, double window, double gap, 
   return {control.window, control.gap};
 }
 
-void init_lanes(Lanes* self, const Agent& agent, const Reward& reward, nb::handle others, double duration,
-                const nb::dict& model, double patience, const std::vector<std::uint32_t>& lanes, bool all_senders,
+void init_slots(AgentSlots* self, const Agent& agent, const Reward& reward, nb::handle others, double duration,
+                const nb::dict& model, double patience, const std::vector<std::uint32_t>& slots, bool all_senders,
                 bool whole_rows, bool endless, bool keep_records, unsigned jobs) {
-  LanesOptions options;
+  AgentSlotsOptions options;
   options.rules.agent = agent;
   options.rules.reward = reward;
   if (!others.is_none()) options.rules.others = policy_of(others);
   options.rules.duration = duration;
   options.rules.model = model_from(model);
   options.rules.patience = patience;
-  options.lanes = lanes;
+  options.slots = slots;
   options.all_senders = all_senders;
   options.whole_rows = whole_rows;
   options.endless = endless;
   options.keep_records = keep_records;
   options.jobs = std::max(jobs, 1u);
-  new (self) Lanes(std::move(options));
+  new (self) AgentSlots(std::move(options));
 }
 
-void set_courses(Lanes& self, const std::vector<Network>& networks, const std::vector<double>& base_delay) {
+void set_networks(AgentSlots& self, const std::vector<Network>& networks, const std::vector<double>& base_delay) {
   if (networks.size() != base_delay.size()) throw std::invalid_argument("one base delay per network is needed");
-  std::vector<Course> courses;
+  std::vector<TrainingNetwork> chosen;
   for (std::size_t i = 0; i < networks.size(); ++i)
-    courses.push_back({std::make_shared<const Network>(networks[i]), base_delay[i]});
-  self.set_courses(std::move(courses));
+    chosen.push_back({std::make_shared<const Network>(networks[i]), base_delay[i]});
+  self.set_networks(std::move(chosen));
 }
 
-void step(Lanes& self, const Actions& actions) {
+void step(AgentSlots& self, const Actions& actions) {
   const std::span<const float> rows(actions.data(), actions.size());
   const nb::gil_scoped_release release;
   self.step(rows);
 }
 
-// Views of what the lanes own: valid as long as they live, and overwritten by the next step.
+// Views of what the slots own: valid as long as they live, and overwritten by the next step.
 template <class T>
 using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 template <class T>
@@ -90,42 +90,60 @@ using Matrix = nb::ndarray<nb::numpy, const T, nb::ndim<2>>;
 
 template <class T, class Get>
 auto column_of(Get get) {
-  return [get](nb::handle_t<Lanes> self) {
-    const std::vector<T>& values = get(nb::cast<const Lanes&>(self));
+  return [get](nb::handle_t<AgentSlots> self) {
+    const std::vector<T>& values = get(nb::cast<const AgentSlots&>(self));
     return View<T>(values.data(), {values.size()}, self);
   };
 }
 
 template <class Get>
 auto matrix_of(Get get) {
-  return [get](nb::handle_t<Lanes> self) {
-    const Lanes& lanes = nb::cast<const Lanes&>(self);
-    const std::size_t inputs = lanes.options().rules.agent.inputs();
-    return Matrix<float>(get(lanes).data(), {lanes.lanes(), inputs}, self);
+  return [get](nb::handle_t<AgentSlots> self) {
+    const AgentSlots& slots = nb::cast<const AgentSlots&>(self);
+    const std::size_t inputs = slots.options().rules.agent.inputs();
+    return Matrix<float>(get(slots).data(), {slots.slots(), inputs}, self);
   };
 }
 
-auto signals_of(const Lanes& self, const std::vector<std::uint32_t>& lanes) {
+auto signals_of(const AgentSlots& self, const std::vector<std::uint32_t>& slots) {
   std::vector<double> values;
-  for (const std::uint32_t lane : lanes) {
-    const Signals& signals = self.sender(lane).memory.signals();
+  for (const std::uint32_t slot : slots) {
+    const Signals& signals = self.sender(slot).memory.signals();
     values.insert(values.end(), signals.begin(), signals.end());
   }
-  return nb::cast<Matrix<double>>(to_numpy(std::move(values), {lanes.size(), std::size_t{signal_count}}));
+  return nb::cast<Matrix<double>>(to_numpy(std::move(values), {slots.size(), std::size_t{signal_count}}));
 }
 
-nb::dict record(const Lanes& self, std::size_t game) {
-  if (game >= self.games() || !self.options().keep_records)
+nb::dict record(const AgentSlots& self, std::size_t env) {
+  if (env >= self.environments() || !self.options().keep_records)
     throw std::invalid_argument("no such game, or its records are not kept");
-  const std::vector<Flow>& flows = self.flows(game);
+  const std::vector<Flow>& flows = self.flows(env);
   nb::dict out;
   add_columns(out, "", flows, flow_columns);
-  out["events"] = self.totals(game).events;
-  out["utilisation"] = self.totals(game).utilisation;
+  out["events"] = self.totals(env).events;
+  out["utilisation"] = self.totals(env).utilisation;
   return out;
 }
 
+nb::dict steering_defaults(const std::string& kind) {
+  const ActionMap map = ActionMap::usual(steering_by_name(kind));
+  nb::list actions;
+  for (const Action& a : map.table) actions.append(nb::make_tuple(a.increment, a.multiple, a.pacing));
+  nb::dict d;
+  d["multiple"] = map.multiple;
+  d["increment"] = map.increment;
+  d["pacing"] = map.pacing;
+  d["initial"] = map.initial;
+  d["smallest"] = map.smallest;
+  d["largest"] = map.largest;
+  d["actions"] = nb::tuple(actions);
+  return d;
+}
+
 void bind_agent(nb::module_& m) {
+  m.def("steering_defaults", &steering_defaults, "kind"_a,
+        "Numbers of window, rate or table steering; see "
+        "lcca.remy_plus.policies.agents.");
   nb::class_<Agent>(m, "Agent", "How a network sees and steers a flow; see lcca.remy_plus.policies.agents.")
       .def(nb::new_(&make_agent), nb::kw_only(), "signals"_a, "history"_a, "rtts"_a, "smallest_rtt"_a, "late"_a,
            "steering"_a, "multiple"_a, "increment"_a, "pacing"_a, "initial"_a, "smallest"_a, "largest"_a, "table"_a)
@@ -142,37 +160,37 @@ void bind_agent(nb::module_& m) {
 
 }  // namespace
 
-void bind_lanes(nb::module_& m) {
+void bind_agent_slots(nb::module_& m) {
   bind_agent(m);
-  nb::class_<Lanes>(m, "Lanes", "Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.")
-      .def("__init__", &init_lanes, "agent"_a, "reward"_a, "others"_a.none(), nb::kw_only(), "duration"_a, "model"_a,
+  nb::class_<AgentSlots>(m, "Lanes", "Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.")
+      .def("__init__", &init_slots, "agent"_a, "reward"_a, "others"_a.none(), nb::kw_only(), "duration"_a, "model"_a,
            "patience"_a, "lanes"_a, "all_senders"_a, "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a)
-      .def("set_courses", &set_courses, "networks"_a, "base_delay"_a)
-      .def("reset", &Lanes::reset, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("start", &Lanes::start, "game"_a, "course"_a, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("stop", &Lanes::stop, "game"_a)
+      .def("set_courses", &set_networks, "networks"_a, "base_delay"_a)
+      .def("reset", &AgentSlots::reset, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("start", &AgentSlots::start, "game"_a, "course"_a, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("stop", &AgentSlots::stop, "game"_a)
       .def("step", &step, "actions"_a, "Acts for the ready lanes, and plays on; the arrays below are overwritten.")
-      .def_prop_ro("lanes", &Lanes::lanes)
-      .def_prop_ro("games", &Lanes::games)
-      .def_prop_ro("observation", matrix_of([](const Lanes& l) -> auto& { return l.rows().observation; }))
-      .def_prop_ro("last_observation", matrix_of([](const Lanes& l) -> auto& { return l.rows().last; }))
-      .def_prop_ro("reward", column_of<float>([](const Lanes& l) -> auto& { return l.rows().reward; }))
-      .def_prop_ro("elapsed", column_of<float>([](const Lanes& l) -> auto& { return l.rows().elapsed; }))
-      .def_prop_ro("rivals", column_of<std::uint32_t>([](const Lanes& l) -> auto& { return l.rows().rivals; }))
-      .def_prop_ro("ended", column_of<std::uint8_t>([](const Lanes& l) -> auto& { return l.rows().ended; }))
-      .def_prop_ro("acting", column_of<std::uint8_t>([](const Lanes& l) -> auto& { return l.rows().acting; }))
-      .def_prop_ro("ready", column_of<std::uint32_t>([](const Lanes& l) -> auto& { return l.rows().ready; }))
-      .def_prop_ro("course", column_of<std::uint32_t>([](const Lanes& l) -> auto& { return l.course; }))
-      .def_prop_ro("trial_seed", column_of<std::uint64_t>([](const Lanes& l) -> auto& { return l.trial_seed; }))
-      .def_prop_ro("trials", column_of<std::uint64_t>([](const Lanes& l) -> auto& { return l.trials; }))
-      .def_prop_ro("packets", column_of<std::uint64_t>([](const Lanes& l) -> auto& { return l.packets; }))
-      .def_prop_ro("over", column_of<std::uint8_t>([](const Lanes& l) -> auto& { return l.over; }))
-      .def("now", &Lanes::now, "game"_a, "µs since the start of the game's trial.")
+      .def_prop_ro("lanes", &AgentSlots::slots)
+      .def_prop_ro("games", &AgentSlots::environments)
+      .def_prop_ro("observation", matrix_of([](const AgentSlots& l) -> auto& { return l.rows().observation; }))
+      .def_prop_ro("last_observation", matrix_of([](const AgentSlots& l) -> auto& { return l.rows().last; }))
+      .def_prop_ro("reward", column_of<float>([](const AgentSlots& l) -> auto& { return l.rows().reward; }))
+      .def_prop_ro("elapsed", column_of<float>([](const AgentSlots& l) -> auto& { return l.rows().elapsed; }))
+      .def_prop_ro("rivals", column_of<std::uint32_t>([](const AgentSlots& l) -> auto& { return l.rows().rivals; }))
+      .def_prop_ro("ended", column_of<std::uint8_t>([](const AgentSlots& l) -> auto& { return l.rows().ended; }))
+      .def_prop_ro("acting", column_of<std::uint8_t>([](const AgentSlots& l) -> auto& { return l.rows().acting; }))
+      .def_prop_ro("ready", column_of<std::uint32_t>([](const AgentSlots& l) -> auto& { return l.rows().ready; }))
+      .def_prop_ro("course", column_of<std::uint32_t>([](const AgentSlots& l) -> auto& { return l.training_network; }))
+      .def_prop_ro("trial_seed", column_of<std::uint64_t>([](const AgentSlots& l) -> auto& { return l.trial_seed; }))
+      .def_prop_ro("trials", column_of<std::uint64_t>([](const AgentSlots& l) -> auto& { return l.trials; }))
+      .def_prop_ro("packets", column_of<std::uint64_t>([](const AgentSlots& l) -> auto& { return l.packets; }))
+      .def_prop_ro("over", column_of<std::uint8_t>([](const AgentSlots& l) -> auto& { return l.over; }))
+      .def("now", &AgentSlots::now, "game"_a, "µs since the start of the game's trial.")
       .def("signals", &signals_of, "lanes"_a, "Raw signals of some lanes, (n, engine signals).")
       .def(
           "control",
-          [](const Lanes& self, std::size_t lane) {
-            const Sender& sender = self.sender(lane);
+          [](const AgentSlots& self, std::size_t slot) {
+            const Sender& sender = self.sender(slot);
             return std::make_tuple(sender.control.window, sender.control.gap, sender.sent);
           },
           "lane"_a, "Window (packets), gap (µs) and packets sent of a lane.")
