@@ -27,6 +27,9 @@ Entry: TypeAlias = tuple[float, float, float]
 """One action of a table, as of a rule: increment (packets), multiple, pacing (× receive EWMA)."""
 
 
+_WINDOW, _RATE, _TABLE = (_core.steering_defaults(kind) for kind in ("window", "rate", "table"))
+
+
 @dataclass(frozen=True)
 class WindowSteering:
     """Numbers in [-1, 1] that change the window: window ← window · c(a₀, multiple) + increment · a₁.
@@ -43,12 +46,12 @@ class WindowSteering:
     """
 
     kind: ClassVar[str] = "window"
-    multiple: float = 1.0
-    increment: float = 0.0
-    pacing: float = 0.0
-    initial: float = 10.0
-    smallest: float = 2.0
-    largest: float = 2000.0
+    multiple: float = _WINDOW["multiple"]
+    increment: float = _WINDOW["increment"]
+    pacing: float = _WINDOW["pacing"]
+    initial: float = _WINDOW["initial"]
+    smallest: float = _WINDOW["smallest"]
+    largest: float = _WINDOW["largest"]
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,10 @@ class RateSteering:
     """
 
     kind: ClassVar[str] = "rate"
-    multiple: float = 0.25
-    initial: float = 0.25
-    smallest: float = 0.001
-    largest: float = 16.0
+    multiple: float = _RATE["multiple"]
+    initial: float = _RATE["initial"]
+    smallest: float = _RATE["smallest"]
+    largest: float = _RATE["largest"]
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,10 @@ class TableSteering:
     """
 
     kind: ClassVar[str] = "table"
-    actions: tuple[Entry, ...] = ((0, 1, 0), (0, 0.5, 0), (-10, 1, 0), (10, 1, 0), (0, 2, 0))
-    initial: float = 10.0
-    smallest: float = 2.0
-    largest: float = 2000.0
+    actions: tuple[Entry, ...] = _TABLE["actions"]
+    initial: float = _TABLE["initial"]
+    smallest: float = _TABLE["smallest"]
+    largest: float = _TABLE["largest"]
 
     def __post_init__(self) -> None:
         """Make the list a tuple of tuples."""

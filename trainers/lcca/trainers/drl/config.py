@@ -37,10 +37,10 @@ class WindowConfig(Model):
     kind: Literal["window"] = "window"
     multiple: Annotated[float, Key(gt=0)] = 0.25
     increment: Annotated[float, Key(ge=0)] = 1.0
-    pacing: Annotated[float, Key(ge=0)] = 0.0
+    pacing: Annotated[float, Key(ge=0)] = WindowSteering.pacing
     initial: Annotated[float, Key(gt=0)] = 3.0
-    smallest: Annotated[float, Key(gt=0)] = 2.0
-    largest: Annotated[float, Key(gt=0)] = 2000.0
+    smallest: Annotated[float, Key(gt=0)] = WindowSteering.smallest
+    largest: Annotated[float, Key(gt=0)] = WindowSteering.largest
 
     def build(self) -> Steering:
         """Return the steering itself."""
@@ -51,10 +51,10 @@ class RateConfig(Model):
     """A number that changes the sending rate; see `lcca.remy_plus.policies.agents.RateSteering`."""
 
     kind: Literal["rate"] = "rate"
-    multiple: Annotated[float, Key(gt=0)] = 0.25
-    initial: Annotated[float, Key(gt=0)] = 0.25
-    smallest: Annotated[float, Key(gt=0)] = 0.001
-    largest: Annotated[float, Key(gt=0)] = 16.0
+    multiple: Annotated[float, Key(gt=0)] = RateSteering.multiple
+    initial: Annotated[float, Key(gt=0)] = RateSteering.initial
+    smallest: Annotated[float, Key(gt=0)] = RateSteering.smallest
+    largest: Annotated[float, Key(gt=0)] = RateSteering.largest
 
     def build(self) -> Steering:
         """Return the steering itself."""
@@ -66,9 +66,9 @@ class TableConfig(Model):
 
     kind: Literal["table"] = "table"
     actions: Annotated[tuple[tuple[float, float, float], ...], Key(min_length=2)] = TableSteering().actions
-    initial: Annotated[float, Key(ge=0)] = 10.0
-    smallest: Annotated[float, Key(ge=0)] = 2.0
-    largest: Annotated[float, Key(gt=0)] = 2000.0
+    initial: Annotated[float, Key(ge=0)] = TableSteering.initial
+    smallest: Annotated[float, Key(ge=0)] = TableSteering.smallest
+    largest: Annotated[float, Key(gt=0)] = TableSteering.largest
 
     def build(self) -> Steering:
         """Return the steering itself."""
