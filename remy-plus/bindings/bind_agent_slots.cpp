@@ -162,7 +162,8 @@ void bind_agent(nb::module_& m) {
 
 void bind_agent_slots(nb::module_& m) {
   bind_agent(m);
-  nb::class_<AgentSlots>(m, "Lanes", "Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.")
+  nb::class_<AgentSlots>(m, "Lanes",
+                         "Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.")
       .def("__init__", &init_slots, "agent"_a, "reward"_a, "others"_a.none(), nb::kw_only(), "duration"_a, "model"_a,
            "patience"_a, "lanes"_a, "all_senders"_a, "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a)
       .def("set_courses", &set_networks, "networks"_a, "base_delay"_a)

@@ -120,7 +120,9 @@ def trace(policy: object, network: Network, seed: int, *, duration: float, model
     """
 
 def steering_defaults(kind: str) -> dict:
-    """Numbers of window, rate or table steering; see lcca.remy_plus.agents."""
+    """
+    Numbers of window, rate or table steering; see lcca.remy_plus.policies.agents.
+    """
 
 class Agent:
     """
