@@ -64,9 +64,9 @@ class TestRecord:
 
     def test_a_full_buffer_drops_as_many(self):
         tight = replace(NETWORK, buffer=40.0)
-        real, fast = both(FixedRate(1.5), tight)
+        real, fast = both(FixedRate(1.5), tight, duration=1000.0)  # TCP's list of losses grows with the square
         dropped = [int(b["sender_dropped"].sum()) for b in (real, fast)]
-        assert dropped[1] > 500
+        assert dropped[1] > 300
         assert dropped[0] == pytest.approx(dropped[1], rel=0.03)
 
     def test_byte_switched_flows_are_delivered_whole(self):

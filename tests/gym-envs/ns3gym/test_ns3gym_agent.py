@@ -16,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).parent))  # ns3gym_peer
 
 import ns3gym_peer as peer  # noqa: E402
 from gymnasium import spaces  # noqa: E402
-from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import lcca.gym_envs.registration  # noqa: E402, F401
 from lcca.gym_envs.ns3gym.errors import PeerLost, ProtocolError  # noqa: E402
@@ -70,7 +69,7 @@ def play(steps, reason):
 def test_a_thousand_steps_to_a_game_over():
     env, (_, _, terminated, truncated, info), seen = play(1000, peer.GAME_OVER)
     assert (terminated, truncated, info["info"], seen) == (True, False, "over", "over")
-    with pytest.raises(gymnasium.error.ResetNeeded):
+    with pytest.raises(InputError, match="call reset first"):
         env.step(env.action_space.sample())
     env.close()
 
@@ -146,6 +145,22 @@ def test_an_introduction_of_a_simulation_that_is_gone_counts_for_nothing():
         assert answer.outcome() == peer.action(stop=True)
 
 
+def test_a_second_simulation_waits_for_its_turn():
+    port = free_port()
+    first = peer.Background(lambda: peer.play(port, 5))
+    env = RemoteSimulation(port=port, timeout=5)
+    second = peer.Background(lambda: peer.play(port, 2, seed=9))
+    env.reset()
+    for step in range(1, 6):
+        time.sleep(0.05)
+        observation, _, over, _, _ = env.step([step, 0])
+        assert observation.tolist() == [0, step, step] and over == (step == 5)
+    assert env.reset()[0].tolist() == [9, 0, 0]
+    assert [env.step([1, 1])[2] for _ in range(2)] == [False, True]
+    env.close()
+    assert (first.outcome(), second.outcome()) == ("over", "over")
+
+
 def test_over_before_the_first_action():
     talk = Talk(peer.state(OBSERVATION, 2.0, peer.GAME_OVER))
     assert talk.answers.outcome() == [peer.action(stop=True)]
@@ -169,10 +184,23 @@ def test_nobody_comes():
     lost(lambda: RemoteSimulation(port=free_port(), start_timeout=0.3), 1.5, r"nothing came within 0\.3 s")
 
 
+def test_the_time_that_an_error_names_is_what_was_allowed():
+    port = free_port()
+
+    def introduces_itself_late():
+        time.sleep(0.5)
+        with peer.simulation(port) as ask:
+            ask(peer.introduction())
+            time.sleep(0.5)
+
+    peer.Background(introduces_itself_late)
+    lost(lambda: RemoteSimulation(port=port, start_timeout=0.8), 1.5, r"within 0\.8 s")
+
+
 def test_a_simulation_that_falls_silent():
     talk = Talk(peer.state(OBSERVATION), hold=1.5, timeout=0.4)
     lost(lambda: talk.env.step([0, 0]), 1.2, r"expected the next state at tcp://.*within 0\.4 s")
-    with pytest.raises(gymnasium.error.ResetNeeded):
+    with pytest.raises(InputError, match="call reset first"):
         talk.env.step([0, 0])
     talk.env.close()
 
@@ -214,7 +242,7 @@ def test_an_interrupt_ends_the_episode_and_leaves_nothing_that_hangs(monkeypatch
         patch.setattr(talk.env._channel, "receive", interrupted)
         with pytest.raises(KeyboardInterrupt):
             talk.env.step([0, 0])
-    with pytest.raises(gymnasium.error.ResetNeeded):
+    with pytest.raises(InputError, match="call reset first"):
         talk.env.step([0, 0])
     talk.env.close()
 
@@ -242,17 +270,6 @@ def test_the_same_seed_for_each_episode_if_so_told():
             seeds.append(env.reset()[0][0])
             env.step([0, 0])
     assert seeds == [77, 77]
-
-
-def test_gymnasium_checker():
-    with RemoteSimulation([*PROGRAM, "--lives=1000"]) as env:
-        check_env(env, skip_render_check=True)
-
-
-def test_stable_baselines3_checker():
-    sb3 = pytest.importorskip("stable_baselines3.common.env_checker", reason="stable-baselines3 is not installed")
-    with RemoteSimulation([*PROGRAM, "--lives=1000"]) as env:
-        sb3.check_env(env)
 
 
 def test_a_simulation_that_ends_at_once_is_quoted():
@@ -297,6 +314,19 @@ def test_a_port_that_is_taken():
 BAD_INTRODUCTIONS = {
     "bytes that are none": (b"\xff\xff\xff", "that are none"),
     "a state": (peer.block(1, b"") + peer.block(2, b""), "expected SimInitMsg, got another message"),
+    "many dimensions": (peer.introduction(peer.box_space(0, 1, peer.FLOAT, (1,) * 65)), "a box of 65 dimensions"),
+    "many numbers": (
+        peer.introduction(peer.group_space(peer.TUPLE, [peer.box_space(0, 1, peer.DOUBLE, (1 << 19,))] * 3)),
+        r"observation space\[2\]: with a box of shape \(524288,\) more than 1048576 numbers",
+    ),
+    "many spaces": (
+        peer.introduction(peer.group_space(peer.TUPLE, [peer.discrete_space(2)] * 1024)),
+        "observation space: more than 1024 spaces",
+    ),
+    "many bytes": (
+        peer.introduction(peer.discrete_space(2, "x" * (1 << 20))),
+        "observation space: its description has more than 1048576 bytes",
+    ),
     "bounds that cross": (peer.introduction(peer.box_space(2, 1, peer.FLOAT, (1,))), "observation space: bounds"),
 }
 

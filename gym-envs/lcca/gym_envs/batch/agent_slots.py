@@ -182,7 +182,10 @@ class Lanes:
         Raises:
             InputError: other shapes, or values that are not finite or no index.
         """
-        given = np.ascontiguousarray(actions, dtype=np.float32)
+        try:
+            given = np.ascontiguousarray(actions, dtype=np.float32)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"step: expected numbers, got {actions!r:.60}") from error
         if given.ndim == 1:
             given = given.reshape(-1, 1) if isinstance(self.rules.agent.steering, TableSteering) else given[None, :]
         try:

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lcca.gym_envs.actions import action_array
 from lcca.gym_envs.ecn.incast import Incast
 from lcca.gym_envs.ecn.settings import GRID, MAX_K, MAX_P, MIN_K, MarkSetting
 from lcca.gym_envs.ecn.switch import EcnSwitch, PredUtility, Reading, SwitchRecord
@@ -133,19 +134,10 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
         """Return what an action means.
 
         Raises:
-            InputError: it is outside the action space.
+            InputError: it is outside the action space; the episode goes on.
         """
-        at = np.asarray(action)
-        shape = () if self.actions == "index" else (3,)
-        try:
-            if at.shape not in (shape, (1,) if shape == () else shape) or not np.issubdtype(at.dtype, np.integer):
-                raise ValueError("an action has another shape or kind")
-            index = int(at.reshape(-1)[0]) if shape == () else int(np.ravel_multi_index(tuple(at), GRID_SHAPE))
-            if not 0 <= index < len(GRID):
-                raise ValueError("an action is no index of the grid")
-        except ValueError as error:
-            raise InputError(f"step: {error}; got {action!r:.60}") from error
-        return GRID[index]
+        chosen = action_array(self.action_space, action)
+        return GRID[int(chosen) if self.actions == "index" else int(np.ravel_multi_index(tuple(chosen), GRID_SHAPE))]
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """Mark by a setting for one interval.

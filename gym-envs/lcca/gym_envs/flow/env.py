@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from lcca.gym_envs.actions import action_array
 from lcca.gym_envs.batch.agent_slots import FLOW_ENDED
 from lcca.gym_envs.batch.rewards import Kind, Reward
 from lcca.gym_envs.batch.sources import NetworkSource, networks_from
@@ -114,11 +115,12 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
         """Decide, and play on until the next decision or the end of the flow.
 
         Raises:
-            InputError: the episode is over, or has not begun; or the action is outside the action space's kind.
+            InputError: the episode is over, or has not begun; or it is no action (see `action_array`), and the episode
+                goes on.
         """
         if not self._due:
             raise InputError("step: the episode is over or has not begun; call reset first")
-        self._seen, reward, ended = self._act(np.asarray(action, dtype=np.float32).reshape(-1))
+        self._seen, reward, ended = self._act(action_array(self.action_space, action).astype(np.float32).reshape(-1))
         self._due = ended == 0
         return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, self._told()
 

@@ -1,10 +1,12 @@
-"""One end of a ZeroMQ request-reply pair, where every wait ends."""
+"""One end of ZeroMQ's request-reply pattern, where every wait ends and every message has a sender."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import zmq
@@ -13,8 +15,11 @@ from zmq.utils.monitor import recv_monitor_message
 from lcca.gym_envs.ns3gym.errors import ConnectionClosed, PeerLost, ProtocolError
 from lcca.inputs.errors import InputError
 
-MAX_MESSAGE = 1 << 28
-"""A peer that sends a longer message, in bytes, is cut off."""
+MAX_MESSAGE = 1 << 24
+"""A peer that sends a longer message, in bytes, is cut off; the largest space takes 11 MiB."""
+
+MAX_ASIDE = 64
+"""How many messages of other peers wait for their turn; the oldest are dropped."""
 
 _LOOK = 0.1
 """How often a wait looks whether the peer's process lives, in seconds."""
@@ -28,12 +33,26 @@ _SEND = 1.0
 _OPENED = zmq.EVENT_ACCEPTED | zmq.EVENT_CONNECTED
 
 
+@dataclass(frozen=True)
+class Deadline:
+    """So many seconds from now on; may be infinite."""
+
+    seconds: float
+    _began: float = field(default_factory=time.monotonic)
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left, 0 where it has passed."""
+        return max(0.0, self._began + self.seconds - time.monotonic())
+
+
 class Channel:
-    """A REP socket that is bound, or a REQ socket that connects.
+    """A ROUTER socket that is bound and answers as REP does, but knows who asks; or a REQ socket that connects.
 
     Attributes:
         address: where, for people.
         port: the port that is bound or connected to.
+        peer: who sent the message that was received last, and is answered.
         may_send: it is this end's turn.
     """
 
@@ -47,6 +66,8 @@ class Channel:
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._monitor, zmq.POLLIN)
         self._asks = kind == zmq.REQ
+        self._aside: deque[tuple[bytes, list[bytes]]] = deque(maxlen=MAX_ASIDE)
+        self.peer = b""
         self.may_send = self._asks
         self._connections = 0
         self._closed_at = math.inf
@@ -55,12 +76,12 @@ class Channel:
 
     @classmethod
     def bound(cls, host: str, port: int) -> Channel:
-        """Return the agent's end, a REP socket; port 0 takes one that is free.
+        """Return the agent's end; port 0 takes one that is free.
 
         Raises:
             InputError: the port cannot be had.
         """
-        channel = cls(zmq.REP, host, port)
+        channel = cls(zmq.ROUTER, host, port)
         try:
             channel._socket.bind(f"tcp://{host}:{port or '*'}")
         except zmq.ZMQError as error:
@@ -72,7 +93,7 @@ class Channel:
 
     @classmethod
     def connected(cls, host: str, port: int) -> Channel:
-        """Return the simulation's end, a REQ socket; it connects as soon as somebody listens.
+        """Return the simulation's end; it connects as soon as somebody listens.
 
         Raises:
             InputError: the address is none.
@@ -88,49 +109,69 @@ class Channel:
     def send(self, message: Any) -> None:
         """Send a protobuf message; whether it arrives shows in the answer."""
         self.may_send = False
-        self._socket.send(message.SerializeToString(), zmq.NOBLOCK)
+        envelope = [] if self._asks else [self.peer, b""]
+        self._socket.send_multipart([*envelope, message.SerializeToString()], zmq.NOBLOCK)
 
     def receive(
         self,
-        seconds: float,
+        deadline: Deadline,
         awaited: str,
         ended: Callable[[], str | None] = lambda: None,
         stay_connected: bool = True,
+        only: bytes | None = None,
     ) -> bytes:
         """Wait for a message.
 
         Args:
-            seconds: how long; may be infinite.
+            deadline: until when.
             awaited: what, for the message of an error.
             ended: returns why there is nobody to wait for any more, or None.
             stay_connected: the wait is over when the connection closes: for who asked, because the answer is lost; for
                 who answers, when nobody is connected.
+            only: the peer whose message is awaited; those of others wait for their turn. None for any.
 
         Raises:
             PeerLost: nothing came.
             ProtocolError: a message of several parts came.
         """
-        until = time.monotonic() + seconds
-        while not self._readable(until):
+        while (data := self._next(only)) is None:
             if end := ended():
                 self._last_chance(f"expected {awaited} at {self.address}, but {end}")
             elif stay_connected and time.monotonic() > self._closed_at + _GRACE:
                 raise ConnectionClosed(f"expected {awaited} at {self.address}, but the other end closed the connection")
-            elif time.monotonic() >= until:
-                raise PeerLost(f"expected {awaited} at {self.address}, but nothing came within {round(seconds, 1):g} s")
-        parts = self._socket.recv_multipart()
+            elif not deadline.left:
+                raise PeerLost(f"expected {awaited} at {self.address}, but nothing came within {deadline.seconds:g} s")
+            self._wait(deadline)
         self.may_send = True
-        if len(parts) != 1:
-            raise ProtocolError(f"expected {awaited}, got a message of {len(parts)} parts")
-        return parts[0]
+        if len(data) != 1:
+            raise ProtocolError(f"expected {awaited}, got a message of {len(data)} parts")
+        return data[0]
 
-    def _readable(self, until: float) -> bool:
+    def _next(self, only: bytes | None) -> list[bytes] | None:
+        """Return the parts of the next message that is awaited, or None where none is there."""
+        if only is None and self._aside:
+            self.peer, data = self._aside.popleft()
+            return data
+        for _ in range(MAX_ASIDE):
+            if not self._socket.poll(0):
+                break
+            parts = self._socket.recv_multipart()
+            if self._asks:
+                return parts
+            sender, envelope, data = parts[0], parts[1:2], parts[2:]
+            if envelope != [b""] or not data:  # not from a REQ socket: REP would not see it either
+                continue
+            if only in (None, sender):
+                self.peer = sender
+                return data
+            self._aside.append((sender, data))
+        return None
+
+    def _wait(self, deadline: Deadline) -> None:
         """Wait a little for a message, and note who came and went."""
-        wait = max(0.0, min(_LOOK, until - time.monotonic()))
-        ready = dict(self._poller.poll(math.ceil(1000 * wait)))
+        ready = dict(self._poller.poll(math.ceil(1000 * min(_LOOK, deadline.left))))
         if self._monitor in ready:
             self._note(recv_monitor_message(self._monitor)["event"])
-        return self._socket in ready
 
     def _note(self, event: int) -> None:
         opened = bool(event & _OPENED)

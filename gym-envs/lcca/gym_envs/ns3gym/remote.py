@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
 
 from lcca.gym_envs.ns3gym import schema
-from lcca.gym_envs.ns3gym.channel import Channel
+from lcca.gym_envs.ns3gym.channel import Channel, Deadline
 from lcca.gym_envs.ns3gym.errors import PeerLost, ProtocolError
 from lcca.gym_envs.ns3gym.schema import Reason
 from lcca.gym_envs.ns3gym.spaces import AnySpace, neutral, read_space
@@ -82,6 +81,7 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         self._doubles_as_floats = doubles_as_floats
         self._channel: Channel | None = None
         self._process: Child | None = None
+        self._introduced: dict[bytes, Any] = {}  # by peer: simulations that have not sent a state yet
         self._spaces: tuple[AnySpace | None, AnySpace | None] | None = None
         self._state: Any = None  # the episode's last state; None where there is no episode
         self._fresh = False  # no step since the episode began
@@ -118,13 +118,12 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         """Send an action and wait for the next state.
 
         Raises:
-            InputError: the action is not one of the action space; the episode goes on.
+            InputError: the episode is over; or the action is not one of the action space, and the episode goes on.
             PeerLost: the simulation said nothing in time, or is gone.
             ProtocolError: it said something that it may not say.
-            gymnasium.error.ResetNeeded: no episode runs.
         """
         if self._state is None or (self._state.isGameOver and not self._fresh):
-            raise gymnasium.error.ResetNeeded("the simulation is over: reset() begins the next episode")
+            raise InputError("step: the episode is over; call reset first")
         if not self._state.isGameOver:  # else it was over before the first action
             self._exchange(self._encoded(action))
         self._fresh = False
@@ -164,21 +163,23 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         self._fresh = True
 
     def _meet(self) -> tuple[Any, Any]:
-        """Return a simulation's introduction and its first state.
+        """Return the introduction and the first state of the simulation whose first state comes first.
 
-        What a former simulation still had to say is answered with a stop; the introduction of one that is gone counts
-        for nothing once another comes.
+        What a former simulation still had to say is answered with a stop. Others that introduced themselves wait for
+        the next episodes.
         """
-        introduction = None
-        until = time.monotonic() + self._start_timeout
+        assert self._channel is not None
+        deadline, met = Deadline(self._start_timeout), False
         while True:
-            data = self._receive(until, "a simulation's first message", stay_connected=introduction is not None)
-            if introduction is not None and (state := _as("EnvStateMsg", data)) is not None:
+            data = self._receive(deadline, "a simulation's first message", stay_connected=met, only=None)
+            introduction = self._introduced.pop(self._channel.peer, None)
+            state, offered = _as("EnvStateMsg", data), _as("SimInitMsg", data)
+            if introduction is not None and state is not None:
                 return introduction, state
-            if (offered := _as("SimInitMsg", data)) is not None:
-                introduction = offered
+            if offered is not None:
+                self._introduced[self._channel.peer], met = offered, True
                 self._send("SimInitAck", done=True)
-            elif introduction is None and _as("EnvStateMsg", data) is not None:
+            elif state is not None:
                 self._reply_stop()
             else:
                 schema.read("SimInitMsg" if introduction is None else "EnvStateMsg", data)  # says what is wrong
@@ -198,7 +199,8 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         """Send an action, take the next state."""
         try:
             self._send("EnvActMsg", actData=action)
-            data = self._receive(time.monotonic() + self._timeout, "the next state")
+            assert self._channel is not None
+            data = self._receive(Deadline(self._timeout), "the next state", only=self._channel.peer)
             self._take(schema.read("EnvStateMsg", data))
         except BaseException as error:
             self._fail(error)
@@ -232,10 +234,10 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         if self._channel and self._channel.may_send:
             self._send("EnvActMsg", stopSimReq=True)
 
-    def _receive(self, until: float, awaited: str, stay_connected: bool = True) -> bytes:
+    def _receive(self, deadline: Deadline, awaited: str, stay_connected: bool = True, *, only: bytes | None) -> bytes:
         assert self._channel is not None
         ended = self._process.ended if self._process else (lambda: None)
-        return self._channel.receive(until - time.monotonic(), awaited, ended, stay_connected)
+        return self._channel.receive(deadline, awaited, ended, stay_connected, only)
 
     def _fail(self, error: BaseException) -> None:
         """End an episode that went wrong, without leaving a simulation that waits."""
@@ -251,6 +253,7 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         if self._command and self._channel:
             self._channel.close()
             self._channel = None
+            self._introduced.clear()
 
 
 def _as(kind: str, data: bytes) -> Any:

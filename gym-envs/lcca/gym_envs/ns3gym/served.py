@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium import spaces
 
 from lcca.gym_envs.ns3gym import schema
-from lcca.gym_envs.ns3gym.channel import Channel
+from lcca.gym_envs.ns3gym.channel import Channel, Deadline
 from lcca.gym_envs.ns3gym.errors import ConnectionClosed, ProtocolError
 from lcca.gym_envs.ns3gym.schema import Reason
 from lcca.gym_envs.ns3gym.spaces import AnySpace, clipped, describe, neutral
@@ -128,12 +128,12 @@ class ServedEnvironment:
 
         An agent that was about to end takes an introduction down with it: it is repeated to the next.
         """
-        until = time.monotonic() + patience
+        deadline = Deadline(patience)
         while True:
             channel = Channel.connected(*self._where)
             try:
                 channel.send(self._introduction)
-                answer = channel.receive(until - time.monotonic(), "an agent's answer to our introduction")
+                answer = channel.receive(deadline, "an agent's answer to our introduction")
                 return channel, schema.read("SimInitAck", answer)
             except ConnectionClosed:
                 channel.close()
@@ -149,7 +149,7 @@ class ServedEnvironment:
         action, steps, total = neutral(self._env.action_space), 0, 0.0
         while True:
             channel.send(state)
-            answer = schema.read("EnvActMsg", channel.receive(self._timeout, "the agent's next action"))
+            answer = schema.read("EnvActMsg", channel.receive(Deadline(self._timeout), "the agent's next action"))
             if answer.stopSimReq:
                 return Episode(steps, total, "stopped")
             if not is_empty(answer.actData):
@@ -175,7 +175,7 @@ class ServedEnvironment:
         state.reason = Reason.GAME_OVER if terminated else Reason.SIMULATION_END
         channel.send(state)
         with contextlib.suppress(ConnectionClosed):
-            channel.receive(self._timeout, "the agent's answer to the end")
+            channel.receive(Deadline(self._timeout), "the agent's answer to the end")
 
 
 def within(space: AnySpace, value: Any, where: str) -> Any:

@@ -21,8 +21,17 @@ from lcca.inputs.errors import InputError
 
 AnySpace = spaces.Space[Any]
 
-MAX_NUMBERS = 1 << 24
-"""A peer's box may have this many numbers at most."""
+MAX_NUMBERS = 1 << 20
+"""A peer's space may have this many numbers at most, in all of its boxes."""
+
+MAX_PARTS = 1024
+"""A peer's space may consist of this many spaces at most, those that hold others included."""
+
+MAX_DIMENSIONS = 32
+"""Of a box; NumPy 1 has no more."""
+
+MAX_DESCRIPTION = 1 << 20
+"""Bytes of a peer's description of a space."""
 
 MAX_DEPTH = 32
 """Tuples and dicts may be nested this deep."""
@@ -97,7 +106,7 @@ def _describe_box(space: spaces.Box, where: str) -> Any:
     return schema.new("BoxSpace", low=float(low), high=float(high), dtype=number, shape=space.shape)
 
 
-def read_space(description: Any, where: str, depth: int = 0) -> AnySpace | None:
+def read_space(description: Any, where: str) -> AnySpace | None:
     """Return the space that a ``SpaceDescription`` describes, or None where there is none.
 
     Numbers are int32, uint32, float32 or float64. A box with both bounds 0 is read as unbounded: ns3-gym sends that for
@@ -106,30 +115,54 @@ def read_space(description: Any, where: str, depth: int = 0) -> AnySpace | None:
     Raises:
         ProtocolError: it describes no space, or one that is too large.
     """
-    if depth > MAX_DEPTH:
-        raise ProtocolError(f"{where}: nested deeper than {MAX_DEPTH}")
-    kind = description.type
-    if kind == SpaceKind.NONE and not description.space.ByteSize():
+    if description.ByteSize() > MAX_DESCRIPTION:
+        raise ProtocolError(f"{where}: its description has more than {MAX_DESCRIPTION} bytes")
+    if description.type == SpaceKind.NONE and not description.space.ByteSize():
         return None
-    if kind == SpaceKind.DISCRETE:
-        return _read_discrete(schema.unpack("DiscreteSpace", description.space, where), where)
-    if kind == SpaceKind.BOX:
-        return _read_box(schema.unpack("BoxSpace", description.space, where), where)
-    if kind == SpaceKind.TUPLE:
-        elements = schema.unpack("TupleSpace", description.space, where).element
-        return spaces.Tuple([_inner(e, f"{where}[{i}]", depth) for i, e in enumerate(elements)])
-    if kind == SpaceKind.DICT:
-        elements = schema.unpack("DictSpace", description.space, where).element
-        unique_names(elements, where)
-        return spaces.Dict({e.name: _inner(e, f"{where}[{e.name!r}]", depth) for e in elements})
-    raise ProtocolError(f"{where}: no kind of space has the number {kind}")
+    return _Reader(where).read(description, where, 0)
 
 
-def _inner(description: Any, where: str, depth: int) -> AnySpace:
-    space = read_space(description, where, depth + 1)
-    if space is None:
-        raise ProtocolError(f"{where}: a part of a space is missing")
-    return space
+class _Reader:
+    """Reads the description of a space, and counts what it is made of."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._parts = self._numbers = 0
+
+    def read(self, description: Any, where: str, depth: int) -> AnySpace:
+        if depth > MAX_DEPTH:
+            raise ProtocolError(f"{where}: nested deeper than {MAX_DEPTH}")
+        self._parts += 1
+        if self._parts > MAX_PARTS:
+            raise ProtocolError(f"{self._where}: more than {MAX_PARTS} spaces")
+        kind = description.type
+        if kind == SpaceKind.NONE and not description.space.ByteSize():
+            raise ProtocolError(f"{where}: a part of a space is missing")
+        if kind == SpaceKind.DISCRETE:
+            return _read_discrete(schema.unpack("DiscreteSpace", description.space, where), where)
+        if kind == SpaceKind.BOX:
+            return self._box(schema.unpack("BoxSpace", description.space, where), where)
+        if kind == SpaceKind.TUPLE:
+            elements = schema.unpack("TupleSpace", description.space, where).element
+            return spaces.Tuple([self.read(e, f"{where}[{i}]", depth + 1) for i, e in enumerate(elements)])
+        if kind == SpaceKind.DICT:
+            elements = schema.unpack("DictSpace", description.space, where).element
+            unique_names(elements, where)
+            return spaces.Dict({e.name: self.read(e, f"{where}[{e.name!r}]", depth + 1) for e in elements})
+        raise ProtocolError(f"{where}: no kind of space has the number {kind}")
+
+    def _box(self, body: Any, where: str) -> AnySpace:
+        if body.dtype not in _DTYPES:
+            raise ProtocolError(f"{where}: no kind of number has the number {body.dtype}")
+        if len(body.shape) > MAX_DIMENSIONS:
+            raise ProtocolError(f"{where}: a box of {len(body.shape)} dimensions; {MAX_DIMENSIONS} are allowed")
+        shape = tuple(body.shape)
+        self._numbers += math.prod(max(length, 1) for length in shape)
+        if self._numbers > MAX_NUMBERS:
+            raise ProtocolError(f"{where}: with a box of shape {shape} more than {MAX_NUMBERS} numbers")
+        dtype = np.dtype(_DTYPES[Number(body.dtype)])
+        low, high = _bounds(body.low, body.high, dtype, where)
+        return spaces.Box(np.full(shape, low, dtype), np.full(shape, high, dtype), dtype=dtype.type)
 
 
 def unique_names(elements: Iterable[Any], where: str) -> list[str]:
@@ -148,17 +181,6 @@ def _read_discrete(body: Any, where: str) -> AnySpace:
     if body.n < 1:
         raise ProtocolError(f"{where}: a discrete space of {body.n} values")
     return spaces.Discrete(body.n)
-
-
-def _read_box(body: Any, where: str) -> AnySpace:
-    if body.dtype not in _DTYPES:
-        raise ProtocolError(f"{where}: no kind of number has the number {body.dtype}")
-    shape = tuple(body.shape)
-    if math.prod(shape) > MAX_NUMBERS:
-        raise ProtocolError(f"{where}: a box of shape {shape} has more than {MAX_NUMBERS} numbers")
-    dtype = np.dtype(_DTYPES[Number(body.dtype)])
-    low, high = _bounds(body.low, body.high, dtype, where)
-    return spaces.Box(np.full(shape, low, dtype), np.full(shape, high, dtype), dtype=dtype.type)
 
 
 def _bounds(low: float, high: float, dtype: np.dtype[Any], where: str) -> tuple[float, float]:

@@ -35,7 +35,7 @@ def encode(space: AnySpace, value: Any, where: str, doubles_as_floats: bool = Fa
         name: its key, within a Dict.
 
     Raises:
-        InputError: the value is not of that space, or an integer does not fit the 32 bits of the wire.
+        InputError: the value is not of that space, a NaN, or an integer that does not fit the 32 bits of the wire.
     """
     if isinstance(space, spaces.Discrete):
         kind, body = SpaceKind.DISCRETE, _encode_discrete(space, value, where)
@@ -61,6 +61,8 @@ def _encode_discrete(space: spaces.Discrete, value: Any, where: str) -> Any:
 
 def _encode_box(space: spaces.Box, value: Any, where: str, doubles_as_floats: bool) -> Any:
     array = _array(value, math.prod(space.shape), where)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InputError(f"{where}: not a number")
     number = number_of(space.dtype, where)
     if number is Number.DOUBLE and doubles_as_floats:
         number = Number.FLOAT
@@ -130,9 +132,10 @@ def _decode_box(space: spaces.Box, body: Any, where: str) -> NDArray[Any]:
     if len(filled) > 1:
         raise ProtocolError(f"{where}: a box with numbers of {len(filled)} kinds")
     field, dtype = _FIELDS[filled[0] if filled else Number.DOUBLE]
-    numbers = np.array(list(getattr(body, field)), dtype=dtype)
-    if numbers.size != math.prod(space.shape):
-        raise ProtocolError(f"{where}: expected {math.prod(space.shape)} numbers, got {numbers.size}")
+    found = getattr(body, field)
+    if len(found) != math.prod(space.shape):
+        raise ProtocolError(f"{where}: expected {math.prod(space.shape)} numbers, got {len(found)}")
+    numbers = np.array(list(found), dtype=dtype)
     return _cast(numbers, space.dtype, where, ProtocolError).reshape(space.shape)
 
 
