@@ -54,6 +54,7 @@ class Child:
         pass_fds: Sequence[int] = (),
     ) -> None:
         self.name = name
+        self._quoted_from = 0
         self._log = tempfile.TemporaryFile(prefix="lcca-")
         watched, self._held = os.pipe()
         try:
@@ -104,7 +105,12 @@ class Child:
 
     def _written(self) -> str:
         file = self._log.fileno()  # shared with the child: its position must not move
-        return os.pread(file, _READ, max(0, os.fstat(file).st_size - _READ)).decode(errors="replace")
+        begin = max(self._quoted_from, os.fstat(file).st_size - _READ)
+        return os.pread(file, _READ, begin).decode(errors="replace")
+
+    def quote_from_here(self) -> None:
+        """Leave out of errors what it wrote so far."""
+        self._quoted_from = os.fstat(self._log.fileno()).st_size
 
     def end(self, patience: float = 0.0) -> None:
         """Wait for its end, and end its group after so many seconds. Twice is harmless."""

@@ -59,6 +59,7 @@ class Worker:
 
     def give(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Start a call; a worker that is dead shows in `take`."""
+        self.child.quote_from_here()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.pipe.send((function, arguments))
 
