@@ -20,7 +20,7 @@ from ..conftest import TINY
 from .conformance import TrainerConformance
 
 RPLUS: dict[str, Any] = {"rounds": 2, "passes": 1, "networks": 6, "check_networks": 40, "optimise": ["pacing"]}
-DRL: dict[str, Any] = {"rounds": 2, "steps": 2000, "games": 8, "hidden": [8], "scores": 4, "tensorboard": False}
+DRL: dict[str, Any] = {"rounds": 2, "steps": 2000, "environments": 8, "hidden": [8], "scores": 4, "tensorboard": False}
 PPO = DRL | {"rollout": 512, "batch": 128, "epochs": 2}
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "rplus": RPLUS,

@@ -15,7 +15,7 @@ from ...conftest import TINY, RunCommand
 pytest.importorskip("stable_baselines3")
 
 TRAINER = (
-    "trainer: {kind: ppo, steps: 2000, rounds: 2, games: 4, hidden: [8], rollout: 512, batch: 128, scores: 4, "
+    "trainer: {kind: ppo, steps: 2000, rounds: 2, environments: 4, hidden: [8], rollout: 512, batch: 128, scores: 4, "
     "tensorboard: false}"
 )
 
@@ -53,3 +53,17 @@ def test_wrong_keys_are_told_by_line(campaign: Path, lcca: RunCommand) -> None:
     assert "rolout" in answer.err and "did you mean 'rollout'" in answer.err
     campaign.write_text(campaign.read_text().replace("kind: ppo", "kind: pppo"))
     assert "trainer.kind" in lcca("train", campaign).err
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("headers=[ecn]", "headers: trainer.kind ppo cannot learn with them; use signal_sets"),
+        ("start=baseline", "start: baseline: trainer.kind ppo has no warm start; use scratch"),
+    ],
+)
+def test_what_a_trainer_cannot_do_is_told_before_it_begins(
+    campaign: Path, lcca: RunCommand, asked: str, told: str
+) -> None:
+    answer = lcca("train", campaign, "--set", asked)
+    assert answer.status == 2 and told in answer.err

@@ -14,7 +14,7 @@ from lcca.trainers.drl.trainer import DrlTrainer
 
 SIGNALS = ("rtt_ratio", "queue")
 KINDS: dict[str, type[DrlConfig]] = {"ppo": PpoConfig, "recurrent-ppo": RecurrentPpoConfig, "sac": SacConfig}
-TINY: dict[str, Any] = {"steps": 3000, "rounds": 3, "games": 8, "hidden": [8], "scores": 4, "tensorboard": False}
+TINY: dict[str, Any] = {"steps": 3000, "rounds": 3, "environments": 8, "hidden": [8], "scores": 4, "tensorboard": False}
 OWN: dict[str, dict[str, Any]] = {
     "ppo": {"rollout": 512, "batch": 128, "epochs": 2},
     "recurrent-ppo": {"rollout": 512, "batch": 128, "epochs": 2, "cells": 6},

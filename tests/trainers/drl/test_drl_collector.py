@@ -1,4 +1,4 @@
-"""What the collector hands on is what the flows lived through."""
+"""What the collector hands on is what the flows experience through."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ from lcca.trainers.drl.collector import Collector, Experience, joined
 AGENT = Agent(("rtt_ratio", "receive_ewma"))
 
 
-def collected(space: NetworkSpace, counts: list[int], games: int = 6) -> tuple[Lanes, Experience]:
+def collected(space: NetworkSpace, counts: list[int], environments: int = 6) -> tuple[Lanes, Experience]:
     """Decisions of random actions, the row of each kept with it."""
     rules = Rules(AGENT, Reward("gain"), duration=space.duration)
-    lanes = Lanes(rules, space.draw(1, 64), games=games, seed=2, jobs=1)
-    lanes.reset()
+    slots = Lanes(rules, space.draw(1, 64), games=environments, seed=2, jobs=1)
+    slots.reset()
     random, row = np.random.default_rng(3), 0
 
-    def decide(view, lane, first):  # type: ignore[no-untyped-def]
+    def decide(view, slot, first):  # type: ignore[no-untyped-def]
         nonlocal row
         kept = np.arange(row, row + len(view), dtype=np.float32)[:, None]
         row += len(view)
         return random.uniform(-1, 1, (len(view), 1)).astype(np.float32), kept
 
-    collector = Collector(lanes, 1, 1)
-    return lanes, joined([collector.collect(count, decide) for count in counts])
+    collector = Collector(slots, 1, 1)
+    return slots, joined([collector.collect(count, decide) for count in counts])
 
 
 def test_no_decision_is_lost_nor_told_twice(space: NetworkSpace) -> None:
-    lanes, lived = collected(space, [500, 700])
-    rows = lived.kept[:, 0].astype(int)
+    slots, experience = collected(space, [500, 700])
+    rows = experience.kept[:, 0].astype(int)
     assert len(set(rows)) == len(rows) >= 1200
     waiting = set(range(rows.max() + 1)) - set(rows)
-    assert len(waiting) <= lanes.num_lanes  # at most one per lane still waits
+    assert len(waiting) <= slots.num_lanes  # at most one per slot still waits
 
 
 def test_flows_are_told_from_their_first_decision_to_their_end(space: NetworkSpace) -> None:
-    _, lived = collected(space, [3000])
-    for lane in np.unique(lived.lane):
-        own = lived.lane == lane
-        first, ended = lived.first[own], lived.ended[own] != 0
+    _, experience = collected(space, [3000])
+    for slot in np.unique(experience.slot):
+        own = experience.slot == slot
+        first, ended = experience.first[own], experience.ended[own] != 0
         assert first[0]
         np.testing.assert_array_equal(first[1:], ended[:-1])
         goes_on = ~ended[:-1]
-        np.testing.assert_array_equal(lived.after[own][:-1][goes_on], lived.view[own][1:][goes_on])
-    assert (lived.ended != 0).sum() > 20
-    assert (lived.elapsed > 0).all()
+        np.testing.assert_array_equal(experience.after[own][:-1][goes_on], experience.view[own][1:][goes_on])
+    assert (experience.ended != 0).sum() > 20
+    assert (experience.elapsed > 0).all()
 
 
 def test_a_flow_alone_shares_with_nobody(space: NetworkSpace) -> None:
     alone = NetworkSpace.model_validate({**space.model_dump(), "senders": 1})
-    _, lived = collected(alone, [500])
-    np.testing.assert_allclose(lived.common, lived.reward, atol=1e-5)
-    np.testing.assert_array_equal(lived.state[:, 1:], lived.view)
+    _, experience = collected(alone, [500])
+    np.testing.assert_allclose(experience.common, experience.reward, atol=1e-5)
+    np.testing.assert_array_equal(experience.state[:, 1:], experience.view)
     together = collected(space, [2000])[1]
     assert not np.allclose(together.common, together.reward)
     np.testing.assert_array_equal(together.shared(0), together.reward)

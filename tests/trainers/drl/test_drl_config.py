@@ -56,9 +56,9 @@ def test_a_configuration_needs_no_torch() -> None:
     assert found.stdout.strip() == "set()"
 
 
-def lived(**columns: Any) -> Experience:
+def experience(**columns: Any) -> Experience:
     """Experience of which only these columns matter."""
-    n = len(columns["lane"])
+    n = len(columns["slot"])
     empty = np.zeros((n, 1), dtype=np.float32)
     flat = {name: np.zeros(n) for name in ("reward", "elapsed", "common", "ended", "first", "network", "step")}
     wide = {name: empty for name in ("view", "action", "kept", "after", "state", "state_after")}
@@ -66,8 +66,8 @@ def lived(**columns: Any) -> Experience:
 
 
 def test_advantages_run_along_each_lane_and_stop_at_ends() -> None:
-    """Two lanes; lane 1's flow ends after its first decision, lane 0's decisions come at steps 0, 1 and 3."""
-    rows = lived(lane=[0, 1, 0, 1, 0], step=[0, 0, 1, 2, 3], ended=[0, TRIAL_ENDED, 0, 0, 0])
+    """Two slots; slot 1's flow ends after its first decision, slot 0's decisions come at steps 0, 1 and 3."""
+    rows = experience(slot=[0, 1, 0, 1, 0], step=[0, 0, 1, 2, 3], ended=[0, TRIAL_ENDED, 0, 0, 0])
     reward = np.array([1, 2, 3, 4, 5], dtype=np.float32)
     value, after = np.full(5, 0.5, np.float32), np.full(5, 0.25, np.float32)
     discount = np.array([0.5, 0.5, 0.25, 0.5, 0.5], dtype=np.float32)

@@ -35,7 +35,7 @@ SPACE = NetworkSpace.model_validate(
 CONFIG = {
     "steps": 250_000,
     "rounds": 1,
-    "games": 32,
+    "environments": 32,
     "hidden": [32, 32],
     "rollout": 8192,
     "batch": 1024,

@@ -15,7 +15,7 @@ pytest.importorskip("sb3_contrib")
 
 from lcca.trainers.base import run
 from lcca.trainers.drl import trainer as trainer_module
-from lcca.trainers.drl.curriculum import lanes_of, space_at
+from lcca.trainers.drl.curriculum import slots_of, space_at
 
 from .drl_support import config_of, trainer_of
 
@@ -77,8 +77,8 @@ def test_a_curriculum_goes_from_easy_to_all(space: NetworkSpace) -> None:
     trainer = trainer_of(space)
     most = []
     for round_ in range(4):
-        lanes = lanes_of(trainer.task, config, trainer.agent, trainer.engine, round_, 1)
-        most.append(max(network.senders for network in lanes.networks.networks))
+        slots = slots_of(trainer.task, config, trainer.agent, trainer.engine, round_, 1)
+        most.append(max(network.senders for network in slots.networks.networks))
     assert most == [1, 1, 2, 2]
     assert space_at(space, config_of(flows="one"), 0.3).senders.max == 1
     with pytest.raises(InputError, match="curriculum"):

@@ -158,9 +158,13 @@ def test_checkpoints_that_do_not_fit_are_told(tmp_path: Any) -> None:
     other = config.model_copy(update={"discount": 0.5})
     with pytest.raises(InputError, match=r"checkpoint\.pt: a training with another configuration"):
         train(Chain(), DoubleDqn(other, STATES, 2, 1), lambda episode: episode, folder=tmp_path)
-    (tmp_path / CHECKPOINT).write_bytes(b"nonsense")
-    with pytest.raises(InputError, match=r"damaged .*delete it to begin again"):
-        train(Chain(), DoubleDqn(config, STATES, 2, 1), lambda episode: episode, folder=tmp_path)
+    whole = (tmp_path / CHECKPOINT).read_bytes()
+    for bit in np.random.default_rng(1).integers(8 * len(whole), size=30):
+        content = bytearray(whole)
+        content[bit // 8] ^= 1 << bit % 8
+        (tmp_path / CHECKPOINT).write_bytes(content)
+        with pytest.raises(InputError, match=r"damaged .*delete it to begin again"):
+            train(Chain(), DoubleDqn(config, STATES, 2, 1), lambda episode: episode, folder=tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_the_rounds_of_a_search(make_trainer: MakeTrainer) -> None:
     assert [row.kind for row in rows[:3]] == ["improve", "split", "check"]
     assert [row.rules for row in rows if row.kind == "improve" and row.round == 0] == [1]
     assert {row.rules for row in rows if row.kind == "improve" and row.round == 1} == {4}
-    assert kept == [(0, 4), (1, 5), (2, 5)]  # the last round does not split
+    assert kept == [(0, 4), (1, 7), (2, 7)]  # the last round does not split
     assert [row.step for row in rows] == list(range(1, len(rows) + 1))
     assert all(np.isfinite(row.score_bits) for row in rows)
     assert rows[-1].trials == trainer.state.trials > 0

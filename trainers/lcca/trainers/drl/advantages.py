@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.trainers.drl.collector import Experience
+if TYPE_CHECKING:
+    from lcca.trainers.drl.collector import Experience
 
 Floats = NDArray[np.float32]
 
@@ -14,7 +17,7 @@ FEWEST = 32
 
 
 def advantages(
-    lived: Experience, reward: Floats, value: Floats, value_after: Floats, discount: Floats, gae: float
+    experience: Experience, reward: Floats, value: Floats, value_after: Floats, discount: Floats, gae: float
 ) -> Floats:
     """Return (n,) advantages (Schulman et al., 2016), flow by flow.
 
@@ -23,7 +26,7 @@ def advantages(
     they do, and a learner to whom an end were worth nothing would, all rewards being losses, learn to hasten it.
 
     Args:
-        lived: n decisions.
+        experience: n decisions.
         reward: (n,) their rewards.
         value: (n,) the critic's values of what was seen.
         value_after: (n,) of what was seen afterwards.
@@ -31,14 +34,14 @@ def advantages(
         gae: λ.
     """
     surprise = reward + discount * value_after - value
-    goes_on = np.where(lived.ended != 0, 0, discount * gae).astype(np.float32)
-    found = np.empty(len(lived), dtype=np.float32)
-    carried = np.zeros(int(lived.lane.max(initial=0)) + 1, dtype=np.float32)
-    cuts = np.flatnonzero(np.diff(lived.step)) + 1
-    bounds = [0, *cuts.tolist(), len(lived)]
+    goes_on = np.where(experience.ended != 0, 0, discount * gae).astype(np.float32)
+    found = np.empty(len(experience), dtype=np.float32)
+    carried = np.zeros(int(experience.slot.max(initial=0)) + 1, dtype=np.float32)
+    cuts = np.flatnonzero(np.diff(experience.step)) + 1
+    bounds = [0, *cuts.tolist(), len(experience)]
     for begin, end in zip(reversed(bounds[:-1]), reversed(bounds[1:]), strict=True):
-        lane = lived.lane[begin:end]  # each at most once in a step
-        found[begin:end] = carried[lane] = surprise[begin:end] + goes_on[begin:end] * carried[lane]
+        slot = experience.slot[begin:end]  # each at most once in a step
+        found[begin:end] = carried[slot] = surprise[begin:end] + goes_on[begin:end] * carried[slot]
     return found
 
 

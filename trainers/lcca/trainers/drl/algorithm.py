@@ -7,13 +7,15 @@ import hashlib
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from lcca.gym_envs.batch.agent_slots import Lanes
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.mlp import MlpPolicy
+
+if TYPE_CHECKING:
+    from lcca.gym_envs.batch.agent_slots import Lanes
 
 try:
     import torch
@@ -22,13 +24,13 @@ except ImportError as error:
 
 
 class Algorithm(Protocol):
-    """Learns from lanes. What it does follows from its state, the lanes and the random seed that `seeded` set."""
+    """Learns from agent slots. What it does follows from its state, the slots and the random seed that `seeded` set."""
 
-    def learn(self, lanes: Lanes, decisions: int, begin: float, end: float) -> int:
+    def learn(self, slots: Lanes, decisions: int, begin: float, end: float) -> int:
         """Learn from at least so many decisions, and return how many they were.
 
         Args:
-            lanes: without whole rows, just reset.
+            slots: without whole rows, just reset.
             decisions: to learn from.
             begin: share of all training that is done before.
             end: share that is done afterwards.

@@ -1,4 +1,4 @@
-"""What flows lived through, as arrays: each decision with what came of it.
+"""Decisions of flows as arrays, each with what came of it.
 
 Only decisions that were really taken are here. A decision whose outcome is still unknown waits for it, past an
 update if need be; it is then learnt from with the probability with which it was taken.
@@ -8,27 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.batch.agent_slots import Lanes
+if TYPE_CHECKING:
+    from lcca.gym_envs.batch.agent_slots import Lanes
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 Decide = Callable[[Floats, Ints, NDArray[np.bool_]], tuple[Floats, Floats]]
-"""From (n, inputs) views, their lanes, and whether their flows have just begun: (n, numbers) actions, and numbers to
-keep with each, (n, …), such as log-probabilities."""
+"""From (n, inputs) views, their agent slots, and whether their flows have just begun: (n, numbers) actions, and numbers
+to keep with each, (n, …), such as log-probabilities."""
 
 
 @dataclass
 class Experience:
-    """Decisions in the order of their outcomes; rows of one step of the lanes have one `step`.
+    """Decisions in the order of their outcomes; rows of one step of the agent slots have one `step`.
 
     Attributes:
         view: (n, inputs) what was seen.
-        action: (n, numbers) what was said.
+        action: (n, numbers) what was decided.
         kept: (n, …) what `Decide` kept with it.
         reward: (n,) until the next decision of the flow, or its end.
         elapsed: (n,) that time, in base delays.
@@ -40,8 +42,8 @@ class Experience:
         state_after: (n, inputs + 1) the same then; at a flow's end, as it was decided.
         ended: (n,) 0, or `FLOW_ENDED`, `TRIAL_ENDED`.
         first: (n,) whether the decision was its flow's first.
-        lane: (n,) whose it was.
-        network: (n,) on which network, as an index into the lanes' networks.
+        slot: (n,) the agent slot whose it was.
+        network: (n,) on which network, as an index into the slots' networks.
         step: (n,) rises with time.
     """
 
@@ -56,7 +58,7 @@ class Experience:
     state_after: Floats
     ended: NDArray[np.uint8]
     first: NDArray[np.bool_]
-    lane: Ints
+    slot: Ints
     network: Ints
     step: Ints
 
@@ -75,36 +77,36 @@ class Experience:
 
 
 class Collector:
-    """Plays lanes with a policy and keeps what came of it.
+    """Steps agent slots with a policy and keeps what came of it.
 
     Args:
-        lanes: without whole rows, reset.
+        slots: the agent slots, without whole rows, reset.
         numbers: that an action has.
         kept: numbers that are kept with each decision.
     """
 
-    def __init__(self, lanes: Lanes, numbers: int, kept: int) -> None:
-        self.lanes = lanes
-        count, inputs = lanes.num_lanes, lanes.rules.agent.inputs
+    def __init__(self, slots: Lanes, numbers: int, kept: int) -> None:
+        self.slots = slots
+        count, inputs = slots.num_lanes, slots.rules.agent.inputs
         self._waits = np.zeros(count, dtype=bool)
         self._first = np.ones(count, dtype=bool)
         self._network = np.zeros(count, dtype=np.int64)
         self._view = np.zeros((count, inputs), dtype=np.float32)
         self._action = np.zeros((count, numbers), dtype=np.float32)
         self._kept = np.zeros((count, kept), dtype=np.float32)
-        games = int(lanes.lane_game.max()) + 1
-        self._paid, self._time = np.zeros(games), np.zeros(games)  # to all flows of a network, for how long, so far
-        self._many = np.zeros(games)
-        self._sum = np.zeros((games, inputs), dtype=np.float32)
+        environments = int(slots.lane_game.max()) + 1
+        self._rewards, self._time = np.zeros(environments), np.zeros(environments)  # of all flows so far, and over what
+        self._many = np.zeros(environments)
+        self._sum = np.zeros((environments, inputs), dtype=np.float32)
         self._state = np.zeros((count, inputs + 1), dtype=np.float32)
-        self._paid_before, self._time_before = np.zeros(count), np.zeros(count)
+        self._rewards_before, self._time_before = np.zeros(count), np.zeros(count)
 
     def collect(self, count: int, decide: Decide) -> Experience:
-        """Play until at least `count` decisions have their outcomes."""
+        """Step until at least `count` decisions have their outcomes."""
         parts: list[Experience] = []
         have = step = 0
         while have < count:
-            ready = self.lanes.ready.astype(np.int64)
+            ready = self.slots.ready.astype(np.int64)
             part = self._outcomes(ready, step)
             parts.append(part)
             self._decide(ready, decide)
@@ -113,13 +115,13 @@ class Collector:
         return joined(parts)
 
     def _outcomes(self, ready: Ints, step: int) -> Experience:
-        lanes = self.lanes
+        slots = self.slots
         had = ready[self._waits[ready]]
-        ended = lanes.ended[had]
+        ended = slots.ended[had]
         over = ended != 0
-        after = lanes.observation[had]
-        after[over] = lanes.last_observation[had[over]]
-        reward, elapsed = lanes.reward[had], lanes.elapsed[had]
+        after = slots.observation[had]
+        after[over] = slots.last_observation[had[over]]
+        reward, elapsed = slots.reward[had], slots.elapsed[had]
         self._see(ready)
         state_after = self._states(had)
         state_after[over] = self._state[had[over]]
@@ -144,36 +146,38 @@ class Collector:
 
     def _rate(self, had: Ints, reward: Floats, elapsed: Floats) -> Floats:
         """Return what all flows of each one's network got per base delay since it decided."""
-        game = self.lanes.lane_game[had]
-        np.add.at(self._paid, game, reward)
-        np.add.at(self._time, game, elapsed)
-        paid, time = self._paid[game] - self._paid_before[had], self._time[game] - self._time_before[had]
-        rate: Floats = (paid / np.maximum(time, 1e-9)).astype(np.float32)
+        environment = self.slots.lane_game[had]
+        np.add.at(self._rewards, environment, reward)
+        np.add.at(self._time, environment, elapsed)
+        reward_sum = self._rewards[environment] - self._rewards_before[had]
+        time = self._time[environment] - self._time_before[had]
+        rate: Floats = (reward_sum / np.maximum(time, 1e-9)).astype(np.float32)
         return rate
 
     def _see(self, ready: Ints) -> None:
-        """Take what these lanes see now into the sums of their networks."""
-        game = self.lanes.lane_game[ready]
-        new = self.lanes.observation[ready]
-        np.add.at(self._sum, game, new - self._view[ready])
-        np.add.at(self._many, game, ~self._waits[ready])
+        """Take what these slots see now into the sums of their networks."""
+        environment = self.slots.lane_game[ready]
+        new = self.slots.observation[ready]
+        np.add.at(self._sum, environment, new - self._view[ready])
+        np.add.at(self._many, environment, ~self._waits[ready])
 
-    def _states(self, lanes: Ints) -> Floats:
-        game = self.lanes.lane_game[lanes]
-        on = np.log2(1 + self.lanes.rivals[lanes])[:, None]
-        return np.concatenate([on, self._sum[game] / self._many[game][:, None]], axis=1).astype(np.float32)
+    def _states(self, slots: Ints) -> Floats:
+        environment = self.slots.lane_game[slots]
+        on = np.log2(1 + self.slots.rivals[slots])[:, None]
+        mean = self._sum[environment] / self._many[environment][:, None]
+        return np.concatenate([on, mean], axis=1).astype(np.float32)
 
     def _decide(self, ready: Ints, decide: Decide) -> None:
-        lanes = self.lanes
-        view = lanes.observation[ready]
+        slots = self.slots
+        view = slots.observation[ready]
         self._state[ready] = self._states(ready)
         action, kept = decide(view, ready, self._first[ready])
         self._view[ready], self._action[ready], self._kept[ready] = view, action, kept
-        self._network[ready] = lanes.network_index[ready]
-        game = lanes.lane_game[ready]
-        self._paid_before[ready], self._time_before[ready] = self._paid[game], self._time[game]
+        self._network[ready] = slots.network_index[ready]
+        environment = slots.lane_game[ready]
+        self._rewards_before[ready], self._time_before[ready] = self._rewards[environment], self._time[environment]
         self._waits[ready] = True
-        lanes.step(action)
+        slots.step(action)
 
 
 def joined(parts: list[Experience]) -> Experience:

@@ -109,7 +109,7 @@ class DrlConfig(TrainerConfig):
         preset: values for what is not named: ``aurora``, the set-up of Jay et al. (ICML 2019).
         steps: decisions to learn from, of all flows together.
         rounds: checkpoints; each is a policy file, of which the campaign's validation picks one.
-        games: networks that are simulated at once.
+        environments: networks that are simulated at once.
         flows: ``all`` flows of a network learn, competing; or ``one`` flow that is alone on its network.
         history: decisions whose signals the network sees.
         decisions: when it decides.
@@ -141,7 +141,7 @@ class DrlConfig(TrainerConfig):
     preset: Literal["aurora"] | None = None
     steps: Annotated[int, Key(ge=1000)] = 2_000_000
     rounds: Annotated[int, Key(ge=1)] = 10
-    games: Annotated[int, Key(ge=1, le=100_000)] = 128
+    environments: Annotated[int, Key(ge=1, le=100_000)] = 128
     flows: Literal["all", "one"] = "all"
     history: Annotated[int, Key(ge=1, le=1000)] = 1
     decisions: DecisionsConfig = DecisionsConfig()

@@ -1,4 +1,4 @@
-"""What a round of training is played on: fresh networks, from easy ones to all of them."""
+"""What a round of training learns on: fresh networks, from easy ones to all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lcca.trainers.base import NETWORKS_PER_STEP, Task
 from lcca.trainers.drl.config import DrlConfig
 
 POOL = 1024
-"""Networks that are drawn for a round; each game plays one after another of those with as many senders as its first."""
+"""Networks that are drawn for a round; an environment has in turn those with as many senders as its first."""
 
 
 def space_at(space: NetworkSpace, config: DrlConfig, share: float) -> NetworkSpace:
@@ -31,8 +31,8 @@ def space_at(space: NetworkSpace, config: DrlConfig, share: float) -> NetworkSpa
         raise InputError(f"curriculum: {error}") from error
 
 
-def lanes_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_: int, seed: int) -> Lanes:
-    """Return the lanes of a round, reset. Equal arguments give equal lanes; the number of threads changes nothing."""
+def slots_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_: int, seed: int) -> Lanes:
+    """Return the agent slots of a round, reset; the number of threads changes nothing."""
     wanted = task.utility
     if not isinstance(wanted, ThroughputDelay):
         raise InputError(f"utility {wanted.name}: agents learn throughput and delay alone; use trainer.kind rplus")
@@ -45,6 +45,6 @@ def lanes_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_
     )
     space = space_at(task.space, config, round_ / config.rounds)
     networks = space.draw(task.seed, POOL, first_id=round_ * NETWORKS_PER_STEP)
-    lanes = Lanes(rules, networks, games=config.games, seed=seed, jobs=engine.jobs)
-    lanes.reset()
-    return lanes
+    slots = Lanes(rules, networks, games=config.environments, seed=seed, jobs=engine.jobs)
+    slots.reset()
+    return slots

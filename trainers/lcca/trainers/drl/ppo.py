@@ -1,4 +1,4 @@
-"""Proximal policy optimisation on lanes: Stable-Baselines3's networks and update, on decisions that were really taken.
+"""Proximal policy optimisation on agent slots: Stable-Baselines3's networks and update, on decisions really taken.
 
 SB3 collects one row of every environment at every step. Here flows come and go and decide when they like, so the
 rollout is a ragged one (`collector`), advantages run flow by flow (`advantages`), and SB3's `PPO.train` gets its
@@ -8,12 +8,11 @@ batches from it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
-from lcca.gym_envs.batch.agent_slots import Lanes
 from lcca.gym_envs.batch.spaces import action_space
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent
@@ -25,6 +24,9 @@ from lcca.trainers.drl.critic import PrivilegedPolicy
 from lcca.trainers.drl.export import layers_of
 from lcca.trainers.drl.standard import Standard
 from lcca.trainers.drl.views import PRIVILEGES, privileges, with_privileges
+
+if TYPE_CHECKING:
+    from lcca.gym_envs.batch.agent_slots import Lanes
 
 try:
     import torch
@@ -63,7 +65,7 @@ class Rollout:
 
 
 class Ppo:
-    """PPO on lanes; see `Algorithm`.
+    """PPO on agent slots; see `Algorithm`.
 
     Args:
         config: how to learn.
@@ -118,30 +120,30 @@ class Ppo:
 
     # --- learning
 
-    def learn(self, lanes: Lanes, decisions: int, begin: float, end: float) -> int:
+    def learn(self, slots: Lanes, decisions: int, begin: float, end: float) -> int:
         """See `Algorithm`."""
-        self._table = privileges(lanes.networks) if self.config.privileged else None
-        collector, learnt = self._collector(lanes), 0
+        self._table = privileges(slots.networks) if self.config.privileged else None
+        collector, learnt = self._collector(slots), 0
         if self._standard.samples == 0:
             self._standard.take_in(self._raw(self._collect(collector, min(STANDARD_ROWS, self.config.rollout))))
         while learnt < decisions:
-            lived = self._collect(collector, min(self.config.rollout, decisions - learnt))
+            experience = self._collect(collector, min(self.config.rollout, decisions - learnt))
             self.model._current_progress_remaining = 1 - (begin + (end - begin) * learnt / decisions)
-            self.model.rollout_buffer = self._rollout(lived)
+            self.model.rollout_buffer = self._rollout(experience)
             self.model.train()
-            self._standard.take_in(self._raw(lived))
-            learnt += len(lived)
-            self.model.num_timesteps += len(lived)
-            self._log(lived)
+            self._standard.take_in(self._raw(experience))
+            learnt += len(experience)
+            self.model.num_timesteps += len(experience)
+            self._log(experience)
         return learnt
 
-    def _collector(self, lanes: Lanes) -> Collector:
-        return Collector(lanes, self.agent.numbers, 1)
+    def _collector(self, slots: Lanes) -> Collector:
+        return Collector(slots, self.agent.numbers, 1)
 
     @torch.no_grad()
     def _collect(self, collector: Collector, count: int) -> Experience:
         own, layers = self._standard.first(self.agent.inputs), self.model.policy.mlp_extractor.policy_net
-        return collector.collect(count, lambda view, lane, first: self._by_chance(layers(torch.from_numpy(own(view)))))
+        return collector.collect(count, lambda view, slot, first: self._by_chance(layers(torch.from_numpy(own(view)))))
 
     @property
     def _discrete(self) -> bool:
@@ -160,25 +162,25 @@ class Ppo:
         chance = -(noise**2 / 2 + spread + HALF_LOG_TWO_PI).sum(1, keepdim=True)
         return (said + spread.exp() * noise).numpy(), chance.numpy()
 
-    def _raw(self, lived: Experience) -> Floats:
-        return with_privileges(lived.view, lived.state, lived.network, self._table)
+    def _raw(self, experience: Experience) -> Floats:
+        return with_privileges(experience.view, experience.state, experience.network, self._table)
 
-    def _rollout(self, lived: Experience) -> Any:
-        return Rollout(self._columns(lived))
+    def _rollout(self, experience: Experience) -> Any:
+        return Rollout(self._columns(experience))
 
     @torch.no_grad()
-    def _columns(self, lived: Experience) -> RolloutBufferSamples:
+    def _columns(self, experience: Experience) -> RolloutBufferSamples:
         config = self.config
-        seen = torch.from_numpy(self._standard(self._raw(lived)))
+        seen = torch.from_numpy(self._standard(self._raw(experience)))
         value = self._values(seen)
-        later = with_privileges(lived.after, lived.state_after, lived.network, self._table)
+        later = with_privileges(experience.after, experience.state_after, experience.network, self._table)
         after = self._values(torch.from_numpy(self._standard(later)))
-        reward = lived.shared(config.common) * np.float32(
+        reward = experience.shared(config.common) * np.float32(
             1 - config.discount
         )  # so that values are of a decision, not of a hundred
-        gained = advantages(lived, reward, value, after, config.discounts(lived.elapsed), config.gae)
-        scaled = by_network(gained, lived.network) if config.normalise == "network" else gained
-        columns = (seen, torch.from_numpy(lived.action), value, lived.kept[:, 0], scaled, gained + value)
+        gained = advantages(experience, reward, value, after, config.discounts(experience.elapsed), config.gae)
+        scaled = by_network(gained, experience.network) if config.normalise == "network" else gained
+        columns = (seen, torch.from_numpy(experience.action), value, experience.kept[:, 0], scaled, gained + value)
         return RolloutBufferSamples(*(torch.as_tensor(column) for column in columns))
 
     def _values(self, seen: torch.Tensor) -> Floats:
@@ -189,10 +191,10 @@ class Ppo:
         value: torch.Tensor = policy.value_net(policy.mlp_extractor.forward_critic(seen))
         return value
 
-    def _log(self, lived: Experience) -> None:
+    def _log(self, experience: Experience) -> None:
         logger = self.model.logger
-        logger.record("rollout/reward_per_decision", float(lived.reward.mean()))
-        logger.record("rollout/flows_ended", int((lived.ended != 0).sum()))
+        logger.record("rollout/reward_per_decision", float(experience.reward.mean()))
+        logger.record("rollout/flows_ended", int((experience.ended != 0).sum()))
         logger.dump(self.model.num_timesteps)
 
     # --- what was learnt

@@ -6,16 +6,18 @@ A sequence is a part of one flow. It begins with the state that the memory had t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lcca.gym_envs.batch.agent_slots import Lanes
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.trainers.drl.collector import Collector, Experience, Floats, Ints
 from lcca.trainers.drl.export import layers_of, lstm_of
 from lcca.trainers.drl.ppo import Ppo
+
+if TYPE_CHECKING:
+    from lcca.gym_envs.batch.agent_slots import Lanes
 
 try:
     import torch
@@ -99,7 +101,7 @@ class Sequences:
 
 
 class RecurrentPpo(Ppo):
-    """Recurrent PPO on lanes; see `Algorithm`."""
+    """Recurrent PPO on agent slots; see `Algorithm`."""
 
     algorithm = RecurrentPPO
     policy_class = MemoryPolicy
@@ -112,35 +114,35 @@ class RecurrentPpo(Ppo):
         """Of the memory."""
         return int(getattr(self.config, "cells", 0))
 
-    def _collector(self, lanes: Lanes) -> Collector:
-        self._state = np.zeros((lanes.num_lanes, 2 * self.cells), dtype=np.float32)
-        return Collector(lanes, self.agent.numbers, 1 + 2 * self.cells)
+    def _collector(self, slots: Lanes) -> Collector:
+        self._state = np.zeros((slots.num_lanes, 2 * self.cells), dtype=np.float32)
+        return Collector(slots, self.agent.numbers, 1 + 2 * self.cells)
 
     @torch.no_grad()
     def _collect(self, collector: Collector, count: int) -> Experience:
         own = self._standard.first(self.agent.inputs)
 
-        def decide(view: Floats, lane: Ints, first: Any) -> tuple[Floats, Floats]:
-            before = np.where(first[:, None], 0, self._state[lane]).astype(np.float32)
+        def decide(view: Floats, slot: Ints, first: Any) -> tuple[Floats, Floats]:
+            before = np.where(first[:, None], 0, self._state[slot]).astype(np.float32)
             hidden, cell = torch.from_numpy(before).unsqueeze(0).chunk(2, dim=2)
             seen = torch.from_numpy(own(view)).unsqueeze(0)
             latent, (hidden, cell) = self.model.policy.lstm_actor(seen, (hidden.contiguous(), cell.contiguous()))
-            self._state[lane] = torch.cat([hidden, cell], dim=2)[0].numpy()
+            self._state[slot] = torch.cat([hidden, cell], dim=2)[0].numpy()
             action, chance = self._by_chance(self.model.policy.mlp_extractor.policy_net(latent[0]))
             return action, np.concatenate([chance, before], axis=1)
 
         return collector.collect(count, decide)
 
-    def _rollout(self, lived: Experience) -> Sequences:
-        order = np.lexsort((lived.step, lived.lane))
-        lane, first = lived.lane[order], lived.first[order]
-        begins = first | np.append(True, lane[1:] != lane[:-1])
+    def _rollout(self, experience: Experience) -> Sequences:
+        order = np.lexsort((experience.step, experience.slot))
+        slot, first = experience.slot[order], experience.first[order]
+        begins = first | np.append(True, slot[1:] != slot[:-1])
         starts = np.flatnonzero(begins)
         place = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
         cuts = np.flatnonzero(place % LONGEST == 0)
         rows = torch.from_numpy(order)
-        columns = RolloutBufferSamples(*(column[rows] for column in self._columns(lived)))
-        return Sequences(columns, torch.from_numpy(lived.kept[order, 1:]), cuts)
+        columns = RolloutBufferSamples(*(column[rows] for column in self._columns(experience)))
+        return Sequences(columns, torch.from_numpy(experience.kept[order, 1:]), cuts)
 
     def _critic(self, seen: torch.Tensor) -> torch.Tensor:
         value: torch.Tensor = self.model.policy.values(seen)

@@ -1,13 +1,12 @@
-"""Soft actor-critic on lanes: SB3's networks and update, on a memory of decisions that were really taken."""
+"""Soft actor-critic on agent slots: SB3's networks and update, on a memory of decisions that were really taken."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
-from lcca.gym_envs.batch.agent_slots import Lanes
 from lcca.gym_envs.batch.spaces import action_space
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent
@@ -16,6 +15,9 @@ from lcca.trainers.drl.collector import Collector, Experience, Floats
 from lcca.trainers.drl.config import SacConfig
 from lcca.trainers.drl.export import layers_of
 from lcca.trainers.drl.standard import Standard
+
+if TYPE_CHECKING:
+    from lcca.gym_envs.batch.agent_slots import Lanes
 
 try:
     import torch
@@ -82,7 +84,7 @@ class Replay:
 
 
 class Sac:
-    """SAC on lanes; see `Algorithm`.
+    """SAC on agent slots; see `Algorithm`.
 
     Args:
         config: how to learn.
@@ -126,25 +128,25 @@ class Sac:
 
     # --- learning
 
-    def learn(self, lanes: Lanes, decisions: int, begin: float, end: float) -> int:
+    def learn(self, slots: Lanes, decisions: int, begin: float, end: float) -> int:
         """See `Algorithm`."""
-        collector, learnt = Collector(lanes, self.agent.numbers, 0), 0
+        collector, learnt = Collector(slots, self.agent.numbers, 0), 0
         while learnt < decisions:
-            lived = self._collect(collector, min(self.config.every * UPDATES, decisions - learnt))
-            self._remember(lived)
-            learnt += len(lived)
-            self.model.num_timesteps += len(lived)
+            experience = self._collect(collector, min(self.config.every * UPDATES, decisions - learnt))
+            self._remember(experience)
+            learnt += len(experience)
+            self.model.num_timesteps += len(experience)
             self.model._current_progress_remaining = 1 - (begin + (end - begin) * min(1.0, learnt / decisions))
             if self.model.num_timesteps >= self.config.begin:
-                self.model.train(max(1, len(lived) // self.config.every), self.config.batch)
-            self._log(lived)
+                self.model.train(max(1, len(experience) // self.config.every), self.config.batch)
+            self._log(experience)
         return learnt
 
     @torch.no_grad()
     def _collect(self, collector: Collector, count: int) -> Experience:
         actor, by_chance = self.model.actor, self.model.num_timesteps < self.config.begin
 
-        def decide(view: Floats, lane: Any, first: Any) -> tuple[Floats, Floats]:
+        def decide(view: Floats, slot: Any, first: Any) -> tuple[Floats, Floats]:
             if by_chance:
                 action = 2 * torch.rand(len(view), self.agent.numbers) - 1
             else:
@@ -153,21 +155,21 @@ class Sac:
 
         return collector.collect(count, decide)
 
-    def _remember(self, lived: Experience) -> None:
-        self._standard.take_in(lived.view)
-        reward = lived.shared(self.config.common) * np.float32(1 - self.config.discount)
+    def _remember(self, experience: Experience) -> None:
+        self._standard.take_in(experience.view)
+        reward = experience.shared(self.config.common) * np.float32(1 - self.config.discount)
         self._replay.add(
-            view=lived.view,
-            action=lived.action,
-            after=lived.after,
+            view=experience.view,
+            action=experience.action,
+            after=experience.after,
             reward=reward,
-            discount=self.config.discounts(lived.elapsed),
+            discount=self.config.discounts(experience.elapsed),
         )
 
-    def _log(self, lived: Experience) -> None:
+    def _log(self, experience: Experience) -> None:
         logger = self.model.logger
-        logger.record("rollout/reward_per_decision", float(lived.reward.mean()))
-        logger.record("rollout/flows_ended", int((lived.ended != 0).sum()))
+        logger.record("rollout/reward_per_decision", float(experience.reward.mean()))
+        logger.record("rollout/flows_ended", int((experience.ended != 0).sum()))
         logger.dump(self.model.num_timesteps)
 
     # --- what was learnt
@@ -211,4 +213,4 @@ class Sac:
 
 
 UPDATES = 32
-"""Gradient steps at a time: lanes are played on between."""
+"""Gradient steps at a time: agent slots are stepped on between."""

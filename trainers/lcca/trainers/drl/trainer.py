@@ -19,7 +19,7 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.trainers.base import NETWORKS_PER_STEP, Keeper, LearningRow, Task
 from lcca.trainers.drl.config import DrlConfig
-from lcca.trainers.drl.curriculum import lanes_of
+from lcca.trainers.drl.curriculum import slots_of
 from lcca.trainers.drl.state import TrainingState
 
 if TYPE_CHECKING:
@@ -103,16 +103,16 @@ class DrlTrainer:
         began, state, config = time.process_time(), self.state, self.config
         algorithm, round_ = self.algorithm, state.round
         seed = derived_seed(self.task.seed, "round", round_)
-        lanes = lanes_of(self.task, config, self.agent, self.engine, round_, seed)
+        slots = slots_of(self.task, config, self.agent, self.engine, round_, seed)
         wanted = config.steps * (round_ + 1) // config.rounds - config.steps * round_ // config.rounds
         with seeded(seed):
-            learnt = algorithm.learn(lanes, wanted, round_ / config.rounds, (round_ + 1) / config.rounds)
+            learnt = algorithm.learn(slots, wanted, round_ / config.rounds, (round_ + 1) / config.rounds)
         policy = algorithm.policy()
         score, packets = self._score(policy, round_)
         state.round += 1
         state.decisions += learnt
-        state.trials += lanes.trials + config.scores
-        state.packets += lanes.packets + packets
+        state.trials += slots.trials + config.scores
+        state.packets += slots.packets + packets
         state.cpu_s += time.process_time() - began
         cost = (state.trials, state.packets, round(state.cpu_s, 3))
         state.learning.append(LearningRow(state.round, round_, config.kind, 0, score, *cost))

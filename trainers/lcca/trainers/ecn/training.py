@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
-from lcca.inputs.files import write_atomically
 from lcca.trainers.ecn.double_dqn import DoubleDqn
 
 try:
@@ -23,6 +23,8 @@ except ImportError as error:
 
 CHECKPOINT = "checkpoint.pt"
 """Name of the file that a training goes on from."""
+
+FORMAT = 2
 
 
 @dataclass
@@ -105,7 +107,7 @@ def play(env: Any, learner: DoubleDqn, seed: int) -> float:
 def save(learner: DoubleDqn, progress: Progress, folder: Path) -> None:
     """Write the checkpoint, whole or not at all."""
     content = {
-        "format": 1,
+        "format": FORMAT,
         "config": learner.config.model_dump_json(),
         "learner": learner.state(),
         "episodes": progress.episodes,
@@ -114,7 +116,7 @@ def save(learner: DoubleDqn, progress: Progress, folder: Path) -> None:
     buffer = io.BytesIO()
     torch.save(content, buffer)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / CHECKPOINT, buffer.getvalue())
+    write_checked(folder / CHECKPOINT, buffer.getvalue())
 
 
 def load(learner: DoubleDqn, file: Path) -> Progress:
@@ -123,16 +125,11 @@ def load(learner: DoubleDqn, file: Path) -> Progress:
     Raises:
         InputError: it is another training's or damaged.
     """
-    try:
-        content = torch.load(file, weights_only=True)
-        if content["config"] != learner.config.model_dump_json():
-            raise InputError(f"{file}: a training with another configuration; choose another folder")
-        learner.restore(content["learner"])
-        return Progress(int(content["episodes"]), np.asarray(content["returns"]).tolist())
-    except InputError:
-        raise
-    except Exception as error:  # PyTorch and pickle have many
-        raise InputError(f"{file}: damaged ({str(error).splitlines()[0][:200]}); delete it to begin again") from error
+    content = torch.load(io.BytesIO(read_checked(file, "delete it to begin again")), weights_only=True)
+    if (content["format"], content["config"]) != (FORMAT, learner.config.model_dump_json()):
+        raise InputError(f"{file}: a training with another configuration or version; choose another folder")
+    learner.restore(content["learner"])
+    return Progress(int(content["episodes"]), np.asarray(content["returns"]).tolist())
 
 
 def _resumed(learner: DoubleDqn, folder: Path) -> Progress:
