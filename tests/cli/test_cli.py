@@ -10,6 +10,8 @@ import pytest
 
 from lcca.cli import main as cli
 from lcca.cli.commands import COMMANDS, load
+from lcca.evaluation.trials.stored import write_state
+from lcca.evaluation.trials.tables import read_manifest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
@@ -275,7 +277,7 @@ def test_show_run_and_report(lcca: RunCommand, copied: Path) -> None:
 
 def test_a_run_that_is_not_finished_has_nothing_to_show(lcca: RunCommand, copied: Path) -> None:
     (copied / "summary.json").unlink()
-    (copied / "manifest.json").write_text((copied / "manifest.json").read_text().replace("complete", "testing"))
+    write_state(copied / "manifest.json", (read_manifest(copied) or {}) | {"state": "testing"})
     for command in (("show", "run"), ("report",)):
         answer = lcca(*command, copied)
         assert answer.status == 2

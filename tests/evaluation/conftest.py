@@ -1,6 +1,5 @@
 """A run folder made up of known numbers, as a campaign would leave it."""
 
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -14,7 +13,12 @@ import pytest
 from lcca.evaluation.comparison.compare import compare_artifacts, compare_sets
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.running import NETWORK_COLUMNS
+from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials.stored import read_json, write_json, write_state, write_table
 from lcca.evaluation.trials.utilities import DEFAULT
+from lcca.inputs.checked import write_with_digest
 
 for _room in ("settling", "estimation"):  # settling_conformance, ps_queue
     sys.path.insert(0, str(Path(__file__).parent / _room))
@@ -122,12 +126,12 @@ def build_run(tmp_path_factory: pytest.TempPathFactory) -> BuildRun:
         drawn = NetworkSpace.model_validate(SPACE).draw(seed=11, count=count)
         networks = pd.DataFrame([asdict(network) for network in drawn]).rename(columns={"id": "network"})
         trials = _trials(sets, seeds, networks)
-        (folder / "trials").mkdir()
-        half = len(trials) // 2
-        trials.iloc[half:].to_parquet(folder / "trials" / "part-00002.parquet")
-        trials.iloc[:half].to_parquet(folder / "trials" / "part-00001.parquet")
-        networks.to_parquet(folder / "networks.parquet")
-        _learning(sets, seeds).to_parquet(folder / "learning.parquet")
+        half, store = len(trials) // 2, TrialStore(folder / layout.TRIALS)
+        parameters = networks.assign(topology=[str(network.topology) for network in drawn])
+        whole = trials.merge(parameters[["network", *NETWORK_COLUMNS]], on="network")
+        store.add(layout.part_name(layout.TEST, "default", 1), whole.iloc[half:])
+        store.add(layout.part_name(layout.TEST, "default", 0), whole.iloc[:half])
+        write_table(folder / layout.LEARNING, _learning(sets, seeds))
         _write_records(folder, sets, seeds, trials)
         return folder
 
@@ -167,14 +171,11 @@ def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.Da
         ]
     }
     manifest = {"version": "0.1.0", "commit": "abc1234", "seed": 1, "state": "done"}
-    for name, content in (
-        ("summary", summary),
-        ("verdicts", verdicts),
-        ("costs", costs),
-        ("manifest", manifest),
-    ):
-        (folder / f"{name}.json").write_text(json.dumps(content, indent=1, allow_nan=False))
-    (folder / "config.yaml").write_text("campaign: made-up\nsettling: {margin_percent: 3}\n")
+    write_json(folder / layout.SUMMARY, summary)
+    write_json(folder / layout.VERDICTS, verdicts)
+    write_state(folder / layout.COSTS, costs)
+    write_state(folder / layout.MANIFEST, manifest)
+    write_with_digest(folder / layout.CONFIG, b"campaign: made-up\nsettling: {margin_percent: 3}\n")
 
 
 @pytest.fixture(scope="session")
@@ -187,7 +188,7 @@ def add_where() -> Callable[[Path], None]:
         senders = np.array([network.senders for network in networks])[:, None]
         traffic = rng.normal(2.9, 0.1, (count, seeds))
         parts = []
-        for policy in json.loads((folder / "summary.json").read_text())["policies"]:
+        for policy in read_json(folder / layout.SUMMARY, "")["policies"]:
             if policy["training_seed"] != 1:
                 continue
             name = policy["signal_set"]
@@ -202,18 +203,17 @@ def add_where() -> Callable[[Path], None]:
                         "status": "ok",
                         "error": "",
                         "utility": policy["utility"],
-                        "phase": "where",
                         "score_bits": score[i],
                         "throughput_share": np.exp2(score[i] - 2.9),
                         "delay_us": 25 - score[i] + rng.normal(0, 0.1, seeds),
+                        **{name: getattr(network, name) for name in NETWORK_COLUMNS},
+                        "topology": str(network.topology),
                     }
                 )
                 for i, network in enumerate(networks)
             ]
         utilities = {str(name): rows for name, rows in pd.concat(parts).groupby("utility")}
         for name, rows in utilities.items():
-            rows.to_parquet(folder / "trials" / f"part-where-{name}.parquet")
-        table = pd.DataFrame([asdict(network) for network in networks]).rename(columns={"id": "network"})
-        table.drop(columns="open_flows", errors="ignore").to_parquet(folder / "where-networks.parquet")
+            TrialStore(folder / layout.TRIALS).add(layout.part_name(layout.PER_NETWORK, name), rows)
 
     return add

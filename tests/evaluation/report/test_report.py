@@ -16,8 +16,10 @@ from lcca.evaluation.comparison.compare import compare_artifacts
 from lcca.evaluation.report.report import render
 from lcca.evaluation.report.words.headline import answer, percent, score_explained
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.stored import write_json, write_state
 from lcca.evaluation.trials.tables import RunTables
 from lcca.evaluation.trials.utilities import DEFAULT, utility
+from lcca.inputs.checked import write_with_digest
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 FIGURES = ("forest", "scores", "tradeoff", "where", "regions", "fairness", "learning", "settling")
@@ -112,8 +114,8 @@ def test_same_run_gives_same_bytes_and_costs_change_costs_alone(folder: Path, tm
         for kind in ("png", "svg"):
             file = f"figures/{name}.{kind}"
             assert (copy / file).read_bytes() == (folder / file).read_bytes()
-    (copy / "costs.json").write_text(json.dumps({"phases": [{"name": "train", "cpu_s": 1, "wall_s": 1,
-                                                             "trials": 1, "packets": 1}]}))  # fmt: skip
+    train = {"name": "train", "cpu_s": 1, "wall_s": 1, "trials": 1, "packets": 1}
+    write_state(copy / "costs.json", {"phases": [train]})
     second = render(copy).read_bytes()
 
     def less_costs(page: bytes) -> bytes:
@@ -125,7 +127,7 @@ def test_same_run_gives_same_bytes_and_costs_change_costs_alone(folder: Path, tm
 def test_hostile_names_are_escaped(build_run: Any) -> None:
     evil = '<script>alert("1")</script>&$x_{'
     folder = build_run(seeds=1, count=40, names={"link": evil})
-    (folder / "config.yaml").write_text("name: </pre><script>")
+    write_with_digest(folder / "config.yaml", b"name: </pre><script>")
     page, text = read(render(folder))
     assert "script" not in page.tags
     assert evil in text
@@ -133,12 +135,12 @@ def test_hostile_names_are_escaped(build_run: Any) -> None:
 
 def test_a_bare_run_still_gives_a_report(build_run: Any) -> None:
     folder = build_run(seeds=1, count=40)
-    for name in ("learning.parquet", "networks.parquet", "verdicts.json", "costs.json", "manifest.json"):
+    for name in ("learning.parquet", "verdicts.json", "costs.json", "manifest.json"):
         (folder / name).unlink()
     (folder / "config.yaml").unlink()
     shutil.rmtree(folder / "trials")
     summary = json.loads((folder / "summary.json").read_text())
-    (folder / "summary.json").write_text(json.dumps(summary | {"comparisons": []}))
+    write_json(folder / "summary.json", summary | {"comparisons": []})
     page, text = read(render(folder))
     assert "Nothing was compared" in text and "No costs were recorded" in text
     assert "svg" not in page.tags

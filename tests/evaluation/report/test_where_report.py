@@ -1,6 +1,5 @@
 """The report's sections on where and how: with and without repeated trials, and with several utilities."""
 
-import json
 import re
 import shutil
 from html import unescape
@@ -16,6 +15,9 @@ from lcca.evaluation.report.figures.style import inline_svg
 from lcca.evaluation.report.report import render
 from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Content
+from lcca.evaluation.trials.layout import part_names
+from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials.stored import read_json, write_json
 from lcca.evaluation.trials.tables import RunTables
 
 ALWAYS = ("where", "regions", "fairness")
@@ -95,15 +97,6 @@ def test_drawing_gives_the_same_bytes(folder: Path) -> None:
     assert first == second and "http" not in first
 
 
-def test_without_the_networks_of_repeated_trials(folder: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("report.html", "figures", "where-networks.parquet"))
-    made = contents(copy)
-    assert "significance" in made and "where-significance" not in made
-    by_network = made["regions"].tables[1]
-    assert {row[0] for row in by_network.rows} == {"all networks"}
-
-
 def test_several_utilities_are_told_apart(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("report.html", "figures"))
@@ -120,14 +113,15 @@ def test_several_utilities_are_told_apart(folder: Path, tmp_path: Path) -> None:
 def _double(folder: Path, utility: str) -> None:
     """Repeat everything in a run under another utility."""
     for name in ("summary.json", "verdicts.json"):
-        content = json.loads((folder / name).read_text())
+        content = read_json(folder / name, "")
         for policy in content.get("policies", [])[:]:
             content["policies"].append(policy | {"id": f"{policy['id']}.{utility}", "utility": utility})
         for each in content["comparisons"][:]:
             sides = {side: each[side] + (f".{utility}" if each["level"] == "artifact" else "") for side in "AB"}
             content["comparisons"].append(each | sides | {"utility": utility})
-        (folder / name).write_text(json.dumps(content))
-    for path in sorted((folder / "trials").glob("part-*.parquet")):
-        trials = pd.read_parquet(path)
+        write_json(folder / name, content)
+    store = TrialStore(folder / "trials")
+    for part in part_names(store.folder):
+        trials = store.read(part)
         again = trials.assign(policy=trials["policy"] + f".{utility}", utility=utility)
-        pd.concat([trials, again]).to_parquet(path)
+        store.add(part, pd.concat([trials, again]))

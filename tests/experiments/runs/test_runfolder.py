@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from lcca.evaluation.trials.stored import write_state
+from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.campaign.config import CampaignConfig, read_campaign
 from lcca.experiments.runs.folder import RunFolder, default_folder
 from lcca.inputs.errors import InputError
@@ -49,8 +51,8 @@ def test_a_new_folder_holds_the_configuration_and_the_manifest(run: Path, config
     assert read_campaign(run / "config.yaml") == config
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["config_hash"] == config.hash
-    assert manifest["state"] == "training"
-    assert {"format", "campaign", "version", "commit", "seed", "training_seeds", "machine"} < manifest.keys()
+    assert manifest["state"] == "begun"
+    assert {"format", "kind", "name", "version", "commit", "seed", "machine"} < manifest.keys()
 
 
 def test_a_run_names_its_folder_by_its_configuration(config: CampaignConfig) -> None:
@@ -77,14 +79,16 @@ def test_a_complete_run_is_named_so(run: Path, config: CampaignConfig) -> None:
 def test_the_run_of_another_configuration_is_refused(tiny: Path, run: Path, config: CampaignConfig) -> None:
     make(run, config)
     other = read_campaign(tiny, ["seed=2"])
-    expected = f"RUN: a run of another configuration ({config.hash}, not {other.hash}); choose another --out"
+    expected = (
+        f"RUN: a run of another configuration ({config.hash}, not {other.hash}), or of other files that it names; "
+    )
+    expected += "choose another --out"
     assert refusal(run, other) == expected
 
 
 def test_the_run_of_another_version_is_refused(run: Path, config: CampaignConfig) -> None:
     make(run, config)
-    manifest = json.loads((run / "manifest.json").read_text())
-    (run / "manifest.json").write_text(json.dumps(manifest | {"version": "0.0.1"}))
+    write_state(run / "manifest.json", (read_manifest(run) or {}) | {"version": "0.0.1"})
     assert refusal(run, config).startswith("RUN: begun by version 0.0.1, this is ")
 
 
@@ -119,7 +123,12 @@ def test_what_a_process_killed_at_once_leaves_behind_is_no_hindrance(run: Path, 
     (run / ".lock").write_text("process 1\n")
     (run / ".manifest.json.12.34.part").write_text('{"half')
     make(run, config)
-    assert sorted(file.name for file in run.iterdir()) == [".lock", "config.yaml", "manifest.json"]
+    assert sorted(file.name for file in run.iterdir()) == [
+        ".lock",
+        "config.yaml",
+        "config.yaml.sha256",
+        "manifest.json",
+    ]
 
 
 def test_a_run_killed_before_it_wrote_its_configuration_is_completed(run: Path, config: CampaignConfig) -> None:
@@ -180,7 +189,7 @@ def test_the_lock_of_a_killed_process_is_free(run: Path, config: CampaignConfig)
 
 
 @pytest.mark.usefixtures("no_report")
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"phases": [{"cost": 3}]}', '{"phases": 3}'])
+@pytest.mark.parametrize("text", ["", '{"phases": 3}'])
 def test_damaged_costs_are_one_error_with_its_mend(
     finished: Path, copied: Path, tiny: Path, lcca: RunCommand, text: str
 ) -> None:
@@ -188,7 +197,7 @@ def test_damaged_costs_are_one_error_with_its_mend(
     (copied / "costs.json").write_text(text)
     answer = lcca("sweep", tiny, "--out", copied, "--resume")
     assert answer.status == 2
-    assert answer.err.startswith(f"lcca: {copied}/costs.json: damaged")
+    assert answer.err.splitlines()[-1].startswith(f"lcca: {copied}/costs.json: damaged")
     assert "remove it: only the note of what the run has cost so far is lost" in answer.err
     (copied / "costs.json").unlink()
     assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0

@@ -37,7 +37,7 @@ def struck(request):
 
 def records(run: Path) -> dict[str, bytes]:
     """Return everything that a campaign's numbers rest on, byte by byte."""
-    files = [*sorted((run / "trials").glob("*.parquet")), run / "networks.parquet"]
+    files = sorted((run / "trials").glob("*.parquet"))
     return results(run) | {file.name: file.read_bytes() for file in files}
 
 

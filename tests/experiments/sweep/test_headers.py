@@ -100,7 +100,7 @@ def test_a_header_file_lies_beside_the_campaign(tmp_path: Path) -> None:
 
 def test_gross_and_cost_make_net(done: Path) -> None:
     worth = json.loads((done / "summary.json").read_text())["worth"]
-    trials = TrialStore(done / "trials").all("test~")
+    trials = TrialStore(done / "trials").all("test")
     scores = trials.pivot(index="network", columns="policy", values="score_bits")
     for row in worth["rows"]:
         free, charged = row["gross"]["B"], row["net"]["B"]

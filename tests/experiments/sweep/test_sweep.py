@@ -5,11 +5,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
+from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.runs.folder import RunFolder
+from lcca.inputs.checked import DIGEST
 
 from ...conftest import TINY, Answer, RunCommand, results, start
 
@@ -27,8 +28,8 @@ def said(text: str) -> Moment:
 MOMENTS: dict[str, tuple[Moment, int]] = {
     "the first training": (files("training/*.json"), 1),
     "a later training": (files("training/*.json"), 3),
-    "validation": (files("trials/part-validation-*"), 1),
-    "testing": (files("trials/part-test*"), 2),
+    "validation": (files("trials/part-validation,*"), 1),
+    "testing": (files("trials/part-test*.parquet"), 2),
     "reporting": (said("drawing the report"), 1),
 }
 
@@ -44,10 +45,10 @@ def stop(process: subprocess.Popen[str], run: Path, moment: Moment, count: int, 
 
 
 def test_a_sweep_leaves_all_its_results(finished: Path) -> None:
-    names = {file.name for file in finished.iterdir()} - {".lock"}
+    names = {file.name for file in finished.iterdir() if file.suffix != DIGEST} - {".lock"}
     assert names == {
         *("config.yaml", "manifest.json", "log.txt", "costs.json", "policies", "training", "trials"),
-        *("learning.parquet", "networks.parquet", "summary.json", "verdicts.json", "report.html", "figures"),
+        *("learning.parquet", "summary.json", "verdicts.json", "report.html", "figures"),
     }
     assert json.loads((finished / "manifest.json").read_text())["state"] == "complete"
     assert not list(finished.rglob("*.part"))
@@ -70,26 +71,27 @@ def test_the_summary_tells_what_was_found(finished: Path) -> None:
 
 def test_the_summary_agrees_with_the_trials(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
-    trials = TrialStore(finished / "trials").all("test~")
+    trials = TrialStore(finished / "trials").all("test")
     for policy in summary["policies"]:
         rows = trials[trials["policy"] == policy["id"]]
         assert policy["test"]["score_bits"] == pytest.approx(rows["score_bits"].mean())
         assert policy["test"]["trials"] == len(rows) == trials["network"].nunique()
     assert len(rows) in (20, 40, 60, 80)  # whole blocks, and no more than the configuration allows
-    networks = pd.read_parquet(finished / "networks.parquet")
-    assert sorted(networks["network"]) == sorted(trials["network"].unique())
 
 
 def test_training_validation_and_test_networks_are_different(finished: Path) -> None:
     store = TrialStore(finished / "trials")
-    assert set(store.all("validation-")["seed"]).isdisjoint(store.all("test~")["seed"])
+    assert set(store.all("validation")["seed"]).isdisjoint(store.all("test")["seed"])
 
 
 def test_the_chosen_checkpoint_is_the_best_on_the_validation_networks(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
     for policy in summary["policies"]:
         means = (
-            TrialStore(finished / "trials").read(f"validation-{policy['id']}").groupby("policy")["score_bits"].mean()
+            TrialStore(finished / "trials")
+            .read(part_name("validation", policy["id"]))
+            .groupby("policy")["score_bits"]
+            .mean()
         )
         assert policy["validation_score_bits"] == means.max()
         assert means[f"{policy['id']}.{policy['checkpoint'].removesuffix('.json')}"] == means.max()
@@ -162,9 +164,7 @@ def test_resuming_a_complete_run_is_quick_and_changes_nothing(copied: Path, tiny
 
 
 @pytest.mark.usefixtures("no_report")
-@pytest.mark.parametrize(
-    "lost", ["summary.json", "verdicts.json", "report.html", "learning.parquet", "networks.parquet"]
-)
+@pytest.mark.parametrize("lost", ["summary.json", "verdicts.json", "report.html", "learning.parquet", "config.yaml"])
 def test_what_can_be_computed_again_is(finished: Path, copied: Path, tiny: Path, lcca: RunCommand, lost: str) -> None:
     (copied / lost).unlink()
     (copied / "report.html").unlink(missing_ok=True)
@@ -178,7 +178,7 @@ def unfinished(run: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_report")
-@pytest.mark.parametrize("part", ["part-test~default~00001", "part-validation-loss+rtt.default.s1"])
+@pytest.mark.parametrize("part", ["part-test,default,000001", "part-validation,loss+rtt.default.s1"])
 @pytest.mark.parametrize("damage", ["halved", "emptied", "one bit"])
 def test_a_damaged_part_of_the_trials_is_one_error_with_its_mend(
     finished: Path, copied: Path, tiny: Path, lcca: RunCommand, part: str, damage: str
@@ -293,7 +293,9 @@ def test_testing_stops_when_every_comparison_is_settled(tiny: Path, lcca: RunCom
     answer = lcca("sweep", tiny, "--out", run, "--set", "settle.margin_percent=900", "--json")
     (artifact, *_) = answer.json()["comparisons"]
     assert (artifact["verdict"], artifact["n"]) == ("equivalent", 20)
-    assert [file.name for file in sorted((run / "trials").glob("part-test*"))] == ["part-test~default~00000.parquet"]
+    assert [file.name for file in sorted((run / "trials").glob("part-test*.parquet"))] == [
+        "part-test,default,000000.parquet"
+    ]
 
 
 def test_progress_on_a_plain_output_is_sparse(finished: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
+from lcca.evaluation.trials.store import TrialStore
 from lcca.remy_plus.topology import KINDS
 
 from ...conftest import RunCommand
@@ -61,5 +61,5 @@ def test_sweep_on_another_topology(lcca: RunCommand, tiny: Path, tmp_path: Path,
     out = tmp_path / "out"
     answer = lcca("sweep", tiny, "--out", out, "--topology", "line", "--set", "training_seeds=[1]", "--json")
     assert answer.status == 0, answer.err
-    assert set(pd.read_parquet(out / "networks.parquet")["topology"]) == {"line"}
+    assert set(TrialStore(out / "trials").all("test")["topology"]) == {"line"}
     assert "topology: line" in (out / "config.yaml").read_text()

@@ -3,16 +3,18 @@
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
+from lcca.evaluation.trials.layout import part_file, part_name, part_names
 from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials.tables import RunTables
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.sweep.per_network import repeated_networks
 
 from ...conftest import RunCommand
 
 WHERE = ("--set", "where={networks: 5, seeds: 3}", "--set", "trainer.rounds=1", "--set", "test.pairs=20")
+PART = part_name("per-network", "default")
 
 
 @pytest.fixture
@@ -23,31 +25,31 @@ def run(lcca: RunCommand, tiny: Path, no_report: None) -> Path:
 
 
 def test_champions_meet_every_network_with_every_seed(run: Path) -> None:
-    rows = TrialStore(run / "trials").read("where~default")
+    rows = TrialStore(run / "trials").read(PART)
     summary = json.loads((run / "summary.json").read_text())
     assert set(rows["policy"]) == {p["id"] for p in summary["policies"] if p["champion"]}
     assert (rows.groupby(["policy", "network", "seed"]).size() == 1).all()
     assert rows["network"].nunique() == 5 and rows["seed"].nunique() == 3
-    assert set(rows["phase"]) == {"where"} and set(rows["status"]) == {"ok"}
+    assert set(rows["phase"]) == {"per-network"} and set(rows["status"]) == {"ok"}
 
 
 def test_its_networks_and_seeds_are_no_other_phases(run: Path) -> None:
     store = TrialStore(run / "trials")
-    seeds = set(store.read("where~default")["seed"])
+    seeds = set(store.read(PART)["seed"])
     for phase in ("test", "validation"):
         assert seeds.isdisjoint(store.all(phase)["seed"])
     config = read_campaign(run / "config.yaml")
     assert config.where is not None
     networks = repeated_networks(config)
-    listed = pd.read_parquet(run / "where-networks.parquet")
+    listed = RunTables.load(run).where_networks
     assert listed["network"].tolist() == [n.id for n in networks]
     assert listed["rtt"].tolist() == [n.rtt for n in networks]
 
 
 def test_they_are_run_once_and_counted(run: Path, tiny: Path, lcca: RunCommand) -> None:
     costs = {cost["name"]: cost["trials"] for cost in json.loads((run / "costs.json").read_text())["phases"]}
-    assert costs["where"] == 2 * 5 * 3
-    part = run / "trials" / "part-where~default.parquet"
+    assert costs["per-network"] == 2 * 5 * 3
+    part = part_file(run / "trials", PART)
     before, when = part.read_bytes(), part.stat().st_mtime_ns
     (run / "summary.json").unlink()
     assert lcca("sweep", tiny, "--out", run, *WHERE, "--resume").status == 0
@@ -60,4 +62,4 @@ def test_they_are_run_once_and_counted(run: Path, tiny: Path, lcca: RunCommand) 
 
 def test_a_campaign_without_it_has_none(finished: Path) -> None:
     assert not repeated_networks(read_campaign(finished / "config.yaml"))
-    assert not list(finished.glob("trials/part-where*")) and not (finished / "where-networks.parquet").exists()
+    assert not part_names(finished / "trials", "per-network")

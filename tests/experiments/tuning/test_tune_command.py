@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 from lcca.experiments.campaign.config import read_with_files
+from lcca.experiments.runs.folder import is_locked
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.tuning.run import TuningConfig, is_led, tune
+from lcca.experiments.tuning.run import TuningConfig, tune
 from lcca.inputs.validation import validate
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import FixedWindow
@@ -120,7 +121,7 @@ def test_goes_on_after_kill_9(lcca: Any, small: Path, finished: Path, tmp_path: 
     wait_for(lambda: len(list((run / "claims").glob("*"))) >= 3, process)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
-    assert not is_led(run) and (run / "study.sqlite3").exists()
+    assert not is_locked(run) and (run / "study.sqlite3").exists()
     assert process.returncode == -signal.SIGKILL or (run / "summary.json").exists()
     again = lcca("tune", small, "--out", run, "--resume", "--json")
     assert again.json() == json.loads((finished / "summary.json").read_text())
@@ -145,7 +146,7 @@ def test_a_run_that_is_there(lcca: Any, small: Path, finished: Path) -> None:
     assert other.status == 2 and "another configuration" in other.err
     alone = lcca("tune", small, "--out", finished, "--join")
     assert alone.status == 2 and "no process leads" in alone.err
-    assert "not a campaign's run" in lcca("report", finished).err
+    assert "a run of lcca tune, not of lcca sweep" in lcca("report", finished).err
 
 
 def test_nothing_better_than_the_start(lcca: Any, small: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from rich.table import Table
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import print_json
 from lcca.cli.tables import interval, wide_console
+from lcca.evaluation.trials.layout import SUMMARY
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.ecn.run import ACC, AccCampaign, run_acc
 from lcca.experiments.runs.folder import default_folder
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     for name, test in done.summary["tests"].items():
         _print(name, test)
-    print(f"\nsummary: {done.folder / 'summary.json'}")
+    print(f"\nsummary: {done.folder / SUMMARY}")
     return 0
 
 

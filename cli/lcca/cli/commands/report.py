@@ -8,6 +8,7 @@ from pathlib import Path
 from lcca.cli.options.common import add_json, print_json
 from lcca.cli.tables import print_policies, print_verdicts
 from lcca.evaluation.report.report import render
+from lcca.evaluation.trials import layout
 from lcca.experiments.runs.folder import read_summary
 
 EXAMPLES = """\
@@ -27,9 +28,9 @@ def run(options: argparse.Namespace) -> int:
     summary = read_summary(folder)
     render(folder)
     if options.json:
-        print_json({"report": str(folder / "report.html"), "figures": str(folder / "figures")})
+        print_json({"report": str(folder / layout.REPORT), "figures": str(folder / layout.FIGURES)})
         return 0
     print_policies(summary)
     print_verdicts(summary)
-    print(f"\nreport: {folder / 'report.html'}")
+    print(f"\nreport: {folder / layout.REPORT}")
     return 0

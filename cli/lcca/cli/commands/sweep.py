@@ -11,6 +11,7 @@ from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import add_topology
 from lcca.cli.tables import print_forecasts, print_points, print_policies, print_verdicts, print_worth
 from lcca.evaluation.trials.executors import EXECUTORS
+from lcca.evaluation.trials.layout import REPORT
 from lcca.experiments.campaign.grid import Grid, read_grid
 from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.sweep.cache import TrainingCache
@@ -94,7 +95,7 @@ def _single(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
     print_policies(result.summary)
     print_verdicts(result.summary)
     print_worth(result.summary)
-    print(f"\nreport: {result.folder / 'report.html'}")
+    print(f"\nreport: {result.folder / REPORT}")
     return 0
 
 
@@ -113,5 +114,5 @@ def _grid(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
         print_json(result.summary)
         return 0
     print_points(result.summary)
-    print(f"\nreport: {result.folder / 'report.html'}")
+    print(f"\nreport: {result.folder / REPORT}")
     return 0

@@ -7,11 +7,10 @@ from typing import Any
 
 from lcca.cli.options.campaign import add_campaign, campaign_of
 from lcca.cli.options.common import print_json
+from lcca.evaluation.trials.layout import checkpoint_files
 from lcca.experiments.campaign.config import require
-from lcca.experiments.campaign.plan import learners, policy_folder
-from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder
-from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.campaign.plan import learners
+from lcca.experiments.runs.context import opened
 from lcca.experiments.sweep.training import engine_of, train
 
 EXAMPLES = """\
@@ -34,22 +33,17 @@ def run(options: argparse.Namespace) -> int:
     known = {learner.signals.name for learner in plan}
     for name in options.only or ():
         require(name in known, f"--only {name}: not in this campaign; it has {', '.join(sorted(known))}")
-    folder = RunFolder.open(path, config, options.resume)
-    reporter = Reporter(path / "log.txt")
     rows: list[dict[str, Any]] = []
-    try:
-        costs, engine = Costs(folder), engine_of(config, options.jobs)
+    with opened(config, path, resume=options.resume) as run:
+        folder, costs, reporter, engine = run.folder, run.costs, run.reporter, engine_of(config, options.jobs)
         for learner in plan:
             if (start := learner.warm_start(config)) is not None:
                 train(folder, start, engine, costs, reporter)
             if options.only and learner.signals.name not in options.only:
                 continue
             last = train(folder, learner, engine, costs, reporter)[-1]
-            files = [str(f) for f in sorted(policy_folder(path, learner).glob("round-*.json"))]
+            files = [str(file) for file in checkpoint_files(path, learner.id)]
             rows.append({"id": learner.id, "policies": files, "rules": last.rules, "trials": last.trials})
-    finally:
-        reporter.close()
-        folder.close()
     if options.json:
         print_json({"rows": rows})
     else:

@@ -11,6 +11,7 @@ from rich.table import Table
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import print_json
 from lcca.cli.tables import interval, print_comparison, wide_console
+from lcca.evaluation.trials.layout import POLICY
 from lcca.experiments.campaign.config import read_with_files, require
 from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.tuning.run import DEFAULT, TUNED, TuningConfig, join, tune
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(done.summary)
         return 0
     _print(done.summary)
-    print(f"\npolicy: {done.folder / 'policy.json'}")
+    print(f"\npolicy: {done.folder / POLICY}")
     return 0
 
 

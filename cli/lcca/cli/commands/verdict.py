@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.common import add_json, print_json
 from lcca.cli.tables import print_verdicts
-from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.stored import read_json
 from lcca.experiments.campaign.config import read_campaign, require
 from lcca.experiments.campaign.plan import learners
-from lcca.experiments.runs.blocks import part_name
 from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder
+from lcca.experiments.runs.folder import RunFolder, read_kind
+from lcca.experiments.runs.kinds import SWEEP
 from lcca.experiments.sweep.groups import groups
 from lcca.experiments.sweep.selection import choose
 from lcca.experiments.sweep.summary import all_comparisons, verdicts
@@ -35,30 +35,32 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 1 if the stored verdicts.json says something else."""
     content = verdicts_of(options.run_folder)
-    stored = options.run_folder / "verdicts.json"
-    same = not stored.is_file() or json.loads(stored.read_text(encoding="utf-8")) == content
+    stored = options.run_folder / layout.VERDICTS
+    same = not stored.is_file() or read_json(stored, "delete it and resume") == content
     if options.json:
         print_json(content)
     else:
         print_verdicts(content)
-        print("as stored in verdicts.json" if same else f"{stored} says something else: was it or a trial changed?")
+        print(
+            f"as stored in {layout.VERDICTS}" if same else f"{stored} says something else: was it or a trial changed?"
+        )
     return 0 if same else 1
 
 
 def verdicts_of(path: Path) -> dict[str, Any]:
     """Return what verdicts.json must hold, from the run's configuration, checkpoints and trials."""
-    require((path / "config.yaml").is_file(), f"{path}: not a run's folder (no config.yaml)")
-    config = read_campaign(path / "config.yaml")
-    folder, store = RunFolder(path, config), TrialStore(path / "trials")
+    read_kind(path, SWEEP)
+    config = read_campaign(path / layout.CONFIG)
+    folder = RunFolder(path, config)
     plan = learners(config)
     for learner in plan:
         require(
-            store.has(f"validation-{learner.id}"),
+            folder.trials.has(layout.part_name(layout.VALIDATION, learner.id)),
             f"{path}: {learner.id} has not been validated yet; finish the run with lcca sweep --resume",
         )
     chosen = [choose(folder, learner, engine_of(config, 1), Costs(folder)) for learner in plan]
     found = groups(config, chosen)
-    trials = {g.utility.name: store.all(part_name("test", g.utility.name, "")) for g in found}
+    trials = {g.utility.name: folder.trials.all(layout.TEST, g.utility.name) for g in found}
     for name, rows in trials.items():
         require(len(rows) > 0, f"{path}: no test trials for utility {name}; finish the run with lcca sweep --resume")
     return verdicts(all_comparisons(found, trials))

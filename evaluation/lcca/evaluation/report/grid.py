@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.report.report import environment
+from lcca.evaluation.trials import layout
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
 
@@ -20,7 +21,7 @@ def render_grid(folder: Path | str) -> Path:
         InputError: if the folder holds no `grid.json`.
     """
     folder = Path(folder)
-    file = folder / "grid.json"
+    file = folder / layout.GRID
     try:
         grid = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -32,7 +33,7 @@ def render_grid(folder: Path | str) -> Path:
             grid=grid["grid"], points=grid["points"], rows=_rows(grid["points"]), utilities=_utilities(grid["points"])
         )
     )
-    path = folder / "report.html"
+    path = folder / layout.REPORT
     write_atomically(path, page.encode())
     return path
 

@@ -14,6 +14,7 @@ from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
 from lcca.evaluation.report.sections.which_header import WhichHeader, which_header
 from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent, score_explained
+from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import RunTables, group_of
 from lcca.inputs.files import write_atomically
 
@@ -27,12 +28,12 @@ def render(run_folder: Path | str) -> Path:
         InputError: if the folder holds no finished run.
     """
     tables = RunTables.load(run_folder)
-    figures = tables.folder / "figures"
+    figures = tables.folder / layout.FIGURES
     figures.mkdir(exist_ok=True)
     sections = make_sections(tables, figures)
     which = which_header(tables, figures)
     page = environment().get_template("report.html.j2").render(_context(tables, sections, which))
-    path = tables.folder / "report.html"
+    path = tables.folder / layout.REPORT
     write_atomically(path, page.encode())
     return path
 

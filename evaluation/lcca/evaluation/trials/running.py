@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,9 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
+
+NETWORK_COLUMNS = ["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss", "switched", "topology"]
+"""Columns of the trials table that tell what network a trial was run on."""
 
 
 def run_trials(
@@ -27,7 +29,7 @@ def run_trials(
     """Run every policy on every network with every seed and return the trials table.
 
     Policies meet the same traffic on the same (network, seed): common random numbers. Rows are ordered by policy,
-    network, seed. Columns and units: `docs/reference/formats.md`.
+    network, seed, and hold the network's parameters. Columns and units: `docs/reference/formats.md`.
     """
     listed = NetworkList(networks)
     shape = (len(policies), len(listed), len(seeds))
@@ -59,13 +61,14 @@ def run_trials(
     )
     measured = trial_rows(record, utility)
     measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
-    return pd.concat([identity, measured], axis=1)
+    drawn: pd.DataFrame = _parameters(networks).iloc[network].reset_index(drop=True)
+    return pd.concat([identity, measured, drawn], axis=1)
 
 
-def network_rows(networks: Sequence[Network]) -> pd.DataFrame:
-    """Return the networks table (packets, µs; the topology as its name)."""
-    rows = pd.DataFrame([asdict(n) | {"topology": str(n.topology)} for n in networks]).drop(columns="open_flows")
-    return rows.rename(columns={"id": "network"}).astype({"network": np.int64})
+def _parameters(networks: Sequence[Network]) -> pd.DataFrame:
+    """Return what networks are (packets, µs; the topology as its name), a row each."""
+    rows = [{name: getattr(n, name) for name in NETWORK_COLUMNS} | {"topology": str(n.topology)} for n in networks]
+    return pd.DataFrame(rows, columns=NETWORK_COLUMNS)
 
 
 def aligned_scores(trials: pd.DataFrame, policy: str, metric: str = "score_bits") -> pd.Series:

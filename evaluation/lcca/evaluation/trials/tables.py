@@ -1,6 +1,5 @@
-"""The tables of a run folder, read for figures and the report."""
+"""The tables of a sweep's run folder, read for figures and the report."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,16 +8,21 @@ from typing import Any
 
 import pandas as pd
 
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.running import NETWORK_COLUMNS
+from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials.stored import read_json, read_state, read_table
 from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel
 from lcca.evaluation.trials.utility import Utility
+from lcca.inputs.checked import read_with_digest
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import parse
 
 Json = dict[str, Any]
 
 TRIAL_KEY = ["policy", "network", "seed"]
-WHERE_PREFIX = "part-where"
-NS3_PREFIX = "part-ns3"
+
+ADVICE = "delete it and resume the run to have it again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,19 +31,18 @@ class RunTables:
 
     Attributes:
         folder: the run folder.
-        summary: `summary.json`.
-        comparisons: rows of `verdicts.json` (with the history of looks), or of the summary.
-        trials: every test trial that did not fail, sorted by policy, network and seed. If any part's name
-            starts with `part-test`, only those parts are read.
+        summary: of the run.
+        comparisons: with the history of their looks; without, where no verdicts are stored.
+        trials: every test trial that did not fail, sorted by policy, network and seed.
         failed: how many test trials failed.
         networks: one row per test network.
         learning: training scores by step, empty if none were recorded.
-        costs: `costs.json`, or None.
-        manifest: `manifest.json`, or empty.
-        config: text of `config.yaml`, or empty.
-        where: repeated trials on single networks (parts `part-where*`) that did not fail; may be empty.
+        costs: of the phases, or None.
+        manifest: of the run, or empty.
+        config: text of the configuration, or empty.
+        where: repeated trials on single networks that did not fail; may be empty.
         where_networks: one row per network of these trials; their numbers are not the test's.
-        ns3: trials of the check in ns-3 (parts `part-ns3*`), of both simulators; may be empty.
+        ns3: trials of the ns-3 validation, of both simulators; may be empty.
     """
 
     folder: Path
@@ -61,30 +64,31 @@ class RunTables:
         """Read a run folder.
 
         Raises:
-            InputError: if `summary.json` is absent or a file cannot be read.
+            InputError: it has no summary, a file that belongs to it is missing, or one is damaged.
         """
         folder = Path(folder)
-        summary = _json(folder / "summary.json")
-        if summary is None:
-            raise InputError(f"{folder}: no summary.json: not a run folder, or its run has not finished")
-        verdicts = _json(folder / "verdicts.json") or summary
-        trials = _trials(folder)
-        good, where = _good(trials), _repeated(folder)
-        config = folder / "config.yaml"
+        if not (folder / layout.SUMMARY).exists():
+            raise InputError(f"{folder}: no {layout.SUMMARY}: not a run folder, or its run has not finished")
+        manifest = read_manifest(folder) or {}
+        check_files(folder, manifest)
+        summary = read_json(folder / layout.SUMMARY, ADVICE)
+        trials, networks = _phase(folder, layout.TEST)
+        repeated, repeated_networks = _phase(folder, layout.PER_NETWORK)
+        good, config = _good(trials), folder / layout.CONFIG
         return cls(
             folder=folder,
             summary=summary,
-            comparisons=list(verdicts.get("comparisons", [])),
+            comparisons=list((_json(folder / layout.VERDICTS) or summary).get("comparisons", [])),
             trials=trials[good].reset_index(drop=True),
             failed=int((~good).sum()),
-            networks=_parquet(folder / "networks.parquet"),
-            learning=_parquet(folder / "learning.parquet"),
-            costs=_json(folder / "costs.json"),
-            manifest=_json(folder / "manifest.json") or {},
-            config=config.read_text(encoding="utf-8") if config.exists() else "",
-            where=where[_good(where)].reset_index(drop=True),
-            where_networks=_parquet(folder / "where-networks.parquet"),
-            ns3=_parts(folder, NS3_PREFIX),
+            networks=networks,
+            learning=_table(folder / layout.LEARNING),
+            costs=read_costs(folder),
+            manifest=manifest,
+            config=read_with_digest(config, ADVICE).decode() if config.exists() else "",
+            where=repeated[_good(repeated)].reset_index(drop=True),
+            where_networks=repeated_networks,
+            ns3=TrialStore(folder / layout.TRIALS).all(layout.NS3_VALIDATION),
         )
 
     @cached_property
@@ -171,51 +175,65 @@ def group_of(policy: Json) -> str:
     return str(policy.get("signal_set") or policy["id"])
 
 
+def read_manifest(folder: Path) -> Json | None:
+    """Return the manifest of the run in a folder, or None where there is no run.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    file = folder / layout.MANIFEST
+    return read_state(file, "choose another --out") if file.exists() else None
+
+
+def read_costs(folder: Path) -> Json | None:
+    """Return what the phases of the run in a folder have cost so far; None if nothing is noted.
+
+    Raises:
+        InputError: the note is damaged.
+    """
+    file = folder / layout.COSTS
+    advice = "remove it: only the note of what the run has cost so far is lost"
+    return read_state(file, advice) if file.exists() else None
+
+
+def check_files(folder: Path, manifest: Json) -> None:
+    """Check that everything is there that was there when the run was complete.
+
+    Raises:
+        InputError: a file is missing.
+    """
+    for name in missing_files(folder, manifest):
+        raise InputError(f"{folder / name}: missing; resume the run to have it again")
+
+
+def missing_files(folder: Path, manifest: Json) -> list[str]:
+    """Return the files of a complete run that are not there any more."""
+    return [name for name in manifest.get("files", ()) if not (folder / name).exists()]
+
+
+def network_table(trials: pd.DataFrame, *key: str) -> pd.DataFrame:
+    """Return the networks that trials were run on, a row each, as told apart by the key."""
+    columns = [*key, "network", *NETWORK_COLUMNS]
+    return trials[columns].drop_duplicates(ignore_index=True) if len(trials) else pd.DataFrame()
+
+
 def _json(path: Path) -> Json | None:
-    if not path.exists():
-        return None
-    try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(loaded, dict):
-        raise InputError(f"{path}: must hold an object")
-    return loaded
+    return read_json(path, ADVICE) if path.exists() else None
 
 
-def _parquet(path: Path) -> pd.DataFrame:
-    if not path.exists():
-        return pd.DataFrame()
-    try:
-        return pd.read_parquet(path)
-    except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
-        raise InputError(f"{path}: cannot be read: {error}") from error
+def _table(path: Path) -> pd.DataFrame:
+    return read_table(path, ADVICE) if path.exists() else pd.DataFrame()
 
 
-def _trials(folder: Path) -> pd.DataFrame:
-    paths = sorted((folder / "trials").glob("part-*.parquet"))
-    paths = [path for path in paths if not path.name.startswith((WHERE_PREFIX, NS3_PREFIX))]
-    tests = [path for path in paths if path.name.startswith("part-test")]
-    parts = [_parquet(path) for path in tests or paths]
-    if not parts:
-        return pd.DataFrame(columns=[*TRIAL_KEY, "status", "score_bits"])
-    return _whole(parts)
-
-
-def _repeated(folder: Path) -> pd.DataFrame:
-    parts = [_parquet(path) for path in sorted((folder / "trials").glob(f"{WHERE_PREFIX}*.parquet"))]
-    return _whole(parts) if parts else pd.DataFrame()
-
-
-def _parts(folder: Path, prefix: str) -> pd.DataFrame:
-    parts = [_parquet(path) for path in sorted((folder / "trials").glob(f"{prefix}*.parquet"))]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-
-
-def _whole(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    whole = pd.concat(parts, ignore_index=True).drop_duplicates(TRIAL_KEY)
-    return whole.sort_values(TRIAL_KEY, kind="stable", ignore_index=True)
+def _phase(folder: Path, phase: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the trials of a phase, without the networks' parameters, and its networks table."""
+    found = TrialStore(folder / layout.TRIALS).all(phase)
+    if found.empty:
+        return pd.DataFrame(columns=[*TRIAL_KEY, "status", "score_bits"]), pd.DataFrame()
+    whole = found.drop_duplicates(TRIAL_KEY).sort_values(TRIAL_KEY, kind="stable", ignore_index=True)
+    networks = network_table(whole).sort_values("network", ignore_index=True)
+    return whole.drop(columns=NETWORK_COLUMNS), networks
 
 
 def _good(trials: pd.DataFrame) -> "pd.Series[bool]":
-    return trials["status"] == "ok" if "status" in trials else pd.Series(True, index=trials.index, dtype=bool)
+    return trials["status"] == "ok"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, Union
 
 from pydantic import (
     BeforeValidator,
@@ -26,6 +24,8 @@ from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
+from lcca.experiments.runs.identity import config_hash
+from lcca.experiments.runs.kinds import SWEEP, Kind
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_file
 from lcca.inputs.errors import InputError
@@ -226,6 +226,8 @@ class CampaignConfig(Model):
         model: options of the network model.
     """
 
+    run_kind: ClassVar[Kind] = SWEEP
+
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
     seed: Annotated[int, Field(ge=0)] = 1
     networks: NetworkSpace
@@ -330,11 +332,10 @@ class CampaignConfig(Model):
         ceiling = min(self.settle.ceiling or self.test.pairs, self.test.pairs)
         return self.settle.model_copy(update={"ceiling": ceiling})
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Twelve hex digits that name everything in this configuration, the signal sets' content included."""
-        content = self.model_dump(mode="json") | {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+        return config_hash(self, sets=[each.model_dump(mode="json") for each in self.signal_sets])
 
 
 def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.trials.utility import Utility
@@ -97,8 +96,3 @@ def warm_starts(config: CampaignConfig) -> list[Learner]:
     """Return the trainings that others go on from, which come first."""
     found = [learner.warm_start(config) for learner in learners(config)]
     return list(dict.fromkeys(start for start in found if start is not None))
-
-
-def policy_folder(run: Path, learner: Learner) -> Path:
-    """Return the folder of a training's checkpoints."""
-    return run / "policies" / learner.id

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator
 
 from lcca.evaluation.settling.base import Settling
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.experiments.runs.folder import COMPLETE, LockedFolder, read_json
+from lcca.evaluation.trials.layout import SUMMARY
+from lcca.experiments.runs.context import Run, opened
+from lcca.experiments.runs.folder import COMPLETE, RunFolder
+from lcca.experiments.runs.identity import config_hash
+from lcca.experiments.runs.kinds import ACC as KIND
+from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
@@ -91,6 +95,8 @@ class AccCampaign(Model):
         settle: when a comparison is settled; `test.margin` is its margin.
     """
 
+    run_kind: ClassVar[Kind] = KIND
+
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
     seed: Annotated[int, Field(ge=0)] = 1
     incast: Incast = Incast()
@@ -99,11 +105,10 @@ class AccCampaign(Model):
     test: AccTest = AccTest()
     settle: AnyRule = SettlingRule()
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Twelve hex digits that name everything in this configuration."""
-        content = json.dumps(self.model_dump(mode="json"), sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()[:12]
+        return config_hash(self)
 
     @field_validator("settle")
     @classmethod
@@ -113,16 +118,9 @@ class AccCampaign(Model):
         return rule
 
 
-class AccFolder(LockedFolder[AccCampaign]):
-    """The folder of one run."""
-
-    first_state = "training"
-    again = "add --resume to see its result"
-
-
 @dataclass(frozen=True)
 class AccRun:
-    """What a run gave: the content of summary.json, and the folder."""
+    """What a run gave: its summary, and its folder."""
 
     summary: dict[str, Any]
     folder: Path
@@ -143,17 +141,10 @@ def run_acc(config: AccCampaign, path: Path, *, jobs: int, resume: bool, quiet: 
     """
     require_torch()
     installed()
-    folder = AccFolder.open(path, config, resume)
-    try:
-        if folder.complete:
-            return AccRun(read_json(path / "summary.json", "delete it and resume"), path)
-        reporter = Reporter(path / "log.txt", quiet)
-        try:
-            return _run(folder, jobs, reporter)
-        finally:
-            reporter.close()
-    finally:
-        folder.close()
+    with opened(config, path, resume=resume, quiet=quiet) as run:
+        if run.folder.complete:
+            return AccRun(run.folder.read_json(SUMMARY), path)
+        return _run(run, jobs)
 
 
 def new_env(config: AccCampaign) -> Ns3EcnEnv:
@@ -174,12 +165,14 @@ def new_learner(config: AccCampaign) -> DoubleDqn:
     return DoubleDqn(made.dqn, WIDTH * made.history, actions, derive(config.seed, "learner"))
 
 
-def _run(folder: AccFolder, jobs: int, reporter: Reporter) -> AccRun:
-    config = folder.config
+def _run(run: Run[AccCampaign, None], jobs: int) -> AccRun:
+    config, reporter = run.config, run.reporter
+    run.folder.set_state("training")
     learner = new_learner(config)
-    curve = _train(folder, learner, reporter)
-    folder.set_state("testing")
-    with Trials(config, jobs) as trials:
+    with run.costs.phase("training"):
+        curve = _train(run.folder, learner, reporter)
+    run.folder.set_state("testing")
+    with Trials(config, jobs) as trials, run.costs.phase("test"):
         controllers, found = _controllers(config, learner, trials, reporter)
         traces = config.trainer.traces
         tests = {TRAINING: _test(config, TRAINING, controllers, lambda i: traces[i % len(traces)], trials, reporter)}
@@ -200,12 +193,12 @@ def _run(folder: AccFolder, jobs: int, reporter: Reporter) -> AccRun:
         "best_static": None if found is None else asdict(found),
         "tests": tests,
     }
-    folder.write_json("summary.json", summary)
-    folder.set_state(COMPLETE)
-    return AccRun(summary, folder.path)
+    run.folder.write_json(SUMMARY, summary)
+    run.folder.set_state(COMPLETE)
+    return AccRun(summary, run.path)
 
 
-def _train(folder: AccFolder, learner: DoubleDqn, reporter: Reporter) -> list[float]:
+def _train(folder: RunFolder[AccCampaign], learner: DoubleDqn, reporter: Reporter) -> list[float]:
     """Return the learning curve: mean utility over tenths of the training."""
     from lcca.trainers.ecn.training import Progress, train
 

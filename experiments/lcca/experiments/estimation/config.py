@@ -1,13 +1,42 @@
-"""The `estimate:` block of an estimation's configuration: what to estimate, how well and by which method."""
+"""An estimation's configuration: what to estimate, how well and by which method."""
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cached_property
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.estimation.estimate import EstimateConfig
 from lcca.evaluation.estimation.importance import ImportanceConfig, ImportanceOptions
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
+from lcca.evaluation.trials.utilities import utility
+from lcca.experiments.runs.identity import config_hash
+from lcca.experiments.runs.kinds import ESTIMATE, Kind
+from lcca.inputs.errors import did_you_mean
+from lcca.inputs.model import Model
+from lcca.inputs.named_files import FileOrName
+from lcca.remy_plus.network import Network, open_network
+from lcca.remy_plus.workload import OpenFlows
+
+FLOW_METRICS = ("fct_us", "slowdown")
+TRIAL_METRICS = (
+    "score_bits",
+    "throughput_share",
+    "throughput_over_link",
+    "delay_us",
+    "delay_over_rtt",
+    "fairness",
+    "loss_fraction",
+    "utilisation",
+    "queue_mean_packets",
+    "rtt_p50_us",
+    "rtt_p90_us",
+    "rtt_p95_us",
+    "rtt_p99_us",
+    "rtt_p999_us",
+)
 
 EstimateMethod = Literal["model-free", "model-based"]
 
@@ -73,3 +102,75 @@ class EstimateBlock(EstimateConfig):
         options = (self.importance or ImportanceBlock()).model_dump(exclude={"size_model"})
         asked = {"quantile": self.quantile, "budget": self.ceiling, "confidence": self.confidence}
         return ImportanceConfig.model_validate(options | asked)
+
+
+class Traffic(Model):
+    """Open-loop flows: a load (share of the link), sizes by name or file, and the bytes in a packet."""
+
+    load: Annotated[float, Field(gt=0, lt=1)]
+    sizes: FileOrName
+    packet_bytes: Annotated[float, Field(gt=0)] = PACKET_BYTES
+
+
+class OpenLink(Model):
+    """One link (packets/µs, µs) with open-loop traffic."""
+
+    link_rate: Annotated[float, Field(gt=0)]
+    rtt: Annotated[float, Field(ge=0)]
+    traffic: Traffic
+
+    def build(self) -> Network:
+        """Return the network."""
+        sizes = flow_sizes(self.traffic.sizes, self.traffic.packet_bytes)
+        return open_network(0, self.link_rate, self.rtt, OpenFlows(self.traffic.load, sizes))
+
+
+class EstimationConfig(Model):
+    """What to estimate: a metric of a policy on one network with open flows, or over a space of networks.
+
+    A trial is the network with a seed of its own, or a fresh network of the space. Metrics of flows (fct_us, slowdown)
+    need `network`; the others are columns of the trials table.
+    """
+
+    run_kind: ClassVar[Kind] = ESTIMATE
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
+    seed: Annotated[int, Field(ge=0)] = 1
+    policy: FileOrName
+    network: OpenLink | None = None
+    networks: NetworkSpace | None = None
+    duration: Annotated[float, Field(gt=0)] = 10_000.0
+    utility: str = "default"
+    estimate: EstimateBlock
+
+    @field_validator("estimate")
+    @classmethod
+    def _has_flows(cls, found: EstimateBlock, info: ValidationInfo) -> EstimateBlock:
+        if found.method == "model-based" and info.data.get("networks") is not None:
+            raise ValueError("method: model-based needs network.traffic (one link with open flows), not networks")
+        return found
+
+    @model_validator(mode="after")
+    def _fits(self) -> EstimationConfig:
+        if (self.network is None) == (self.networks is None):
+            raise ValueError("give either network (one link with open flows) or networks (a space)")
+        known = FLOW_METRICS if self.network is not None else TRIAL_METRICS
+        if self.estimate.metric not in known:
+            raise ValueError(
+                f"estimate.metric: '{self.estimate.metric}' is not measured here"
+                f"{did_you_mean(self.estimate.metric, known)}"
+            )
+        if self.networks is not None and self.estimate.quantile is not None:
+            raise ValueError("estimate.quantile: only flows have quantiles here; name a column such as rtt_p99_us")
+        utility(self.utility)
+        return self
+
+    @cached_property
+    def hash(self) -> str:
+        """Twelve hex digits that name this configuration and the content of the files that it names."""
+        return config_hash(self)
+
+    @property
+    def trial_us(self) -> float:
+        """Simulated time of a trial, µs."""
+        return self.duration if self.networks is None else self.networks.duration

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,17 +14,16 @@ from numpy.typing import NDArray
 from lcca.evaluation.estimation.durations import DurationRow, duration_rows, shortest_unbiased
 from lcca.evaluation.report.figures.durations import draw_durations
 from lcca.evaluation.report.figures.style import save
+from lcca.evaluation.trials.layout import DURATION, DURATIONS, part_name
 from lcca.evaluation.trials.running import run_flows
-from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import require
-from lcca.experiments.estimation.run import EstimationConfig, claim, flow_values
-from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.estimation.config import EstimationConfig
+from lcca.experiments.estimation.model_free import Inputs, flow_values, read_inputs
+from lcca.experiments.runs.context import Run, opened
+from lcca.experiments.runs.folder import COMPLETE
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import write_atomically
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.policies.policy import Policy
 
 TRIALS_OF_LONGEST = 50
 """Trials of the longest duration, unless the simulated time is given."""
@@ -51,26 +49,33 @@ def parse_durations(text: str) -> tuple[float, ...]:
 
 def try_durations(
     config: EstimationConfig,
-    folder: Path,
+    path: Path,
     durations: Sequence[float],
     simulated_time: float | None,
+    *,
     jobs: int,
-    reporter: Reporter,
-) -> list[DurationRow]:
+    resume: bool,
+    quiet: bool = False,
+) -> dict[str, Any]:
     """Estimate the pooled quantile at each duration, at equal simulated time in total, with fresh seeds for each.
 
-    Blocks of trials are kept in the folder and are not run again.
+    Blocks of trials are kept in the estimation's folder and are not run again.
 
     Args:
         config: names the policy, the network and the quantile.
-        folder: the estimation's folder.
+        path: of the estimation's folder.
         durations: µs, the shortest first.
         simulated_time: µs in total at each duration; None for 50 trials of the longest.
         jobs: threads.
-        reporter: told how far it is.
+        resume: whether the folder may be there already.
+        quiet: whether to leave progress out.
+
+    Returns:
+        The content of durations.json.
 
     Raises:
-        InputError: the configuration has no quantile of flows, or the time is not enough for two trials.
+        InputError: the configuration has no quantile of flows, the time is not enough for two trials, or the folder is
+            not free.
     """
     require(
         config.network is not None and config.estimate.quantile is not None,
@@ -81,38 +86,49 @@ def try_durations(
         2 * durations[-1] <= total < math.inf,
         f"--simulated-time: must be enough for two trials of {durations[-1]:g} µs, got {total:g}",
     )
-    assert config.estimate.quantile is not None
-    policy = policyfile.load(config.policy).policy
+    inputs = read_inputs(config)
+    with opened(config, path, resume=resume, quiet=quiet) as begun:
+        content = _content(config, _rows(begun, inputs, durations, total, jobs))
+        begun.folder.write_json(DURATIONS, content)
+        if begun.folder.complete:
+            begun.folder.set_state(COMPLETE)  # these trials belong to it now
+    return content
+
+
+def _rows(
+    begun: Run[EstimationConfig, None], inputs: Inputs, durations: Sequence[float], total: float, jobs: int
+) -> list[DurationRow]:
+    asked = begun.config.estimate
+    assert asked.quantile is not None
     flows: dict[float, list[NDArray[np.float64]]] = {}
-    claim(folder, config)
-    with reporter.task(f"{config.estimate.metric} at {len(durations)} durations", len(durations)) as task:
+    with begun.reporter.task(f"{asked.metric} at {len(durations)} durations", len(durations)) as task:
         for i, duration in enumerate(durations):
-            flows[duration] = _trials(config, folder, policy, Engine(duration, jobs=jobs), round(total / duration))
+            flows[duration] = _trials(begun.on(Engine(duration, jobs=jobs)), inputs, round(total / duration))
             require(bool(flows[duration]), f"--simulated-time: too short, no flow began in {total:g} µs")
             task.update(i + 1, f"{duration:g} µs: {len(flows[duration])} trials")
-    return duration_rows(flows, config.estimate.quantile, config.estimate.confidence)
+    rows = duration_rows(flows, asked.quantile, asked.confidence)
+    save(draw_durations(rows, f"{asked.metric}, p{100 * asked.quantile:g}"), begun.folder.figures, "durations")
+    return rows
 
 
-def _trials(
-    config: EstimationConfig, folder: Path, policy: Policy, engine: Engine, trials: int
-) -> list[NDArray[np.float64]]:
-    assert config.network is not None
-    store, network = TrialStore(folder / "trials"), config.network.build()
+def _trials(run: Run[EstimationConfig, Engine], inputs: Inputs, trials: int) -> list[NDArray[np.float64]]:
+    assert inputs.network is not None
     found: list[NDArray[np.float64]] = []
+    duration = run.engine.duration
     for first in range(0, trials, BLOCK):
         size = min(BLOCK, trials - first)
-        part = f"duration-{engine.duration:.15g}-{first:06d}-{size}"
-        if not store.has(part):
-            words = ("durations", repr(engine.duration))
-            seeds = [derive(config.seed, *words, first + k) for k in range(size)]
-            store.add(part, run_flows(engine, {"policy": policy}, [network], seeds))
-        found += flow_values(store.read(part), config.estimate.metric)
+        part = part_name(DURATION, repr(duration), first, size)
+        if not run.trials.has(part):
+            seeds = [derive(run.config.seed, "durations", repr(duration), first + k) for k in range(size)]
+            with run.costs.phase(DURATION) as cost:
+                run.trials.add(part, run_flows(run.engine, {"policy": inputs.policy}, [inputs.network], seeds))
+                cost.trials += size
+        found += flow_values(run.trials.read(part), run.config.estimate.metric)
     return found
 
 
-def write_durations(folder: Path, config: EstimationConfig, rows: Sequence[DurationRow]) -> dict[str, Any]:
-    """Write durations.json and its figure; return the content."""
-    content = {
+def _content(config: EstimationConfig, rows: Sequence[DurationRow]) -> dict[str, Any]:
+    return {
         "format": 1,
         "name": config.name,
         "config_hash": config.hash,
@@ -122,12 +138,6 @@ def write_durations(folder: Path, config: EstimationConfig, rows: Sequence[Durat
         "shortest_unbiased_us": shortest_unbiased(rows),
         "rows": [_json(row) for row in rows],
     }
-    text = json.dumps(content, sort_keys=True, indent=1, allow_nan=False) + "\n"
-    write_atomically(folder / "durations.json", text.encode())
-    (folder / "figures").mkdir(exist_ok=True)
-    p = 100 * (config.estimate.quantile or 0)
-    save(draw_durations(rows, f"{config.estimate.metric}, p{p:g}"), folder / "figures", "durations")
-    return content
 
 
 def _json(row: DurationRow) -> dict[str, Any]:

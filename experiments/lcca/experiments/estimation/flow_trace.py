@@ -1,4 +1,4 @@
-"""A simulator of given flows that keeps what it simulated: a run that was stopped goes on where it was."""
+"""A simulator of flow traces that keeps what it simulated: a run that was stopped goes on where it was."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lcca.evaluation.estimation.importance.flows import Floats, Flows, Simulator
+from lcca.evaluation.trials.layout import IMPORTANCE, part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.inputs.errors import InputError
 
@@ -25,12 +26,16 @@ class KeptSimulator:
         simulate: the simulator behind it.
         store: where blocks are kept.
         tell: is told the number of trials after each block.
+
+    Attributes:
+        simulated: trials that were not there.
     """
 
     def __init__(self, simulate: Simulator, store: TrialStore, tell: Callable[[int], None]) -> None:
         self._simulate, self._store, self._tell = simulate, store, tell
         self._blocks = 0
         self._trials = 0
+        self.simulated = 0
 
     def __call__(self, flows: Flows) -> Floats:
         """Return (flows,) flow completion times.
@@ -47,10 +52,11 @@ class KeptSimulator:
         return np.concatenate(found)
 
     def _block(self, flows: Flows) -> Floats:
-        name = f"importance-{self._blocks:06d}"
+        name = part_name(IMPORTANCE, self._blocks)
         self._blocks += 1
         if not self._store.has(name):
             self._store.add(name, _rows(flows, self._simulate(flows)))
+            self.simulated += flows.trials
         kept = self._store.read(name)
         asked = _rows(flows, np.zeros(len(flows.arrival)))
         if list(kept) != list(asked) or not kept.drop(columns="fct_us").equals(asked.drop(columns="fct_us")):

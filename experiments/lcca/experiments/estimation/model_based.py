@@ -2,118 +2,83 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
+from lcca.evaluation.estimation.estimate import Estimate
 from lcca.evaluation.estimation.importance import Attempt, SizeFit, attempt_tail, fit_sizes
 from lcca.evaluation.estimation.importance.packets import FlowMetric, packet_bench
-from lcca.evaluation.estimation.tails import TailWarning
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.evaluation.settling.sequence import HORIZON
-from lcca.evaluation.trials.store import TrialStore
-from lcca.experiments.estimation.config import ImportanceBlock
+from lcca.evaluation.trials.layout import IMPORTANCE
+from lcca.experiments.estimation.config import EstimationConfig, ImportanceBlock
 from lcca.experiments.estimation.flow_trace import KeptSimulator
-from lcca.experiments.estimation.run import EstimationConfig, claim, estimate_policy
-from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.estimation.model_free import Found, Inputs, estimate_plainly
+from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.files import policyfile
 
 
-@dataclass(frozen=True, eq=False)
-class ModelBased:
-    """What a model-based estimation found.
-
-    Attributes:
-        estimate: of importance sampling, or of the plain trials that it fell back to; simulations of both are counted.
-        attempt: at importance sampling.
-        fallback: the model-free estimation; None if importance sampling was delivered.
-        fits: models of the flow sizes, the best fit first.
-    """
-
-    estimate: Estimate
-    attempt: Attempt
-    fallback: Estimating | None
-    fits: tuple[SizeFit, ...]
-
-    @property
-    def looks(self) -> list[EstimateLook]:
-        """Looks of the method that was delivered."""
-        return self.fallback.looks if self.fallback else list(self.attempt.looks)
-
-    @property
-    def accurate(self) -> bool:
-        """Whether the accuracy was reached."""
-        return self.fallback.accurate if self.fallback else self.attempt.looks[-1].accurate
-
-    @property
-    def warning(self) -> TailWarning | None:
-        """Of too few tail flows; the tests of importance sampling stand in for it."""
-        return self.fallback.warning if self.fallback else None
-
-    @property
-    def refusals(self) -> list[str]:
-        """The tests that refused, with what they measured."""
-        return [str(check) for check in self.attempt.refused]
-
-    def details(self) -> dict[str, Any]:
-        """Return what estimate.json holds beside the estimate, as JSON values."""
-        tried = self.attempt
-        return {
-            "importance": {
-                "delivered": self.fallback is None,
-                "checks": [check.to_json() for check in tried.checks],
-                "refused": [check.to_json() for check in tried.refused],
-                "variance_ratio": tried.variance_ratio,
-                "simulations": tried.runs,
-                "cost_in_plain_trials": tried.spent,
-            },
-            "size_models": [fit.to_json() for fit in self.fits],
-        }
-
-
-def estimate_by_model(config: EstimationConfig, folder: Path, engine: Engine, reporter: Reporter) -> ModelBased:
+def estimate_by_model(run: Run[EstimationConfig, Engine], inputs: Inputs) -> Found:
     """Estimate by importance sampling, or where a test refuses by plain trials, keeping all in the folder.
 
     Blocks of trials that are there already are not run again, so a stopped estimation goes on where it was; drawing
     flows and weighing them is done anew.
     """
-    asked, link = config.estimate, config.network
+    asked, link = run.config.estimate, run.config.network
     if link is None or asked.quantile is None:
         raise ValueError("the model-based method needs network.traffic and a quantile")
-    claim(folder, config)
     fits = fit_sizes(flow_sizes(link.traffic.sizes, link.traffic.packet_bytes), asked.quantile)
-    tried = _attempt(config, folder, engine, reporter, fits)
+    tried = _attempt(run, inputs, fits)
+    details, sizes = _details(tried, fits), tuple(f"size model {fit}" for fit in fits)
     if tried.interval is not None:
-        return ModelBased(_delivered(tried, asked.confidence), tried, None, fits)
+        found, looks = _delivered(tried, asked.confidence), list(tried.looks)
+        return Found(found, looks, looks[-1].accurate, None, details, sizes)
     for check in tried.refused:
-        reporter.say(f"importance sampling is refused by {check}")
-    found, going = estimate_policy(config, folder, engine, reporter)
-    return ModelBased(_fallen_back(found, tried), tried, going, fits)
+        run.reporter.say(f"importance sampling is refused by {check}")
+    plain = estimate_plainly(run, inputs)
+    notes = (*(f"importance sampling refused by {check}" for check in tried.refused), *sizes)
+    return replace(plain, estimate=_fallen_back(plain.estimate, tried), details=details, notes=notes)
 
 
-def _attempt(
-    config: EstimationConfig, folder: Path, engine: Engine, reporter: Reporter, fits: tuple[SizeFit, ...]
-) -> Attempt:
-    assert config.network is not None
-    policy = policyfile.load(config.policy).policy
+def _details(tried: Attempt, fits: tuple[SizeFit, ...]) -> dict[str, Any]:
+    """Return what estimate.json holds beside the estimate, as JSON values."""
+    return {
+        "importance": {
+            "delivered": tried.interval is not None,
+            "checks": [check.to_json() for check in tried.checks],
+            "refused": [check.to_json() for check in tried.refused],
+            "variance_ratio": tried.variance_ratio,
+            "simulations": tried.runs,
+            "cost_in_plain_trials": tried.spent,
+        },
+        "size_models": [fit.to_json() for fit in fits],
+    }
+
+
+def _attempt(run: Run[EstimationConfig, Engine], inputs: Inputs, fits: tuple[SizeFit, ...]) -> Attempt:
+    assert inputs.network is not None
+    config = run.config
     metric: FlowMetric = "slowdown" if config.estimate.metric == "slowdown" else "fct_us"
-    bench = packet_bench(engine, policy, config.network.build(), metric)
+    bench = packet_bench(run.engine, inputs.policy, inputs.network, metric)
     asked = config.estimate.importance or ImportanceBlock()
     model = next(fit for fit in fits if fit.family == "lognormal").sizes() if asked.size_model == "lognormal" else None
     rng = np.random.default_rng(derive(config.seed, "importance"))
     title = f"importance sampling of {config.estimate.metric} of {config.policy}"
-    with reporter.task(title, config.estimate.ceiling) as task:
-        kept = KeptSimulator(
-            bench.simulate, TrialStore(folder / "trials"), lambda trials: task.update(trials, f"{trials} trials")
-        )
-        return attempt_tail(
-            replace(bench, simulate=kept), config.estimate.sampling(), rng, model=model, wanted=config.estimate
-        )
+    with run.reporter.task(title, config.estimate.ceiling) as task, run.costs.phase(IMPORTANCE) as cost:
+
+        def tell(trials: int) -> None:
+            task.update(trials, f"{trials} trials")
+
+        kept = KeptSimulator(bench.simulate, run.trials, tell)
+        try:
+            return attempt_tail(
+                replace(bench, simulate=kept), config.estimate.sampling(), rng, model=model, wanted=config.estimate
+            )
+        finally:
+            cost.trials += kept.simulated
 
 
 def _delivered(tried: Attempt, confidence: float) -> Estimate:

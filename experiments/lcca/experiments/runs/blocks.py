@@ -8,16 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lcca.evaluation.trials.blocks import Block, RunBlock
+from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.runs.costs import Costs
-
-
-def part_name(*words: str) -> str:
-    """Return the name of a part of the trials.
-
-    Names of utilities, conditions and candidates may hold dashes and dots, but no tilde: other words, another part.
-    """
-    return "~".join(words)
 
 
 @dataclass(frozen=True)
@@ -34,7 +27,7 @@ class Phase:
     store: TrialStore
     costs: Costs
 
-    def part(self, *words: str, run: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    def part(self, *words: str | int, run: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """Return the part that the words name, having run its trials unless they are there."""
         part = part_name(self.name, *words)
         if not self.store.has(part):
@@ -42,13 +35,13 @@ class Phase:
                 rows = run().assign(phase=self.name)
                 self.store.add(part, rows)
                 cost.trials += len(rows)
-                cost.packets += int(rows["packets_delivered"].sum())
+                cost.packets += int(rows.get("packets_delivered", pd.Series(dtype=int)).sum())
         return self.store.read(part)
 
     def blocks(self, *words: str) -> Callable[[Block, RunBlock[pd.DataFrame]], pd.DataFrame]:
         """Return the keeper of the blocks whose parts' names begin with the words (see `run_blocks`)."""
 
         def keep(block: Block, run: RunBlock[pd.DataFrame]) -> pd.DataFrame:
-            return self.part(*words, f"{block.number:05d}", run=lambda: run(block))
+            return self.part(*words, block.number, run=lambda: run(block))
 
         return keep

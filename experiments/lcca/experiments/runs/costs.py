@@ -6,10 +6,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import Any
 
-from lcca.experiments.runs.folder import RunFolder, read_json
-from lcca.inputs.errors import InputError
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.stored import write_state
+from lcca.evaluation.trials.tables import read_costs
+from lcca.experiments.runs.folder import RunFolder
 
 
 @dataclass
@@ -24,12 +26,16 @@ class Cost:
 
 
 class Costs:
-    """The costs of a run, kept in costs.json; without a folder, in memory. A killed run loses what it had not noted."""
+    """The costs of a run, kept in its folder; without one, in memory. A killed run loses what it had not noted.
 
-    def __init__(self, folder: RunFolder | None) -> None:
+    Raises:
+        InputError: what is noted already is damaged.
+    """
+
+    def __init__(self, folder: RunFolder[Any] | None) -> None:
         self._folder = folder
-        before = _costs_so_far(folder.path / "costs.json") if folder else []
-        self._phases = {cost.name: cost for cost in before}
+        before = (read_costs(folder.path) if folder else None) or {"phases": []}
+        self._phases = {cost["name"]: Cost(**cost) for cost in before["phases"]}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[Cost]:
@@ -58,14 +64,5 @@ class Costs:
 
     def _note(self) -> None:
         if self._folder is not None:
-            self._folder.write_json("costs.json", {"phases": [asdict(c) for c in self._phases.values()]})
-
-
-def _costs_so_far(file: Path) -> list[Cost]:
-    if not file.exists():
-        return []
-    mend = "remove it: only the note of what the run has cost so far is lost"
-    try:
-        return [Cost(**cost) for cost in read_json(file, mend)["phases"]]
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{file}: damaged ({error!r}); {mend}") from None
+            content = {"phases": [asdict(c) for c in self._phases.values()]}
+            write_state(self._folder.path / layout.COSTS, content)

@@ -1,4 +1,4 @@
-"""A run's folder: created once, never taken over by another configuration, safe against kills.
+"""A run's folder: created once, never taken over by another configuration or version, safe against kills.
 
 Everything in it is written whole or not at all. What a run needs to go on after a kill is here; what it computes from
 that is written anew at the end, with the same bytes.
@@ -7,30 +7,35 @@ that is written anew at the end, with the same bytes.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import platform
 import shutil
 from pathlib import Path
-from typing import IO, Any, Generic, Literal, Protocol, Self, TypeVar
+from typing import IO, Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
-from lcca.experiments.campaign.config import CampaignConfig, require
-from lcca.experiments.runs.version import commit, version
+import pandas as pd
+
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials.stored import read_json, write_json, write_state, write_table
+from lcca.evaluation.trials.tables import missing_files, read_manifest
+from lcca.experiments.runs.kinds import SWEEP, Kind
+from lcca.experiments.runs.version import CHANGED, commit, version
+from lcca.inputs.checked import DIGEST, write_with_digest
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import read_limited, write_atomically
 from lcca.inputs.yaml_text import dump
 
 SPACE_NEEDED = 50 * 2**20
 """Bytes that must be free when a run starts."""
 
-LOCK = ".lock"
-
-COMPLETE = "complete"
-"""State of a run that has nothing left to do."""
+BEGUN, COMPLETE = "begun", "complete"
+"""States of a run: its first, and the one with nothing left to do."""
 
 
 class RunConfig(Protocol):
     """The configuration of a run: what its folder must know of it."""
+
+    run_kind: ClassVar[Kind]
 
     @property
     def name(self) -> str:
@@ -51,24 +56,19 @@ class RunConfig(Protocol):
 C = TypeVar("C", bound=RunConfig)
 
 
-class LockedFolder(Generic[C]):
+class RunFolder(Generic[C]):
     """The folder of one run, locked against a second process.
 
     Attributes:
         path: of the folder.
         config: of the run.
-        results: files without which a run is not complete.
-        first_state: of a new run.
-        again: what to do about a run that is there and complete.
+        warnings: what the user should know of a run that goes on.
     """
-
-    results: tuple[str, ...] = ("summary.json",)
-    first_state = "begun"
-    again = "look at it with `lcca report FOLDER`"
 
     def __init__(self, path: Path, config: C) -> None:
         self.path = path
         self.config = config
+        self.warnings: list[str] = []
         self._lock: IO[str] | None = None
 
     @classmethod
@@ -76,8 +76,8 @@ class LockedFolder(Generic[C]):
         """Create the folder, or go on with the one that is there if `resume`.
 
         Raises:
-            InputError: there is a run and `resume` is not asked for, it is another configuration's, another process
-                works in it, the disk is full, or the folder cannot be written.
+            InputError: there is a run and `resume` is not asked for, it is another configuration's, version's or
+                commit's, another process works in it, the disk is full, or the folder cannot be written.
         """
         folder = cls(path, config)
         try:
@@ -98,8 +98,8 @@ class LockedFolder(Generic[C]):
         self._remove_halves()
         if not self._look(resume):
             self._create()
-        if not (self.path / "config.yaml").exists():
-            self.write("config.yaml", resolved_yaml(self.config))
+        if not (self.path / layout.CONFIG).exists():
+            write_with_digest(self.path / layout.CONFIG, resolved_yaml(self.config).encode())
 
     def _look(self, resume: bool) -> bool:
         """Tell whether a run of ours is here that may be gone on with; refuse anything else."""
@@ -114,26 +114,49 @@ class LockedFolder(Generic[C]):
         """Return the manifest, or None where there is no run."""
         return read_manifest(self.path)
 
-    def write_json(self, name: str, content: Any) -> None:
-        """Write a JSON file into the folder: sorted keys, so equal content gives equal bytes."""
-        self.write(name, json.dumps(content, sort_keys=True, indent=1, allow_nan=False) + "\n")
+    @property
+    def trials(self) -> TrialStore:
+        """The parts of the run's trials."""
+        return TrialStore(self.path / layout.TRIALS)
 
-    def write(self, name: str, text: str) -> None:
-        """Write a text file into the folder, whole or not at all."""
-        file = self.path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, text.encode())
+    @property
+    def figures(self) -> Path:
+        """The folder of the run's figures, which is made."""
+        folder = self.path / layout.FIGURES
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def write_json(self, name: str, content: dict[str, Any]) -> None:
+        """Write a result into the folder: sorted keys, so equal content gives equal bytes."""
+        write_json(self.path / name, content)
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Return a result of the folder."""
+        return read_json(self.path / name, "delete it and resume")
+
+    def write_table(self, name: str, table: pd.DataFrame) -> None:
+        """Write a table into the folder."""
+        write_table(self.path / name, table)
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left to do."""
-        finished = (self.manifest() or {}).get("state") == COMPLETE
-        return finished and all((self.path / name).exists() for name in self.results)
+        """Whether nothing is left to do, and nothing of it is missing."""
+        manifest = self.manifest() or {}
+        wanted = {"files": [*self.config.run_kind.results, *manifest.get("files", ())]}
+        return manifest.get("state") == COMPLETE and not missing_files(self.path, wanted)
 
     def set_state(self, state: str) -> None:
-        """Note in the manifest how far the run is: training, testing or complete."""
-        manifest = self.manifest() or {}
-        self.write_json("manifest.json", manifest | {"state": state})
+        """Note in the manifest how far the run is, and when it is complete which files belong to it."""
+        manifest = (self.manifest() or {}) | {"state": state}
+        manifest.pop("files", None)
+        if state == COMPLETE:
+            manifest["files"] = self._files()
+        write_state(self.path / layout.MANIFEST, manifest)
+
+    def _files(self) -> list[str]:
+        """Return the files that have a digest: results and trials."""
+        found = (file.relative_to(self.path).as_posix() for file in self.path.rglob(f"*{DIGEST}"))
+        return sorted(name.removesuffix(DIGEST) for name in found)
 
     def close(self) -> None:
         """Let another process have the folder."""
@@ -144,20 +167,22 @@ class LockedFolder(Generic[C]):
     def _check_new(self) -> None:
         """Refuse to start where there is anything but what a run that was killed at once leaves behind."""
         free = not self.path.exists() or (self.path.is_dir() and all(map(_is_beginning, self.path.iterdir())))
-        require(free, f"{self.path}: there already, and not a run; choose another --out")
+        if not free:
+            raise InputError(f"{self.path}: there already, and not a run; choose another --out")
 
     def _create(self) -> None:
         free = shutil.disk_usage(self.path).free
-        require(
-            free >= SPACE_NEEDED,
-            f"{self.path}: only {free // 2**20} MiB left on the disk; free {SPACE_NEEDED // 2**20} MiB at least",
-        )
-        self.write_json("manifest.json", self._new_manifest())
+        if free < SPACE_NEEDED:
+            raise InputError(
+                f"{self.path}: only {free // 2**20} MiB left on the disk; free {SPACE_NEEDED // 2**20} MiB at least"
+            )
+        write_state(self.path / layout.MANIFEST, self._new_manifest())
 
     def _new_manifest(self) -> dict[str, Any]:
         return {
             "format": 1,
-            "campaign": self.config.name,
+            "kind": self.config.run_kind.name,
+            "name": self.config.name,
             "config_hash": self.config.hash,
             "version": version(),
             "commit": commit(),
@@ -167,7 +192,7 @@ class LockedFolder(Generic[C]):
                 "processor": platform.machine(),
                 "python": platform.python_version(),
             },
-            "state": self.first_state,
+            "state": BEGUN,
         }
 
     def _remove_halves(self) -> None:
@@ -175,23 +200,62 @@ class LockedFolder(Generic[C]):
         for file in self.path.rglob(".*.part"):
             file.unlink(missing_ok=True)
 
+    def check_same(self) -> None:
+        """Check that the run that is there is this configuration's, and of this code.
+
+        Raises:
+            InputError: there is none, or it is not.
+        """
+        manifest = self.manifest()
+        if manifest is None:
+            raise InputError(f"{self.path}: no run here; start it first")
+        self._check_same(manifest)
+
     def _check(self, manifest: dict[str, Any], resume: bool) -> None:
-        theirs = manifest["config_hash"]
-        require(
-            theirs == self.config.hash,
-            f"{self.path}: a run of another configuration ({theirs}, not {self.config.hash}); choose another --out",
-        )
-        require(
-            manifest["version"] == version(),
-            f"{self.path}: begun by version {manifest['version']}, this is {version()}: "
-            "results could differ; finish it with that version or choose another --out",
-        )
+        self._check_same(manifest)
+        kind = self.config.run_kind
         done = manifest["state"] == COMPLETE
-        mend = self.again.replace("FOLDER", str(self.path)) if done else "add --resume to go on with it"
-        require(resume, f"{self.path}: there already{' and complete' if done else ''}; {mend}, or choose another --out")
+        advice = kind.again.replace("FOLDER", str(self.path)) if done else "add --resume to go on with it"
+        if not resume:
+            raise InputError(
+                f"{self.path}: there already{' and complete' if done else ''}; {advice}, or choose another --out"
+            )
+
+    def _check_same(self, manifest: dict[str, Any]) -> None:
+        kind = self.config.run_kind
+        if manifest["kind"] != kind.name:
+            raise InputError(f"{self.path}: a run of lcca {manifest['kind']}; choose another --out")
+        if (theirs := manifest["config_hash"]) != self.config.hash:
+            raise InputError(
+                f"{self.path}: a run of another configuration ({theirs}, not {self.config.hash}), or of other files "
+                "that it names; choose another --out"
+            )
+        self._check_code(manifest)
+
+    def _check_code(self, manifest: dict[str, Any]) -> None:
+        """Refuse other code; where it cannot be told whether it is, leave a warning."""
+        if manifest["version"] != version():
+            raise InputError(
+                f"{self.path}: begun by version {manifest['version']}, this is {version()}: "
+                "results could differ; finish it with that version or choose another --out"
+            )
+        theirs, ours = manifest["commit"], commit()
+        if not theirs or not ours:
+            return
+        if theirs.rstrip(CHANGED) != ours.rstrip(CHANGED):
+            raise InputError(
+                f"{self.path}: begun at commit {_short(theirs)}, this is {_short(ours)}: results could differ; "
+                f"finish it there (git checkout {_short(theirs).rstrip(CHANGED)}) or choose another --out"
+            )
+        if CHANGED in theirs + ours:
+            changed = "begun with" if theirs.endswith(CHANGED) else "this is"
+            self.warnings = [
+                f"{self.path}: {changed} uncommitted changes at commit {_short(theirs).rstrip(CHANGED)}: "
+                "whether the code is still the same cannot be told"
+            ]
 
     def _take_lock(self) -> None:
-        self._lock = (self.path / LOCK).open("a+", encoding="utf-8")
+        self._lock = (self.path / layout.LOCK).open("a+", encoding="utf-8")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -203,64 +267,50 @@ class LockedFolder(Generic[C]):
         self._lock.flush()
 
 
-class RunFolder(LockedFolder[CampaignConfig]):
-    """The folder of one run of a campaign."""
+def is_locked(path: Path) -> bool:
+    """Tell whether a process holds the folder of a run."""
+    try:
+        with (path / layout.LOCK).open("r+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
 
-    results = ("summary.json", "verdicts.json", "report.html")
-    first_state = "training"
 
-    def _new_manifest(self) -> dict[str, Any]:
-        return super()._new_manifest() | {"training_seeds": list(self.config.training_seeds)}
-
-
-def read_manifest(path: Path) -> dict[str, Any] | None:
-    """Return the manifest of the run in a folder, or None where there is no run.
+def read_kind(path: Path, kind: Kind) -> dict[str, Any]:
+    """Return the manifest of a run of one kind.
 
     Raises:
-        InputError: it is damaged.
+        InputError: there is no run in this folder, or it is another kind's.
     """
-    file = path / "manifest.json"
-    if not file.exists():
-        return None
-    found = read_json(file, "choose another --out")
-    require({"config_hash", "version", "state"} <= found.keys(), f"{file}: damaged; choose another --out")
-    return found
+    manifest = read_manifest(path)
+    if manifest is None:
+        raise InputError(f"{path}: no run here; name a run's folder, as in results/quickstart/<run-id>")
+    if manifest["kind"] != kind.name:
+        raise InputError(f"{path}: a run of lcca {manifest['kind']}, not of lcca {kind.name}")
+    return manifest
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """Return the summary of a finished run.
+    """Return the summary of a finished campaign.
 
     Raises:
-        InputError: there is no run in this folder, it is not finished, or the summary is damaged.
+        InputError: there is no run in this folder, it is not finished or another kind's, or the summary is damaged.
     """
-    manifest = read_manifest(path)
-    require(manifest is not None, f"{path}: no run here; name a run's folder, as in results/quickstart/<run-id>")
-    assert manifest is not None
-    file = path / "summary.json"
-    require(file.is_file(), f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG --resume")
-    found = read_json(file, "delete it and resume")
-    require("policies" in found, f"{path}: not a campaign's run; look at {file}")
-    return found
-
-
-def read_json(file: Path, mend: str) -> dict[str, Any]:
-    """Return the object in a JSON file of a run.
-
-    Raises:
-        InputError: it cannot be read or is damaged; the message ends with the mend.
-    """
-    try:
-        found = json.loads(read_limited(file))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{file}: damaged ({error}); {mend}") from None
-    require(isinstance(found, dict), f"{file}: damaged (not an object); {mend}")
-    return dict(found)
+    manifest = read_kind(path, SWEEP)
+    if not (path / layout.SUMMARY).is_file():
+        raise InputError(f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG --resume")
+    return read_json(path / layout.SUMMARY, "delete it and resume")
 
 
 def _is_beginning(file: Path) -> bool:
-    return file.name == LOCK or (file.name.startswith(".manifest.json.") and file.suffix == ".part")
+    return file.name == layout.LOCK or (file.name.startswith(f".{layout.MANIFEST}.") and file.suffix == ".part")
+
+
+def _short(commit: str) -> str:
+    return commit[:10] + CHANGED * commit.endswith(CHANGED)
 
 
 def default_folder(config: RunConfig) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.report.grid import render_grid
+from lcca.evaluation.trials.layout import GRID
 from lcca.experiments.campaign.grid import Grid, Point
 from lcca.experiments.sweep.run import sweep
 from lcca.inputs.files import write_atomically
@@ -56,7 +57,7 @@ def sweep_grid(
         )
         rows.append(_row(point, found.summary))
     content = {"format": 1, "grid": grid.name, "hash": grid.hash, "points": rows}
-    write_atomically(path / "grid.json", (json.dumps(content, sort_keys=True, indent=1) + "\n").encode())
+    write_atomically(path / GRID, (json.dumps(content, sort_keys=True, indent=1) + "\n").encode())
     render_grid(path)
     return GridResult(path, content)
 

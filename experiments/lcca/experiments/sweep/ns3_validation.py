@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -61,14 +60,9 @@ def run_ns3_validation(
         def tell_all(done: int, _: None, kind: str = kind, before: int = number * wanted.networks) -> None:
             tell(before + done, f"{kind}: {done} of {wanted.networks} networks")
 
-        keep, plan = phase.blocks(group.utility.name, _word(kind)), equal_blocks(BLOCK, wanted.networks)
+        keep, plan = phase.blocks(group.utility.name, kind), equal_blocks(BLOCK, wanted.networks)
         found += run_blocks(plan, run, to_the_end, keep=keep, tell=tell_all)[0]
     return pd.concat(found, ignore_index=True)
-
-
-def _word(topology: str) -> str:
-    """Return a topology's text as a part of a file name."""
-    return re.sub("[^a-z0-9]+", "-", topology)
 
 
 def _networks(config: CampaignConfig, kind: str, block: Block) -> list[Network]:

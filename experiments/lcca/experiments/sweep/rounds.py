@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lcca.experiments.campaign.plan import Learner, policy_folder
+from lcca.evaluation.trials import layout
+from lcca.experiments.campaign.plan import Learner
 from lcca.inputs.checked import digest_file, read_with_digest, write_with_digest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads
@@ -21,12 +22,12 @@ class Rounds:
     @property
     def checkpoint(self) -> Path:
         """The file that the training goes on from."""
-        return self.run / "training" / f"{self.learner.id}.json"
+        return layout.training_file(self.run, self.learner.id)
 
     @property
     def folder(self) -> Path:
         """The folder of the policy files."""
-        return policy_folder(self.run, self.learner)
+        return layout.checkpoints(self.run, self.learner.id)
 
     @property
     def advice(self) -> str:
@@ -35,11 +36,11 @@ class Rounds:
 
     def file(self, round_: int) -> Path:
         """Return the file of a round, counted from 0."""
-        return self.folder / f"round-{round_ + 1:02d}.json"
+        return layout.checkpoint_file(self.run, self.learner.id, round_ + 1)
 
     def files(self) -> list[Path]:
         """Return the files of all rounds, in order."""
-        return sorted(self.folder.glob("round-*.json"))
+        return layout.checkpoint_files(self.run, self.learner.id)
 
     def write(self, file: Path, policy: PolicyFile) -> None:
         """Write a policy file."""

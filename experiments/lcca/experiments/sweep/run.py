@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,13 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.report.report import render
+from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor
-from lcca.evaluation.trials.running import network_rows
-from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import learners, warm_starts
 from lcca.experiments.runs.blocks import Phase
-from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import COMPLETE, RunFolder, read_json
+from lcca.experiments.runs.context import Run, opened
+from lcca.experiments.runs.folder import COMPLETE
 from lcca.experiments.runs.progress import Reporter, Task
 from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.sweep.cache import TrainingCache
@@ -26,14 +24,13 @@ from lcca.experiments.sweep.generalisation import run_generalisation
 from lcca.experiments.sweep.groups import Group, groups
 from lcca.experiments.sweep.ns3_check import ns3_of
 from lcca.experiments.sweep.ns3_validation import ns3_summary, run_ns3_validation
-from lcca.experiments.sweep.per_network import repeated_networks, run_per_network
+from lcca.experiments.sweep.per_network import run_per_network
 from lcca.experiments.sweep.selection import choose
 from lcca.experiments.sweep.side_by_side import train_side_by_side
 from lcca.experiments.sweep.summary import all_comparisons, summary, verdicts
-from lcca.experiments.sweep.test_phase import run_tests, tested_networks
+from lcca.experiments.sweep.test_phase import run_tests
 from lcca.experiments.sweep.training import engine_of, learning_rows, train
 from lcca.gym_envs.ns3.simulator import installed
-from lcca.inputs.files import write_atomically
 from lcca.remy_plus.engine import Engine
 
 
@@ -71,28 +68,18 @@ def sweep(
     Raises:
         InputError: the folder cannot be used; see `RunFolder.open`.
     """
-    folder = RunFolder.open(path, config, resume)
-    reporter = Reporter(path / "log.txt", quiet)
-    try:
-        if folder.complete:
-            return _finished(folder, reporter)
-        with executor(place, jobs) as runner:
-            return _run(folder, engine_of(config, jobs, runner), reporter, TrainingCache(cache), trainings)
-    finally:
-        reporter.close()
-        folder.close()
-
-
-def _finished(folder: RunFolder, reporter: Reporter) -> Result:
-    reporter.show(f"{folder.path}: complete already; nothing to do")
-    mend = "delete it and resume"
-    return Result(folder.path, read_json(folder.path / "summary.json", mend))
-
-
-def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cache: TrainingCache, trainings: int) -> Result:
-    config, costs = folder.config, Costs(folder)
     if config.validation.ns3:
         installed()  # or say so before hours of training
+    with opened(config, path, resume=resume, quiet=quiet) as begun:
+        if begun.folder.complete:
+            begun.reporter.show(f"{path}: complete already; nothing to do")
+            return Result(path, begun.folder.read_json(layout.SUMMARY))
+        with executor(place, jobs) as runner:
+            return _run(begun.on(engine_of(config, jobs, runner)), TrainingCache(cache), trainings)
+
+
+def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, trainings: int) -> Result:
+    folder, config, engine, costs, reporter = run.folder, run.config, run.engine, run.costs, run.reporter
     plan = learners(config)
     reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
     folder.set_state("training")
@@ -106,7 +93,7 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cache: TrainingC
         learning_rows(learner, train(folder, learner, engine, costs, reporter, f" ({i} of {len(plan)})", cache))
         for i, learner in enumerate(plan, 1)
     ]
-    write_parquet(folder, "learning.parquet", pd.concat(curves, ignore_index=True))
+    folder.write_table(layout.LEARNING, pd.concat(curves, ignore_index=True))
     folder.set_state("testing")
     chosen = []
     with reporter.task("picking checkpoints on validation networks", total=len(plan)) as task:
@@ -114,24 +101,20 @@ def _run(folder: RunFolder, engine: Engine, reporter: Reporter, cache: TrainingC
             chosen.append(choose(folder, learner, engine, costs))
             task.update(i + 1, f"{learner.id}: {chosen[-1].validation_score_bits:.3f} bits")
     found_groups = groups(config, chosen)
-    store = TrialStore(folder.path / "trials")
-    phases = {name: Phase(name, store, costs) for name in ("test", "where", "ns3", "elsewhere")}
-    trials = {g.utility.name: _test(config, g, engine, phases["test"], reporter) for g in found_groups}
+    trials = {g.utility.name: _test(config, g, engine, run.phase(layout.TEST), reporter) for g in found_groups}
     for group in found_groups:
-        run_per_network(config, group, engine, phases["where"])
-    checked = [row for g in found_groups for row in _ns3(config, g, engine, phases["ns3"], reporter)]
-    general = [row for g in found_groups for row in _generalisation(config, g, engine, phases["elsewhere"], reporter)]
-    if config.where:
-        write_parquet(folder, "where-networks.parquet", network_rows(repeated_networks(config)))
-    write_parquet(folder, "networks.parquet", tested_networks(config, pd.concat(list(trials.values()))))
+        run_per_network(config, group, engine, run.phase(layout.PER_NETWORK))
+    ns3, generalisation = run.phase(layout.NS3_VALIDATION), run.phase(layout.GENERALISATION)
+    checked = [row for g in found_groups for row in _ns3(config, g, engine, ns3, reporter)]
+    general = [row for g in found_groups for row in _generalisation(config, g, engine, generalisation, reporter)]
     found = all_comparisons(found_groups, trials)
     content = summary(config, found_groups, trials, found)
     if config.validation.ns3:
         content["ns3"] = checked
     if general:
         content["elsewhere"] = general
-    folder.write_json("summary.json", content)
-    folder.write_json("verdicts.json", verdicts(found))
+    folder.write_json(layout.SUMMARY, content)
+    folder.write_json(layout.VERDICTS, verdicts(found))
     reporter.say("drawing the report")
     render(folder.path)
     folder.set_state(COMPLETE)
@@ -172,13 +155,6 @@ def _ns3(
     title = f"validating in ns-3 (utility {group.utility.name})"
     with reporter.task(title, total=wanted.networks * len(wanted.topologies)) as task:
         return ns3_summary(group, run_ns3_validation(config, group, engine, ns3_of(config, engine), phase, task.update))
-
-
-def write_parquet(folder: RunFolder, name: str, table: pd.DataFrame) -> None:
-    """Write a table into the folder, whole or not at all."""
-    buffer = io.BytesIO()
-    table.to_parquet(buffer, index=False)
-    write_atomically(folder.path / name, buffer.getvalue())
 
 
 def _standing(pairs: int, found: list[Comparison]) -> str:

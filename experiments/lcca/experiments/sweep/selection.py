@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
+from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.seeds import derive
@@ -56,20 +57,12 @@ class Chosen:
         return self.learner.candidate.equip(self.policy, charged=True)
 
 
-def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) -> Chosen:
+def choose(folder: RunFolder[CampaignConfig], learner: Learner, engine: Engine, costs: Costs) -> Chosen:
     """Run all checkpoints of a training on the validation networks; write the best one to policies/<id>.json."""
     rounds = Rounds(folder.path, learner)
-    files = rounds.files()
-    store = TrialStore(folder.path / "trials")
-    part = f"validation-{learner.id}"
-    if not store.has(part):
-        with costs.phase("validation") as cost:
-            rows = _validate(folder.config, rounds, engine)
-            rows["phase"] = "validation"
-            store.add(part, rows)
-            cost.trials += len(rows)
-            cost.packets += int(rows["packets_delivered"].sum())
-    scores = store.read(part).groupby("policy")["score_bits"].mean()
+    files, phase = rounds.files(), Phase(layout.VALIDATION, folder.trials, costs)
+    rows = phase.part(learner.id, run=lambda: _validate(folder.config, rounds, engine))
+    scores = rows.groupby("policy")["score_bits"].mean()
     if set(scores.index) != {_checkpoint_id(learner, f) for f in files}:
         raise InputError(f"{rounds.folder}: not the checkpoints that were validated; {rounds.advice}")
     ranked = sorted(files, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name), reverse=True)
@@ -79,22 +72,20 @@ def choose(folder: RunFolder, learner: Learner, engine: Engine, costs: Costs) ->
     else:
         best = ranked[0]
     kept = rounds.read(best)
-    policyfile.write(folder.path / "policies" / f"{learner.id}.json", kept)
+    policyfile.write(layout.policy_file(folder.path, learner.id), kept)
     return Chosen(learner, best.name, kept.policy, float(np.float64(scores[_checkpoint_id(learner, best)])))
 
 
-def _best_in_ns3(folder: RunFolder, rounds: Rounds, engine: Engine, costs: Costs, finalists: list[Path]) -> Path:
+def _best_in_ns3(
+    folder: RunFolder[CampaignConfig], rounds: Rounds, engine: Engine, costs: Costs, finalists: list[Path]
+) -> Path:
     """Return the checkpoint with the best mean score in ns-3."""
-    learner = rounds.learner
-    store, part = TrialStore(folder.path / "trials"), f"validation-ns3-{learner.id}"
-    if not store.has(part):
-        with costs.phase("ns3") as cost:
-            checkpoints = _policies(rounds, finalists)
-            rows = score_checkpoints(folder.config, learner, ns3_of(folder.config, engine), checkpoints)
-            store.add(part, rows.assign(phase="validation-ns3"))
-            cost.trials += len(rows)
-            cost.packets += int(rows["packets_delivered"].sum())
-    scores = store.read(part).groupby("policy")["score_bits"].mean()
+    config, learner, phase = folder.config, rounds.learner, Phase(layout.NS3_SELECTION, folder.trials, costs)
+    rows = phase.part(
+        learner.id,
+        run=lambda: score_checkpoints(config, learner, ns3_of(config, engine), _policies(rounds, finalists)),
+    )
+    scores = rows.groupby("policy")["score_bits"].mean()
     return max(finalists, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name))
 
 

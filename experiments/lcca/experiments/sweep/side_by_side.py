@@ -38,7 +38,12 @@ class _Done:
 
 
 def train_side_by_side(
-    folder: RunFolder, plan: Sequence[Learner], costs: Costs, reporter: Reporter, cache: TrainingCache, processes: int
+    folder: RunFolder[CampaignConfig],
+    plan: Sequence[Learner],
+    costs: Costs,
+    reporter: Reporter,
+    cache: TrainingCache,
+    processes: int,
 ) -> None:
     """Train all policies of a plan, so many at once; each goes on from its checkpoint.
 

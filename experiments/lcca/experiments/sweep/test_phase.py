@@ -10,7 +10,7 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
-from lcca.evaluation.trials.running import network_rows, run_trials
+from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group
@@ -56,9 +56,3 @@ def tested_policies(group: Group) -> dict[str, Policy]:
     """Return every policy with its header free, and those whose headers have bytes with these charged too."""
     free = {c.learner.id: c.free for c in group.policies}
     return free | {c.learner.id + CHARGED: c.charged for c in group.policies if c.learner.candidate.costs}
-
-
-def tested_networks(config: CampaignConfig, trials: pd.DataFrame) -> pd.DataFrame:
-    """Return the networks table of the test trials."""
-    pairs = int(trials["network"].max()) + 1
-    return network_rows(test_networks(config, 0, pairs))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from lcca.evaluation.trials import layout
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.costs import Costs
@@ -34,7 +35,7 @@ def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> E
 
 
 def train(
-    folder: RunFolder,
+    folder: RunFolder[CampaignConfig],
     learner: Learner,
     engine: Engine,
     costs: Costs,
@@ -63,20 +64,22 @@ def train(
     return trainer.learning
 
 
-def _trainer(folder: RunFolder, learner: Learner, engine: Engine, shared: Path | None = None) -> Trainer:
+def _trainer(
+    folder: RunFolder[CampaignConfig], learner: Learner, engine: Engine, shared: Path | None = None
+) -> Trainer:
     """Return a learner's trainer as it stands; `shared` is the folder of what trainings have in common."""
     config, rounds = folder.config, Rounds(folder.path, learner)
 
     def keep(round_: int, policy: Policy) -> None:
         rounds.write(rounds.file(round_), _policy_file(policy, learner, config, round_ + 1))
 
-    shared = (shared or rounds.checkpoint.parent / "shared") / f"{learner.shared_key(config)}.json"
+    shared = (shared or layout.shared(folder.path)) / f"{learner.shared_key(config)}.json"
     shared.parent.mkdir(parents=True, exist_ok=True)
     task = replace(learner.task(config), warm_start=_warm_start(folder, learner, engine))
     return trainer_class(config.trainer)(task, config.trainer, engine, rounds.checkpoint, keep, shared)
 
 
-def _warm_start(folder: RunFolder, learner: Learner, engine: Engine) -> WarmStart | None:
+def _warm_start(folder: RunFolder[CampaignConfig], learner: Learner, engine: Engine) -> WarmStart | None:
     """Return what a training goes on from, which is trained already."""
     first = learner.warm_start(folder.config)
     if first is None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import io
-import json
 import math
 import time
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import pandas as pd
 from pydantic import Field, field_validator
@@ -21,18 +18,21 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials.running import aligned_scores, network_rows, run_trials
-from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.layout import part_name
+from lcca.evaluation.trials.running import aligned_scores, run_trials
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.config import TestConfig
-from lcca.experiments.runs.folder import COMPLETE, LOCK, LockedFolder, read_json
+from lcca.experiments.runs.context import Run, opened
+from lcca.experiments.runs.folder import COMPLETE, RunFolder, is_locked
+from lcca.experiments.runs.identity import config_hash
+from lcca.experiments.runs.kinds import TUNE, Kind
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import write_atomically
 from lcca.inputs.model import Model
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
@@ -66,6 +66,8 @@ class TuningConfig(Model):
         settle: when the comparison on fresh networks is settled.
     """
 
+    run_kind: ClassVar[Kind] = TUNE
+
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
     seed: Annotated[int, Field(ge=0)] = 1
     networks: NetworkSpace
@@ -88,25 +90,15 @@ class TuningConfig(Model):
         ceiling = min(self.settle.ceiling or self.test.pairs, self.test.pairs)
         return self.settle.model_copy(update={"ceiling": max(ceiling, self.settle.first_look)})
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Twelve hex digits that name everything in this configuration, and the content of the policy's file."""
-        policy = json.loads(policyfile.dumps(policyfile.load(self.tuner.policy)))
-        content = self.model_dump(mode="json") | {"policy": policy}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
-
-
-class TuningFolder(LockedFolder[TuningConfig]):
-    """The folder of one tuning."""
-
-    results = ("summary.json", "policy.json", "candidates.parquet")
-    first_state = "tuning"
-    again = "add --resume to see its result"
+        return config_hash(self)
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a tuning gave: the content of summary.json, and the folder."""
+    """What a tuning gave: its summary, and its folder."""
 
     summary: dict[str, Any]
     folder: Path
@@ -130,17 +122,10 @@ def tune(
     """
     _require(config)
     simulator = simulator_of(config, jobs)
-    folder = TuningFolder.open(path, config, resume)
-    try:
-        if folder.complete:
-            return Tuned(read_json(path / "summary.json", "delete it and resume"), path)
-        reporter = Reporter(path / "log.txt", quiet)
-        try:
-            return _tune(folder, simulator, jobs, storage, reporter)
-        finally:
-            reporter.close()
-    finally:
-        folder.close()
+    with opened(config, path, resume=resume, quiet=quiet) as begun:
+        if begun.folder.complete:
+            return Tuned(begun.folder.read_json(layout.SUMMARY), path)
+        return _tune(begun.on(simulator), jobs, storage)
 
 
 def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = None) -> None:
@@ -150,28 +135,14 @@ def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = N
         InputError: there is no run of this configuration, or nobody leads it.
     """
     _require(config)
-    manifest = read_json(path / "manifest.json", "start the run first, without --join")
-    if manifest.get("config_hash") != config.hash:
-        raise InputError(f"{path}: a run of another configuration; choose another --out")
-    if not is_led(path):
+    RunFolder(path, config).check_same()
+    if not is_locked(path):
         raise InputError(f"{path}: no process leads this run; start it without --join")
-    while is_led(path) and not (path / "claims").exists():
+    while is_locked(path) and not (path / "claims").exists():
         time.sleep(WAIT_SECONDS)  # the leader makes the study, and there is nothing to claim before
     reporter = Reporter()
     with reporter.task(f"helping with {config.name}", config.tuner.trials) as task:
-        _tuning(config, path, simulator_of(config, jobs), jobs, storage, task.update).help(lambda: is_led(path))
-
-
-def is_led(path: Path) -> bool:
-    """Tell whether a process holds the folder of a run."""
-    try:
-        with (path / LOCK).open("r+", encoding="utf-8") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except FileNotFoundError:
-        return False
-    return False
+        _tuning(config, path, simulator_of(config, jobs), jobs, storage, task.update).help(lambda: is_locked(path))
 
 
 def simulator_of(config: TuningConfig, jobs: int) -> Simulator:
@@ -203,22 +174,23 @@ def _tuning(
     return Tuning(config.tuner, course, derive(config.seed, "sampler"), path, jobs, storage, name, tell)
 
 
-def _tune(folder: TuningFolder, simulator: Simulator, jobs: int, storage: str | None, reporter: Reporter) -> Tuned:
-    config, path = folder.config, folder.path
-    with reporter.task(f"tuning {config.tuner.policy}", config.tuner.trials) as task:
-        tuning = _tuning(config, path, simulator, jobs, storage, task.update)
+def _tune(run: Run[TuningConfig, Simulator], jobs: int, storage: str | None) -> Tuned:
+    config, folder = run.config, run.folder
+    folder.set_state("tuning")
+    with run.reporter.task(f"tuning {config.tuner.policy}", config.tuner.trials) as task, run.costs.phase("tuning"):
+        tuning = _tuning(config, run.path, run.engine, jobs, storage, task.update)
         best = tuning.lead()
     candidates = tuning.candidates()
     file = PolicyFile(tuning.space.build(best.params), provenance=_provenance(config, best))
-    policyfile.write(path / "policy.json", file)
-    _write_candidates(path, candidates)
+    policyfile.write(run.path / layout.POLICY, file)
+    folder.write_table(layout.CANDIDATES, _table(candidates))
     folder.set_state("testing")
     policies = {DEFAULT: tuning.space.policy} | ({} if best.number < 0 else {TUNED: file.policy})
-    rows, comparison = _test(folder, policies, simulator, reporter)
-    summary = _summary(config, simulator, candidates, best, rows, comparison)
-    folder.write_json("summary.json", summary)
+    rows, comparison = _test(run, policies)
+    summary = _summary(config, run.engine, candidates, best, rows, comparison)
+    folder.write_json(layout.SUMMARY, summary)
     folder.set_state(COMPLETE)
-    return Tuned(summary, path)
+    return Tuned(summary, run.path)
 
 
 def _provenance(config: TuningConfig, best: Candidate) -> dict[str, Any]:
@@ -233,34 +205,32 @@ def _provenance(config: TuningConfig, best: Candidate) -> dict[str, Any]:
     }
 
 
-def _write_candidates(path: Path, candidates: list[Candidate]) -> None:
-    """Write the table of candidates: a row each, a column per parameter."""
+def _table(candidates: list[Candidate]) -> pd.DataFrame:
+    """Return the table of candidates: a row each, a column per parameter."""
     rows = []
     for each in candidates:
         row = asdict(each)
         row["same_as"] = -2 if each.same_as is None else each.same_as
         params = row.pop("params")
         rows.append(row | {f"parameter_{name}": value for name, value in params.items()})
-    buffer = io.BytesIO()
-    pd.DataFrame(rows).to_parquet(buffer, index=False)
-    write_atomically(path / "candidates.parquet", buffer.getvalue())
+    return pd.DataFrame(rows)
 
 
-def _test(
-    folder: TuningFolder, policies: dict[str, Policy], simulator: Simulator, reporter: Reporter
-) -> tuple[pd.DataFrame, Comparison | None]:
+def _test(run: Run[TuningConfig, Simulator], policies: dict[str, Policy]) -> tuple[pd.DataFrame, Comparison | None]:
     """Run both policies on fresh networks until it is settled which is better, keeping each block."""
-    config, store, utility = folder.config, TrialStore(folder.path / "trials"), folder.config.utility.build()
+    config, store, utility = run.config, run.trials, run.config.utility.build()
     seed, wanted = derive(config.seed, "test"), config.test
     parts: list[pd.DataFrame] = []
     comparison: Comparison | None = None
-    with reporter.task("testing on fresh networks", wanted.pairs) as task:
+    with run.reporter.task("testing on fresh networks", wanted.pairs) as task:
         for begin in range(0, wanted.pairs, wanted.block):
-            part = f"test-{begin:06d}"
+            part = part_name(layout.TEST, config.utility.name, begin // wanted.block)
             if not store.has(part):
                 networks = config.networks.draw(seed, min(wanted.block, wanted.pairs - begin), first_id=begin)
-                trials = run_trials(simulator, policies, networks, [seed], utility, keep_delays=False)
-                store.add(part, trials.merge(network_rows(networks), on="network", validate="many_to_one"))
+                with run.costs.phase(layout.TEST) as cost:
+                    trials = run_trials(run.engine, policies, networks, [seed], utility, keep_delays=False)
+                    store.add(part, trials.assign(phase=layout.TEST))
+                    cost.trials += len(trials)
             parts.append(store.read(part))
             rows = pd.concat(parts, ignore_index=True)
             comparison = _compare(config, rows) if TUNED in policies else None

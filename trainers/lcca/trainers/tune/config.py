@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, field_validator, model_validator
 
 from lcca.inputs.model import Model
+from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.trainers.tune.space import Axis, Space
@@ -82,7 +83,7 @@ class TuneConfig(Model):
             both have met; null lets every candidate meet all networks.
     """
 
-    policy: str
+    policy: FileOrName
     space: Literal["table-5"] | dict[str, Axis] = "table-5"
     sampler: AnySampler = Tpe()
     trials: Annotated[int, Field(ge=1)] | None = 100

@@ -1,0 +1,32 @@
+"""The kinds of run: which files each must have to be complete."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lcca.evaluation.trials import layout
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run.
+
+    Attributes:
+        name: the command's.
+        results: files without which a run is not complete.
+        again: what to do about a run that is complete.
+    """
+
+    name: str
+    results: tuple[str, ...]
+    again: str = "add --resume to see its result"
+
+
+SWEEP = Kind(
+    "sweep",
+    (layout.CONFIG, layout.LEARNING, layout.SUMMARY, layout.VERDICTS, layout.REPORT),
+    "look at it with `lcca report FOLDER`",
+)
+ESTIMATE = Kind("estimate", (layout.CONFIG, layout.ESTIMATE))
+TUNE = Kind("tune", (layout.CONFIG, layout.SUMMARY, layout.POLICY, layout.CANDIDATES))
+ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY))
