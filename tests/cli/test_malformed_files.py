@@ -87,8 +87,12 @@ def test_malformed_files_of_the_reference_give_one_error_each(reference: Path) -
         ("space", f"rtt: {'a' * 10_000}\n", "aaa…"),
         ("policy", MLP % ("[]", '"relu"'), "steering.kind: unknown kind a list of 0"),
         ("policy", MLP % ('{"min": 0}', '"relu"'), "steering.kind: unknown kind keys with values"),
-        ("policy", MLP % ('"window"', "3.5"), "layers[0]: activation: unknown 3.5"),
-        ("policy", MLP % ('"window"', "[{}]"), "layers[0]: activation: unknown a list of 1"),
+        (
+            "policy",
+            MLP % ('"window"', "3.5"),
+            "layers.0.activation: must be one of 'linear', 'tanh' or",
+        ),
+        ("policy", MLP % ('"window"', "[{}]"), "layers.0.activation: must be one of"),
         (
             "policy",
             '{"format": 1, "kind": "aimd", "parameters": {"increase": 1' + "0" * 400 + "}}",

@@ -152,7 +152,7 @@ networks:
          "networks.0.senders: must be a whole number, found 1.5"),
         (
             "networks: [{link_rate: 1, senders: 1, buffer: many}]\n",
-            "networks.0.buffer: must be a number, found 'many', or must be one of 'inf', found 'many'",
+            "networks.0.buffer: must be a number, found 'many', or must be 'inf', found 'many'",
         ),
         ("by_name: {x: {link_rate: 1, sendres: 1, senders: 1}}\n",
          "by_name.x.sendres: unknown key (did you mean 'senders'?)"),

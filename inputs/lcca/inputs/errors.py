@@ -53,11 +53,12 @@ def shown(value: Any) -> str:
 
 @contextmanager
 def about(what: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the name of a file or of a part of one before the message of an `InputError` raised inside."""
+    """Put the name of a file or of a part of one before each line of an `InputError` raised inside."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{os.fspath(what)}: {error}") from error
+        lines = str(error).splitlines() or [""]
+        raise InputError("\n".join(f"{os.fspath(what)}: {line}" for line in lines)) from error
 
 
 def did_you_mean(name: object, choices: Iterable[str]) -> str:

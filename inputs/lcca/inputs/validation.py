@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from lcca.inputs.documents import Document, document_of, read_document
 from lcca.inputs.locations import Location, locate
-from lcca.inputs.problems import ConfigError, Keys, Problem
+from lcca.inputs.problems import ConfigError, Keys, Place, Problem
 from lcca.inputs.wording import describe
 
 T = TypeVar("T")
@@ -42,9 +42,22 @@ def validate(document: Document, model: type[T]) -> T:
     Raises:
         ConfigError: listing every problem found, by file and line.
     """
+    return _validated(document, _prepared(document.data), model)
+
+
+def validate_json(content: Any, model: type[T]) -> T:
+    """Check the values of a JSON file against a model class; problems have keys, but no file and line.
+
+    Raises:
+        ConfigError: listing every problem found.
+    """
+    return _validated(Document(Path(), content, {(): Place("")}), content, model)
+
+
+def _validated(document: Document, data: Any, model: type[T]) -> T:
     adapter: TypeAdapter[T] = TypeAdapter(model)
     try:
-        return adapter.validate_python(_prepared(document.data))
+        return adapter.validate_python(data)
     except ValidationError as error:
         raise ConfigError(_problems(document, model, error)) from None
 

@@ -74,7 +74,8 @@ def _expectation(kind: str, context: dict[str, Any], message: str) -> str:
 
 def _choice(value: Any, known: Sequence[str], listed: str) -> str:
     near = nearest(value, known) if isinstance(value, str) else ""  # the choices are listed anyway
-    return f"must be one of {listed}, found {shown(value)}{near}"
+    one_of = "one of " if "," in listed or " or " in listed else ""
+    return f"must be {one_of}{listed}, found {shown(value)}{near}"
 
 
 def _suggestion(word: str, known: Sequence[str]) -> str:

@@ -140,7 +140,7 @@ def test_agents_survive_json(agent: Agent) -> None:
         ({"steering": {"kind": "window", "multiple": math.nan}}, "multiple"),
         ({"steering": {"kind": "rate", "smallest": 0}}, "smallest"),
         ({"steering": {"kind": "table", "actions": []}}, "at least one"),
-        ({"steering": {"kind": "table", "actions": [[1, 2]]}}, r"actions\[0\]"),
+        ({"steering": {"kind": "table", "actions": [[1, 2]]}}, r"actions.0"),
         ({"stering": {}}, "steering"),
     ],
 )

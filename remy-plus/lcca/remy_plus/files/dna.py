@@ -166,7 +166,7 @@ def _table(found: Sequence[Leaf], axes: list[int], pacing: Pacing, int_signals: 
 
 def _action(rule: Any, name: str, index: int) -> float:
     if not rule.HasField(name):
-        raise InputError(f"rules[{index}].{name}: missing")
+        raise InputError(f"rules.{index}.{name}: missing")
     return float(getattr(rule, name))
 
 

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.remy_plus.policies.agents import agent_from_json
-from lcca.remy_plus.policies.mlp import Floats, Layer, Lstm, MlpPolicy
+from lcca.inputs.errors import InputError, about
+from lcca.inputs.model import Model
+from lcca.remy_plus.policies.mlp import Activation, Floats, Layer, Lstm, MlpPolicy
 
-T = TypeVar("T")
-
-_LAYER = ("weights", "biases", "activation")
 _MEMORY = ("from_input", "from_hidden", "biases")
-_AGENT = ("history", "decisions", "steering")
+
+Row = tuple[float, ...]
+
+
+class LayerContent(Model):
+    """A `Layer` in a file."""
+
+    weights: tuple[Row, ...]
+    biases: Row
+    activation: Activation
+
+    def build(self, key: str) -> Layer:
+        """Return the layer that stands at a key of the file."""
+        with about(key):
+            return Layer(_floats(self.weights, "weights"), _floats(self.biases, "biases"), self.activation)
+
+
+class MemoryContent(Model):
+    """An `Lstm` in a file."""
+
+    from_input: tuple[Row, ...]
+    from_hidden: tuple[Row, ...]
+    biases: Row
+
+    def build(self) -> Lstm:
+        """Return the memory."""
+        with about("memory"):
+            return Lstm(**{name: _floats(getattr(self, name), name) for name in _MEMORY})
 
 
 def mlp_to_json(policy: MlpPolicy) -> dict[str, Any]:
@@ -27,27 +50,6 @@ def mlp_to_json(policy: MlpPolicy) -> dict[str, Any]:
     if memory is not None:
         content["memory"] = {name: shortest(getattr(memory, name)) for name in _MEMORY}
     return content
-
-
-def mlp_from_json(document: Mapping[str, Any]) -> MlpPolicy:
-    """Return the policy of a parsed file.
-
-    Raises:
-        InputError: whatever is wrong with it, by key.
-    """
-    signals = document.get("signals")
-    if not isinstance(signals, list):
-        raise InputError("signals: must be a list of names")
-    given = _object(document, "agent")
-    _check_keys(given, _AGENT, "agent")
-    with about("agent"):
-        agent = agent_from_json({**given, "signals": signals})
-    layers = document.get("layers")
-    if not isinstance(layers, list):
-        raise InputError("layers: must be a list")
-    made = tuple(_layer(layer, f"layers[{i}]") for i, layer in enumerate(layers))
-    memory = None if document.get("memory") is None else _memory(_object(document, "memory"))
-    return MlpPolicy(agent, made, memory)
 
 
 def shortest(array: Floats) -> list[Any]:
@@ -67,46 +69,10 @@ def _layer_to_json(layer: Layer) -> dict[str, Any]:
     }
 
 
-def _layer(value: Any, where: str) -> Layer:
-    if not isinstance(value, dict):
-        raise InputError(f"{where}: must be an object")
-    _check_keys(value, _LAYER, where)
-    return _made(Layer, value, _LAYER, where)
-
-
-def _memory(value: Mapping[str, Any]) -> Lstm:
-    _check_keys(value, _MEMORY, "memory")
-    return _made(Lstm, value, _MEMORY, "memory")
-
-
-def _made(kind: Callable[..., T], value: Mapping[str, Any], keys: tuple[str, ...], where: str) -> T:
-    missing = [key for key in keys if key not in value]
-    if missing:
-        raise InputError(f"{where}.{missing[0]}: missing")
-    with about(where):
-        return kind(**{key: _numbers(value[key], key) if key != "activation" else value[key] for key in keys})
-
-
-def _numbers(value: Any, key: str) -> Floats:
-    """Return an array of what must be numbers, nested in lists; not text, true or false that NumPy would take."""
+def _floats(values: tuple[Any, ...], key: str) -> Floats:
     try:
-        array = np.array(value)
+        array = np.array(values, dtype=np.float64)
     except ValueError as error:
         raise InputError(f"{key}: rows must be equally long") from error
-    if array.dtype.kind not in "iuf":
-        raise InputError(f"{key}: must be lists of numbers")
-    with np.errstate(over="ignore"):  # too large a number is told as one that is not finite
+    with np.errstate(over="ignore"):  # too large a number is refused as one that is not finite
         return array.astype(np.float32)
-
-
-def _object(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = document.get(key)
-    if not isinstance(value, Mapping):
-        raise InputError(f"{key}: must be an object")
-    return value
-
-
-def _check_keys(value: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    for key in value:
-        if key not in known:
-            raise InputError(f"{where}: unknown key {key[:60]!r}{did_you_mean(key, known)}")

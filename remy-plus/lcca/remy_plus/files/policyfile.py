@@ -17,23 +17,11 @@ from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.files import read_limited, write_atomically
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.mlpjson import mlp_to_json
-from lcca.remy_plus.files.policyjson import KINDS, kind_of, parse, policy_of, text_or_null, uses_of
+from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.policy import BASELINES, Policy, WithHeader, baseline, is_baseline
 from lcca.remy_plus.policies.rules import Pacing, RuleTable
-
-FORMAT = 1
-_KEYS = ("format", "kind", "signals", "signal_set", "header", "provenance")
-_TABLE_KEYS = (*_KEYS, "pacing", "rules")
-_OTHER_KEYS = (*_KEYS, "parameters")
-_CLASSICAL_KEYS = (*_OTHER_KEYS, "name")
-_MLP_KEYS = (*_KEYS, "agent", "layers", "memory")
-_OWN_KEYS: dict[type[Any], tuple[str, ...]] = {
-    RuleTable: _TABLE_KEYS,
-    MlpPolicy: _MLP_KEYS,
-    Classical: _CLASSICAL_KEYS,
-}
 
 
 @dataclass(frozen=True)
@@ -100,21 +88,8 @@ def loads(text: str) -> PolicyFile:
         InputError: no JSON, an unknown format, kind, key or signal, wrong types, numbers that are not
             finite, or boxes that overlap or leave gaps; the message names the key.
     """
-    document = parse(text)
-    _check_format(document)
-    kind = kind_of(document)
-    table = kind is RuleTable
-    _check_keys(document, _OWN_KEYS.get(kind, _OTHER_KEYS))
-    provenance = document.get("provenance", {})
-    if not isinstance(provenance, dict):
-        raise InputError("provenance: must be an object")
-    return PolicyFile(
-        policy_of(document),
-        text_or_null(document, "signal_set"),
-        _header(document),
-        provenance,
-        uses_of(document) if table else None,
-    )
+    content = content_of(text)
+    return PolicyFile(content.build(), content.signal_set, content.header, content.provenance, content.uses)
 
 
 def read(path: str | os.PathLike[str]) -> PolicyFile:
@@ -167,13 +142,6 @@ def load(
         return _from_dna(Path(name).name, data, pacing, int_signals)
 
 
-def _header(document: Mapping[str, Any]) -> str | Mapping[str, Any] | None:
-    header = document.get("header")
-    if header is not None and not isinstance(header, str | dict):
-        raise InputError(f"header: must be a name, a description or null, got {header!r:.60}")
-    return header
-
-
 def _content(file: PolicyFile) -> dict[str, Any]:
     policy = file.policy
     if isinstance(policy, Classical):
@@ -221,21 +189,8 @@ def _check_pacing(policy: Policy, pacing: Pacing | None) -> None:
         raise InputError(f"its pacing is {policy.pacing_kind}; leave the pacing option out")
 
 
-def _check_format(document: Mapping[str, Any]) -> None:
-    found = document.get("format")
-    if isinstance(found, bool) or found != FORMAT:
-        problem = "missing" if found is None else f"{found!r:.60} is not known to this version"
-        raise InputError(f"format: {problem}; it must be {FORMAT}")
-
-
-def _check_keys(document: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for key in document:
-        if key not in known:
-            raise InputError(f"unknown key {key[:60]!r}{did_you_mean(key, known)}")
-
-
 def _check_uses(policy: Policy, uses: tuple[int, ...]) -> None:
     if not isinstance(policy, RuleTable) or len(uses) != len(policy):
         raise InputError(f"uses: {len(uses)} counts, but one for each rule of a rule table is needed")
     if min(uses) < 0:
-        raise InputError(f"rules[{uses.index(min(uses))}].uses: must not be negative, got {min(uses)}")
+        raise InputError(f"rules.{uses.index(min(uses))}.uses: must not be negative, got {min(uses)}")

@@ -1,22 +1,177 @@
-"""The values inside a ``policy.json``, from parsed JSON to policies; every error names its key."""
+"""What a ``policy.json`` holds, by kind: checked with all problems at once, and made into policies."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
 
-from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean
-from lcca.remy_plus.files.mlpjson import mlp_from_json
+from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, shown
+from lcca.inputs.model import Model
+from lcca.inputs.validation import problem_at, raise_problems, validate_json
+from lcca.remy_plus.files.mlpjson import LayerContent, MemoryContent
+from lcca.remy_plus.policies.agents import agent_from_json
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
-from lcca.remy_plus.policies.rules import MOST_RULES, Array, RuleTable, check_signals
+from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable
 from lcca.remy_plus.policies.tiling import tiling
+
+FORMAT = 1
+
+
+def _known_format(value: Any) -> Any:
+    if isinstance(value, bool) or value != FORMAT:
+        raise ValueError(f"{shown(value)} is not known to this version; it must be {FORMAT}")
+    return value
+
+
+class Content(Model):
+    """What every policy file has.
+
+    Attributes:
+        format: of the file.
+        kind: of the policy.
+        signals: that the policy looks at.
+        signal_set: name of the set that it was learnt with.
+        header: that carried its signals: a name or a description.
+        provenance: where it comes from.
+    """
+
+    format: Annotated[int, BeforeValidator(_known_format)]
+    kind: str
+    signals: tuple[str, ...] = ()
+    signal_set: str | None = None
+    header: str | dict[str, Any] | None = None
+    provenance: dict[str, Any] = Field(default={})
+
+    @property
+    def uses(self) -> tuple[int, ...] | None:
+        """Look-ups per rule of a rule table, if all are known."""
+        return None
+
+
+class Rule(Model):
+    """One rule of a table; bounds are in the order of the signals."""
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    increment: float
+    multiple: float
+    pacing: float
+    uses: int | None = Field(default=None, ge=0)
+
+
+class TableContent(Content):
+    """A rule table."""
+
+    kind: Literal["rule-table"]
+    signals: Annotated[tuple[str, ...], Field(min_length=1)]
+    pacing: Literal["relative", "absolute"]
+    rules: Annotated[tuple[Rule, ...], Field(min_length=1, max_length=MOST_RULES)]
+
+    @model_validator(mode="after")
+    def _a_bound_for_each_signal(self) -> TableContent:
+        k = len(self.signals)
+        raise_problems(
+            "rules",
+            [
+                problem_at(("rules", i, key), f"must be a list of {k} numbers, one for each signal")
+                for i, rule in enumerate(self.rules)
+                for key in ("lower", "upper")
+                if len(getattr(rule, key)) != k
+            ],
+        )
+        return self
+
+    @property
+    def uses(self) -> tuple[int, ...] | None:
+        """See `Content.uses`."""
+        found = tuple(rule.uses for rule in self.rules if rule.uses is not None)
+        return found if len(found) == len(self.rules) else None
+
+    def build(self) -> RuleTable:
+        """Return the policy."""
+        columns = {
+            name: np.array([getattr(rule, name) for rule in self.rules]).reshape(len(self.rules), *shape)
+            for name, shape in (("lower", (-1,)), ("upper", (-1,)), ("increment", ()), ("multiple", ()), ("pacing", ()))
+        }
+        table = RuleTable(self.signals, **columns, pacing_kind=self.pacing)
+        tiling(table)
+        return table
+
+
+class AgentContent(Model):
+    """How a network sees and steers; the agent itself checks the rest."""
+
+    history: int = 1
+    decisions: dict[str, Any] = Field(default={})
+    steering: dict[str, Any] = Field(default={})
+
+
+class MlpContent(Content):
+    """A trained network."""
+
+    kind: Literal["mlp"]
+    signals: Annotated[tuple[str, ...], Field(min_length=1)]
+    agent: AgentContent
+    layers: tuple[LayerContent, ...]
+    memory: MemoryContent | None = None
+
+    def build(self) -> MlpPolicy:
+        """Return the policy."""
+        with about("agent"):
+            agent = agent_from_json(self.agent.model_dump() | {"signals": list(self.signals)})
+        layers = tuple(layer.build(f"layers.{i}") for i, layer in enumerate(self.layers))
+        return MlpPolicy(agent, layers, None if self.memory is None else self.memory.build())
+
+
+class ParametersContent(Content):
+    """A policy that is a few parameters and looks at no signals."""
+
+    signals: Annotated[tuple[str, ...], Field(max_length=0)] = ()
+    parameters: dict[str, Any] = Field(default={})
+
+
+class SimpleContent(ParametersContent):
+    """A fixed window, a fixed rate or AIMD."""
+
+    kind: Literal["fixed-window", "fixed-rate", "aimd"]
+
+    def build(self) -> Policy:
+        """Return the policy."""
+        made = {KINDS[kind]: kind for kind in (FixedWindow, FixedRate, Aimd)}[self.kind]
+        known = [f.name for f in fields(made)]
+        for key in self.parameters:
+            if key not in known:
+                raise InputError(f"parameters: unknown key {key[:60]!r}{did_you_mean(key, known)}")
+        try:
+            with about("parameters"):
+                policy: Policy = made(**self.parameters)
+        except TypeError as error:
+            raise InputError(f"parameters: {', '.join(known)} needed") from error
+        return policy
+
+
+class ClassicalContent(ParametersContent):
+    """A hand-designed congestion control."""
+
+    kind: Literal["classical"]
+    name: str
+
+    def build(self) -> Classical:
+        """Return the policy."""
+        with about("parameters"):
+            return Classical(self.name, self.parameters)
+
+
+AnyContent: TypeAlias = Annotated[
+    TableContent | MlpContent | SimpleContent | ClassicalContent, Field(discriminator="kind")
+]
 
 KINDS: dict[type[Any], str] = {
     RuleTable: "rule-table",
@@ -26,163 +181,30 @@ KINDS: dict[type[Any], str] = {
     Aimd: "aimd",
     Classical: "classical",
 }
-_RULE_KEYS = ("lower", "upper", "increment", "multiple", "pacing", "uses")
 
 
-def parse(text: str) -> dict[str, Any]:
-    """Return the JSON object in the text.
+def content_of(text: str) -> TableContent | MlpContent | SimpleContent | ClassicalContent:
+    """Return what the text of a ``policy.json`` holds.
 
     Raises:
-        InputError: no JSON, not an object, a key twice in one object, NaN or Infinity, or nested too deep.
+        InputError: no JSON, a key twice in one object, NaN or Infinity, nested too deep, or with every key that is
+            unknown, missing or wrong.
     """
+    document = _parsed(text)
+    if not isinstance(document, dict):
+        raise InputError("not a policy: an object with 'format' and 'kind' is needed")
+    return validate_json(document, AnyContent)  # type: ignore[arg-type]
+
+
+def _parsed(text: str) -> Any:
     try:
-        document = json.loads(text, parse_int=_whole, parse_constant=_refuse_constant, object_pairs_hook=_object)
+        return json.loads(text, parse_int=_whole, parse_constant=_refuse_constant, object_pairs_hook=_object)
     except InputError:
         raise
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}: not JSON: {error.msg}") from error
-    except (ValueError, RecursionError) as error:
-        nested = isinstance(error, RecursionError)
-        raise InputError("not a policy: nested too deep" if nested else f"not JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise InputError("not a policy: an object with 'format' and 'kind' is needed")
-    return document
-
-
-def kind_of(document: Mapping[str, Any]) -> type[Any]:
-    """Return the class of the policy that a parsed ``policy.json`` holds.
-
-    Raises:
-        InputError: no kind, or an unknown one (with a suggestion).
-    """
-    kind = document.get("kind")
-    for policy_type, name in KINDS.items():
-        if kind == name:
-            return policy_type
-    if not isinstance(kind, str):
-        raise InputError(f"kind: must be one of {', '.join(KINDS.values())}")
-    raise InputError(f"kind: unknown kind {kind[:60]!r}{did_you_mean(kind, KINDS.values())}")
-
-
-def policy_of(document: Mapping[str, Any]) -> Policy:
-    """Return the policy of a parsed ``policy.json``.
-
-    Raises:
-        InputError: whatever is wrong with it, by key.
-    """
-    policy_type = kind_of(document)
-    if policy_type is RuleTable:
-        return _table(document)
-    if policy_type is MlpPolicy:
-        return mlp_from_json(document)
-    return _classical(document) if policy_type is Classical else _simple(policy_type, document)
-
-
-def text_or_null(document: Mapping[str, Any], key: str) -> str | None:
-    """Return a text, or None where the key is missing or null."""
-    value = document.get(key)
-    if value is not None and not isinstance(value, str):
-        raise InputError(f"{key}: must be text or null, got {value!r:.60}")
-    return value
-
-
-def uses_of(document: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """Return the look-ups per rule, or None if some rule does not tell."""
-    uses = [rule.get("uses") for rule in document["rules"]]
-    if any(use is None for use in uses):
-        return None
-    for i, use in enumerate(uses):
-        if isinstance(use, bool) or not isinstance(use, int):
-            raise InputError(f"rules[{i}].uses: must be a whole number, got {use!r:.60}")
-    return tuple(uses)
-
-
-def _parameters(document: Mapping[str, Any]) -> dict[str, Any]:
-    if document.get("signals", []) != []:
-        raise InputError(f"signals: a {document['kind']} policy has none; write []")
-    parameters = document.get("parameters", {})
-    if not isinstance(parameters, dict):
-        raise InputError("parameters: must be an object")
-    return parameters
-
-
-def _classical(document: Mapping[str, Any]) -> Classical:
-    name = document.get("name")
-    if not isinstance(name, str):
-        raise InputError("name: must name a congestion control")
-    with about("parameters"):
-        return Classical(name, _parameters(document))
-
-
-def _simple(policy_type: type[Any], document: Mapping[str, Any]) -> Policy:
-    parameters = _parameters(document)
-    known = [f.name for f in fields(policy_type)]
-    for key in parameters:
-        if key not in known:
-            raise InputError(f"parameters: unknown key {key[:60]!r}{did_you_mean(key, known)}")
-    try:
-        with about("parameters"):
-            policy: Policy = policy_type(**parameters)
-    except TypeError as error:
-        raise InputError(f"parameters: {', '.join(known)} needed") from error
-    return policy
-
-
-def _table(document: Mapping[str, Any]) -> RuleTable:
-    signals = document.get("signals")
-    if not isinstance(signals, list):
-        raise InputError("signals: must be a list of names")
-    check_signals(signals)
-    rules = _rules(document)
-    table = RuleTable(
-        tuple(signals),
-        _boxes(rules, "lower", len(signals)),
-        _boxes(rules, "upper", len(signals)),
-        _column(rules, "increment"),
-        _column(rules, "multiple"),
-        _column(rules, "pacing"),
-        document.get("pacing", "missing"),
-    )
-    tiling(table)
-    return table
-
-
-def _rules(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rules = document.get("rules")
-    if not isinstance(rules, list) or not 1 <= len(rules) <= MOST_RULES:
-        raise InputError(f"rules: must be a list of 1 to {MOST_RULES:,} rules")
-    for i, rule in enumerate(rules):
-        if not isinstance(rule, dict):
-            raise InputError(f"rules[{i}]: must be an object")
-        for key in rule:
-            if key not in _RULE_KEYS:
-                raise InputError(f"rules[{i}]: unknown key {key[:60]!r}{did_you_mean(key, _RULE_KEYS)}")
-    return rules
-
-
-def _boxes(rules: list[dict[str, Any]], key: str, k: int) -> Array:
-    return np.array([_bounds(rule, key, i, k) for i, rule in enumerate(rules)])
-
-
-def _column(rules: list[dict[str, Any]], key: str) -> Array:
-    return np.array([_number(rule.get(key), f"rules[{i}].{key}") for i, rule in enumerate(rules)])
-
-
-def _bounds(rule: Mapping[str, Any], key: str, index: int, k: int) -> list[float]:
-    values = rule.get(key)
-    if not isinstance(values, list) or len(values) != k:
-        raise InputError(f"rules[{index}].{key}: must be a list of {k} numbers, one for each signal")
-    return [_number(value, f"rules[{index}].{key}[{j}]") for j, value in enumerate(values)]
-
-
-def _number(value: object, key: str) -> float:
-    if value is None:
-        raise InputError(f"{key}: missing")
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{key}: must be a number, got {value!r:.60}")
-    if not math.isfinite(value):
-        raise InputError(f"{key}: must be a finite number")
-    return float(value)
+    except RecursionError as error:
+        raise InputError("not a policy: nested too deep") from error
 
 
 def _whole(digits: str) -> int:
@@ -195,7 +217,7 @@ def _refuse_constant(token: str) -> float:
     raise InputError(f"{token} is no number of JSON; every number must be finite")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for key, value in pairs:
         if key in made:

@@ -246,7 +246,7 @@ def _entry(index: int, action: Any) -> Entry:
     try:
         increment, multiple, pacing = (float(number) for number in action)
     except (TypeError, ValueError) as error:
-        raise InputError(f"actions[{index}]: must be (increment, multiple, pacing), got {action!r:.60}") from error
+        raise InputError(f"actions.{index}: must be (increment, multiple, pacing), got {action!r:.60}") from error
     return increment, multiple, pacing
 
 

@@ -193,11 +193,11 @@ def check_signals(signals: Sequence[str]) -> None:
         raise InputError("signals: at least one is needed")
     for i, name in enumerate(signals):
         if not isinstance(name, str):
-            raise InputError(f"signals[{i}]: must be a name, got {name!r:.60}")
+            raise InputError(f"signals.{i}: must be a name, got {name!r:.60}")
         if name not in SIGNALS:
-            raise InputError(f"signals[{i}]: unknown signal {name[:60]!r}{did_you_mean(name, SIGNALS)}")
+            raise InputError(f"signals.{i}: unknown signal {name[:60]!r}{did_you_mean(name, SIGNALS)}")
         if name in signals[:i]:
-            raise InputError(f"signals[{i}]: {name!r} is listed twice")
+            raise InputError(f"signals.{i}: {name!r} is listed twice")
 
 
 def describe_point(signals: Sequence[str], point: Sequence[float] | Array) -> str:
@@ -265,7 +265,7 @@ def _check_boxes(table: RuleTable) -> None:
     if not inside.all():
         i, j = np.argwhere(~inside)[0].tolist()
         raise InputError(
-            f"rules[{i}]: {table.signals[j]} from {table.lower[i, j]:g} to {table.upper[i, j]:g}, "
+            f"rules.{i}: {table.signals[j]} from {table.lower[i, j]:g} to {table.upper[i, j]:g}, "
             f"but 0 <= lower <= upper <= {SIGNAL_CEILING:g} is needed"
         )
     if not table.live.any():
@@ -285,4 +285,4 @@ def _check_actions(table: RuleTable) -> None:
 def _check_each(good: NDArray[np.bool_], values: Array, name: str, need: str) -> None:
     if not good.all():
         i = int(np.argmin(good))
-        raise InputError(f"rules[{i}].{name}: must be {need}, got {values[i]:g}")
+        raise InputError(f"rules.{i}.{name}: must be {need}, got {values[i]:g}")
