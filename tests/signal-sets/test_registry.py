@@ -5,11 +5,11 @@ import pytest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.signals import SIGNAL_CEILING
 from lcca.remy_plus.signals import SIGNALS as ENGINE_SIGNALS
-from lcca.signal_sets.registry import SIGNALS, signal
+from lcca.signal_sets.registry import MEANINGS, SIGNALS, signal
 
 
-def test_every_signal_of_the_engine_is_defined():
-    assert [found.engine for found in SIGNALS.values()] == list(ENGINE_SIGNALS)
+def test_the_engines_signals_and_no_others_are_explained():
+    assert set(MEANINGS) == set(ENGINE_SIGNALS) == set(SIGNALS)
 
 
 @pytest.mark.parametrize("name", SIGNALS)

@@ -1,4 +1,4 @@
-"""All signals: what each means and where it comes from. To add one: a row in the engine's table, a definition here.
+"""All signals: what each means and where it comes from. To add one: a row in the engine's table, a line here.
 
 "Paper" is "No Signal to Rule Them All", with its section; "R+" its public release, with the release's name.
 Where the paper speaks of rates, gaps are stored (µs between packets): a small gap is a high rate.
@@ -6,32 +6,80 @@ Where the paper speaks of rates, gaps are stored (µs between packets): a small 
 
 from __future__ import annotations
 
-from lcca.inputs.errors import InputError, did_you_mean
-from lcca.remy_plus.signals import QUANTITIES
+from lcca.inputs.errors import InputError, did_you_mean, shown
+from lcca.remy_plus.signals import QUANTITIES, Quantity
 from lcca.signal_sets.signal import Signal
-
-SIGNALS: dict[str, Signal] = {}
-"""Signals by name, in the engine's order."""
 
 _HEADER_BITS = 32  # paper §4.3: an 8-byte header of two 32-bit fields
 
+MEANINGS: dict[str, tuple[str, str]] = {
+    "send_ewma": (
+        "paper §4.3 (send rate); R+ SEND_EWMA",
+        "Gap between the sending times of successive acknowledged packets.",
+    ),
+    "receive_ewma": (
+        "paper §4.3 (receive rate); R+ REC_EWMA",
+        "Gap between the receive times of successive packets: the inverse of the delivery rate.",
+    ),
+    "rtt_ratio": (
+        "paper §4.3; R+ RTT_RATIO",
+        "Latest RTT over the smallest RTT of this flow; at least 1 from the flow's second packet on.",
+    ),
+    "slow_receive_ewma": (
+        "paper §4.3 (slow receive rate); R+ SLOW_REC_EWMA",
+        "Gap between receive times, remembered much longer.",
+    ),
+    "rtt_difference": ("R+ RTT_DIFF", "Latest RTT less the smallest RTT of this flow: the time spent in queues."),
+    "queueing_delay": (
+        "R+ QUEUEING_DELAY",
+        "Receive EWMA times the packets outstanding when the latest one was acknowledged.",
+    ),
+    "loss": (
+        "R+ SINCE_LAST_LOSS; paper §5.1",
+        "Share of packets with a gap before them, counted from each flow's first packet.",
+    ),
+    "queue_ewma": (
+        "R+ INT_QUEUE; paper A.5.1 (worse than the raw queue)",
+        "Queue signal, smoothed by the sender as R+'s release does it.",
+    ),
+    "link_ewma": ("R+ INT_LINK; paper A.5.1", "Link signal, smoothed once more by the sender as R+'s release does it."),
+    "queue": ("paper §4.3, A.5.1", "Packets left waiting when the acknowledged packet began its transmission."),
+    "link": ("paper §4.3", "Share of the link used over the collection interval (10 µs by default)."),
+    "available_capacity": ("paper §6.3", "Capacity of the link left unused over the collection interval."),
+    "available_capacity_ewma": ("paper §6.3", "Available capacity, smoothed by the sender."),
+    "send_ratio": (
+        "paper §5.1, footnote 2",
+        "Send rate over receive rate: receive EWMA / send EWMA. Above 1, packets pile up.",
+    ),
+    "slow_receive_ratio": (
+        "paper §5.1, footnote 2",
+        "Slow receive rate over receive rate: receive EWMA / slow receive EWMA.",
+    ),
+    "one_way_ratio": (
+        "paper §6.1, footnote 3",
+        "Latest one-way delay over the smallest one of this flow: the RTT ratio without the way back (needs "
+        "equal clocks).",
+    ),
+    "hop_delay": (
+        "CSIG max(PD), draft-ravi-ippm-csig-01",
+        "Time from a packet's arrival at a hop to its departure, the largest of the path.",
+    ),
+    "queue_time": ("CSIG max(nQD), UEC 1.1 as in SAI", "Time that the queue of a hop takes, the largest of the path."),
+    "flows": ("PRED, its count of flows", "Flows that are on and pass a hop, the largest of the path."),
+    "mark": ("RFC 3168; DCTCP (SIGCOMM 2010)", "Share of packets that a hop's queue marked."),
+    "load": (
+        "HPCC (SIGCOMM 2019), equation 2; PINT (SIGCOMM 2020)",
+        "What a formula in a header makes of a hop, such as HPCC's utilisation: rate and queue over the "
+        "bandwidth-delay product. Only a header defines it.",
+    ),
+}
+"""Where each signal is defined, and what it says."""
 
-def signal(name: str) -> Signal:
-    """Return the signal of this name.
 
-    Raises:
-        InputError: unknown; the message suggests the nearest name.
-    """
-    if name not in SIGNALS:
-        raise InputError(f"unknown signal {name[:60]!r}{did_you_mean(name, SIGNALS)}")
-    return SIGNALS[name]
-
-
-def _define(name: str, reference: str, doc: str) -> None:
-    found = QUANTITIES[name]
-    SIGNALS[name] = Signal(
+def _defined(name: str, found: Quantity) -> Signal:
+    reference, doc = MEANINGS[name]
+    return Signal(
         name=name,
-        engine=name,
         label=found.label,
         source="in-network" if found.field else "end-to-end",
         smoothing=found.smoothing,
@@ -44,109 +92,16 @@ def _define(name: str, reference: str, doc: str) -> None:
     )
 
 
-_define(
-    "send_ewma",
-    "paper §4.3 (send rate); R+ SEND_EWMA",
-    "Gap between the sending times of successive acknowledged packets.",
-)
-_define(
-    "receive_ewma",
-    "paper §4.3 (receive rate); R+ REC_EWMA",
-    "Gap between the receive times of successive packets: the inverse of the delivery rate.",
-)
-_define(
-    "rtt_ratio",
-    "paper §4.3; R+ RTT_RATIO",
-    "Latest RTT over the smallest RTT of this flow; at least 1 from the flow's second packet on.",
-)
-_define(
-    "slow_receive_ewma",
-    "paper §4.3 (slow receive rate); R+ SLOW_REC_EWMA",
-    "Gap between receive times, remembered much longer.",
-)
-_define(
-    "rtt_difference",
-    "R+ RTT_DIFF",
-    "Latest RTT less the smallest RTT of this flow: the time spent in queues.",
-)
-_define(
-    "queueing_delay",
-    "R+ QUEUEING_DELAY",
-    "Receive EWMA times the packets outstanding when the latest one was acknowledged.",
-)
-_define(
-    "loss",
-    "R+ SINCE_LAST_LOSS; paper §5.1",
-    "Share of packets with a gap before them, counted from each flow's first packet.",
-)
-_define(
-    "queue_ewma",
-    "R+ INT_QUEUE; paper A.5.1 (worse than the raw queue)",
-    "Queue signal, smoothed by the sender as R+'s release does it.",
-)
-_define(
-    "link_ewma",
-    "R+ INT_LINK; paper A.5.1",
-    "Link signal, smoothed once more by the sender as R+'s release does it.",
-)
-_define(
-    "queue",
-    "paper §4.3, A.5.1",
-    "Packets left waiting when the acknowledged packet began its transmission.",
-)
-_define(
-    "link",
-    "paper §4.3",
-    "Share of the link used over the collection interval (10 µs by default).",
-)
-_define(
-    "available_capacity",
-    "paper §6.3",
-    "Capacity of the link left unused over the collection interval.",
-)
-_define(
-    "available_capacity_ewma",
-    "paper §6.3",
-    "Available capacity, smoothed by the sender.",
-)
-_define(
-    "send_ratio",
-    "paper §5.1, footnote 2",
-    "Send rate over receive rate: receive EWMA / send EWMA. Above 1, packets pile up.",
-)
-_define(
-    "slow_receive_ratio",
-    "paper §5.1, footnote 2",
-    "Slow receive rate over receive rate: receive EWMA / slow receive EWMA.",
-)
-_define(
-    "one_way_ratio",
-    "paper §6.1, footnote 3",
-    "Latest one-way delay over the smallest one of this flow: the RTT ratio without the way back (needs equal clocks).",
-)
-_define(
-    "hop_delay",
-    "CSIG max(PD), draft-ravi-ippm-csig-01",
-    "Time from a packet's arrival at a hop to its departure, the largest of the path.",
-)
-_define(
-    "queue_time",
-    "CSIG max(nQD), UEC 1.1 as in SAI",
-    "Time that the queue of a hop takes, the largest of the path.",
-)
-_define(
-    "flows",
-    "PRED, its count of flows",
-    "Flows that are on and pass a hop, the largest of the path.",
-)
-_define(
-    "mark",
-    "RFC 3168; DCTCP (SIGCOMM 2010)",
-    "Share of packets that a hop's queue marked.",
-)
-_define(
-    "load",
-    "HPCC (SIGCOMM 2019), equation 2; PINT (SIGCOMM 2020)",
-    "What a formula in a header makes of a hop, such as HPCC's utilisation: rate and queue over the "
-    "bandwidth-delay product. Only a header defines it.",
-)
+SIGNALS: dict[str, Signal] = {name: _defined(name, found) for name, found in QUANTITIES.items()}
+"""Signals by name, in the engine's order."""
+
+
+def signal(name: str) -> Signal:
+    """Return the signal of this name.
+
+    Raises:
+        InputError: unknown; the message suggests the nearest name.
+    """
+    if name not in SIGNALS:
+        raise InputError(f"unknown signal {shown(name)}{did_you_mean(name, SIGNALS)}")
+    return SIGNALS[name]

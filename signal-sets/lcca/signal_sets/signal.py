@@ -13,8 +13,7 @@ class Signal:
     """One signal of the engine.
 
     Attributes:
-        name: how signal sets call it.
-        engine: how the engine and policy files call it (``lcca.remy_plus.signals.SIGNALS``).
+        name: how signal sets, policy files and the engine call it.
         label: how people call it.
         source: measured by the sender from what comes back, or by the network and carried in a header.
         smoothing: what the sender does with the samples: "none" or the weight of an EWMA.
@@ -27,7 +26,6 @@ class Signal:
     """
 
     name: str
-    engine: str
     label: str
     source: Source
     smoothing: str

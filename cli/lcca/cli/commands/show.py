@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcca.cli.options.common import add_json, print_json
-from lcca.signal_sets.registry import SIGNALS, signal
+
+if TYPE_CHECKING:
+    from lcca.signal_sets.signal import Signal
 
 EXAMPLES = """\
   lcca show policy results/quickstart/*/policies/e2e.default.s1.json
@@ -63,8 +65,10 @@ def _policy(options: argparse.Namespace) -> int:
 
 def _signals(options: argparse.Namespace) -> int:
     """All signals."""
+    from lcca.signal_sets.registry import SIGNALS
+
     if options.json:
-        print_json([_signal_content(name) for name in SIGNALS])
+        print_json([_signal_content(found) for found in SIGNALS.values()])
         return 0
     for name, s in SIGNALS.items():
         print(f"{name:24} {s.source:12} {s.unit or '-':11} {s.doc.splitlines()[0]}")
@@ -73,7 +77,9 @@ def _signals(options: argparse.Namespace) -> int:
 
 def _signal(options: argparse.Namespace) -> int:
     """One signal."""
-    found = _signal_content(signal(options.name).name)
+    from lcca.signal_sets.registry import signal
+
+    found = _signal_content(signal(options.name))
     if options.json:
         print_json(found)
     else:
@@ -82,10 +88,9 @@ def _signal(options: argparse.Namespace) -> int:
     return 0
 
 
-def _signal_content(name: str) -> dict[str, Any]:
-    s = SIGNALS[name]
+def _signal_content(s: Signal) -> dict[str, Any]:
     return {
-        "name": name,
+        "name": s.name,
         "source": s.source,
         "smoothing": s.smoothing,
         "unit": s.unit,

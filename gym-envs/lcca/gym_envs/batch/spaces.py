@@ -42,7 +42,7 @@ def agent_with(
         names = signal_set(signals).signals
     else:
         names = signals.signals if isinstance(signals, SignalSet) else signals
-    engine = tuple(signal(name).engine for name in names)
+    engine = tuple(signal(name).name for name in names)
     return Agent(engine, history, decisions or Decisions(), steering or WindowSteering())
 
 
