@@ -193,7 +193,8 @@ def test_aurora_and_orca_rewards() -> None:
 
 def test_a_flow_that_falls_silent_costs_a_bounded_price() -> None:
     agent = Agent(E2E, steering=WindowSteering(multiple=1.0, smallest=1.0))
-    lanes = Lanes(Rules(agent, patience=8.0), [replace(ALWAYS_ON, mean_on=3000.0, loss=0.05)], games=4, whole_rows=True)
+    rules = Rules(agent, Reward("utility"), patience=8.0)
+    lanes = Lanes(rules, [replace(ALWAYS_ON, mean_on=3000.0, loss=0.05)], games=4, whole_rows=True)
     lanes.reset()
     random = np.random.default_rng(1)
     worst = 0.0

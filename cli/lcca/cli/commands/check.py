@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    findings = [look() for look in (_python, _engine, _libraries, _cores, _disk, _browser)]
+    findings = [look() for look in (_python, _engine, _libraries, _cores, _disk, _browser)] + _optional()
     broken = [f for f in findings if f.state == "broken"]
     if options.json:
         print_json({"version": version(), "commit": commit(), "findings": [asdict(f) for f in findings]})
@@ -93,6 +93,15 @@ def _libraries() -> Finding:
         return f"{len(names)} found"
 
     return _guarded("libraries", "reinstall: pip install lcca", look)
+
+
+def _optional() -> list[Finding]:
+    """Look for the extras and ns-3."""
+    try:
+        from lcca.gym_envs.optional import optional_parts
+    except ImportError:  # said by the engine's or the libraries' finding
+        return []
+    return [Finding(p.name, "ok" if p.usable else "missing", p.detail, p.fix) for p in optional_parts()]
 
 
 def _cores() -> Finding:

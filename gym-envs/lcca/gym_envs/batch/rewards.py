@@ -37,7 +37,7 @@ class Reward:
         InputError: an unknown kind or weights below 0.
     """
 
-    kind: Kind = "utility"
+    kind: Kind = "power"
     throughput_weight: float = 1.0
     delay_weight: float = 1.0
     interval: float = 1.0

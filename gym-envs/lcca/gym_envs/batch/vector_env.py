@@ -74,7 +74,7 @@ def bottlenecks(
     num_envs: int = 1,
     agent: Agent | str = "e2e",
     networks: NetworkSource = DEFAULT_NETWORK,
-    reward: Reward | Kind = "utility",
+    reward: Reward | Kind = "power",
     others: Policy | str | None = None,
     duration: float = 10_000.0,
     patience: float = 8.0,

@@ -45,7 +45,7 @@ class Ns3BottleneckEnv(FlowEnv):
         self,
         agent: Agent | str = "e2e",
         networks: NetworkSource = DEFAULT_NETWORK,
-        reward: Reward | Kind = "utility",
+        reward: Reward | Kind = "power",
         others: Policy | str | None = None,
         duration: float = 10_000.0,
         model: Model | None = None,

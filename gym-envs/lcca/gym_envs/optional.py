@@ -1,0 +1,78 @@
+"""What of the parts that only some users need is installed: the extras of ``lcca``, and ns-3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+
+from lcca.gym_envs.ns3.simulator import installed
+from lcca.inputs.errors import InputError
+from lcca.inputs.extras import missing
+
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "drl": ("gymnasium", "stable-baselines3", "sb3-contrib", "torch", "tensorboard"),
+    "tune": ("optuna", "cmaes"),
+    "ns3gym": ("pyzmq", "gymnasium"),
+    "ray": ("ray",),
+}
+"""Distributions of each extra, as in ``pyproject.toml``."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part that may be missing.
+
+    Attributes:
+        name: of the extra, or ``ns-3``.
+        usable: whether all of it is installed.
+        detail: its versions, or what is missing.
+        fix: how to install it; empty where it is usable.
+    """
+
+    name: str
+    usable: bool
+    detail: str
+    fix: str = ""
+
+
+def optional_parts() -> list[Part]:
+    """Return every extra and ns-3, usable or not; nothing of an extra is imported."""
+    return [*(_extra(name) for name in EXTRAS), _ns3()]
+
+
+def require_extra(extra: str, what: str) -> None:
+    """Check that an extra is installed; to be called before anything is written.
+
+    Args:
+        extra: its name.
+        what: needs it, in the plural, for the message.
+
+    Raises:
+        MissingPackage: one of its packages is missing.
+    """
+    for package in EXTRAS[extra]:
+        if _version(package) is None:
+            raise missing(package, what, extra)
+
+
+def _extra(name: str) -> Part:
+    versions = {package: _version(package) for package in EXTRAS[name]}
+    absent = [package for package, version in versions.items() if version is None]
+    if absent:
+        return Part(name, False, f"not installed: {', '.join(absent)}", f"pip install 'lcca[{name}]'")
+    return Part(name, True, ", ".join(f"{package} {version}" for package, version in versions.items()))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _ns3() -> Part:
+    try:
+        return Part("ns-3", True, installed())
+    except InputError as error:
+        detail, _, fix = str(error).partition(": ")
+        return Part("ns-3", False, detail, fix)
