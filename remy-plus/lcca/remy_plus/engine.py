@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.layout import Layout, layout
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
@@ -23,7 +24,6 @@ from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy,
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.record import Columns, Record
 from lcca.remy_plus.stamping import Stamping, raw_stamping
-from lcca.remy_plus.topology import Layout, layout
 
 Floats = NDArray[np.float64]
 
