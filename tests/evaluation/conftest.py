@@ -179,7 +179,7 @@ def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.Da
 
 
 @pytest.fixture(scope="session")
-def add_where() -> Callable[[Path], None]:
+def add_per_network() -> Callable[[Path], None]:
     """Return a function that adds repeated trials of the first training's policies to a run folder."""
 
     def add(folder: Path, count: int = 30, seeds: int = 10) -> None:

@@ -27,7 +27,7 @@ def print_policies(summary: dict[str, Any]) -> None:
     for policy in summary["policies"]:
         test = policy["test"]
         table.add_row(
-            policy["id"] + (" *" if policy["champion"] else ""),
+            policy["id"] + (" *" if policy["selected"] else ""),
             str(policy["rules"] or "–"),
             with_error(test["score_bits"], test["score_bits_se"]),
             with_error(test["throughput_over_link"], test["throughput_over_link_se"]),
@@ -56,15 +56,15 @@ def print_verdicts(summary: dict[str, Any]) -> None:
                 console.print(note, style="dim", markup=False)
 
 
-def print_worth(summary: dict[str, Any]) -> None:
-    """Print what headers are worth, if the campaign has any."""
-    worth = summary.get("worth")
-    if not worth:
+def print_net_benefit(summary: dict[str, Any]) -> None:
+    """Print the net benefit of headers, if the campaign has any."""
+    found = summary.get("net_benefit")
+    if not found:
         return
-    table = Table(title=f"headers against {worth['baseline']}, bytes charged on {worth['packet_bytes']}-byte packets")
+    table = Table(title=f"headers against {found['baseline']}, bytes charged on {found['packet_bytes']}-byte packets")
     for name in ("header", "bytes", "utility", "signals, free", "cost of the bytes", "net (bits) [95 %]", "net", "n"):
         table.add_column(name, justify="left" if name in ("header", "net") else "right", overflow="fold")
-    for row in worth["rows"]:
+    for row in found["rows"]:
         net = row["net"]
         table.add_row(
             escape(row["header"]),
@@ -77,8 +77,8 @@ def print_worth(summary: dict[str, Any]) -> None:
             str(net["n"]),
         )
     wide_console().print(table)
-    for choice in worth["choices"]:
-        take = choice["take"] or f"{worth['baseline']}: no header is settled better once its bytes are paid"
+    for choice in found["choices"]:
+        take = choice["take"] or f"{found['baseline']}: no header is settled better once its bytes are paid"
         print(f"utility {choice['utility']}: take {take}")
 
 

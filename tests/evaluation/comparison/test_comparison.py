@@ -184,8 +184,8 @@ def test_set_level_covers_although_testing_stops_when_one_comparison_is_settled(
     covered = 0
     for _ in range(runs):
         d = effect + rng.normal(0, 0.2, (1, 3000)) + rng.normal(0, 0.1, (10, 3000))
-        champion = RULE.start()
-        n = champion.feed(d[0].tolist()).n
+        settling = RULE.start()
+        n = settling.feed(d[0].tolist()).n
         zeros = np.zeros(n)
         record = compare_sets(
             "a",

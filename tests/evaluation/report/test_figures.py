@@ -12,7 +12,7 @@ from scipy import stats
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data
 from lcca.evaluation.report.figures.labels import labels
 from lcca.evaluation.report.figures.learning import learning_data
-from lcca.evaluation.report.figures.per_network import where_data
+from lcca.evaluation.report.figures.per_network import correlation_data
 from lcca.evaluation.report.figures.scores import scores_data
 from lcca.evaluation.report.figures.settling import settling_data
 from lcca.evaluation.report.figures.style import inline_svg, save
@@ -110,8 +110,8 @@ def test_tradeoff_and_its_ellipse(run: RunTables) -> None:
     assert Cloud("u", "g", np.zeros(2), np.zeros(2)).ellipse() == (0, 0, 0)
 
 
-def test_where_finds_the_planted_parameter(run: RunTables) -> None:
-    rows = where_data(run)
+def test_correlations_find_the_planted_parameter(run: RunTables) -> None:
+    rows = correlation_data(run)
     assert "loss" not in {row.parameter for row in rows}  # it does not vary
     found = {(row.group, row.parameter): row for row in rows}
     assert found["link", "senders"].low > 0.3  # "link" was made to gain with the number of senders

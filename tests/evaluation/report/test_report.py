@@ -22,7 +22,7 @@ from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.inputs.checked import write_with_digest
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
-FIGURES = ("forest", "scores", "tradeoff", "where", "regions", "fairness", "learning", "settling")
+FIGURES = ("forest", "scores", "tradeoff", "correlations", "regions", "fairness", "learning", "settling")
 
 
 class Page(HTMLParser):

@@ -50,6 +50,7 @@ def test_the_papers_campaign_is_that_of_section_5() -> None:
 
 BAD_VALUES = {
     "unknown key": ("seed: 1", "sede: 1", "a.yaml:2: sede: unknown key (did you mean 'seed'?)"),
+    "a key of before": ("seed: 1", "elsewhere: []", "a.yaml:2: elsewhere: unknown key"),
     "unknown key below": (
         "rounds: 2",
         "rouns: 2",

@@ -24,6 +24,6 @@ def test_a_part_is_run_once_and_accounted_once(tmp_path: Path) -> None:
 
 def test_no_two_names_share_a_part(tmp_path: Path) -> None:
     """Dashes in names once made one file of utility u, condition x-y and utility u-x, condition y."""
-    phase = Phase("elsewhere", TrialStore(tmp_path), Costs(None))
+    phase = Phase("generalisation", TrialStore(tmp_path), Costs(None))
     for score, words in enumerate([("u", "x-y"), ("u-x", "y"), ("u", "x"), ("u", "x.y")]):
         assert phase.part(*words, run=lambda score=score: rows(score))["score_bits"].tolist() == [score, score]

@@ -99,10 +99,10 @@ def test_a_header_file_lies_beside_the_campaign(tmp_path: Path) -> None:
 
 
 def test_gross_and_cost_make_net(done: Path) -> None:
-    worth = json.loads((done / "summary.json").read_text())["worth"]
+    benefits = json.loads((done / "summary.json").read_text())["net_benefit"]
     trials = TrialStore(done / "trials").all("test")
     scores = trials.pivot(index="network", columns="policy", values="score_bits")
-    for row in worth["rows"]:
+    for row in benefits["rows"]:
         free, charged = row["gross"]["B"], row["net"]["B"]
         n = row["net"]["n"]
         assert charged == free + (CHARGED if row["wire_bytes"] else "")
@@ -111,14 +111,14 @@ def test_gross_and_cost_make_net(done: Path) -> None:
         if row["cost"]:
             cost = (scores[charged] - scores[free]).to_numpy()[: row["cost"]["n"]]
             assert row["cost"]["difference"] == pytest.approx(cost.mean())
-    assert [row["wire_bytes"] for row in worth["rows"]] == [0, 5, 8, 42]
-    assert worth["rows"][0]["cost"] is None
+    assert [row["wire_bytes"] for row in benefits["rows"]] == [0, 5, 8, 42]
+    assert benefits["rows"][0]["cost"] is None
 
 
 def test_bytes_cost_about_their_share_of_the_packet(done: Path) -> None:
     """42 bytes on 1,500 slow the link by 2.8 %, which is 0.040 bits of throughput, and add some delay."""
-    worth = json.loads((done / "summary.json").read_text())["worth"]
-    cost = next(row for row in worth["rows"] if row["header"] == "dear")["cost"]["difference"]
+    benefits = json.loads((done / "summary.json").read_text())["net_benefit"]
+    cost = next(row for row in benefits["rows"] if row["header"] == "dear")["cost"]["difference"]
     assert -0.2 < cost < -0.01
 
 

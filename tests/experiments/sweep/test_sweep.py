@@ -64,7 +64,7 @@ def test_the_summary_tells_what_was_found(finished: Path) -> None:
     assert artifact["B"].startswith("loss+queue.default.s")
     assert {artifact["n"], of_sets["n"]} == {80, 2} or artifact["verdict"] != "not settled"
     assert {policy["rules"] for policy in summary["policies"]} == {4}
-    assert sum(policy["champion"] for policy in summary["policies"]) == 2
+    assert sum(policy["selected"] for policy in summary["policies"]) == 2
     scores = {policy["test"]["score_bits"] for policy in summary["policies"]}
     assert len(scores) == 4  # the sets and seeds learnt different policies
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import add_topology
-from lcca.cli.tables import print_forecasts, print_points, print_policies, print_verdicts, print_worth
+from lcca.cli.tables import print_forecasts, print_net_benefit, print_points, print_policies, print_verdicts
 from lcca.evaluation.trials.executors import EXECUTORS
 from lcca.evaluation.trials.layout import REPORT
 from lcca.experiments.campaign.grid import Grid, read_grid
@@ -94,7 +94,7 @@ def _single(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
         return 0
     print_policies(result.summary)
     print_verdicts(result.summary)
-    print_worth(result.summary)
+    print_net_benefit(result.summary)
     print(f"\nreport: {result.folder / REPORT}")
     return 0
 

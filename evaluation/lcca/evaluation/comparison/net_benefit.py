@@ -1,4 +1,4 @@
-"""What a header is worth: what its signals bring, less what its bytes cost; and which header to take.
+"""The net benefit of a header: what its signals bring, less what its bytes cost; and which header to take.
 
 - **gross**: the policy that sees the header's signals, its bytes free, against the baseline;
 - **cost**: the same policy with the bytes charged on every packet, against itself with them free;
@@ -32,7 +32,7 @@ class NetBenefit:
         wire_bytes: on a data packet after one hop.
         reflected_bytes: on its acknowledgement.
         packet_bytes: of the data packet without it.
-        gross: signals free; like the others a comparison of the champions' policies.
+        gross: signals free; like the others a comparison of selected policies.
         cost: bytes charged against free; None for a header that adds none.
         net: bytes charged.
         gross_set: signals free, over training seeds.
@@ -64,10 +64,10 @@ class Choice:
 
     Attributes:
         utility: name.
-        best: the header with the largest net worth of those settled better than the baseline; None if there are none.
+        best: the header with the largest net benefit of those settled better than the baseline; None if there are none.
         take: the cheapest one of those not told apart from the best by more than the margin; the best itself if none
             is cheaper.
-        front: headers that no other beats in both net worth and bytes, by their estimates, from few bytes to many.
+        front: headers that no other beats in both net benefit and bytes, by their estimates, from few bytes to many.
     """
 
     utility: str
@@ -77,7 +77,7 @@ class Choice:
 
 
 def best_of(rows: Sequence[NetBenefit]) -> NetBenefit | None:
-    """Return the header with the largest net worth of those that are settled better than the baseline."""
+    """Return the header with the largest net benefit of those that are settled better than the baseline."""
     good = [row for row in rows if row.net.verdict.name == "better"]
     return max(good, key=lambda row: (row.net.difference, -row.wire_bytes), default=None)
 
@@ -100,7 +100,7 @@ def choose(utility: str, rows: Sequence[NetBenefit], rivals: Sequence[tuple[NetB
 
 
 def front(rows: Sequence[NetBenefit]) -> tuple[str, ...]:
-    """Return the headers on the Pareto front of net worth against bytes; the baseline has 0 of both."""
+    """Return the headers on the Pareto front of net benefit against bytes; the baseline has 0 of both."""
     found: list[str] = []
     highest = 0.0
     for row in sorted(rows, key=lambda row: (row.wire_bytes, -row.net.difference)):

@@ -129,7 +129,7 @@ class NetworkPair:
 
 
 @dataclass(frozen=True, eq=False)
-class WhereSection:
+class NetworkSignificance:
     """All comparisons under one utility, network by network.
 
     Attributes:
@@ -154,7 +154,7 @@ class WhereSection:
         return max((len(pair.table) for pair in self.pairs), default=0)
 
 
-def where_section(
+def network_significance(
     trials: pd.DataFrame,
     networks: pd.DataFrame,
     baseline: str,
@@ -164,7 +164,7 @@ def where_section(
     names: Mapping[str, str] | None = None,
     error: ErrorName = DEFAULT_ERROR,
     margin: float = DEFAULT_MARGIN,
-) -> WhereSection:
+) -> NetworkSignificance:
     """Compare candidates with a baseline, and with each other, on every single network.
 
     Args:
@@ -187,7 +187,7 @@ def where_section(
     for table in of.values():
         table["verdict"] = [next(verdicts).name for _ in range(len(table))]
     pairs = {key: NetworkPair(called.get(key[0], key[0]), called.get(key[1], key[1]), of[key]) for key in of}
-    return WhereSection(
+    return NetworkSignificance(
         utility=utility,
         error=error,
         seeds=max((int(table["score_bits_seeds"].max()) for table in of.values() if len(table)), default=0),
@@ -227,23 +227,23 @@ def _metric(wide: pd.DataFrame, metric: str, a: str, b: str) -> pd.DataFrame:
     return found[found["seeds"] >= FEWEST_SEEDS].add_prefix(f"{metric}_")
 
 
-def where_sections(tables: RunTables, error: ErrorName = DEFAULT_ERROR) -> list[WhereSection]:
+def network_significances(tables: RunTables, error: ErrorName = DEFAULT_ERROR) -> list[NetworkSignificance]:
     """Return a section per utility of a run that has trials for it; empty without any such trials."""
-    met = set(tables.where["policy"]) if len(tables.where) else set()
+    met = set(tables.repeated["policy"]) if len(tables.repeated) else set()
     found = [_of_run(tables, utility, met, error) for utility in tables.utilities]
     return [section for section in found if section and section.count]
 
 
-def _of_run(tables: RunTables, utility: str, met: set[str], error: ErrorName) -> WhereSection | None:
+def _of_run(tables: RunTables, utility: str, met: set[str], error: ErrorName) -> NetworkSignificance | None:
     own = [c for c in tables.comparisons if c["level"] == "artifact" and c["utility"] == utility]
     own = [c for c in own if {c["A"], c["B"]} <= met]
     if not own:
         return None
     baseline = own[0]["A"]
     candidates = list(dict.fromkeys(c["B"] for c in own if c["A"] == baseline))
-    return where_section(
-        tables.where[tables.where["policy"].isin([baseline, *candidates])],
-        tables.where_networks,
+    return network_significance(
+        tables.repeated[tables.repeated["policy"].isin([baseline, *candidates])],
+        tables.repeated_networks,
         baseline,
         candidates,
         utility=utility,

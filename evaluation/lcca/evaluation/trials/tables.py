@@ -40,8 +40,8 @@ class RunTables:
         costs: of the phases, or None.
         manifest: of the run, or empty.
         config: text of the configuration, or empty.
-        where: repeated trials on single networks that did not fail; may be empty.
-        where_networks: one row per network of these trials; their numbers are not the test's.
+        repeated: repeated trials on single networks that did not fail; may be empty.
+        repeated_networks: one row per network of these trials; their numbers are not the test's.
         ns3: trials of the ns-3 validation, of both simulators; may be empty.
     """
 
@@ -55,8 +55,8 @@ class RunTables:
     costs: Json | None
     manifest: Json
     config: str
-    where: pd.DataFrame = field(default_factory=pd.DataFrame)
-    where_networks: pd.DataFrame = field(default_factory=pd.DataFrame)
+    repeated: pd.DataFrame = field(default_factory=pd.DataFrame)
+    repeated_networks: pd.DataFrame = field(default_factory=pd.DataFrame)
     ns3: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @classmethod
@@ -86,8 +86,8 @@ class RunTables:
             costs=read_costs(folder),
             manifest=manifest,
             config=read_with_digest(config, ADVICE).decode() if config.exists() else "",
-            where=repeated[_good(repeated)].reset_index(drop=True),
-            where_networks=repeated_networks,
+            repeated=repeated[_good(repeated)].reset_index(drop=True),
+            repeated_networks=repeated_networks,
             ns3=TrialStore(folder / layout.TRIALS).all(layout.NS3_VALIDATION),
         )
 

@@ -88,17 +88,17 @@ class LinkModel(Model):
 
 
 class Ns3Config(Model):
-    """The truth check in ns-3.
+    """ns-3 validation.
 
     Attributes:
         pick: which simulator's scores pick a training's checkpoint: "ns3", among the finalists, or "engine", and then
-            only champions run in ns-3.
+            only selected policies run in ns-3.
         finalists: with pick "ns3", how many of a training's checkpoints run there, the best ones by the engine; null
             for all, the paper's way, which is 100 to 1,000 times as dear.
         networks: fresh networks for the results, and as many to pick checkpoints on.
         runs: seeds per network.
         topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way.
-        baselines: policies that run beside the champions, such as cubic or vegas:alpha=2.
+        baselines: policies that run beside the selected policies, such as cubic or vegas:alpha=2.
         header_bytes: of in-network signals in every packet; null for 4 per signal used, 0 for free signals.
         min_rto: µs, smallest retransmission timeout.
     """
@@ -137,7 +137,7 @@ class Ns3Config(Model):
 class ValidationConfig(Model):
     """Networks on which each training's best checkpoint is picked; fresh ones, the same for all policies.
 
-    With `ns3`, the champions are checked there, and it may pick the checkpoints too.
+    With `ns3`, the selected policies run there too, and it may pick the checkpoints too.
     """
 
     networks: Annotated[int, Field(ge=2)] = 200
@@ -147,9 +147,9 @@ class ValidationConfig(Model):
 class TestConfig(Model):
     """Fresh (network, seed) pairs on which results are reported.
 
-    All policies meet the same pairs, `block` at a time, until every comparison of champions is settled or `pairs` are
-    used up; at least `at_least` are run, since signal sets and the question where a signal helps need more than the
-    clearest comparison.
+    All policies meet the same pairs, `block` at a time, until every comparison of selected policies is settled or
+    `pairs` are used up; at least `at_least` are run, since signal sets, and the networks on which a signal helps, need
+    more than the clearest comparison.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
@@ -159,15 +159,15 @@ class TestConfig(Model):
     block: Annotated[int, Field(ge=1)] = 50
 
 
-class WhereConfig(Model):
+class PerNetworkConfig(Model):
     """Repeated trials per network, for the significance of differences on single networks (the paper's Eq. 2)."""
 
     networks: Annotated[int, Field(ge=2)] = 100
     seeds: Annotated[int, Field(ge=2)] = 10
 
 
-class ElsewhereConfig(Model):
-    """Networks of another kind on which the champions are tested too: what was learnt here, used there.
+class GeneralisationConfig(Model):
+    """Networks of another kind on which the selected policies are tested too.
 
     Attributes:
         name: of the condition.
@@ -187,7 +187,7 @@ class ElsewhereConfig(Model):
         return None if name is None else str(Topology.of(name))
 
     @model_validator(mode="after")
-    def _elsewhere(self) -> ElsewhereConfig:
+    def _differs(self) -> GeneralisationConfig:
         if self.networks is None and self.topology is None:
             raise ValueError("give networks, topology or both: what differs from the campaign's networks")
         return self
@@ -220,8 +220,8 @@ class CampaignConfig(Model):
         training_seeds: each signal set is trained once per seed.
         validation: networks that pick a training's checkpoint.
         test: networks that results are reported on.
-        where: repeated trials of the champions on single networks; left out if null.
-        elsewhere: other networks or topologies on which the champions are tested too: robustness and generalisation.
+        per_network: repeated trials of the selected policies on single networks; left out if null.
+        generalisation: other networks or topologies on which the selected policies are tested too.
         settle: when a comparison is settled.
         model: options of the network model.
     """
@@ -241,8 +241,8 @@ class CampaignConfig(Model):
     training_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     validation: ValidationConfig = ValidationConfig()
     test: TestConfig = TestConfig()
-    where: WhereConfig | None = None
-    elsewhere: tuple[ElsewhereConfig, ...] = ()
+    per_network: PerNetworkConfig | None = None
+    generalisation: tuple[GeneralisationConfig, ...] = ()
     settle: AnyRule = SettlingRule()
     model: LinkModel = LinkModel()
 
@@ -257,9 +257,9 @@ class CampaignConfig(Model):
     def _name_of_file(cls, value: Any) -> Any:
         return signal_set(value).name if isinstance(value, str) and value.endswith(YAML_ENDINGS) else value
 
-    @field_validator("elsewhere")
+    @field_validator("generalisation")
     @classmethod
-    def _distinct_conditions(cls, conditions: tuple[ElsewhereConfig, ...]) -> tuple[ElsewhereConfig, ...]:
+    def _distinct_conditions(cls, conditions: tuple[GeneralisationConfig, ...]) -> tuple[GeneralisationConfig, ...]:
         _once(tuple(each.name for each in conditions))
         return conditions
 
@@ -369,9 +369,9 @@ def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (),
 
 def with_files(document: Document) -> Document:
     """Put the content of files where their names stand."""
-    elsewhere = document.data.get("elsewhere")
+    conditions = document.data.get("generalisation")
     ways: list[Keys] = [(key,) for key in FILES]
-    ways += [("elsewhere", i, "networks") for i in range(len(elsewhere))] if isinstance(elsewhere, list) else []
+    ways += [("generalisation", i, "networks") for i in range(len(conditions))] if isinstance(conditions, list) else []
     for way in ways:
         document = _included(document, way)
     return _placed_sets(document)

@@ -81,15 +81,17 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int) -> Forecas
         (learner.id, key, cache.file(key) is not None) for learner in [*first, *plan] for key in [learner.key(config)]
     )
     tested = len(plan) + sum(learner.candidate.costs for learner in plan)
-    conditions = len(config.elsewhere) * len(config.candidates) * len(config.utilities)
-    elsewhere = sum(each.pairs for each in config.elsewhere) * len(config.candidates) * len(config.utilities)
-    repeated = config.where.networks * config.where.seeds * len(config.candidates) if config.where else 0
+    conditions = len(config.generalisation) * len(config.candidates) * len(config.utilities)
+    generalisation = sum(each.pairs for each in config.generalisation) * len(config.candidates) * len(config.utilities)
+    repeated = (
+        config.per_network.networks * config.per_network.seeds * len(config.candidates) if config.per_network else 0
+    )
     validation = len(plan) * config.validation.networks
     return Forecast(
         trainings,
         *config.trainer.budget,
         tested * config.test.at_least + conditions * config.test.block + repeated + validation,
-        tested * config.test.pairs + elsewhere + repeated + 5 * validation,
+        tested * config.test.pairs + generalisation + repeated + 5 * validation,
         _trial_cpu_s(config),
         min(jobs, len(os.sched_getaffinity(0))),
     )

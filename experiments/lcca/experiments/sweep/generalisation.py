@@ -16,14 +16,14 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group
 
 if TYPE_CHECKING:
-    from lcca.experiments.campaign.config import CampaignConfig, ElsewhereConfig
+    from lcca.experiments.campaign.config import CampaignConfig, GeneralisationConfig
     from lcca.remy_plus.engine import Engine
 
 
 def run_generalisation(
     config: CampaignConfig,
     group: Group,
-    condition: ElsewhereConfig,
+    condition: GeneralisationConfig,
     engine: Engine,
     phase: Phase,
     tell: Callable[[int, list[Comparison]], None],
@@ -37,9 +37,9 @@ def run_generalisation(
     """
     space = condition.space(config.networks)
     simulator = replace(engine, duration=space.duration)
-    seed = derive(config.seed, "elsewhere", condition.name)
+    seed = derive(config.seed, "elsewhere", condition.name)  # a word of the seed: another one means other networks
     policies = {c.learner.id: c.charged for c in group.selected.values()}
-    total = len(config.elsewhere) * len(group.others)
+    total = len(config.generalisation) * len(group.others)
 
     def run(block: Block) -> pd.DataFrame:
         networks = space.draw(seed, block.size, first_id=block.first)
@@ -54,7 +54,9 @@ def run_generalisation(
     return _content(group, condition, pd.concat(parts, ignore_index=True), found)
 
 
-def _content(group: Group, condition: ElsewhereConfig, trials: pd.DataFrame, found: list[Comparison]) -> dict[str, Any]:
+def _content(
+    group: Group, condition: GeneralisationConfig, trials: pd.DataFrame, found: list[Comparison]
+) -> dict[str, Any]:
     return {
         "condition": condition.name,
         "utility": group.utility.name,

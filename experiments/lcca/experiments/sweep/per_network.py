@@ -20,16 +20,17 @@ def repeated_networks(config: CampaignConfig) -> list[Network]:
 
     Neither training, validation nor the test uses them.
     """
-    wanted = config.where
+    wanted = config.per_network
     return [] if wanted is None else config.networks.draw(derive(config.seed, "where"), wanted.networks)
 
 
 def run_per_network(config: CampaignConfig, group: Group, simulator: Simulator, phase: Phase) -> None:
     """Run each candidate's selected policy on every network with every seed, if the campaign asks for it."""
-    wanted = config.where
+    wanted = config.per_network
     if wanted is None:
         return
     policies = {c.learner.id: c.free for c in group.selected.values()}
+    # "where" is a word of the seed alone: another one means other traffic
     seeds = [derive(config.seed, "where", k) for k in range(wanted.seeds)]
     phase.part(
         group.utility.name,

@@ -112,7 +112,7 @@ def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, trainings: int)
     if config.validation.ns3:
         content["ns3"] = checked
     if general:
-        content["elsewhere"] = general
+        content["generalisation"] = general
     folder.write_json(layout.SUMMARY, content)
     folder.write_json(layout.VERDICTS, verdicts(found))
     reporter.say("drawing the report")
@@ -135,7 +135,7 @@ def _generalisation(
     config: CampaignConfig, group: Group, engine: Engine, phase: Phase, reporter: Reporter
 ) -> list[dict[str, Any]]:
     rows = []
-    for condition in config.elsewhere:
+    for condition in config.generalisation:
         title = f"testing generalisation: {condition.name} (utility {group.utility.name})"
         with reporter.task(title, total=condition.pairs) as task:
 

@@ -59,7 +59,7 @@ def summary(
         "comparisons": [c.to_json() for c in found],
     }
     if headers := sum(c.header is not None for c in config.candidates):
-        content["worth"] = benefits_content(groups, trials, headers, config.packet_bytes)
+        content["net_benefit"] = benefits_content(groups, trials, headers, config.packet_bytes)
     return content
 
 
@@ -75,7 +75,7 @@ def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any
         "signal_set": learner.signals.name,
         "utility": learner.utility.name,
         "training_seed": learner.training_seed,
-        "champion": group.selected[learner.signals.name] is chosen,
+        "selected": group.selected[learner.signals.name] is chosen,
         "checkpoint": chosen.checkpoint,
         "rules": chosen.rules,
         "validation_score_bits": chosen.validation_score_bits,

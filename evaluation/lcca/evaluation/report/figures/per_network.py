@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from lcca.evaluation.comparison.correlation import Correlation, correlate
-from lcca.evaluation.comparison.per_network import WhereSection
+from lcca.evaluation.comparison.per_network import NetworkSignificance
 from lcca.evaluation.comparison.regions import with_load
 from lcca.evaluation.report.figures.style import INK, PAPER, drawing, hue_of, panels
 from lcca.evaluation.scenarios.networks import PARAMETERS
@@ -26,7 +26,7 @@ TRAITS = (*PARAMETERS, "load")
 
 
 @dataclass(frozen=True)
-class WhereRow:
+class CorrelationRow:
     """Correlation of B − A, or of its s, with one parameter, over n networks.
 
     Attributes:
@@ -66,7 +66,7 @@ class _Cloud:
     values: NDArray[np.float64]
 
 
-def where_data(tables: RunTables) -> list[WhereRow]:
+def correlation_data(tables: RunTables) -> list[CorrelationRow]:
     """Return a row per leading comparison and varying parameter, of the difference in bits."""
     if tables.networks.empty:
         return []
@@ -78,7 +78,7 @@ def where_data(tables: RunTables) -> list[WhereRow]:
     return _rows(clouds)
 
 
-def significance_data(sections: Sequence[WhereSection]) -> list[WhereRow]:
+def significance_data(sections: Sequence[NetworkSignificance]) -> list[CorrelationRow]:
     """Return a row per comparison with the baseline and varying parameter, of s(score)."""
     clouds = []
     for section in sections:
@@ -90,12 +90,14 @@ def significance_data(sections: Sequence[WhereSection]) -> list[WhereRow]:
     return _rows(clouds)
 
 
-def _rows(clouds: Sequence[_Cloud]) -> list[WhereRow]:
+def _rows(clouds: Sequence[_Cloud]) -> list[CorrelationRow]:
     found = [(cloud, name, _correlation(cloud, name)) for cloud in clouds for name in TRAITS]
     known = [(cloud, name, each) for cloud, name, each in found if each]
     adjusted = q_values([each.p for _, _, each in known])
     return [
-        WhereRow(cloud.comparison, cloud.group, cloud.utility, name, each.r, each.low, each.high, each.n, float(q))
+        CorrelationRow(
+            cloud.comparison, cloud.group, cloud.utility, name, each.r, each.low, each.high, each.n, float(q)
+        )
         for (cloud, name, each), q in zip(known, adjusted, strict=True)
     ]
 
@@ -106,7 +108,7 @@ def _correlation(cloud: _Cloud, parameter: str) -> Correlation | None:
 
 
 @drawing
-def draw_where(rows: Sequence[WhereRow], groups: Sequence[str], of: str = "the difference") -> Figure:
+def draw_correlations(rows: Sequence[CorrelationRow], groups: Sequence[str], of: str = "the difference") -> Figure:
     """Draw one panel per utility: for each parameter, the correlations side by side, filled if found."""
     utilities = list(dict.fromkeys(row.utility for row in rows))
     compared = len({row.comparison for row in rows})
@@ -121,7 +123,7 @@ def draw_where(rows: Sequence[WhereRow], groups: Sequence[str], of: str = "the d
     return figure
 
 
-def _draw_utility(ax: Axes, rows: Sequence[WhereRow], parameters: Sequence[str], groups: Sequence[str]) -> None:
+def _draw_utility(ax: Axes, rows: Sequence[CorrelationRow], parameters: Sequence[str], groups: Sequence[str]) -> None:
     names = list(dict.fromkeys(row.comparison for row in rows))
     offsets = np.linspace(-0.3, 0.3, len(names)) if len(names) > 1 else [0.0]
     ax.axvline(0, color=INK, linewidth=0.8)

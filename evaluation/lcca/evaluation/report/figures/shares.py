@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lcca.evaluation.comparison.per_network import METRICS, NetworkPair, Share, WhereSection
+from lcca.evaluation.comparison.per_network import METRICS, NetworkPair, NetworkSignificance, Share
 from lcca.evaluation.report.figures.style import INK, drawing, hue_of, panels
 from lcca.evaluation.trials.utility import Utility
 
@@ -32,7 +32,7 @@ class ShareRow:
 
 
 def share_data(
-    sections: Sequence[WhereSection], weights: Mapping[str, Utility], rivals: bool = False
+    sections: Sequence[NetworkSignificance], weights: Mapping[str, Utility], rivals: bool = False
 ) -> list[ShareRow]:
     """Return rows for score, throughput and delay: candidates against the baseline, or against each other."""
     rows = []
@@ -42,7 +42,7 @@ def share_data(
     return rows
 
 
-def _row(section: WhereSection, pair: NetworkPair, metric: str, utility: Utility | None) -> ShareRow:
+def _row(section: NetworkSignificance, pair: NetworkPair, metric: str, utility: Utility | None) -> ShareRow:
     better, worse = (pair.share(metric, side, section.error) for side in (True, False))
     return ShareRow(pair.name, pair.B, section.utility, metric, _role(metric, utility), better, worse)
 

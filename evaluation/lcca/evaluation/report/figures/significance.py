@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from lcca.evaluation.comparison.per_network import LESS_IS_BETTER, METRICS, WhereSection
+from lcca.evaluation.comparison.per_network import LESS_IS_BETTER, METRICS, NetworkSignificance
 from lcca.evaluation.report.figures.style import FAINT, INK, drawing, hue_of, new_figure
 
 NARROWEST, WIDEST = 2.5, 8.0  # reach of the axis; values beyond it are drawn at its end
@@ -20,7 +20,7 @@ def ecdf(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.f
 
 
 @drawing
-def draw_significance(sections: Sequence[WhereSection], groups: Sequence[str]) -> Figure:
+def draw_significance(sections: Sequence[NetworkSignificance], groups: Sequence[str]) -> Figure:
     """Draw one row of panels per utility: score, throughput, delay."""
     figure = new_figure(0.45 + 2.35 * len(sections))
     grid = figure.subplots(len(sections), len(METRICS), squeeze=False, sharey=True)
@@ -34,7 +34,7 @@ def draw_significance(sections: Sequence[WhereSection], groups: Sequence[str]) -
     return figure
 
 
-def _draw_panel(ax: Axes, section: WhereSection, metric: str, groups: Sequence[str]) -> None:
+def _draw_panel(ax: Axes, section: NetworkSignificance, metric: str, groups: Sequence[str]) -> None:
     curves = [(pair, *ecdf(pair.s(metric, section.error))) for pair in section.pairs]
     reach = _reach([s for _, s, _ in curves])
     ax.axvspan(-1, 1, color=FAINT, alpha=0.45, linewidth=0)

@@ -103,7 +103,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("scores", "Score by signal set", _scores),
     ("tradeoff", "Throughput against delay", _tradeoff),
     ("ns3", "Validation in ns-3", ns3_validation),
-    ("elsewhere", "Generalisation tests", generalisation),
+    ("generalisation", "Generalisation tests", generalisation),
     *PER_NETWORK_SECTIONS,
     ("learning", "Learning curves", _learning),
     ("settling", "Intervals by number of pairs", _settling),

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 def generalisation(tables: RunTables) -> Content | None:
     """Return the selected policies against the baseline's under every other condition; None if there is none."""
-    found: list[Json] = tables.summary.get("elsewhere") or []
+    found: list[Json] = tables.summary.get("generalisation") or []
     rows = [_named(tables, each, c) for each in found for c in each["comparisons"]]
     if not rows:
         return None

@@ -9,14 +9,19 @@ from lcca.evaluation.comparison.fairness import FairnessRow, fairness_data
 from lcca.evaluation.comparison.per_network import (
     ERRORS,
     METRICS,
+    NetworkSignificance,
     Share,
-    WhereSection,
     chance_of_significance,
-    where_sections,
+    network_significances,
 )
 from lcca.evaluation.comparison.regions import Region, RegionRow, region_data
 from lcca.evaluation.report.figures.fairness import draw_fairness
-from lcca.evaluation.report.figures.per_network import WhereRow, draw_where, significance_data, where_data
+from lcca.evaluation.report.figures.per_network import (
+    CorrelationRow,
+    correlation_data,
+    draw_correlations,
+    significance_data,
+)
 from lcca.evaluation.report.figures.regions import draw_regions
 from lcca.evaluation.report.figures.shares import ShareRow, draw_shares, share_data
 from lcca.evaluation.report.figures.significance import draw_significance
@@ -34,12 +39,12 @@ from lcca.evaluation.trials.tables import RunTables
 
 BH = "Benjamini–Hochberg"
 
-_sections = lru_cache(maxsize=1)(where_sections)  # several sections of one report need them
+_sections = lru_cache(maxsize=1)(network_significances)  # several sections of one report need them
 
 
 def correlations(tables: RunTables) -> Content | None:
     """Return the correlation of the paired difference with each parameter."""
-    rows = where_data(tables)
+    rows = correlation_data(tables)
     if not rows:
         return Content("Too few networks, or neither their parameters nor the differences vary.")
     caption = (
@@ -47,10 +52,10 @@ def correlations(tables: RunTables) -> Content | None:
         f"parameter ({_n(row.n for row in rows)} networks; one value per network, averaged over seeds and "
         f"trainings; load: senders per packet/µs). {_marks(rows)} The paper's Fig. 9 correlates s(score) instead."
     )
-    return Content(caption, draw_where(rows, tables.groups), correlations_sentence(rows), population=TRAININGS)
+    return Content(caption, draw_correlations(rows, tables.groups), correlations_sentence(rows), population=TRAININGS)
 
 
-def _marks(rows: Sequence[WhereRow]) -> str:
+def _marks(rows: Sequence[CorrelationRow]) -> str:
     return (
         "Bars: 95 % intervals, robust to skewed and unequal noise, not adjusted for their number. Filled: significant "
         f"at a false-discovery rate of 5 % ({BH} over all {len(rows)} correlations here). Right of 0: the candidate "
@@ -92,7 +97,7 @@ def _region_table(rows: Sequence[RegionRow]) -> Table:
     return Table("Verdicts by region, false-discovery rate 5 %", head, body, left=2)
 
 
-def _verdict_table(section: WhereSection, cuts: Sequence[Region]) -> Table:
+def _verdict_table(section: NetworkSignificance, cuts: Sequence[Region]) -> Table:
     met = section.networks
     everywhere = [("all networks", None), *((f"{r.name}, {r.bound}", r.of(met)) for r in cuts if len(met))]
     body = []
@@ -125,12 +130,12 @@ def significance(tables: RunTables) -> Content | None:
     return Content(caption, figure, significance_sentence(rows), (_errors(sections),), SELECTED)
 
 
-def _met(sections: Sequence[WhereSection]) -> str:
+def _met(sections: Sequence[NetworkSignificance]) -> str:
     networks, seeds = _n(each.count for each in sections), max(each.seeds for each in sections)
     return f"{networks} networks, {seeds} seeds each, the same traffic for every policy"
 
 
-def _rule(sections: Sequence[WhereSection]) -> str:
+def _rule(sections: Sequence[NetworkSignificance]) -> str:
     """Return what |s| > 1 means with this error."""
     error, seeds = sections[0].error, max(each.seeds for each in sections)
     if error == "variance":
@@ -149,7 +154,7 @@ def _rule(sections: Sequence[WhereSection]) -> str:
     )
 
 
-def _errors(sections: Sequence[WhereSection]) -> Table:
+def _errors(sections: Sequence[NetworkSignificance]) -> Table:
     """Return how much depends on the definition of the error."""
     body = []
     for section in sections:
@@ -178,7 +183,7 @@ def significance_correlations(tables: RunTables) -> Content | None:
         "between networks, s can correlate with a parameter although the difference in bits does not. Paper's Fig. 9."
     )
     return Content(
-        caption, draw_where(rows, tables.groups, "s(score)"), correlations_sentence(rows), population=SELECTED
+        caption, draw_correlations(rows, tables.groups, "s(score)"), correlations_sentence(rows), population=SELECTED
     )
 
 
@@ -284,7 +289,7 @@ def _n(counts: Any) -> str:
     return f"{high:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _named(name: str, section: WhereSection, sections: Sequence[WhereSection]) -> str:
+def _named(name: str, section: NetworkSignificance, sections: Sequence[NetworkSignificance]) -> str:
     return f"{name} ({section.utility})" if len(sections) > 1 else name
 
 
@@ -308,10 +313,10 @@ def _ends(low: float, high: float, signed: bool, digits: int = 3) -> str:
 
 
 PER_NETWORK_SECTIONS: tuple[tuple[str, str, Maker], ...] = (
-    ("where", "Differences against network parameters", correlations),
+    ("correlations", "Differences against network parameters", correlations),
     ("regions", "Differences by region of the network space", regions),
     ("significance", "Significance per network, by the paper's rule", significance),
-    ("where-significance", "Significance against network parameters", significance_correlations),
+    ("significance-correlations", "Significance against network parameters", significance_correlations),
     ("outputs", "Throughput and delay per network", outputs),
     ("rivals", "Candidates against each other", rivals),
     ("fairness", "Fairness", fairness),

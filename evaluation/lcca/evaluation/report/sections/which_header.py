@@ -40,7 +40,7 @@ class WhichHeader:
     Attributes:
         title: the answer in one line.
         statements: the recommendation and its reasons, the most important first.
-        rows: of `worth.rows` in summary.json, by net benefit.
+        rows: of `net_benefit.rows` in summary.json, by net benefit.
         caption: of the figure.
         svg: the Pareto figure.
         regions: net benefit by region; empty if networks are not known.
@@ -58,26 +58,26 @@ class WhichHeader:
 
 def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
     """Return the section, its figure saved in a folder; None for a run without headers."""
-    worth = tables.summary.get("worth")
-    if not worth or not worth["rows"]:
+    benefits = tables.summary.get("net_benefit")
+    if not benefits or not benefits["rows"]:
         return None
-    rows = sorted(worth["rows"], key=lambda row: (row["utility"], -(row["net"]["difference"] or 0)))
-    caption = _caption(rows[0], worth["baseline"])
-    drawn = draw_pareto(_points(worth), worth["baseline"])
+    rows = sorted(benefits["rows"], key=lambda row: (row["utility"], -(row["net"]["difference"] or 0)))
+    caption = _caption(rows[0], benefits["baseline"])
+    drawn = draw_pareto(_points(benefits), benefits["baseline"])
     save(drawn, figures, "pareto")
     return WhichHeader(
-        title=title(worth),
-        statements=tuple(_statements(worth)),
+        title=title(benefits),
+        statements=tuple(_statements(benefits)),
         rows=tuple(rows),
         caption=caption,
         svg=inline_svg(drawn, "pareto", escape(f"Net benefit against header bytes. {caption}")),
         regions=tuple(_regions(tables, rows)),
-        basis=tuple(_basis(tables, worth)),
+        basis=tuple(_basis(tables, benefits)),
     )
 
 
-def _points(worth: Json) -> list[Point]:
-    fronts = {choice["utility"]: choice["front"] for choice in worth["choices"]}
+def _points(benefits: Json) -> list[Point]:
+    fronts = {choice["utility"]: choice["front"] for choice in benefits["choices"]}
     return [
         Point(
             row["header"],
@@ -90,7 +90,7 @@ def _points(worth: Json) -> list[Point]:
             row["header"] in fronts[row["utility"]],
             row["net"]["margin"],
         )
-        for row in worth["rows"]
+        for row in benefits["rows"]
         if row["net"]["difference"] is not None
     ]
 
@@ -107,46 +107,48 @@ def _caption(row: Json, baseline: str) -> str:
 # --- in words
 
 
-def title(worth: Json) -> str:
+def title(benefits: Json) -> str:
     """Return the answer in one line."""
-    choices = worth["choices"]
+    choices = benefits["choices"]
     takes = {choice["take"] for choice in choices}
     if takes == {None}:
-        return f"No header is settled better than {worth['baseline']} with its bytes charged"
+        return f"No header is settled better than {benefits['baseline']} with its bytes charged"
     if len(choices) == 1 or len(takes) == 1:
-        sure = _row(worth, choices[0]["take"], choices[0]["utility"])["net_set"]["verdict"] == "better"
-        return f"Recommended{'' if sure else ' (not settled over trainings)'}: {_of(worth, choices[0])}"
-    parts = [f"{choice['take'] or worth['baseline']} (utility {choice['utility']})" for choice in choices]
+        sure = _row(benefits, choices[0]["take"], choices[0]["utility"])["net_set"]["verdict"] == "better"
+        return f"Recommended{'' if sure else ' (not settled over trainings)'}: {_of(benefits, choices[0])}"
+    parts = [f"{choice['take'] or benefits['baseline']} (utility {choice['utility']})" for choice in choices]
     return f"The recommendation depends on the utility: {', '.join(parts)}"
 
 
-def _of(worth: Json, choice: Json) -> str:
-    row = _row(worth, choice["take"], choice["utility"])
+def _of(benefits: Json, choice: Json) -> str:
+    row = _row(benefits, choice["take"], choice["utility"])
     value = percent(row["net"]["throughput_equivalent_percent"]["difference"] or 0)
     return f"{row['header']}, {_bytes(row['wire_bytes'])}, {value} throughput with its bytes charged"
 
 
-def _statements(worth: Json) -> Iterator[Statement]:
-    for choice in worth["choices"]:
-        yield _choice(worth, choice)
-        for row in sorted(worth["rows"], key=lambda row: -(row["net"]["difference"] or 0)):
+def _statements(benefits: Json) -> Iterator[Statement]:
+    for choice in benefits["choices"]:
+        yield _choice(benefits, choice)
+        for row in sorted(benefits["rows"], key=lambda row: -(row["net"]["difference"] or 0)):
             if row["utility"] == choice["utility"]:
-                yield Statement(row["net"]["verdict"], sentence(row, worth["baseline"], len(worth["choices"]) > 1))
+                yield Statement(
+                    row["net"]["verdict"], sentence(row, benefits["baseline"], len(benefits["choices"]) > 1)
+                )
 
 
-def _choice(worth: Json, choice: Json) -> Statement:
-    under = f" under utility {choice['utility']}" if len(worth["choices"]) > 1 else ""
-    base = worth["baseline"]
+def _choice(benefits: Json, choice: Json) -> Statement:
+    under = f" under utility {choice['utility']}" if len(benefits["choices"]) > 1 else ""
+    base = benefits["baseline"]
     if choice["take"] is None:
         return Statement("not settled", f"Keep {base}{under}: no header is settled better with its bytes charged.")
-    take = _row(worth, choice["take"], choice["utility"])
+    take = _row(benefits, choice["take"], choice["utility"])
     if choice["take"] == choice["best"]:
         text = (
             f"We recommend {take['header']}{under}: of all headers settled better than {base} it has the largest net "
         )
         text += "benefit, and no smaller header is equivalent to it."
     else:
-        best = _row(worth, choice["best"], choice["utility"])
+        best = _row(benefits, choice["best"], choice["utility"])
         text = (
             f"We recommend {take['header']} ({_bytes(take['wire_bytes'])}){under}: {best['header']} "
             f"({_bytes(best['wire_bytes'])}) has the largest estimate, but the smaller header is not worse by more "
@@ -193,16 +195,16 @@ def _bytes(count: int) -> str:
     return f"{count}{NO_BREAK}byte{'' if count == 1 else 's'}"
 
 
-def _row(worth: Json, header: str, utility: str) -> Json:
-    found: Json = next(row for row in worth["rows"] if (row["header"], row["utility"]) == (header, utility))
+def _row(benefits: Json, header: str, utility: str) -> Json:
+    found: Json = next(row for row in benefits["rows"] if (row["header"], row["utility"]) == (header, utility))
     return found
 
 
 # --- assumptions and evidence
 
 
-def _basis(tables: RunTables, worth: Json) -> Iterator[str]:
-    rows = worth["rows"]
+def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
+    rows = benefits["rows"]
     seeds = max(row["net_set"]["n"] for row in rows)
     pairs = max(row["net"]["n"] for row in rows)
     trained = f"the best of {seeds} trainings by validation" if seeds > 1 else "one training each"
@@ -222,7 +224,7 @@ def _basis(tables: RunTables, worth: Json) -> Iterator[str]:
             "More signals need more rules: give them a larger budget."
         )
     yield (
-        f"Bytes are charged on packets of {worth['packet_bytes']} bytes: each packet takes that much longer on the "
+        f"Bytes are charged on packets of {benefits['packet_bytes']} bytes: each packet takes that much longer on the "
         "link. The cost is larger for shorter packets. The cost of hardware is not included."
     )
     ns3 = tables.summary.get("ns3")

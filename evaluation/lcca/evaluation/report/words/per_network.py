@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from lcca.evaluation.comparison.fairness import FairnessRow
 from lcca.evaluation.comparison.per_network import Share
 from lcca.evaluation.comparison.regions import RegionRow
-from lcca.evaluation.report.figures.per_network import WhereRow
+from lcca.evaluation.report.figures.per_network import CorrelationRow
 from lcca.evaluation.report.figures.shares import ShareRow
 from lcca.evaluation.report.words.headline import NO_BREAK, percent
 
@@ -29,7 +29,7 @@ def share_percent(share: Share) -> str:
     return percent(share.percent, signed=False)
 
 
-def correlations_sentence(rows: Sequence[WhereRow]) -> str:
+def correlations_sentence(rows: Sequence[CorrelationRow]) -> str:
     """Return the significant correlations, the strongest first."""
     found = sorted((row for row in rows if row.found), key=lambda row: -abs(row.correlation))
     if not found:

@@ -18,7 +18,7 @@ def against(a: np.ndarray, b: np.ndarray) -> Comparison:
     return compare_artifacts("A", f"B{next(NUMBERS)}", a, b, utility=DEFAULT, rule=RULE)
 
 
-def worth(header: str, wire_bytes: int, net: float, spread: float = 0.1) -> NetBenefit:
+def benefit(header: str, wire_bytes: int, net: float, spread: float = 0.1) -> NetBenefit:
     noise = np.random.default_rng(next(NUMBERS)).normal(0, spread, 1000)
     compared = against(np.zeros(1000), net + noise - noise.mean())
     of_sets = compare_sets("A", "B", {1: [0.0]}, {1: [net]}, utility=DEFAULT, rule=RULE)
@@ -26,16 +26,21 @@ def worth(header: str, wire_bytes: int, net: float, spread: float = 0.1) -> NetB
 
 
 def test_the_front_has_what_none_beats_in_both() -> None:
-    rows = [worth("dear", 42, 0.3), worth("cheap", 4, 0.2), worth("dominated", 8, 0.15), worth("useless", 1, -0.1)]
+    rows = [
+        benefit("dear", 42, 0.3),
+        benefit("cheap", 4, 0.2),
+        benefit("dominated", 8, 0.15),
+        benefit("useless", 1, -0.1),
+    ]
     assert front(rows) == ("cheap", "dear")
 
 
 def test_of_equal_bytes_the_better_one_is_on_the_front() -> None:
-    assert front([worth("a", 4, 0.2), worth("b", 4, 0.3)]) == ("b",)
+    assert front([benefit("a", 4, 0.2), benefit("b", 4, 0.3)]) == ("b",)
 
 
 def test_nothing_is_taken_if_nothing_is_settled_better() -> None:
-    rows = [worth("open", 4, 0.2, spread=20.0), worth("worse", 4, -0.3)]
+    rows = [benefit("open", 4, 0.2, spread=20.0), benefit("worse", 4, -0.3)]
     assert best_of(rows) is None
     found = choose("default", rows, [])
     assert (found.best, found.take, found.front) == (None, None, ("open",))
@@ -43,21 +48,21 @@ def test_nothing_is_taken_if_nothing_is_settled_better() -> None:
 
 @pytest.mark.parametrize(("distance", "taken"), [(0.005, "cheap"), (0.2, "dear")])
 def test_the_cheapest_of_those_that_do_as_well_is_taken(distance: float, taken: str) -> None:
-    dear, cheap = worth("dear", 42, 0.5), worth("cheap", 4, 0.5 - distance)
+    dear, cheap = benefit("dear", 42, 0.5), benefit("cheap", 4, 0.5 - distance)
     noise = np.random.default_rng(1).normal(0, 0.02, 1000)
     rival = against(np.zeros(1000), noise - distance)
     assert choose("default", [dear, cheap], [(cheap, rival)]).take == taken
 
 
 def test_a_cheaper_one_must_beat_the_baseline_too() -> None:
-    best, open_ = worth("best", 42, 0.5), worth("open", 4, 0.49, spread=20.0)
+    best, open_ = benefit("best", 42, 0.5), benefit("open", 4, 0.49, spread=20.0)
     rival = against(np.zeros(1000), np.random.default_rng(1).normal(0, 0.001, 1000))
     assert rival.verdict.name == "equivalent"
     assert choose("default", [best, open_], [(open_, rival)]).take == "best"
 
 
 def test_an_equal_one_that_costs_as_much_does_not_replace_the_best() -> None:
-    best, same = worth("best", 4, 0.5), worth("same", 4, 0.499)
+    best, same = benefit("best", 4, 0.5), benefit("same", 4, 0.499)
     rival = against(np.zeros(1000), np.random.default_rng(1).normal(0, 0.001, 1000))
     assert choose("default", [best, same], [(same, rival)]).take == "best"
 
@@ -65,15 +70,15 @@ def test_an_equal_one_that_costs_as_much_does_not_replace_the_best() -> None:
 def test_a_header_that_does_worse_for_free_is_called_undertrained() -> None:
     from lcca.evaluation.report.sections.which_header import sentence
 
-    row = worth("rich", 8, -0.4).to_json()
+    row = benefit("rich", 8, -0.4).to_json()
     assert "trained too little" in sentence(row, "e2e", False)
-    assert "trained too little" not in sentence(worth("good", 8, 0.4).to_json(), "e2e", False)
+    assert "trained too little" not in sentence(benefit("good", 8, 0.4).to_json(), "e2e", False)
 
 
 def test_the_title_hedges_until_training_seeds_agree() -> None:
     from lcca.evaluation.report.sections.which_header import title
 
-    row = worth("good", 8, 0.4)
+    row = benefit("good", 8, 0.4)
     said = {
         "baseline": "e2e",
         "rows": [row.to_json()],

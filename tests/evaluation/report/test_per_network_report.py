@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lcca.evaluation.comparison.per_network import where_sections
+from lcca.evaluation.comparison.per_network import network_significances
 from lcca.evaluation.report.figures.significance import draw_significance
 from lcca.evaluation.report.figures.style import inline_svg
 from lcca.evaluation.report.report import render
@@ -20,8 +20,8 @@ from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, write_json
 from lcca.evaluation.trials.tables import RunTables
 
-ALWAYS = ("where", "regions", "fairness")
-REPEATED = ("significance", "where-significance", "outputs", "rivals")
+ALWAYS = ("correlations", "regions", "fairness")
+REPEATED = ("significance", "significance-correlations", "outputs", "rivals")
 
 
 def contents(folder: Path) -> dict[str, Content]:
@@ -37,9 +37,9 @@ def rows_of(content: Content) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(build_run: Any, add_where: Any) -> Path:
+def folder(build_run: Any, add_per_network: Any) -> Path:
     path: Path = build_run(seeds=2, count=80)
-    add_where(path)
+    add_per_network(path)
     return path
 
 
@@ -60,7 +60,7 @@ def test_sections_answer_first_in_one_sentence(found: dict[str, Content]) -> Non
         assert content.answer[0].isupper() and content.answer.endswith(".") and ". " not in content.answer
         assert "networks" in content.caption and content.figure is not None
         assert content.population in (SELECTED, TRAININGS)
-    assert re.search(r"link does better with more senders \(r = \+0\.\d\d\)", found["where"].answer)
+    assert re.search(r"link does better with more senders \(r = \+0\.\d\d\)", found["correlations"].answer)
     assert found["significance"].answer.startswith("The score is significantly better than e2e's: link on ")
     assert found["regions"].answer.startswith("Against e2e in 6 regions: link is ")
     assert found["fairness"].answer == "Against e2e: link, queue and link+queue are not settled."
@@ -92,7 +92,8 @@ def test_the_page_has_them_in_order(folder: Path) -> None:
 def test_drawing_gives_the_same_bytes(folder: Path) -> None:
     tables = RunTables.load(folder)
     first, second = (
-        inline_svg(draw_significance(where_sections(tables), tables.groups), "significance", "label") for _ in range(2)
+        inline_svg(draw_significance(network_significances(tables), tables.groups), "significance", "label")
+        for _ in range(2)
     )
     assert first == second and "http" not in first
 
@@ -107,7 +108,7 @@ def test_several_utilities_are_told_apart(folder: Path, tmp_path: Path) -> None:
     assert any("(100d) | delay (primary)" in row for row in rows) and any("throughput (secondary)" in r for r in rows)
     assert "verdicts by region" in made["regions"].answer and len(made["regions"].tables) == 3
     assert re.search(r"\d to \d+", made["significance"].answer)
-    assert "(100d)" in made["where"].answer
+    assert "(100d)" in made["correlations"].answer
 
 
 def _double(folder: Path, utility: str) -> None:

@@ -14,11 +14,11 @@ from lcca.evaluation.comparison.per_network import (
     Share,
     chance_of_significance,
     error_of,
+    network_significance,
+    network_significances,
     significance,
-    where_section,
-    where_sections,
 )
-from lcca.evaluation.report.figures.per_network import significance_data, where_data
+from lcca.evaluation.report.figures.per_network import correlation_data, significance_data
 from lcca.evaluation.report.figures.shares import share_data
 from lcca.evaluation.report.figures.significance import ecdf
 from lcca.evaluation.trials.tables import RunTables
@@ -44,7 +44,7 @@ def trials(**scores: list[list[float]]) -> pd.DataFrame:
 )
 def test_s_by_hand(error: ErrorName, s: float) -> None:
     # Candidate 4, 6, 8: mean 6, deviation 2. Baseline 2, 3, 4: mean 3, deviation 1.
-    section = where_section(trials(a=[[2, 3, 4]], b=[[4, 6, 8]]), NOTHING, "a", ["b"], error=error)
+    section = network_significance(trials(a=[[2, 3, 4]], b=[[4, 6, 8]]), NOTHING, "a", ["b"], error=error)
     pair = section.pairs[0]
     assert (section.count, section.seeds, section.rivals) == (1, 3, ())
     assert pair.s("score_bits", error) == pytest.approx([s])
@@ -58,7 +58,9 @@ def test_s_by_hand(error: ErrorName, s: float) -> None:
 def test_s_at_its_limits() -> None:
     assert significance([0.0, 1.0, -1.0], [0.0, 0.0, 0.0]).tolist() == [0, math.inf, -math.inf]
     assert error_of([2.0], [4], "standard error").tolist() == [1]
-    pair = where_section(trials(a=[[1, 2, 3], [5, 5, 5]], b=[[1, 2, 3], [6, 6, 6]]), NOTHING, "a", ["b"]).pairs[0]
+    pair = network_significance(trials(a=[[1, 2, 3], [5, 5, 5]], b=[[1, 2, 3], [6, 6, 6]]), NOTHING, "a", ["b"]).pairs[
+        0
+    ]
     assert pair.s("score_bits").tolist() == [0, math.inf]
     assert list(pair.table["verdict"]) == ["not settled"] * 2  # three seeds that are all alike tell nothing
     values, share = ecdf(np.array([math.inf, -1.0, math.nan, 0.0]))
@@ -70,7 +72,7 @@ def test_only_whole_pairs_count() -> None:
     table.loc[(table["policy"] == "a") & (table["score_bits"] == 9), "score_bits"] = math.nan
     failed = (table["policy"] == "b") & (table["network"] == 1) & (table["seed"] > 0)
     table.loc[failed, "status"] = "failed"
-    section = where_section(table, NOTHING, "a", ["b"])
+    section = network_significance(table, NOTHING, "a", ["b"])
     pair = section.pairs[0]
     assert pair.table["network"].tolist() == [0]  # one whole pair on network 1 gives no error
     assert pair.table["score_bits_seeds"].tolist() == [3]
@@ -81,10 +83,10 @@ def test_only_whole_pairs_count() -> None:
 def test_rivals_are_told_in_order_and_mirror() -> None:
     rng = np.random.default_rng(1)
     drawn = {name: rng.normal(x, 0.1, (30, 5)).tolist() for name, x in (("e", 0.0), ("l", 0.3), ("q", 0.2), ("b", 0.1))}
-    section = where_section(trials(**drawn), NOTHING, "e", ["l", "q", "b"], names={"l": "link", "q": "queue"})
+    section = network_significance(trials(**drawn), NOTHING, "e", ["l", "q", "b"], names={"l": "link", "q": "queue"})
     assert [pair.name for pair in section.pairs] == ["link against e", "queue against e", "b against e"]
     assert [pair.name for pair in section.rivals] == ["link against queue", "link against b", "queue against b"]
-    back = where_section(trials(**drawn), NOTHING, "q", ["l"]).pairs[0]
+    back = network_significance(trials(**drawn), NOTHING, "q", ["l"]).pairs[0]
     np.testing.assert_allclose(section.rivals[0].s("delay_us"), back.s("delay_us"))
 
 
@@ -116,7 +118,7 @@ def test_a_planted_effect_is_found_where_it_is() -> None:
     gain = np.where(np.arange(100) < 30, 0.8, 0.0)[:, None]
     noise = rng.normal(0, 0.02, (2, 100, 10))
     table = trials(a=(traffic + noise[0]).tolist(), b=(traffic + gain + noise[1]).tolist())
-    pair = where_section(table, NOTHING, "a", ["b"]).pairs[0]
+    pair = network_significance(table, NOTHING, "a", ["b"]).pairs[0]
     s = pair.s("score_bits")
     assert (s[:30] > 1).all() and (np.abs(s[30:]) < 0.2).all()
     assert pair.share("score_bits", better=True).count == pair.share("delay_us", better=True).count == 30
@@ -128,14 +130,14 @@ def test_a_planted_effect_is_found_where_it_is() -> None:
 
 def test_a_policy_against_itself_is_never_flagged() -> None:
     scores = np.random.default_rng(1).normal(size=(50, 10)).tolist()
-    pair = where_section(trials(a=scores, b=scores), NOTHING, "a", ["b"]).pairs[0]
+    pair = network_significance(trials(a=scores, b=scores), NOTHING, "a", ["b"]).pairs[0]
     assert pair.share("score_bits", better=True).count == pair.share("score_bits", better=False).count == 0
     assert pair.verdicts() == {"better": 0, "equivalent": 0, "worse": 0, "not settled": 50}
 
 
 def test_primary_and_secondary_follow_the_weights() -> None:
     table = trials(a=[[1, 2, 3]], b=[[4, 6, 8]])
-    sections = [where_section(table, NOTHING, "a", ["b"], utility=name) for name in ("default", "100t", "2d")]
+    sections = [network_significance(table, NOTHING, "a", ["b"], utility=name) for name in ("default", "100t", "2d")]
     roles = {(row.utility, row.metric): row.role for row in share_data(sections, UTILITIES)}
     assert roles["default", "delay_us"] == roles["default", "throughput_share"] == roles["100t", "score_bits"] == ""
     assert (roles["100t", "throughput_share"], roles["100t", "delay_us"]) == ("primary", "secondary")
@@ -143,14 +145,14 @@ def test_primary_and_secondary_follow_the_weights() -> None:
     assert {row.role for row in share_data(sections, {})} == {""}
 
 
-def test_sections_of_a_run(build_run: Any, add_where: Any) -> None:
+def test_sections_of_a_run(build_run: Any, add_per_network: Any) -> None:
     folder: Path = build_run(seeds=2, count=40)
-    assert where_sections(RunTables.load(folder)) == []
+    assert network_significances(RunTables.load(folder)) == []
     before = len(RunTables.load(folder).trials)
-    add_where(folder)
+    add_per_network(folder)
     tables = RunTables.load(folder)
     assert len(tables.trials) == before  # repeated trials are no test trials
-    (section,) = where_sections(tables)
+    (section,) = network_significances(tables)
     assert [pair.name for pair in section.pairs] == ["link against e2e", "queue against e2e", "link+queue against e2e"]
     assert (section.count, section.seeds) == (30, 10)
     found = {(row.group, row.parameter): row for row in significance_data([section])}
@@ -159,12 +161,12 @@ def test_sections_of_a_run(build_run: Any, add_where: Any) -> None:
 
 
 def test_significance_has_no_correlation_without_parameters() -> None:
-    section = where_section(trials(a=[[1, 2]] * 9, b=[[2, 4]] * 9), NOTHING, "a", ["b"])
+    section = network_significance(trials(a=[[1, 2]] * 9, b=[[2, 4]] * 9), NOTHING, "a", ["b"])
     assert significance_data([section]) == [] and section.pairs[0].verdicts(frozenset({1}))["not settled"] >= 0
 
 
 def test_load_and_discoveries_of_the_difference(build_run: Any) -> None:
-    rows = where_data(RunTables.load(build_run(seeds=3, count=120)))
+    rows = correlation_data(RunTables.load(build_run(seeds=3, count=120)))
     found = {(row.group, row.parameter) for row in rows if row.found}
     assert {("link", "senders"), ("link", "load")} <= found
     assert len(found) <= 4

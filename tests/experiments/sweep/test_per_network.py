@@ -1,4 +1,4 @@
-"""Repeated trials of the champions on single networks, as a phase of a campaign."""
+"""Repeated trials of the selected policies on single networks, as a phase of a campaign."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from lcca.experiments.sweep.per_network import repeated_networks
 
 from ...conftest import RunCommand
 
-WHERE = ("--set", "where={networks: 5, seeds: 3}", "--set", "trainer.rounds=1", "--set", "test.pairs=20")
+WHERE = ("--set", "per_network={networks: 5, seeds: 3}", "--set", "trainer.rounds=1", "--set", "test.pairs=20")
 PART = part_name("per-network", "default")
 
 
@@ -24,10 +24,10 @@ def run(lcca: RunCommand, tiny: Path, no_report: None) -> Path:
     return run
 
 
-def test_champions_meet_every_network_with_every_seed(run: Path) -> None:
+def test_selected_policies_meet_every_network_with_every_seed(run: Path) -> None:
     rows = TrialStore(run / "trials").read(PART)
     summary = json.loads((run / "summary.json").read_text())
-    assert set(rows["policy"]) == {p["id"] for p in summary["policies"] if p["champion"]}
+    assert set(rows["policy"]) == {p["id"] for p in summary["policies"] if p["selected"]}
     assert (rows.groupby(["policy", "network", "seed"]).size() == 1).all()
     assert rows["network"].nunique() == 5 and rows["seed"].nunique() == 3
     assert set(rows["phase"]) == {"per-network"} and set(rows["status"]) == {"ok"}
@@ -39,9 +39,9 @@ def test_its_networks_and_seeds_are_no_other_phases(run: Path) -> None:
     for phase in ("test", "validation"):
         assert seeds.isdisjoint(store.all(phase)["seed"])
     config = read_campaign(run / "config.yaml")
-    assert config.where is not None
+    assert config.per_network is not None
     networks = repeated_networks(config)
-    listed = RunTables.load(run).where_networks
+    listed = RunTables.load(run).repeated_networks
     assert listed["network"].tolist() == [n.id for n in networks]
     assert listed["rtt"].tolist() == [n.rtt for n in networks]
 

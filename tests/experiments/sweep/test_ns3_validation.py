@@ -1,4 +1,4 @@
-"""The truth check of a campaign: ns-3 picks or confirms, baselines run beside, a resumed run gives the same bytes."""
+"""ns-3 validation of a campaign: ns-3 picks or confirms, baselines run beside, a resumed run gives the same bytes."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 
 CAMPAIGN = """
-name: truth
+name: ns3-validation
 seed: 3
 networks:
   rtt: 20
@@ -38,8 +38,8 @@ def run(tmp_path_factory):
         installed()
     except InputError as error:
         pytest.skip(str(error))
-    folder = tmp_path_factory.mktemp("truth")
-    config = folder / "truth.yaml"
+    folder = tmp_path_factory.mktemp("ns3-validation")
+    config = folder / "campaign.yaml"
     config.write_text(CAMPAIGN)
     assert main(["sweep", str(config), "--out", str(folder / "run"), "--jobs", "2"]) == 0
     return folder
@@ -59,7 +59,7 @@ def test_the_summary_says_what_ns3_says(run):
 
 
 def test_the_report_has_the_section(run):
-    assert "What ns-3 says" in (run / "run" / "report.html").read_text()
+    assert "Validation in ns-3" in (run / "run" / "report.html").read_text()
 
 
 def test_a_resumed_check_gives_the_same_bytes(run):
@@ -75,7 +75,7 @@ def test_a_resumed_check_gives_the_same_bytes(run):
     assert len(lost) == 3
     for part in lost:
         part.unlink()
-    assert main(["sweep", str(run / "truth.yaml"), "--out", str(again), "--resume", "--jobs", "1"]) == 0
+    assert main(["sweep", str(run / "campaign.yaml"), "--out", str(again), "--resume", "--jobs", "1"]) == 0
     for name in ("summary.json", "verdicts.json"):
         assert (again / name).read_bytes() == (run / "run" / name).read_bytes()
 
