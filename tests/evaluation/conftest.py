@@ -14,7 +14,7 @@ from lcca.evaluation.comparison.compare import compare_artifacts, compare_sets
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.running import NETWORK_COLUMNS
+from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, write_json, write_state, write_table
 from lcca.evaluation.trials.utilities import DEFAULT

@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from lcca.inputs.documents import Document, apply_overrides, read_document
-from lcca.inputs.errors import InputError
-from lcca.inputs.problems import ConfigError, Place
+from lcca.inputs.errors import ConfigError, InputError, Place
 
 
 def write(folder: Path, text: str | bytes, name: str = "a.yaml") -> Path:

@@ -6,8 +6,8 @@ import pytest
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from lcca.inputs.documents import read_document
+from lcca.inputs.errors import ConfigError
 from lcca.inputs.model import Model
-from lcca.inputs.problems import ConfigError
 from lcca.inputs.validation import read_config, validate_list
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from lcca.inputs.errors import InputError, shown
+from lcca.inputs.errors import ConfigError, InputError, Keys, Place, Problem, shown
 from lcca.inputs.files import read_limited
-from lcca.inputs.problems import ConfigError, Keys, Place, Problem
 from lcca.inputs.yaml_text import Places, parse
 
 LARGEST_DOCUMENT = 1024 * 1024

@@ -1,12 +1,13 @@
-"""The one base class of errors about what a user gave, and how names and values are shown in them."""
+"""Errors about what a user gave: their one base class, the places of problems in a document, how values are shown."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 _SHOWN = 60
@@ -20,6 +21,13 @@ _HIDDEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 """What must not reach a terminal: control characters but the end of a line, and halves of surrogate pairs."""
 
 
+Keys = tuple[str | int, ...]
+"""The path from the root of a document to a value: mapping keys and list indices."""
+
+_MOST_PROBLEMS = 40
+_LONGEST_KEY = 60
+
+
 class InputError(ValueError):
     """Bad input: the message names file, key and how to fix it in one piece. The command line exits with 2.
 
@@ -28,6 +36,47 @@ class InputError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(message))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a value was written: a file and its line (from 1), or `--set` without a line."""
+
+    source: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.source if self.line is None else f"{self.source}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to fix; prints as `file:line: dotted.key: text`."""
+
+    place: Place
+    keys: Keys
+    text: str
+
+    def __str__(self) -> str:
+        dotted = ".".join(str(key)[:_LONGEST_KEY] for key in self.keys)
+        return ": ".join(part for part in (str(self.place), dotted, self.text) if part)
+
+
+class ConfigError(InputError):
+    """A document cannot be used; lists the problems found, one a line, at most 40.
+
+    Attributes:
+        problems: all problems, by file and line.
+    """
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems: Sequence[Problem] = (
+            (problems,) if isinstance(problems, Problem) else tuple(dict.fromkeys(problems))
+        )
+        lines = [str(problem) for problem in self.problems[:_MOST_PROBLEMS]]
+        if len(self.problems) > _MOST_PROBLEMS:
+            lines.append(f"and {len(self.problems) - _MOST_PROBLEMS:,} more")
+        super().__init__("\n".join(lines))
 
 
 def printable(text: str) -> str:

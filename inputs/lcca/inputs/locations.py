@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from lcca.inputs.problems import Keys
+from lcca.inputs.errors import Keys
 
 
 @dataclass(frozen=True)

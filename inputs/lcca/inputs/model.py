@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
-from pydantic_core import CoreSchema
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 
 _SCALARS = frozenset({"int", "float", "bool"})
 _NO_SCHEMA = frozenset({"default", "expected", "metadata", "config", "cls", "serialization"})
@@ -36,3 +36,18 @@ class Model(BaseModel):
         """Returns pydantic's schema with strict scalars; its strict mode would refuse lists for tuples."""
         schema: CoreSchema = _strict_scalars(handler(source))
         return schema
+
+
+def problem_at(keys: tuple[str | int, ...], text: str, found: Any = None) -> InitErrorDetails:
+    """Return one problem of a model's own check, at the keys below that model."""
+    return InitErrorDetails(type=PydanticCustomError("value_error", "{error}", {"error": text}), loc=keys, input=found)
+
+
+def raise_problems(title: str, problems: list[InitErrorDetails]) -> None:
+    """Raise what a model's own check found, if anything; the keys of each problem reach the user.
+
+    Raises:
+        pydantic.ValidationError: if there are problems.
+    """
+    if problems:
+        raise ValidationError.from_exception_data(title, problems)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails
 
 from lcca.inputs.documents import Document, document_of, read_document
+from lcca.inputs.errors import ConfigError, Place, Problem
 from lcca.inputs.locations import Location, locate
-from lcca.inputs.problems import ConfigError, Keys, Place, Problem
 from lcca.inputs.wording import describe
 
 T = TypeVar("T")
@@ -65,21 +65,6 @@ def _validated(document: Document, data: Any, model: type[T]) -> T:
 def validate_list(document: Document, item: type[T]) -> list[T]:
     """Check a document that is a list of `item`; see `validate`."""
     return validate(document, list[item])  # type: ignore[valid-type]
-
-
-def problem_at(keys: Keys, text: str, found: Any = None) -> InitErrorDetails:
-    """Return one problem of a model's own check, at the keys below that model."""
-    return InitErrorDetails(type=PydanticCustomError("value_error", "{error}", {"error": text}), loc=keys, input=found)
-
-
-def raise_problems(title: str, problems: list[InitErrorDetails]) -> None:
-    """Raise what a model's own check found, if anything; the keys of each problem reach the user.
-
-    Raises:
-        pydantic.ValidationError: if there are problems.
-    """
-    if problems:
-        raise ValidationError.from_exception_data(title, problems)
 
 
 def _prepared(value: Any) -> Any:

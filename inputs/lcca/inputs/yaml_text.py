@@ -13,8 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from lcca.inputs.errors import LONGEST_NUMBER, shown
-from lcca.inputs.problems import ConfigError, Keys, Place, Problem
+from lcca.inputs.errors import LONGEST_NUMBER, ConfigError, Keys, Place, Problem, shown
 
 MAX_DEPTH = 64
 MAX_VALUES = 200_000

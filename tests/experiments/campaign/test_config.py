@@ -5,7 +5,7 @@ import pytest
 from lcca.experiments.campaign.config import CampaignConfig, read_campaign
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.folder import resolved_yaml
-from lcca.inputs.problems import ConfigError
+from lcca.inputs.errors import ConfigError
 from lcca.signal_sets.signal_set import signal_set
 
 from ...conftest import TINY, RunCommand

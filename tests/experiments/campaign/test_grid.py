@@ -7,7 +7,7 @@ import pytest
 
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.campaign.grid import read_grid
-from lcca.inputs.problems import ConfigError
+from lcca.inputs.errors import ConfigError
 
 from ...conftest import TINY, RunCommand
 

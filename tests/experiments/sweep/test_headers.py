@@ -10,7 +10,7 @@ import pytest
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign
-from lcca.inputs.problems import ConfigError
+from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files.policyfile import read
 from lcca.signal_sets.headers.catalogue import header

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.catalogue import header, packaged_headers
+from lcca.signal_sets.headers.codec import initial_code
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.hop import Written, combine, initial, initial_code
+from lcca.signal_sets.headers.hop import Written, combine, initial
 from lcca.signal_sets.headers.packing import Content, pack, unpack
 from lcca.signal_sets.headers.parts import PerHop, Placement, Scalar
 

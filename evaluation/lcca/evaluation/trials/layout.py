@@ -26,6 +26,9 @@ FIGURES = "figures"
 POLICIES = "policies"
 TRAINING = "training"
 
+NETWORK_COLUMNS = ["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss", "switched", "topology"]
+"""Columns of the trials table that tell what network a trial was run on."""
+
 VALIDATION, NS3_SELECTION, TEST = "validation", "ns3-selection", "test"
 PER_NETWORK, GENERALISATION, NS3_VALIDATION = "per-network", "generalisation", "ns3-validation"
 """Phases of a sweep: they begin the names of its parts, and are the trials' column `phase`."""

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.scoring import trial_rows
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
-
-NETWORK_COLUMNS = ["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss", "switched", "topology"]
-"""Columns of the trials table that tell what network a trial was run on."""
 
 
 def run_trials(

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.running import NETWORK_COLUMNS
+from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, read_state, read_table
 from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel

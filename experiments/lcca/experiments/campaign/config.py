@@ -28,9 +28,8 @@ from lcca.experiments.runs.identity import config_hash
 from lcca.experiments.runs.kinds import SWEEP, Kind
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_file
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import ConfigError, InputError, Keys, Problem
 from lcca.inputs.model import Model
-from lcca.inputs.problems import ConfigError, Keys, Problem
 from lcca.inputs.validation import validate
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import baseline as policy

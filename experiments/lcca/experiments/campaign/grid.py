@@ -20,7 +20,7 @@ from typing import Any
 
 from lcca.experiments.campaign.config import GRID, CampaignConfig, read_with_files, with_files
 from lcca.inputs.documents import Document, way_of, with_value
-from lcca.inputs.problems import ConfigError, Keys, Problem
+from lcca.inputs.errors import ConfigError, Keys, Problem
 from lcca.inputs.validation import validate
 
 MOST_POINTS = 1000

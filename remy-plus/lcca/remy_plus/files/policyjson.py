@@ -11,8 +11,8 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, shown
-from lcca.inputs.model import Model
-from lcca.inputs.validation import problem_at, raise_problems, validate_json
+from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.inputs.validation import validate_json
 from lcca.remy_plus.files.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.agents import agent_from_json
 from lcca.remy_plus.policies.hand_designed import Classical

@@ -109,3 +109,26 @@ class EnumCodec(Codec):
         number = float(self.decode(code))
         name = self._values[int(number)] if self._names else None
         return number if name is None else name
+
+
+def initial_code(field: HeaderField) -> int:
+    """Return the code that the sender writes.
+
+    Without ``init`` it is the one that any hop's value replaces: the largest for min, all ones for and, else 0.
+    """
+    if field.init is not None:
+        return field_codec(field).encode_one(field.init, np.random.default_rng(0))  # a number of the grid, no chance
+    if field.invalid is not None:
+        return all_ones(field) if field.invalid == "all_ones" else 0
+    return all_ones(field) if field.agg == "and" else largest_code(field) if field.agg == "min" else 0
+
+
+def largest_code(field: HeaderField) -> int:
+    """Return the code that stands for the largest number."""
+    encode = field.encode
+    return len(encode.values) - 1 if isinstance(encode, Table | Enum) else all_ones(field)
+
+
+def all_ones(field: HeaderField) -> int:
+    """Return the code of a field whose bits are all set."""
+    return (1 << field.bits) - 1

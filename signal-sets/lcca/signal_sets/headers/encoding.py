@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from lcca.inputs.model import Model
-from lcca.inputs.validation import problem_at, raise_problems
+from lcca.inputs.model import Model, problem_at, raise_problems
 
 Rounding: TypeAlias = Literal["floor", "ceil", "nearest", "stochastic"]
 Overflow: TypeAlias = Literal["saturate", "wrap"]

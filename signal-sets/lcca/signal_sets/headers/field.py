@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from lcca.inputs.errors import did_you_mean
-from lcca.inputs.model import Model
-from lcca.inputs.validation import problem_at, raise_problems
+from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Linear, Table, Uint
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.parts import Measurement

@@ -9,10 +9,8 @@ from typing import Literal
 from pydantic import Field, model_validator
 from pydantic_core import InitErrorDetails
 
-from lcca.inputs.errors import InputError, did_you_mean
-from lcca.inputs.model import Model
-from lcca.inputs.problems import Keys
-from lcca.inputs.validation import problem_at, raise_problems
+from lcca.inputs.errors import InputError, Keys, did_you_mean
+from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.signal_sets.headers.encoding import Enum
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import HeaderField

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from lcca.inputs.errors import InputError
-from lcca.signal_sets.headers.codec import field_codec
-from lcca.signal_sets.headers.encoding import Enum, Table
+from lcca.signal_sets.headers.codec import all_ones, field_codec, initial_code
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header
 from lcca.signal_sets.headers.packing import Content
@@ -19,18 +16,6 @@ class Written(NamedTuple):
 
     code: int
     replaced: bool
-
-
-def initial_code(field: HeaderField) -> int:
-    """Return the code that the sender writes.
-
-    Without ``init`` it is the one that any hop's value replaces: the largest for min, all ones for and, else 0.
-    """
-    if field.init is not None:
-        return field_codec(field).encode_one(field.init, np.random.default_rng(0))  # a number of the grid, no chance
-    if field.invalid is not None:
-        return _all_ones(field) if field.invalid == "all_ones" else 0
-    return _all_ones(field) if field.agg == "and" else _largest(field) if field.agg == "min" else 0
 
 
 def initial(header: Header, only: str | None = None) -> Content:
@@ -100,18 +85,9 @@ def _combined(field: HeaderField, carried: int, local: int, first: bool, replace
 
 def _bounded(field: HeaderField, code: int) -> int:
     if getattr(field.encode, "overflow", "saturate") == "wrap":
-        return code & _all_ones(field)
-    return min(code, _all_ones(field) - (field.invalid == "all_ones"))
+        return code & all_ones(field)
+    return min(code, all_ones(field) - (field.invalid == "all_ones"))
 
 
 def _invalid(field: HeaderField) -> int | None:
-    return {None: None, "zero": 0, "all_ones": _all_ones(field)}[field.invalid]
-
-
-def _largest(field: HeaderField) -> int:
-    encode = field.encode
-    return len(encode.values) - 1 if isinstance(encode, Table | Enum) else _all_ones(field)
-
-
-def _all_ones(field: HeaderField) -> int:
-    return (1 << field.bits) - 1
+    return {None: None, "zero": 0, "all_ones": all_ones(field)}[field.invalid]

@@ -6,8 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from lcca.inputs.model import Model
-from lcca.inputs.validation import problem_at, raise_problems
+from lcca.inputs.model import Model, problem_at, raise_problems
 
 
 class Placement(Model):

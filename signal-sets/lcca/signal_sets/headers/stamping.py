@@ -15,12 +15,11 @@ from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.remy_plus.stamping import Coding, Reading, StampedField, Stamping, Token
 from lcca.signal_sets.headers.catalogue import header as catalogue_header
 from lcca.signal_sets.headers.catalogue import packaged_headers
-from lcca.signal_sets.headers.codec import field_codec
+from lcca.signal_sets.headers.codec import field_codec, initial_code
 from lcca.signal_sets.headers.encoding import LARGEST_TABLE_BITS, Counter, Enum, Flag, Float, Linear, Log, Table, Uint
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.hop import initial_code
 from lcca.signal_sets.headers.parts import PerHop, SelectOneOf, SelectSample
 from lcca.signal_sets.headers.simulated import require_simulated, require_simulated_source
 from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
