@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.running import run_trials
@@ -92,7 +92,7 @@ def _compare(policy: Policy, space: NetworkSpace, engine: Engine, rule: Settling
         for side in ("A", "B")
     ]
     a, b = (rows["score_bits"].to_numpy() for rows in sides)
-    return compare_artifacts("A", "B", a, b, utility=DEFAULT, rule=rule)
+    return compare_policies("A", "B", a, b, utility=DEFAULT, rule=rule)
 
 
 def main() -> None:

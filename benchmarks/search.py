@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
@@ -71,7 +71,7 @@ def compare(exact: SearchState, racing: SearchState, pairs: int) -> dict[str, An
     def decide(parts: Sequence[pd.DataFrame], _: int) -> Decision[Comparison]:
         rows = pd.concat(parts)
         scores = [rows.loc[rows["policy"] == name, "score_bits"] for name in policies]
-        found = compare_artifacts("exact", "racing", *scores, utility=wanted, rule=rule)
+        found = compare_policies("exact", "racing", *scores, utility=wanted, rule=rule)
         return Decision(found, found.verdict.settled)
 
     _, found = run_blocks(equal_blocks(BLOCK, pairs), run, decide)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.comparison.compare import compare_artifacts, compare_sets
+from lcca.evaluation.comparison.compare import compare_policies, compare_sets
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
@@ -148,7 +148,7 @@ def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.Da
         b = {seed: by_policy[f"{label}-{seed}"] for seed in range(1, seeds + 1)}
         found.append(compare_sets("e2e", signal_set, a, b, utility=DEFAULT, rule=rule, comparisons=3))
         found += [
-            compare_artifacts(
+            compare_policies(
                 f"{base}-{seed}", f"{label}-{seed}", a[seed], b[seed],
                 utility=DEFAULT, rule=rule, comparisons=3 * seeds,
             )

@@ -14,13 +14,13 @@ from lcca.experiments.sweep.forecast import Forecast
 
 
 def wide_console() -> Console:
-    """Return a console for results: what is piped elsewhere is not cut to a terminal's width."""
+    """Return a console for results: piped output is not cut to a terminal's width."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=max(console.width, 200))
 
 
 def print_policies(summary: dict[str, Any]) -> None:
-    """Print one line per policy: what it scored on the test networks."""
+    """Print one line per policy: its results on the test networks."""
     table = Table(title=f"{summary['campaign']}: policies on fresh test networks")
     for name in ("policy", "rules", "score (bits)", "throughput / link", "delay / rtt", "starved", "trials"):
         table.add_column(name, justify="left" if name == "policy" else "right", overflow="fold")
@@ -43,15 +43,15 @@ def print_policies(summary: dict[str, Any]) -> None:
 
 
 def print_verdicts(summary: dict[str, Any]) -> None:
-    """Print the comparisons: artifacts first, then signal sets."""
+    """Print the comparisons: policies first, then signal sets."""
     for level, title in (
-        ("artifact", "this policy against that one, paired on fresh networks"),
-        ("set", "signal set against signal set, over training seeds"),
+        ("policy", "selected policies, paired on fresh networks"),
+        ("set", "signal sets, mean over trainings"),
     ):
         rows = [c for c in summary["comparisons"] if c["level"] == level]
         if rows:
             console = wide_console()
-            console.print(_verdict_table(f"{level}: {title}", rows))
+            console.print(_verdict_table(title, rows))
             for note in notes(rows):
                 console.print(note, style="dim", markup=False)
 
@@ -62,7 +62,16 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
     if not found:
         return
     table = Table(title=f"headers against {found['baseline']}, bytes charged on {found['packet_bytes']}-byte packets")
-    for name in ("header", "bytes", "utility", "signals, free", "cost of the bytes", "net (bits) [95 %]", "net", "n"):
+    for name in (
+        "header",
+        "bytes",
+        "utility",
+        "gross (bytes free)",
+        "cost of the bytes",
+        "net (bits) [95 %]",
+        "net",
+        "n",
+    ):
         table.add_column(name, justify="left" if name in ("header", "net") else "right", overflow="fold")
     for row in found["rows"]:
         net = row["net"]
@@ -78,8 +87,8 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
         )
     wide_console().print(table)
     for choice in found["choices"]:
-        take = choice["take"] or f"{found['baseline']}: no header is settled better once its bytes are paid"
-        print(f"utility {choice['utility']}: take {take}")
+        take = choice["take"] or f"{found['baseline']}: no header is settled better with its bytes charged"
+        print(f"utility {choice['utility']}: recommended: {take}")
 
 
 def _bits(comparison: dict[str, Any]) -> str:
@@ -95,7 +104,7 @@ def print_points(summary: dict[str, Any]) -> None:
             name, justify="right" if name in ("difference (bits) [95 %]", "n") else "left", overflow="fold"
         )
     for point in summary["points"]:
-        for c in (c for c in point["comparisons"] if c["level"] == "artifact"):
+        for c in (c for c in point["comparisons"] if c["level"] == "policy"):
             difference = interval(c["difference"], c["low"], c["high"], "{:+.3f}")
             table.add_row(
                 point["name"], escape(c["B"]), escape(c["A"]), c["utility"], difference, verdict_words(c), str(c["n"])
@@ -104,9 +113,9 @@ def print_points(summary: dict[str, Any]) -> None:
 
 
 def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
-    """Print what campaigns will cost, a line each."""
-    table = Table(title=f"{name}: what is to be done")
-    for head in ("point", "trainings", "done already", "a training takes", "test trials", "CPU ms a trial", "time"):
+    """Print the cost of campaigns, a line each."""
+    table = Table(title=f"{name}: remaining work")
+    for head in ("point", "trainings", "done", "trials per training", "test trials", "CPU ms per trial", "time"):
         table.add_column(head, justify="left" if head == "point" else "right", overflow="fold")
     for point, each in found.items():
         ends = each.wall_s
@@ -122,13 +131,13 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
     wide_console().print(table)
     for point, each in found.items():
         for id, _, done in each.trainings:
-            print(f"{point + ': ' if point else ''}{id}: {'done already' if done else 'to train'}")
+            print(f"{point + ': ' if point else ''}{id}: {'done' if done else 'to train'}")
     keys: set[str] = {cell for each in found.values() for _, cell, done in each.trainings if not done}
-    print(f"{len(keys)} different trainings are to be done; points share equal ones")
+    print(f"{len(keys)} different trainings remain; grid points share equal ones")
 
 
 def notes(rows: list[dict[str, Any]]) -> list[str]:
-    """Return what a reader must know besides, each note once, with the candidates that it is about."""
+    """Return the notes, each once, with its candidates."""
     about: dict[str, list[str]] = {}
     for c in rows:
         if c["note"]:
@@ -175,12 +184,12 @@ def percent(value: float | None) -> str:
 
 
 def verdict_words(comparison: dict[str, Any]) -> str:
-    """Return the verdict as people read it."""
+    """Return the verdict in words."""
     words: str = comparison["verdict"]
     if comparison["by_more_than_margin"]:
         words += " by more than the margin"
     elif comparison["verdict"] == "equivalent" and comparison["direction"] != "0":
-        words += f" (a little {'better' if comparison['direction'] == '+' else 'worse'})"
+        words += f" (slightly {'better' if comparison['direction'] == '+' else 'worse'})"
     return words
 
 
@@ -188,7 +197,7 @@ def forecast_words(comparison: dict[str, Any]) -> str:
     """Return how many more units an open comparison will take."""
     if comparison["verdict"] != "not settled" or not comparison["likely_n"]:
         return ""
-    unit = "pairs" if comparison["level"] == "artifact" else "training seeds"
+    unit = "pairs" if comparison["level"] == "policy" else "training seeds"
     low, high = (max(n - comparison["n"], 0) for n in comparison["likely_n"])
     if high == 0:
         return "the next look"
@@ -205,7 +214,7 @@ def print_comparison(comparison: dict[str, Any]) -> None:
 
 
 def print_durations(content: dict[str, Any]) -> None:
-    """Print what each duration of a trial gave, and which one will do."""
+    """Print the result for each duration of a trial, and the shortest one without bias."""
     level = f"{100 * content['confidence']:g} %"
     table = Table(title=f"{content['metric']}, p{100 * content['quantile']:g} by duration of a trial")
     head = ("duration (µs)", "trials", "flows", f"pooled [{level}]", "against the longest", "mean of trials", "note")
@@ -224,9 +233,9 @@ def print_durations(content: dict[str, Any]) -> None:
     wide_console().print(table)
     shortest = content["shortest_unbiased_us"]
     if shortest is None:
-        print("no shorter duration bears the longest one out: try longer ones, or more --simulated-time")
+        print("no shorter duration agrees with the longest: try longer ones, or more --simulated-time")
     else:
-        print(f"from {shortest:,g} µs on no bias is seen against the longest; the interval says how large it may be")
+        print(f"from {shortest:,g} µs on no significant bias against the longest duration; the interval bounds it")
 
 
 def _bias(row: dict[str, Any]) -> str:

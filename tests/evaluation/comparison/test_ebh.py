@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts, compare_sets
+from lcca.evaluation.comparison.compare import Comparison, compare_policies, compare_sets
 from lcca.evaluation.comparison.ebh import e_bh, with_discoveries
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
@@ -43,7 +43,7 @@ def test_input_is_checked(e: list[float], alpha: float) -> None:
 def compared(effects: np.ndarray, rng: np.random.Generator, n: int = 200) -> list[Comparison]:
     shared = rng.normal(0, 0.05, n)  # the baseline is common to all comparisons
     return [
-        compare_artifacts(
+        compare_policies(
             "a",
             f"b{i}",
             shared,
@@ -76,7 +76,7 @@ def test_comparisons_keep_their_order_and_the_rest_is_left() -> None:
     rng = np.random.default_rng(2)
     sets = compare_sets("x", "y", {1: 1.0, 2: 1.1}, {1: 1.2, 2: 1.3}, utility=DEFAULT, rule=RULE)
     some = compared(np.array([0.0, 0.3]), rng)
-    early = compare_artifacts("a", "c", [1.0], [2.0], utility=DEFAULT, rule=RULE)
+    early = compare_policies("a", "c", [1.0], [2.0], utility=DEFAULT, rule=RULE)
     marked = with_discoveries([some[0], sets, early, some[1]])
     assert [c.e_bh for c in marked] == [False, None, False, True]
     assert [c.B for c in marked] == ["b0", "y", "c", "b1"]

@@ -5,7 +5,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts, compare_sets
+from lcca.evaluation.comparison.compare import Comparison, compare_policies, compare_sets
 from lcca.evaluation.comparison.net_benefit import NetBenefit, best_of, choose, front
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
@@ -15,7 +15,7 @@ NUMBERS = count()
 
 
 def against(a: np.ndarray, b: np.ndarray) -> Comparison:
-    return compare_artifacts("A", f"B{next(NUMBERS)}", a, b, utility=DEFAULT, rule=RULE)
+    return compare_policies("A", f"B{next(NUMBERS)}", a, b, utility=DEFAULT, rule=RULE)
 
 
 def benefit(header: str, wire_bytes: int, net: float, spread: float = 0.1) -> NetBenefit:

@@ -37,8 +37,8 @@ def test_tables(run: RunTables) -> None:
 
 
 def test_differences_are_paired_and_averaged_per_network(run: RunTables) -> None:
-    artifact = {"level": "artifact", "A": "e2e-1", "B": "link-1", "utility": "default"}
-    found = run.differences(artifact).set_index("network")["difference"]
+    of_policies = {"level": "policy", "A": "e2e-1", "B": "link-1", "utility": "default"}
+    found = run.differences(of_policies).set_index("network")["difference"]
     scores = run.trials.pivot(index="network", columns="policy", values="score_bits")
     pd.testing.assert_series_equal(found, (scores["link-1"] - scores["e2e-1"]).rename("difference"), check_names=False)
     by_set = run.differences({"level": "set", "A": "e2e", "B": "link", "utility": "default"})
@@ -68,7 +68,7 @@ def test_not_a_run_folder(tmp_path: Path) -> None:
 
 def test_forest_puts_sets_first(run: RunTables) -> None:
     rows = forest_data(run.comparisons)
-    assert [row.level for row in rows] == ["set"] * 3 + ["artifact"] * 9
+    assert [row.level for row in rows] == ["set"] * 3 + ["policy"] * 9
     assert rows[0].label == "link against e2e"
     assert all(row.bits_per_doubling == pytest.approx(1) for row in rows)
 
@@ -130,7 +130,7 @@ def test_learning_curves_are_in_the_order_of_sets(run: RunTables) -> None:
 def test_settling_tracks_end_with_the_verdict(run: RunTables) -> None:
     tracks = settling_data(run.comparisons)
     assert len(tracks) == 9
-    for track, record in zip(tracks, [c for c in run.comparisons if c["level"] == "artifact"], strict=True):
+    for track, record in zip(tracks, [c for c in run.comparisons if c["level"] == "policy"], strict=True):
         assert track.n[-1] == record["n"] and track.verdict == record["verdict"]
         assert track.mean[-1] == record["difference"]
 

@@ -118,7 +118,7 @@ def _double(folder: Path, utility: str) -> None:
         for policy in content.get("policies", [])[:]:
             content["policies"].append(policy | {"id": f"{policy['id']}.{utility}", "utility": utility})
         for each in content["comparisons"][:]:
-            sides = {side: each[side] + (f".{utility}" if each["level"] == "artifact" else "") for side in "AB"}
+            sides = {side: each[side] + (f".{utility}" if each["level"] == "policy" else "") for side in "AB"}
             content["comparisons"].append(each | sides | {"utility": utility})
         write_json(folder / name, content)
     store = TrialStore(folder / "trials")

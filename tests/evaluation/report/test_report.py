@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from matplotlib import image
 
-from lcca.evaluation.comparison.compare import compare_artifacts
+from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.report.report import render
 from lcca.evaluation.report.words.headline import answer, percent, score_explained
 from lcca.evaluation.settling.verdict import SettlingRule
@@ -155,7 +155,7 @@ def test_one_training_seed_is_not_a_signal_set(build_run: Any) -> None:
 
 def test_equal_policies_are_told_in_words() -> None:
     rule, same = SettlingRule(), np.linspace(2, 3, 100)
-    record = compare_artifacts("a", "b", same, same, utility=DEFAULT, rule=rule).to_json()
+    record = compare_policies("a", "b", same, same, utility=DEFAULT, rule=rule).to_json()
     found = answer([record], {"a": "e2e", "b": "link"})
     assert found.title == "Selected policies: link equivalent to e2e"
     assert found.policies[0].text == (

@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from settling_conformance import MARGIN, NOISE, SettlingConformance, settled
 
-from lcca.evaluation.comparison.compare import compare_artifacts
+from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.cceval import CCEvalRule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
@@ -129,16 +129,16 @@ def test_cceval_must_be_able_to_end_with_a_verdict() -> None:
 def test_a_repeated_t_test_says_that_it_is_invalid() -> None:
     a = np.zeros(300)
     b = np.random.default_rng(5).normal(0.2, 0.1, 300)
-    record = compare_artifacts("a", "b", a, b, utility=DEFAULT, rule=RepeatedTRule())
+    record = compare_policies("a", "b", a, b, utility=DEFAULT, rule=RepeatedTRule())
     assert "invalid" in record.note and record.to_json()["rule"] == "repeated-t"
-    valid = compare_artifacts("a", "b", a, b, utility=DEFAULT, rule=SettlingRule())
+    valid = compare_policies("a", "b", a, b, utility=DEFAULT, rule=SettlingRule())
     assert "invalid" not in valid.note and valid.n >= record.n
 
 
 def test_a_comparison_of_independent_arms() -> None:
     rng = np.random.default_rng(6)
     a, b = rng.normal(3, 0.3, 2000), rng.normal(3.2, 0.3, 2000)
-    record = compare_artifacts("a", "b", a, b, utility=DEFAULT, rule=SettlingRule(arms="independent"))
+    record = compare_policies("a", "b", a, b, utility=DEFAULT, rule=SettlingRule(arms="independent"))
     assert record.verdict.name == "better" and "independent arms" in record.note
     spreads = a[: record.n].std(ddof=1), b[: record.n].std(ddof=1)
     assert record.sigma_d == pytest.approx(math.hypot(*spreads))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lcca.evaluation.comparison.compare import compare_artifacts
+from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.running import run_trials
@@ -74,5 +74,5 @@ class TestFlows(UtilityConformance):
         networks = NetworkSpace.model_validate(SPACE).draw(3, 100)
         rows = run_trials(Engine(1000.0, jobs=1), {"good": self.good, "bad": self.bad}, networks, [1], self.wanted)
         good, bad = (rows.loc[rows["policy"] == name, "score_bits"].to_numpy() for name in ("good", "bad"))
-        found = compare_artifacts("bad", "good", bad, good, utility=self.wanted, rule=SettlingRule()).to_json()
+        found = compare_policies("bad", "good", bad, good, utility=self.wanted, rule=SettlingRule()).to_json()
         assert (found["verdict"], found["utility"], found["unit"]) == ("better", "slowdown", "bits")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
 from lcca.evaluation.settling.sequence import HORIZON
 from lcca.evaluation.settling.verdict import SettlingRule
@@ -26,7 +26,7 @@ def pace_of(*seen: tuple[float, float]) -> Pace:
 
 def compared(effect: float, n: int, spread: float = 0.5) -> Comparison:
     d = np.random.default_rng(1).normal(effect, spread, n)
-    return compare_artifacts("a", "b", np.zeros(n), d, utility=DEFAULT, rule=SettlingRule())
+    return compare_policies("a", "b", np.zeros(n), d, utility=DEFAULT, rule=SettlingRule())
 
 
 @pytest.mark.parametrize(

@@ -59,10 +59,10 @@ def test_the_summary_tells_what_was_found(finished: Path) -> None:
     ids = [policy["id"] for policy in summary["policies"]]
     assert ids == ["loss+rtt.default.s1", "loss+queue.default.s1", "loss+rtt.default.s2", "loss+queue.default.s2"]
     assert [(c["level"], c["A"]) for c in summary["comparisons"]][-1] == ("set", "loss+rtt")
-    artifact, of_sets = summary["comparisons"]
-    assert artifact["A"].startswith("loss+rtt.default.s")
-    assert artifact["B"].startswith("loss+queue.default.s")
-    assert {artifact["n"], of_sets["n"]} == {80, 2} or artifact["verdict"] != "not settled"
+    of_policies, of_sets = summary["comparisons"]
+    assert of_policies["A"].startswith("loss+rtt.default.s")
+    assert of_policies["B"].startswith("loss+queue.default.s")
+    assert {of_policies["n"], of_sets["n"]} == {80, 2} or of_policies["verdict"] != "not settled"
     assert {policy["rules"] for policy in summary["policies"]} == {4}
     assert sum(policy["selected"] for policy in summary["policies"]) == 2
     scores = {policy["test"]["score_bits"] for policy in summary["policies"]}
@@ -281,8 +281,8 @@ def test_several_utilities_are_trained_and_tested_apart(tiny: Path, lcca: RunCom
     summary = lcca("sweep", tiny, "--out", tiny.parent / "run", *changes, *short, "--json").json()
     assert [p["utility"] for p in summary["policies"]] == ["default"] * 2 + ["mine"] * 2
     assert [(c["level"], c["utility"]) for c in summary["comparisons"]] == [
-        *(("artifact", "default"), ("set", "default")),
-        *(("artifact", "mine"), ("set", "mine")),
+        *(("policy", "default"), ("set", "default")),
+        *(("policy", "mine"), ("set", "mine")),
     ]
 
 
@@ -291,8 +291,8 @@ def test_testing_stops_when_every_comparison_is_settled(tiny: Path, lcca: RunCom
     """A margin so wide that the first look settles."""
     run = tiny.parent / "run"
     answer = lcca("sweep", tiny, "--out", run, "--set", "settle.margin_percent=900", "--json")
-    (artifact, *_) = answer.json()["comparisons"]
-    assert (artifact["verdict"], artifact["n"]) == ("equivalent", 20)
+    (of_policies, *_) = answer.json()["comparisons"]
+    assert (of_policies["verdict"], of_policies["n"]) == ("equivalent", 20)
     assert [file.name for file in sorted((run / "trials").glob("part-test*.parquet"))] == [
         "part-test,default,000000.parquet"
     ]

@@ -21,7 +21,7 @@ def test_the_stored_verdicts_come_out_again(lcca: RunCommand, copied: Path) -> N
     assert {file: file.read_bytes() for file in copied.rglob("*") if file.is_file()} == before
     shown = lcca("verdict", copied)
     assert shown.status == 0 and "as stored in verdicts.json" in shown.out
-    assert "artifact: this policy against that one" in shown.out
+    assert "selected policies, paired on fresh networks" in shown.out
 
 
 def test_neither_the_summary_nor_the_verdicts_are_needed(lcca: RunCommand, copied: Path) -> None:

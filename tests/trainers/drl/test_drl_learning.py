@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lcca.evaluation.comparison.compare import compare_artifacts
+from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.running import run_trials
@@ -61,7 +61,7 @@ def test_ppo_beats_the_best_fixed_window() -> None:
     windows: dict[str, Policy] = {f"window {w}": FixedWindow(w) for w in (*range(2, 20), *range(20, 64, 4))}
     found = scores(engine, {"learnt": learnt, **windows}, seed=77, count=TESTED)
     best = max(windows, key=lambda name: float(found[name].mean()))
-    verdict = compare_artifacts(
+    verdict = compare_policies(
         best,
         "learnt",
         found[best] + MARGIN,

@@ -11,17 +11,17 @@ from importlib import import_module
 from types import ModuleType
 
 COMMANDS = {
-    "sweep": "Train, pick, test and report a whole campaign, or a grid of them.",
-    "train": "Run a campaign's trainings; `lcca sweep --resume` goes on from them.",
+    "sweep": "Train, select, test and report a whole campaign, or a grid of them.",
+    "train": "Run a campaign's trainings; `lcca sweep --resume` continues from them.",
     "evaluate": "Run one policy on a list of networks.",
     "compare": "Compare policy B with policy A on fresh networks, until settled.",
-    "rank": "Rank policies on the same fresh networks, with confidence.",
-    "tune": "Tune a congestion control, and say what that is worth.",
+    "rank": "Rank policies on the same fresh networks, with confidence intervals.",
+    "tune": "Tune a congestion control, and compare it with its defaults.",
     "acc": "Train ACC (Double DQN that tunes ECN marking) in ns-3, and test it.",
     "agree": "Run policies in both simulators on the same trials.",
     "estimate": "Estimate a metric of one policy until it is accurate enough.",
     "verdict": "Compute a run's verdicts again from its stored trials alone.",
-    "report": "Draw a finished run's report and figures anew.",
+    "report": "Write a finished run's report and figures again.",
     "show": "Print a policy, signal, signal set, header, network space or run.",
     "check": "Diagnose the installation and say how to fix what is broken.",
     "import": "Turn a .dna file of Remy or R+ into a policy.json.",

@@ -13,7 +13,7 @@ from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.simulators import report_failures
 from lcca.cli.options.trials import add_rule, add_space, add_trials, rule_of, setup_on_space
 from lcca.cli.tables import print_comparison
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import run_trials
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 
     def decide(parts: Sequence[list[pd.DataFrame]], _: int) -> Decision[Comparison]:
         a, b = (np.concatenate([part[side]["score_bits"] for part in parts]) for side in (0, 1))
-        compared = compare_artifacts(options.a, options.b, a, b, utility=found.utility, rule=rule)
+        compared = compare_policies(options.a, options.b, a, b, utility=found.utility, rule=rule)
         return Decision(compared, compared.verdict.settled)
 
     with Reporter().task(f"comparing {options.b} with {options.a}", total=options.pairs) as task:

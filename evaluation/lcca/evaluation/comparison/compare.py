@@ -1,8 +1,8 @@
 """The record of one comparison, at two levels that must not be confused.
 
-- **artifact**: this policy against that one. The unit is a network drawn afresh with its own seed.
+- **policy**: this policy against that one. The unit is a network drawn afresh with its own seed.
 - **set**: this signal set against that one. The unit is a training seed: what matters is what training
-  with these signals gives, not what one lucky run gave.
+  with these signals gives, apart from chance in a single training.
 
 Differences are always B − A, A being the baseline.
 """
@@ -20,7 +20,7 @@ from lcca.evaluation.settling.intervals import CrossedInterval
 from lcca.evaluation.settling.judgement import Look, Verdict, judge
 from lcca.evaluation.trials.utility import Utility
 
-Level = Literal["artifact", "set"]
+Level = Literal["policy", "set"]
 Floats = NDArray[np.float64]
 
 
@@ -38,33 +38,33 @@ class Comparison:
     """One row of a verdict table.
 
     Attributes:
-        level: "artifact" or "set".
+        level: "policy" or "set".
         utility: that both were scored by.
         A: baseline: a policy's id, or a signal set's name.
         B: candidate.
         difference: mean of B − A in the utility's unit.
-        low: lower end of its interval: by the rule (artifact), or a t interval (set).
+        low: lower end of its interval: by the rule (policy), or a t interval (set).
         high: upper end.
         baseline: mean score of A over the same pairs.
         margin: the difference that does not matter, in that unit.
         alpha: error rate, before any adjustment for several comparisons.
         verdict: what the interval says.
         adjusted: the same with α shared among all comparisons of the campaign.
-        n: pairs (artifact) or training seeds (set) that the verdict rests on.
+        n: pairs (policy) or training seeds (set) that the verdict rests on.
         likely_n: forecast range of units to settle; None once settled, or before the first look.
         ceiling_n: forecast of units after which some verdict must have been reached.
         sigma_d: standard deviation of the differences.
         correlation: of the scores of A and B over the pairs.
         skewness: of the differences.
         looks: how often the rule has looked.
-        e_value: evidence against "no difference" (artifact only).
+        e_value: evidence against "no difference" (policy only).
         note: what a reader must know besides.
         metric: the metric compared.
         adjusted_e_value: that evidence where the comparison with shared α stopped, which is later.
-        rule: the rule's kind (artifact), or "t over training seeds" (set).
+        rule: the rule's kind (policy), or "t over training seeds" (set).
         e_bh: whether the difference is among the discoveries of its campaign by e-values
             (`lcca.evaluation.comparison.ebh`); None where that has not been asked.
-        history: every look, for the artifact level.
+        history: every look, for the policy level.
     """
 
     level: Level
@@ -146,7 +146,7 @@ def _look_json(look: Look) -> dict[str, Any]:
     return {"n": look.n, **numbers, "verdict": look.verdict.name}
 
 
-def compare_artifacts(
+def compare_policies(
     a: str,
     b: str,
     scores_a: ArrayLike,
@@ -177,7 +177,7 @@ def compare_artifacts(
     look, shared = run.feed_arms(x.tolist(), y.tolist()), adjusted.feed_arms(x.tolist(), y.tolist())
     ahead = run.forecast()
     return Comparison(
-        level="artifact",
+        level="policy",
         utility=utility,
         A=a,
         B=b,
@@ -197,7 +197,7 @@ def compare_artifacts(
         skewness=look.skewness,
         looks=len(run.looks),
         e_value=look.e_value if look.n else None,
-        note=_artifact_note(run, x.size, lost),
+        note=_policy_note(run, x.size, lost),
         adjusted_e_value=shared.e_value if shared.n else None,
         rule=rule.kind,
         history=tuple(run.looks),
@@ -219,7 +219,7 @@ def _correlation(x: Floats, y: Floats) -> float:
     return float(np.sum(u * v) / math.sqrt(float(np.sum(u * u) * np.sum(v * v))))
 
 
-def _artifact_note(run: Settling, pairs: int, lost: int) -> str:
+def _policy_note(run: Settling, pairs: int, lost: int) -> str:
     look, notes = run.state, []
     if pairs < run.rule.first_look:
         notes.append(f"{_counted(pairs, 'pair')}; the first look is at {run.rule.first_look}")
@@ -227,11 +227,11 @@ def _artifact_note(run: Settling, pairs: int, lost: int) -> str:
         more = "" if look.verdict.settled else f"; {FEWEST_ALIKE} such pairs would settle it"
         notes.append(f"the difference was the same on all {look.n} pairs{more}")
     elif run.finished and not look.verdict.settled:
-        notes.append(f"stopped at the ceiling of {look.n} pairs before anything was settled")
+        notes.append(f"stopped at the ceiling of {look.n} pairs without a verdict")
     if run.rule.caution:
         notes.append(run.rule.caution)
     if run.rule.arms == "independent":
-        notes.append("independent arms; pairing needs far fewer trials")
+        notes.append("independent arms; pairs would need far fewer trials")
     if abs(look.skewness) > run.rule.skew_limit:
         notes.append(f"differences are skewed ({look.skewness:.1f}): the stated error rate is approximate")
     if lost:
@@ -327,7 +327,7 @@ def _set_note(k: int, left_out: int, pairs: int, bounded: bool) -> str:
     seeds = _counted(k, "training seed")
     notes = [f"over {seeds}" + (f", each tested on the same {pairs} pairs" if pairs > 1 else "")]
     if k < 2:
-        notes = [f"{seeds}: at least 2 are needed to tell a signal set from a lucky training"]
+        notes = [f"{seeds}: a verdict on signal sets needs at least 2"]
     elif not bounded:
         notes.append("too few pairs for an interval")
     elif k < 5:

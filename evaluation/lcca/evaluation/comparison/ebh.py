@@ -39,7 +39,7 @@ def e_bh(e_values: ArrayLike, alpha: float) -> NDArray[np.bool_]:
 
 
 def with_discoveries(comparisons: Sequence[Comparison], alpha: float | None = None) -> list[Comparison]:
-    """Return the comparisons with `e_bh` set where they are of policies (artifact level).
+    """Return the comparisons with `e_bh` set where they are of policies (policy level).
 
     The hypotheses are "the mean difference is 0". Those without a look yet count too.
 
@@ -47,10 +47,10 @@ def with_discoveries(comparisons: Sequence[Comparison], alpha: float | None = No
         comparisons: all of a campaign, made with their number as `comparisons`.
         alpha: false-discovery rate; the largest α of the comparisons unless given.
     """
-    tested = [c for c in comparisons if c.level == "artifact"]
+    tested = [c for c in comparisons if c.level == "policy"]
     if not tested:
         return list(comparisons)
     rate = max(c.alpha for c in tested) if alpha is None else alpha
     evidence = [1.0 if c.adjusted_e_value is None else c.adjusted_e_value for c in tested]
     found = iter(e_bh(evidence, rate).tolist())
-    return [replace(c, e_bh=next(found)) if c.level == "artifact" else c for c in comparisons]
+    return [replace(c, e_bh=next(found)) if c.level == "policy" else c for c in comparisons]

@@ -235,7 +235,7 @@ def network_significances(tables: RunTables, error: ErrorName = DEFAULT_ERROR) -
 
 
 def _of_run(tables: RunTables, utility: str, met: set[str], error: ErrorName) -> NetworkSignificance | None:
-    own = [c for c in tables.comparisons if c["level"] == "artifact" and c["utility"] == utility]
+    own = [c for c in tables.comparisons if c["level"] == "policy" and c["utility"] == utility]
     own = [c for c in own if {c["A"], c["B"]} <= met]
     if not own:
         return None

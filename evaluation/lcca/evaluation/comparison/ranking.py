@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.sequence import Moments, half_width
 from lcca.evaluation.trials.utility import Utility
@@ -110,7 +110,7 @@ def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> Ra
     common = dict(zip(scores, values[:, whole], strict=True))
     pairs = list(combinations(common, 2))
     comparisons = tuple(
-        compare_artifacts(
+        compare_policies(
             a,
             b,
             common[a],

@@ -44,7 +44,7 @@ def _rows(points: list[Json]) -> list[Json]:
     for point in points:
         names = {policy["id"]: policy["signal_set"] for policy in point["policies"]}
         for each in point["comparisons"]:
-            if each["level"] == "artifact":
+            if each["level"] == "policy":
                 found.setdefault((names[each["B"]], each["utility"]), {})[point["name"]] = each
     return [
         {

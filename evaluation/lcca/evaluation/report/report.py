@@ -61,7 +61,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader 
         "score_explained": score_explained(tables.weights),
         "levels": [
             ("Signal sets", TRAININGS, [each for each in comparisons if each["level"] == "set"]),
-            ("Selected policies", SELECTED, [each for each in comparisons if each["level"] == "artifact"]),
+            ("Selected policies", SELECTED, [each for each in comparisons if each["level"] == "policy"]),
         ],
         "utilities": tables.utilities,
         "policies": tables.policies,

@@ -157,7 +157,7 @@ class RunTables:
 
     def _policy_pairs(self, comparison: Json) -> list[tuple[str, str]]:
         """Return the (A, B) policy ids behind a comparison: one pair per training seed at the set level."""
-        if comparison["level"] == "artifact":
+        if comparison["level"] == "policy":
             return [(comparison["A"], comparison["B"])]
         a, b = (self._by_training_seed(comparison[side], comparison["utility"]) for side in "AB")
         return [(a[seed], b[seed]) for seed in a if seed in b]

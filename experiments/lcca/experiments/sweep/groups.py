@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts, compare_sets
+from lcca.evaluation.comparison.compare import Comparison, compare_policies, compare_sets
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.utility import Utility
 
@@ -51,7 +51,7 @@ class Group:
 
     def compare(self, trials: pd.DataFrame, a: str, b: str, total: int) -> Comparison:
         """Compare policy `b` with policy `a`; `total` comparisons share α in the adjusted verdict."""
-        return compare_artifacts(
+        return compare_policies(
             a,
             b,
             scores(trials, a),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import pandas as pd
 from pydantic import Field, field_validator
 
-from lcca.evaluation.comparison.compare import Comparison, compare_artifacts
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
@@ -248,7 +248,7 @@ def _standing(comparison: Comparison | None, done: int, wanted: TestConfig) -> t
 
 
 def _compare(config: TuningConfig, rows: pd.DataFrame) -> Comparison:
-    return compare_artifacts(
+    return compare_policies(
         DEFAULT,
         TUNED,
         aligned_scores(rows, DEFAULT).to_numpy(),

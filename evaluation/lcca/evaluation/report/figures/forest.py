@@ -22,7 +22,7 @@ from lcca.evaluation.report.figures.style import (
 
 LEVEL_TITLES = {
     "set": "Signal sets: mean over trainings",
-    "artifact": "Selected policies",
+    "policy": "Selected policies",
 }
 
 

@@ -48,7 +48,7 @@ def answer(comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = 
     """
     several = len({each["utility"] for each in comparisons}) > 1
     sets = [each for each in comparisons if each["level"] == "set"]
-    policies = [each for each in comparisons if each["level"] == "artifact"]
+    policies = [each for each in comparisons if each["level"] == "policy"]
     return Answer(
         title=_title(sets, [_renamed(each, signal_sets or {}) for each in policies]),
         sets=tuple(Statement(each["verdict"], _sentence(each, several)) for each in sets),
