@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.gym_envs.batch.agent_slots import Lanes, Rules
+from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, WindowSteering
 
 AURORA = 523
@@ -51,8 +51,8 @@ class Rate:
 
     name: str
     threads: int
-    games: int
-    lanes: int
+    environments: int
+    slots: int
     steps: int
     cpu_s: float
     wall_s: float
@@ -62,7 +62,7 @@ class Rate:
         """For the terminal."""
         per_cpu, per_wall = self.steps / self.cpu_s, self.steps / self.wall_s
         return (
-            f"{self.name:34s} {self.threads} threads, {self.games} networks, {self.lanes} lanes: "
+            f"{self.name:34s} {self.threads} threads, {self.environments} networks, {self.slots} slots: "
             f"{per_cpu / 1e6:.2f} M per CPU s, {per_wall / 1e6:.2f} M per wall s ({per_wall / AURORA:,.0f} x Aurora's)"
         )
 
@@ -77,50 +77,55 @@ def per_rtt() -> Agent:
     return Agent(E2E, 1, Decisions(1.0), WindowSteering(multiple=0.5))
 
 
-def step_ready(lanes: Lanes, random: np.random.Generator) -> int:
-    """One batch of compact rows: the lanes that have to decide, and no others."""
-    count = len(lanes.ready)
-    actions = random.random((count, lanes.rules.agent.numbers), dtype=np.float32) * 2 - 1
-    lanes.step(actions)
-    ready = lanes.ready
-    _ = lanes.observation[ready], lanes.reward[ready], lanes.ended[ready]
+def step_ready(slots: AgentSlots, random: np.random.Generator) -> int:
+    """One batch of compact rows: the slots that have to decide, and no others."""
+    count = len(slots.ready)
+    actions = random.random((count, slots.rules.agent.numbers), dtype=np.float32) * 2 - 1
+    slots.step(actions)
+    ready = slots.ready
+    _ = slots.observation[ready], slots.reward[ready], slots.ended[ready]
     return count
 
 
-def step_all(lanes: Lanes, random: np.random.Generator) -> int:
-    """One batch of whole rows, as a VecEnv steps; counts the lanes that acted."""
-    acting = int(lanes.acting.sum())
-    actions = random.random((lanes.num_lanes, lanes.rules.agent.numbers), dtype=np.float32) * 2 - 1
-    lanes.step(actions)
-    _ = lanes.observation.copy(), lanes.reward.copy(), lanes.ended != 0
+def step_all(slots: AgentSlots, random: np.random.Generator) -> int:
+    """One batch of whole rows, as a VecEnv steps; counts the slots that acted."""
+    acting = int(slots.acting.sum())
+    actions = random.random((slots.num_slots, slots.rules.agent.numbers), dtype=np.float32) * 2 - 1
+    slots.step(actions)
+    _ = slots.observation.copy(), slots.reward.copy(), slots.ended != 0
     return acting
 
 
 def measure(
-    name: str, rules: Rules, step: Callable[[Lanes, np.random.Generator], int], games: int, jobs: int, steps: int
+    name: str,
+    rules: Rules,
+    step: Callable[[AgentSlots, np.random.Generator], int],
+    environments: int,
+    jobs: int,
+    steps: int,
 ) -> Rate:
     """Step until so many agent steps were taken, after a tenth of them unmeasured."""
-    lanes = Lanes(rules, DEFAULT.draw, games=games, whole_rows=step is step_all, jobs=jobs, seed=1)
-    lanes.reset(1)
+    slots = AgentSlots(rules, DEFAULT.draw, environments=environments, whole_rows=step is step_all, jobs=jobs, seed=1)
+    slots.reset(1)
     random = np.random.default_rng(1)
     taken = 0
     while taken < steps / 10:
-        taken += step(lanes, random)
+        taken += step(slots, random)
     taken, wall, cpu = 0, time.perf_counter(), time.process_time()
     while taken < steps:
-        taken += step(lanes, random)
-    return Rate(name, jobs, games, lanes.num_lanes, taken, time.process_time() - cpu, time.perf_counter() - wall)
+        taken += step(slots, random)
+    return Rate(name, jobs, environments, slots.num_slots, taken, time.process_time() - cpu, time.perf_counter() - wall)
 
 
-def rates(steps: int, jobs: int, games: int) -> list[Rate]:
+def rates(steps: int, jobs: int, environments: int) -> list[Rate]:
     """Measure every way of stepping."""
     acks, rounds = Rules(per_ack()), Rules(per_rtt(), patience=8.0)
-    found = [measure("per ACK", acks, step_ready, games, 1, steps)]
+    found = [measure("per ACK", acks, step_ready, environments, 1, steps)]
     if jobs > 1:
-        found.append(measure("per ACK", acks, step_ready, games, jobs, steps))
+        found.append(measure("per ACK", acks, step_ready, environments, jobs, steps))
     together = Rules(per_ack(), patience=8.0)
-    found.append(measure("per ACK, flows together (VecEnv)", together, step_all, games, 1, steps))
-    found.append(measure("per RTT, flows together (VecEnv)", rounds, step_all, games, 1, steps // 4))
+    found.append(measure("per ACK, flows together (VecEnv)", together, step_all, environments, 1, steps))
+    found.append(measure("per RTT, flows together (VecEnv)", rounds, step_all, environments, 1, steps // 4))
     return found
 
 
@@ -149,15 +154,17 @@ class Clock:
         return counted
 
 
-def learn(games: int, rollouts: int) -> dict[str, float]:
+def learn(environments: int, rollouts: int) -> dict[str, float]:
     """Run PPO; return time steps per second, how many of them were decisions, and who spent the CPU."""
     import torch
     from stable_baselines3 import PPO
 
-    from lcca.gym_envs.batch.vec_env import LanesVecEnv
+    from lcca.gym_envs.batch.vec_env import AgentSlotsVecEnv
 
     torch.set_num_threads(1)
-    env = LanesVecEnv(Lanes(Rules(per_rtt(), patience=8.0), DEFAULT.draw, games=games, whole_rows=True, jobs=1))
+    env = AgentSlotsVecEnv(
+        AgentSlots(Rules(per_rtt(), patience=8.0), DEFAULT.draw, environments=environments, whole_rows=True, jobs=1)
+    )
     length = 64
     model = PPO(
         "MlpPolicy", env, n_steps=length, batch_size=length * env.num_envs // 8, n_epochs=4, device="cpu", seed=1
@@ -179,7 +186,7 @@ def learn(games: int, rollouts: int) -> dict[str, float]:
     total = clock.spent.pop("all")
     shares = {f"share_{name}": spent / total for name, spent in clock.spent.items()}
     return {
-        "lanes": env.num_envs,
+        "slots": env.num_envs,
         "steps": model.num_timesteps,
         "steps_per_cpu_s": model.num_timesteps / total,
         "steps_per_wall_s": model.num_timesteps / wall,
@@ -193,12 +200,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=2_000_000, help="agent steps per way of stepping")
     parser.add_argument("--jobs", type=int, default=2, help="threads of the second measurement")
-    parser.add_argument("--games", type=int, default=256, help="networks at once")
+    parser.add_argument("--environments", type=int, default=256, help="networks at once")
     parser.add_argument("--rollouts", type=int, default=8, help="of PPO")
     parser.add_argument("--no-ppo", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    stepped = rates(options.steps, options.jobs, options.games)
+    stepped = rates(options.steps, options.jobs, options.environments)
     learnt = {} if options.no_ppo else learn(64, options.rollouts)
     if options.json:
         print(json.dumps({"aurora": AURORA, "rates": [asdict(rate) for rate in stepped], "ppo": learnt}, indent=1))

@@ -21,8 +21,8 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed:
 from gymnasium import spaces  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from lcca.gym_envs.batch.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.ecn.incast import Incast  # noqa: E402
+from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.ns3 import simulator as ns3_module  # noqa: E402
 from lcca.gym_envs.ns3.simulator import installed  # noqa: E402
 from lcca.gym_envs.registration import ENVIRONMENTS  # noqa: E402
@@ -194,7 +194,7 @@ def test_without_ns3_the_error_says_how_to_install_it(case: str, monkeypatch: py
 def test_without_gymnasium_the_error_names_the_extra(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.setitem(sys.modules, "gymnasium.envs.registration", None)
-    for name in [module, "lcca.gym_envs.batch.spaces"]:
+    for name in [module, "lcca.gym_envs.interface.spaces"]:
         monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(InputError, match=r"pip install 'lcca\[drl\]'"):
         importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""A trained network meets the same trial in the engine as in the lanes where it would be trained, bit for bit."""
+"""A trained network meets the same trial in the engine as in the slots where it would be trained, bit for bit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, RateStee
 from lcca.remy_plus.policies.mlp import Layer, Lstm, MlpPolicy
 from lcca.remy_plus.policies.policy import FixedWindow
 
-from .lanes_support import BYTES, FLOW_COLUMNS, SHORT, TIME, engine_flows, one_game
+from .slots_support import BYTES, FLOW_COLUMNS, SHORT, TIME, engine_flows, one_environment
 
 SIGNALS = ("send_ewma", "receive_ewma", "rtt_ratio", "queue", "loss")
 TABLE = TableSteering(((0, 1, 0), (-3, 1, 0.5), (2, 1, 0), (0, 1.5, 1), (0, 0.7, 0)), smallest=1)
@@ -62,8 +62,8 @@ def play(policy: MlpPolicy, core: _core.Lanes) -> int:
 
 
 def record_of(policy: MlpPolicy, net: Network, seed: int) -> dict[str, NDArray[np.float64]]:
-    """The flows of a trial that is played through the lanes."""
-    core = one_game(Rules(policy.agent), net, seed)
+    """The flows of a trial that is played through the slots."""
+    core = one_environment(Rules(policy.agent), net, seed)
     assert play(policy, core) > 20
     return dict(core.record(0))
 
@@ -71,7 +71,7 @@ def record_of(policy: MlpPolicy, net: Network, seed: int) -> dict[str, NDArray[n
 @pytest.mark.parametrize("net", NETWORKS.values(), ids=NETWORKS)
 @pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 @pytest.mark.parametrize("cells", [0, 6], ids=["dense", "memory"])
-def test_the_engine_does_what_the_lanes_do(agent: Agent, net: Network, cells: int) -> None:
+def test_the_engine_does_what_the_slots_do(agent: Agent, net: Network, cells: int) -> None:
     policy = network(agent, cells)
     record, expected = record_of(policy, net, 3), engine_flows(policy, net, 3)
     for name in FLOW_COLUMNS:
@@ -90,7 +90,7 @@ def test_a_network_among_agents(patience: float) -> None:
     """The senders that an agent does not steer may be driven by a network."""
     policy = network(AGENTS["per round trip"])
     rules = Rules(Agent(SIGNALS, 1, EVERY_ACK, TableSteering(((15, 0, 0),))), others=policy, patience=patience)
-    core = one_game(rules, TIME, 3, lanes=1)
+    core = one_environment(rules, TIME, 3, slots=1)
     while len(core.ready):
         core.step(np.zeros((len(core.ready), 1), dtype=np.float32))
     sent = core.record(0)["sent"]

@@ -1,4 +1,4 @@
-"""Lanes as Stable-Baselines3's `VecEnv` and Gymnasium's `VectorEnv`."""
+"""AgentSlots as Stable-Baselines3's `VecEnv` and Gymnasium's `VectorEnv`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import pytest
 
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
 
-from lcca.gym_envs.batch.agent_slots import Lanes, Rules  # noqa: E402
-from lcca.gym_envs.batch.spaces import agent_with  # noqa: E402
-from lcca.gym_envs.batch.vector_env import LanesVectorEnv  # noqa: E402
+from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules  # noqa: E402
+from lcca.gym_envs.batch.vector_env import AgentSlotsVectorEnv  # noqa: E402
+from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.remy_plus.policies.agents import TableSteering, WindowSteering  # noqa: E402
 
-from .lanes_support import BYTES, TIME  # noqa: E402
+from .slots_support import BYTES, TIME  # noqa: E402
 
 
-def lanes(steering: WindowSteering | TableSteering | None = None) -> Lanes:
+def slots(steering: WindowSteering | TableSteering | None = None) -> AgentSlots:
     rules = Rules(agent_with("e2e", 2, steering=steering), patience=4.0)
-    return Lanes(rules, [TIME, BYTES], games=6, whole_rows=True)
+    return AgentSlots(rules, [TIME, BYTES], environments=6, whole_rows=True)
 
 
 def no_stable_baselines() -> None:
@@ -30,9 +30,9 @@ def no_stable_baselines() -> None:
 @pytest.mark.parametrize("steering", [None, TableSteering()], ids=["box", "discrete"])
 def test_both_forms_tell_the_same(steering: TableSteering | None) -> None:
     no_stable_baselines()
-    from lcca.gym_envs.batch.vec_env import LanesVecEnv
+    from lcca.gym_envs.batch.vec_env import AgentSlotsVecEnv
 
-    ours, theirs = LanesVecEnv(lanes(steering)), LanesVectorEnv(lanes(steering))
+    ours, theirs = AgentSlotsVecEnv(slots(steering)), AgentSlotsVectorEnv(slots(steering))
     ours.seed(3)
     np.testing.assert_array_equal(ours.reset(), theirs.reset(seed=3)[0])
     theirs.action_space.seed(1)
@@ -47,18 +47,18 @@ def test_both_forms_tell_the_same(steering: TableSteering | None) -> None:
         np.testing.assert_array_equal(ours.acting, more["acting"])
         assert ours.observation_space.contains(seen[0])
         returns += rewards
-        for lane in np.flatnonzero(dones):
-            np.testing.assert_array_equal(infos[lane]["terminal_observation"], more["final_obs"][lane])
-            assert infos[lane]["TimeLimit.truncated"] == truncated[lane]
-            assert infos[lane]["episode"]["r"] == pytest.approx(returns[lane], abs=1e-3)
-            assert infos[lane]["episode"]["l"] >= 1
+        for slot in np.flatnonzero(dones):
+            np.testing.assert_array_equal(infos[slot]["terminal_observation"], more["final_obs"][slot])
+            assert infos[slot]["TimeLimit.truncated"] == truncated[slot]
+            assert infos[slot]["episode"]["r"] == pytest.approx(returns[slot], abs=1e-3)
+            assert infos[slot]["episode"]["l"] >= 1
             ended += 1
         returns[dones] = 0
     assert ended > 20
 
 
 def test_reset_goes_on_and_seeds_repeat() -> None:
-    env = LanesVectorEnv(lanes())
+    env = AgentSlotsVectorEnv(slots())
     first, _ = env.reset(seed=8)
     actions = np.zeros(env.action_space.shape)
     steps = [env.step(actions)[0] for _ in range(20)]
@@ -82,25 +82,25 @@ def test_ppo_learns_on_many_flows() -> None:
     from stable_baselines3 import PPO
     from stable_baselines3.common.evaluation import evaluate_policy
 
-    from lcca.gym_envs.batch.vec_env import LanesVecEnv
+    from lcca.gym_envs.batch.vec_env import AgentSlotsVecEnv
 
-    env = LanesVecEnv(lanes())
+    env = AgentSlotsVecEnv(slots())
     model = PPO("MlpPolicy", env, n_steps=32, batch_size=32 * env.num_envs, n_epochs=1, device="cpu")
     model.learn(2 * 32 * env.num_envs)
     assert model.num_timesteps == 2 * 32 * env.num_envs
-    mean, _ = evaluate_policy(model, LanesVecEnv(lanes()), n_eval_episodes=env.num_envs)
+    mean, _ = evaluate_policy(model, AgentSlotsVecEnv(slots()), n_eval_episodes=env.num_envs)
     assert np.isfinite(mean)
 
 
 def test_compact_rows_are_refused() -> None:
     with pytest.raises(InputError, match="whole_rows"):
-        LanesVectorEnv(Lanes(Rules(agent_with("e2e")), [TIME], games=1))
+        AgentSlotsVectorEnv(AgentSlots(Rules(agent_with("e2e")), [TIME], environments=1))
 
 
 @pytest.mark.parametrize(
     ("package", "module"),
     [
-        ("gymnasium", "lcca.gym_envs.batch.spaces"),
+        ("gymnasium", "lcca.gym_envs.interface.spaces"),
         ("stable_baselines3.common.vec_env.base_vec_env", "lcca.gym_envs.batch.vec_env"),
     ],
 )

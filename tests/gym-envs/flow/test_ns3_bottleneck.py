@@ -10,11 +10,11 @@ import pytest
 gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
 
 from lcca.evaluation.scenarios.networks import NetworkSpace  # noqa: E402
-from lcca.gym_envs.batch.rewards import Reward  # noqa: E402
-from lcca.gym_envs.batch.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.flow.bottleneck import BottleneckEnv  # noqa: E402
 from lcca.gym_envs.flow.env import FlowEnv  # noqa: E402
 from lcca.gym_envs.flow.ns3_bottleneck import Ns3BottleneckEnv  # noqa: E402
+from lcca.gym_envs.interface.rewards import Reward  # noqa: E402
+from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.ns3.plan import Ns3Options  # noqa: E402
 from lcca.gym_envs.processes.session import SimulationLost  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.gym_envs.batch.agent_slots import Lanes, Rules
-from lcca.gym_envs.batch.rewards import Reward
+from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
+from lcca.gym_envs.interface.rewards import Reward
 from lcca.remy_plus.policies.agents import Agent
 from lcca.trainers.drl.collector import Collector, Experience, joined
 
 AGENT = Agent(("rtt_ratio", "receive_ewma"))
 
 
-def collected(space: NetworkSpace, counts: list[int], environments: int = 6) -> tuple[Lanes, Experience]:
+def collected(space: NetworkSpace, counts: list[int], environments: int = 6) -> tuple[AgentSlots, Experience]:
     """Decisions of random actions, the row of each kept with it."""
     rules = Rules(AGENT, Reward("gain"), duration=space.duration)
-    slots = Lanes(rules, space.draw(1, 64), games=environments, seed=2, jobs=1)
+    slots = AgentSlots(rules, space.draw(1, 64), environments=environments, seed=2, jobs=1)
     slots.reset()
     random, row = np.random.default_rng(3), 0
 
@@ -35,7 +35,7 @@ def test_no_decision_is_lost_nor_told_twice(space: NetworkSpace) -> None:
     rows = experience.kept[:, 0].astype(int)
     assert len(set(rows)) == len(rows) >= 1200
     waiting = set(range(rows.max() + 1)) - set(rows)
-    assert len(waiting) <= slots.num_lanes  # at most one per slot still waits
+    assert len(waiting) <= slots.num_slots  # at most one per slot still waits
 
 
 def test_flows_are_told_from_their_first_decision_to_their_end(space: NetworkSpace) -> None:

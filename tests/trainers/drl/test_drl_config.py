@@ -65,7 +65,7 @@ def experience(**columns: Any) -> Experience:
     return Experience(**{**wide, **flat, **{name: np.array(column) for name, column in columns.items()}})
 
 
-def test_advantages_run_along_each_lane_and_stop_at_ends() -> None:
+def test_advantages_run_along_each_slot_and_stop_at_ends() -> None:
     """Two slots; slot 1's flow ends after its first decision, slot 0's decisions come at steps 0, 1 and 3."""
     rows = experience(slot=[0, 1, 0, 1, 0], step=[0, 0, 1, 2, 3], ended=[0, TRIAL_ENDED, 0, 0, 0])
     reward = np.array([1, 2, 3, 4, 5], dtype=np.float32)

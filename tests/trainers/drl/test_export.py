@@ -9,8 +9,8 @@ import pytest
 
 sb3 = pytest.importorskip("stable_baselines3", reason="stable-baselines3 is not installed: pip install 'lcca[drl]'")
 
-from lcca.gym_envs.batch.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.flow.bottleneck import BottleneckEnv  # noqa: E402
+from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.remy_plus.files import policyfile  # noqa: E402
 from lcca.remy_plus.policies.agents import TableSteering  # noqa: E402

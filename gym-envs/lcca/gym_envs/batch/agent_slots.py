@@ -1,8 +1,8 @@
-"""Many networks at once, every competing flow of each a lane: arrays in, arrays out, stepped by C++ threads.
+"""Many networks at once, an agent slot for every competing flow: arrays in, arrays out, stepped by C++ threads.
 
-A *game* is one network being simulated; a *lane* is one sender of it that the agent steers. The flows that come on at a
-lane, one after another and trial after trial, are its episodes. Nothing here needs Gymnasium; `vec_env` and `vector`
-give it the shape that Stable-Baselines3 and Gymnasium expect.
+An *environment* is one network in simulation; an *agent slot* is one sender of it that the agent steers. The flows of a
+slot, one after another and trial after trial, are its episodes. Nothing here needs Gymnasium; `vec_env` and
+`vector_env` give it the shape that Stable-Baselines3 and Gymnasium expect.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.gym_envs.batch.rewards import Reward
-from lcca.gym_envs.batch.sources import NetworkSource, base_delay_us, networks_from
+from lcca.gym_envs.interface.rewards import Reward
+from lcca.gym_envs.interface.sources import NetworkSource, base_delay_us, networks_from
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Model, available_jobs, compile_network, compile_policy
@@ -28,12 +28,12 @@ from lcca.remy_plus.stamping import PLAIN
 Floats = NDArray[np.float32]
 
 FLOW_ENDED, TRIAL_ENDED = 1, 2
-"""Values of `Lanes.ended`: the flow ended (terminated), or the trial did while it was on (truncated)."""
+"""Values of `AgentSlots.ended`: the flow ended (terminated), or the trial did while it was on (truncated)."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What all games have in common.
+    """What all environments have in common.
 
     Attributes:
         agent: what the learner sees and does.
@@ -64,12 +64,12 @@ class Rules:
             raise InputError("others: environments have no headers; leave it out")
 
     def core(
-        self, lanes: Sequence[int], *, all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int
+        self, slots: Sequence[int], *, all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int
     ) -> _core.Lanes:
-        """Return the engine's lanes: `lanes[g]` of them in game g.
+        """Return the engine's slots: `slots[g]` of them in environment g.
 
         Raises:
-            InputError: a duration, a patience or numbers of lanes that are impossible.
+            InputError: a duration, a patience or numbers of slots that are impossible.
         """
         self._require_plain()
         try:
@@ -80,7 +80,7 @@ class Rules:
                 duration=self.duration,
                 model=self.model.parts(),
                 patience=self.patience,
-                lanes=list(lanes),
+                lanes=list(slots),
                 all_senders=all_senders,
                 whole_rows=whole_rows,
                 endless=endless,
@@ -88,30 +88,30 @@ class Rules:
                 jobs=jobs,
             )
         except (ValueError, TypeError) as error:
-            raise InputError(f"lanes: {str(error).splitlines()[0]}") from error
+            raise InputError(f"slots: {str(error).splitlines()[0]}") from error
 
 
-class Lanes:
-    """A batch of games that is stepped as one.
+class AgentSlots:
+    """A batch of environments that is stepped as one.
 
-    Arrays have a row per lane. They are views of memory that the next `step` overwrites: copy what must last.
-    With `whole_rows` every lane has a row in every step; lanes without a flow see −1 everywhere, and what is said for a
-    lane that need not decide is ignored. Without, only the rows of `ready` are meant, and actions have a row for each
-    of these; what happened to a lane since its last row is told in its next one.
+    Arrays have a row per slot. They are views of memory that the next `step` overwrites: copy what must last.
+    With `whole_rows` every slot has a row in every step; slots without a flow see −1 everywhere, and the action of a
+    slot that need not decide is ignored. Without, only the rows of `ready` count, and actions have a row for each of
+    these; the reward of a slot's row is for the time since its last row.
 
-    Games keep their number of lanes: game g is played on networks with as many senders as the g-th of the first draw.
-    Trial t of game g depends on the seed, g and t alone: not on threads, nor on the actions in other games.
+    Environments keep their number of slots: environment g has networks with as many senders as the g-th of the first
+    draw. Trial t of environment g depends on the seed, g and t alone: not on threads, nor on actions elsewhere.
 
     Args:
-        rules: what all games have in common.
+        rules: what all environments have in common.
         networks: one network, a list, or a function of (seed, count) such as ``space.draw``.
-        games: how many networks are simulated at once.
-        lanes: senders of each network that the agent steers, the first ones; None for all.
+        environments: how many networks are simulated at once.
+        slots: senders of each network that the agent steers, the first ones; None for all.
         whole_rows: see above.
         pool: how many networks are drawn where they are drawn.
         seed: of the draw, and of `reset` unless it is given one.
         jobs: threads; they do not change any result.
-        keep_records: keep the flows of each game's latest finished trial.
+        keep_records: keep the flows of each environment's latest finished trial.
 
     Raises:
         InputError: networks or rules that do not fit.
@@ -122,8 +122,8 @@ class Lanes:
         rules: Rules,
         networks: NetworkSource,
         *,
-        games: int = 64,
-        lanes: int | None = None,
+        environments: int = 64,
+        slots: int | None = None,
         whole_rows: bool = False,
         pool: int = 1024,
         seed: int = 0,
@@ -132,13 +132,13 @@ class Lanes:
     ) -> None:
         self.rules = rules
         self.seed = seed
-        self._pool = max(pool, games)
+        self._pool = max(pool, environments)
         drawn = networks_from(networks, seed, self._pool)
-        shape = [drawn[g % len(drawn)].senders if lanes is None else lanes for g in range(games)]
-        self.lane_game: NDArray[np.int64] = np.repeat(np.arange(games), shape)
+        shape = [drawn[g % len(drawn)].senders if slots is None else slots for g in range(environments)]
+        self.slot_environment: NDArray[np.int64] = np.repeat(np.arange(environments), shape)
         self.core = rules.core(
             shape,
-            all_senders=lanes is None,
+            all_senders=slots is None,
             whole_rows=whole_rows,
             endless=True,
             keep_records=keep_records,
@@ -148,10 +148,10 @@ class Lanes:
         self.networks = self._set(drawn)
 
     def set_networks(self, networks: NetworkSource, seed: int | None = None) -> None:
-        """Play on these from each game's next trial on (a curriculum, or a fresh draw).
+        """Play on these from each environment's next trial on (a curriculum, or a fresh draw).
 
         Raises:
-            InputError: none of them has as many senders as some game has lanes.
+            InputError: none of them has as many senders as some environment has slots.
         """
         self.networks = self._set(networks_from(networks, self.seed if seed is None else seed, self._pool))
 
@@ -164,17 +164,17 @@ class Lanes:
         return listed
 
     @property
-    def num_lanes(self) -> int:
+    def num_slots(self) -> int:
         """Rows of the arrays."""
         return int(self.core.lanes)
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin every game anew with its first trial."""
+        """Begin every environment anew with its first trial."""
         self.seed = self.seed if seed is None else seed
         self.core.reset(self.seed)
 
     def step(self, actions: ArrayLike) -> None:
-        """Decide, and play every game to its next decision.
+        """Decide, and run every environment to its next decision.
 
         Args:
             actions: (rows, numbers) within [-1, 1], or (rows,) indices of a table; see the class for the rows.
@@ -191,31 +191,31 @@ class Lanes:
         try:
             self.core.step(given)
         except (ValueError, RuntimeError) as error:
-            raise InputError(f"lanes: {error}") from error
+            raise InputError(f"slots: {error}") from error
 
     @property
     def observation(self) -> Floats:
-        """(lanes, inputs) what each lane sees now."""
+        """(slots, inputs) what each slot sees now."""
         return np.asarray(self.core.observation)
 
     @property
     def last_observation(self) -> Floats:
-        """(lanes, inputs) what a lane saw last of a flow that `ended`."""
+        """(slots, inputs) what a slot saw last of a flow that `ended`."""
         return np.asarray(self.core.last_observation)
 
     @property
     def reward(self) -> Floats:
-        """(lanes,) since the lane's previous row; of the flow that ended, where one did."""
+        """(slots,) since the slot's previous row; of the flow that ended, where one did."""
         return np.asarray(self.core.reward)
 
     @property
     def elapsed(self) -> Floats:
-        """(lanes,) base delays that the reward is for: from the lane's last action to its row, or its flow's end."""
+        """(slots,) base delays that the reward is for: from the slot's last action to its row, or its flow's end."""
         return np.asarray(self.core.elapsed)
 
     @property
-    def rivals(self) -> NDArray[np.uint32]:
-        """(lanes,) how many steered flows were on in the lane's network at its row, its own too."""
+    def active_flows(self) -> NDArray[np.uint32]:
+        """(slots,) how many steered flows were on in the slot's network at its row, its own too."""
         return np.asarray(self.core.rivals)
 
     @property
@@ -230,20 +230,20 @@ class Lanes:
 
     @property
     def ended(self) -> NDArray[np.uint8]:
-        """(lanes,) whether the flow that the lane's last action was for has ended: 0, FLOW_ENDED or TRIAL_ENDED."""
+        """(slots,) whether the flow that the slot's last action was for has ended: 0, FLOW_ENDED or TRIAL_ENDED."""
         return np.asarray(self.core.ended)
 
     @property
     def acting(self) -> NDArray[np.uint8]:
-        """(lanes,) 1 where the lane has to decide now (whole rows only)."""
+        """(slots,) 1 where the slot has to decide now (whole rows only)."""
         return np.asarray(self.core.acting)
 
     @property
     def ready(self) -> NDArray[np.uint32]:
-        """The lanes that have to decide now, in order."""
+        """The slots that have to decide now, in order."""
         return np.asarray(self.core.ready)
 
     @property
     def network_index(self) -> NDArray[np.int64]:
-        """(lanes,) the network of each lane's running trial, as an index into those set last."""
-        return np.asarray(self.core.course)[self.lane_game].astype(np.int64)
+        """(slots,) the network of each slot's running trial, as an index into those set last."""
+        return np.asarray(self.core.course)[self.slot_environment].astype(np.int64)

@@ -8,10 +8,10 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.gym_envs.actions import action_array
 from lcca.gym_envs.ecn.incast import Incast
 from lcca.gym_envs.ecn.settings import GRID, MAX_K, MAX_P, MIN_K, MarkSetting
 from lcca.gym_envs.ecn.switch import EcnSwitch, PredUtility, Reading, SwitchRecord
+from lcca.gym_envs.interface.actions import action_array
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 
@@ -157,13 +157,13 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
         self._over = reading.over
         self._see(state(reading, setting, self.incast.buffer))
         reward = self.utility(reading.rate, reading.queue)
-        told = {
+        measured = {
             "now_us": reading.now_us,
             "queue_packets": reading.queue,
             "rate": reading.rate,
             "marked": reading.marked,
         }
-        return self._seen.copy(), reward, False, reading.over, {**self._info, **told}
+        return self._seen.copy(), reward, False, reading.over, {**self._info, **measured}
 
     def record(self) -> SwitchRecord:
         """Return the record of the trial, once it is over."""

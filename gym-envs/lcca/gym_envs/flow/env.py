@@ -1,4 +1,4 @@
-"""What environments of one flow that learns have in common, whichever simulator plays (``pip install 'lcca[drl]'``)."""
+"""What environments of one learning flow have in common, for any simulator (``pip install 'lcca[drl]'``)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.actions import action_array
 from lcca.gym_envs.batch.agent_slots import FLOW_ENDED
-from lcca.gym_envs.batch.rewards import Kind, Reward
-from lcca.gym_envs.batch.sources import NetworkSource, networks_from
-from lcca.gym_envs.batch.spaces import action_space, agent_with, observation_space
+from lcca.gym_envs.interface.actions import action_array
+from lcca.gym_envs.interface.rewards import Kind, Reward
+from lcca.gym_envs.interface.sources import NetworkSource, networks_from
+from lcca.gym_envs.interface.spaces import action_space, agent_with, observation_space
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.remy_plus.engine import Model
@@ -74,18 +74,18 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
 
     @abstractmethod
     def _begin(self, network: Network, trial_seed: int) -> Floats | None:
-        """Play a trial until its flow comes on, and return what the agent sees; None where none does."""
+        """Run a trial until its flow comes on, and return what the agent sees; None where none does."""
 
     @abstractmethod
     def _act(self, action: Floats) -> tuple[Floats, float, int]:
-        """Decide and play on; return what the agent sees, the reward, and 0, FLOW_ENDED or TRIAL_ENDED."""
+        """Decide and go on; return what the agent sees, the reward, and 0, FLOW_ENDED or TRIAL_ENDED."""
 
     @abstractmethod
     def _now(self) -> float:
         """Return the time of the trial, µs."""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Begin a trial, and play it until the flow comes on.
+        """Begin a trial, and run it until the flow comes on.
 
         Raises:
             InputError: in 1,000 trials no flow came on, or none did with the seed that was asked for.
@@ -100,7 +100,7 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
             if seen is not None:
                 self._info = {"network": network.id, "trial_seed": trial_seed}
                 self._seen, self._due = seen, True
-                return self._seen.copy(), self._told()
+                return self._seen.copy(), self._now_info()
         raise InputError(f"network {network.id}: no flow came on within {self.duration:g} µs")
 
     def _draw(self) -> Network:
@@ -108,11 +108,11 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
         network = drawn[int(self.np_random.integers(len(drawn)))]
         return replace(network, senders=1) if self.others is None else network
 
-    def _told(self) -> dict[str, Any]:
+    def _now_info(self) -> dict[str, Any]:
         return {**self._info, "now_us": self._now()}
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Decide, and play on until the next decision or the end of the flow.
+        """Decide, and go on until the next decision or the end of the flow.
 
         Raises:
             InputError: the episode is over, or has not begun; or it is no action (see `action_array`), and the episode
@@ -122,7 +122,7 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
             raise InputError("step: the episode is over or has not begun; call reset first")
         self._seen, reward, ended = self._act(action_array(self.action_space, action).astype(np.float32).reshape(-1))
         self._due = ended == 0
-        return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, self._told()
+        return self._seen.copy(), reward, ended == FLOW_ENDED, ended > FLOW_ENDED, self._now_info()
 
     def render(self) -> NDArray[np.uint8] | None:
         """Return a picture of what the agent sees: a bar per input, full at its bound."""

@@ -19,7 +19,7 @@ from lcca.gym_envs.processes.child import Child
 from lcca.inputs.errors import InputError
 
 DEFAULT_PORT = 5555
-"""Where ns3-gym's simulations look for their agent unless told otherwise."""
+"""Where ns3-gym's simulations look for their agent by default."""
 
 _NOTHING = gymnasium.spaces.Discrete(1)
 _MAX_SEED = 2**31 - 1
@@ -31,10 +31,10 @@ _FAILED = 1.0
 class RemoteSimulation(gymnasium.Env[Any, Any]):
     """Drives an ns3-gym simulation; one simulation is one episode.
 
-    Making it waits for the first simulation, which tells the spaces. A simulation without an observation or an action
-    space has ``Discrete(1)`` in its place. A state without an observation repeats the last one. ``info["info"]`` is the
-    simulation's text, ``info["seed"]`` the seed that it was started with. A game over is ``terminated``, the end of the
-    simulated time ``truncated``.
+    Making it waits for the first simulation, whose introduction has the spaces. A simulation without an observation or
+    an action space has ``Discrete(1)`` in its place. A state without an observation repeats the last one.
+    ``info["info"]`` is the simulation's text, ``info["seed"]`` the seed that it was started with. A game over is
+    ``terminated``, the end of the simulated time ``truncated``.
 
     Args:
         command: starts a simulation, once for each episode: program and arguments in which ``{port}`` and ``{seed}``
@@ -101,7 +101,7 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode: stop the simulation that runs, and wait for the next.
 
-        The first reset takes the simulation that told the spaces, unless it was started with another seed.
+        The first reset takes the simulation whose spaces were read, unless it was started with another seed.
 
         Args:
             seed: sets the generator of the episodes' seeds. In agent-only mode simulations get their seeds elsewhere.

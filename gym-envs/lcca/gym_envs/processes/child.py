@@ -1,4 +1,4 @@
-"""The supervisor of processes: a child ends with whatever started it, and its end is told in its own last words."""
+"""The supervisor of processes: a child ends with whatever started it, and errors quote its last words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls in other processes that may die: one at a time per worker, so that a death is told of the call it belongs to.
+"""Calls in other processes that may die: one at a time per worker, so that a death belongs to one call.
 
 No `multiprocessing`: its daemons (Stable-Baselines3's `SubprocVecEnv` has them) may have no children, and its workers
 import the main module again and hold its streams.

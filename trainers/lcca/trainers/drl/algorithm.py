@@ -15,7 +15,7 @@ from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.mlp import MlpPolicy
 
 if TYPE_CHECKING:
-    from lcca.gym_envs.batch.agent_slots import Lanes
+    from lcca.gym_envs.batch.agent_slots import AgentSlots
 
 try:
     import torch
@@ -26,7 +26,7 @@ except ImportError as error:
 class Algorithm(Protocol):
     """Learns from agent slots. What it does follows from its state, the slots and the random seed that `seeded` set."""
 
-    def learn(self, slots: Lanes, decisions: int, begin: float, end: float) -> int:
+    def learn(self, slots: AgentSlots, decisions: int, begin: float, end: float) -> int:
         """Learn from at least so many decisions, and return how many they were.
 
         Args:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from lcca.gym_envs.batch.agent_slots import Lanes
+    from lcca.gym_envs.batch.agent_slots import AgentSlots
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -85,16 +85,16 @@ class Collector:
         kept: numbers that are kept with each decision.
     """
 
-    def __init__(self, slots: Lanes, numbers: int, kept: int) -> None:
+    def __init__(self, slots: AgentSlots, numbers: int, kept: int) -> None:
         self.slots = slots
-        count, inputs = slots.num_lanes, slots.rules.agent.inputs
+        count, inputs = slots.num_slots, slots.rules.agent.inputs
         self._waits = np.zeros(count, dtype=bool)
         self._first = np.ones(count, dtype=bool)
         self._network = np.zeros(count, dtype=np.int64)
         self._view = np.zeros((count, inputs), dtype=np.float32)
         self._action = np.zeros((count, numbers), dtype=np.float32)
         self._kept = np.zeros((count, kept), dtype=np.float32)
-        environments = int(slots.lane_game.max()) + 1
+        environments = int(slots.slot_environment.max()) + 1
         self._rewards, self._time = np.zeros(environments), np.zeros(environments)  # of all flows so far, and over what
         self._many = np.zeros(environments)
         self._sum = np.zeros((environments, inputs), dtype=np.float32)
@@ -146,7 +146,7 @@ class Collector:
 
     def _rate(self, had: Ints, reward: Floats, elapsed: Floats) -> Floats:
         """Return what all flows of each one's network got per base delay since it decided."""
-        environment = self.slots.lane_game[had]
+        environment = self.slots.slot_environment[had]
         np.add.at(self._rewards, environment, reward)
         np.add.at(self._time, environment, elapsed)
         reward_sum = self._rewards[environment] - self._rewards_before[had]
@@ -156,14 +156,14 @@ class Collector:
 
     def _see(self, ready: Ints) -> None:
         """Take what these slots see now into the sums of their networks."""
-        environment = self.slots.lane_game[ready]
+        environment = self.slots.slot_environment[ready]
         new = self.slots.observation[ready]
         np.add.at(self._sum, environment, new - self._view[ready])
         np.add.at(self._many, environment, ~self._waits[ready])
 
     def _states(self, slots: Ints) -> Floats:
-        environment = self.slots.lane_game[slots]
-        on = np.log2(1 + self.slots.rivals[slots])[:, None]
+        environment = self.slots.slot_environment[slots]
+        on = np.log2(1 + self.slots.active_flows[slots])[:, None]
         mean = self._sum[environment] / self._many[environment][:, None]
         return np.concatenate([on, mean], axis=1).astype(np.float32)
 
@@ -174,7 +174,7 @@ class Collector:
         action, kept = decide(view, ready, self._first[ready])
         self._view[ready], self._action[ready], self._kept[ready] = view, action, kept
         self._network[ready] = slots.network_index[ready]
-        environment = slots.lane_game[ready]
+        environment = slots.slot_environment[ready]
         self._rewards_before[ready], self._time_before[ready] = self._rewards[environment], self._time[environment]
         self._waits[ready] = True
         slots.step(action)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
-from lcca.gym_envs.batch.agent_slots import Lanes, Rules
+from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.agents import Agent
@@ -31,7 +31,7 @@ def space_at(space: NetworkSpace, config: DrlConfig, share: float) -> NetworkSpa
         raise InputError(f"curriculum: {error}") from error
 
 
-def slots_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_: int, seed: int) -> Lanes:
+def slots_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_: int, seed: int) -> AgentSlots:
     """Return the agent slots of a round, reset; the number of threads changes nothing."""
     wanted = task.utility
     if not isinstance(wanted, ThroughputDelay):
@@ -45,6 +45,6 @@ def slots_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_
     )
     space = space_at(task.space, config, round_ / config.rounds)
     networks = space.draw(task.seed, POOL, first_id=round_ * NETWORKS_PER_STEP)
-    slots = Lanes(rules, networks, games=config.environments, seed=seed, jobs=engine.jobs)
+    slots = AgentSlots(rules, networks, environments=config.environments, seed=seed, jobs=engine.jobs)
     slots.reset()
     return slots

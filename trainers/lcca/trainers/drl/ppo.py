@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
-from lcca.gym_envs.batch.spaces import action_space
+from lcca.gym_envs.interface.spaces import action_space
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.mlp import MlpPolicy
@@ -26,7 +26,7 @@ from lcca.trainers.drl.standard import Standard
 from lcca.trainers.drl.views import PRIVILEGES, privileges, with_privileges
 
 if TYPE_CHECKING:
-    from lcca.gym_envs.batch.agent_slots import Lanes
+    from lcca.gym_envs.batch.agent_slots import AgentSlots
 
 try:
     import torch
@@ -120,7 +120,7 @@ class Ppo:
 
     # --- learning
 
-    def learn(self, slots: Lanes, decisions: int, begin: float, end: float) -> int:
+    def learn(self, slots: AgentSlots, decisions: int, begin: float, end: float) -> int:
         """See `Algorithm`."""
         self._table = privileges(slots.networks) if self.config.privileged else None
         collector, learnt = self._collector(slots), 0
@@ -137,7 +137,7 @@ class Ppo:
             self._log(experience)
         return learnt
 
-    def _collector(self, slots: Lanes) -> Collector:
+    def _collector(self, slots: AgentSlots) -> Collector:
         return Collector(slots, self.agent.numbers, 1)
 
     @torch.no_grad()

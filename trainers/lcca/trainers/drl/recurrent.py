@@ -17,7 +17,7 @@ from lcca.trainers.drl.export import layers_of, lstm_of
 from lcca.trainers.drl.ppo import Ppo
 
 if TYPE_CHECKING:
-    from lcca.gym_envs.batch.agent_slots import Lanes
+    from lcca.gym_envs.batch.agent_slots import AgentSlots
 
 try:
     import torch
@@ -114,8 +114,8 @@ class RecurrentPpo(Ppo):
         """Of the memory."""
         return int(getattr(self.config, "cells", 0))
 
-    def _collector(self, slots: Lanes) -> Collector:
-        self._state = np.zeros((slots.num_lanes, 2 * self.cells), dtype=np.float32)
+    def _collector(self, slots: AgentSlots) -> Collector:
+        self._state = np.zeros((slots.num_slots, 2 * self.cells), dtype=np.float32)
         return Collector(slots, self.agent.numbers, 1 + 2 * self.cells)
 
     @torch.no_grad()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium import spaces
 
-from lcca.gym_envs.batch.spaces import action_space
+from lcca.gym_envs.interface.spaces import action_space
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.mlp import MlpPolicy
@@ -17,7 +17,7 @@ from lcca.trainers.drl.export import layers_of
 from lcca.trainers.drl.standard import Standard
 
 if TYPE_CHECKING:
-    from lcca.gym_envs.batch.agent_slots import Lanes
+    from lcca.gym_envs.batch.agent_slots import AgentSlots
 
 try:
     import torch
@@ -128,7 +128,7 @@ class Sac:
 
     # --- learning
 
-    def learn(self, slots: Lanes, decisions: int, begin: float, end: float) -> int:
+    def learn(self, slots: AgentSlots, decisions: int, begin: float, end: float) -> int:
         """See `Algorithm`."""
         collector, learnt = Collector(slots, self.agent.numbers, 0), 0
         while learnt < decisions:

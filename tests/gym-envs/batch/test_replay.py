@@ -1,4 +1,4 @@
-"""A policy that is replayed through the lanes gives the engine's trials, bit for bit."""
+"""A policy that is replayed through the slots gives the engine's trials, bit for bit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lcca.remy_plus.policies.policy import Aimd, FixedWindow
 from lcca.remy_plus.signals import SIGNALS
 from lcca.remy_plus.topology import Topology
 
-from .lanes_support import (
+from .slots_support import (
     BYTES,
     FLOW_COLUMNS,
     SHORT,
@@ -24,7 +24,7 @@ from .lanes_support import (
     actions_of,
     always,
     engine_flows,
-    one_game,
+    one_environment,
     play,
     random_table,
     replayed,
@@ -39,7 +39,7 @@ LINE = replace(TIME, id=11, senders=2, topology=Topology.of("line"))
 @pytest.mark.parametrize("seed", [1, 2])
 def test_rule_tables_meet_the_same_trial(network: Network, seed: int) -> None:
     table = random_table(seed)
-    core = one_game(Rules(replayed(actions_of(table)), late=True), network, seed)
+    core = one_environment(Rules(replayed(actions_of(table)), late=True), network, seed)
     assert play(core, rule_chooser(table)) > 100
     record, expected = core.record(0), engine_flows(table, network, seed)
     for name in FLOW_COLUMNS:
@@ -48,7 +48,7 @@ def test_rule_tables_meet_the_same_trial(network: Network, seed: int) -> None:
 
 @pytest.mark.parametrize("network", [TIME, SHORT, BYTES], ids=["time", "short", "bytes"])
 def test_fixed_windows_meet_the_same_trial(network: Network) -> None:
-    core = one_game(window_rules(15), network, 5)
+    core = one_environment(window_rules(15), network, 5)
     play(core, always(0))
     record, expected = core.record(0), engine_flows(FixedWindow(15), network, 5)
     for name in FLOW_COLUMNS:
@@ -59,7 +59,7 @@ def test_fixed_windows_meet_the_same_trial(network: Network) -> None:
 def test_the_others_follow_their_policy(patience: float) -> None:
     """One steered sender among three of AIMD: as if all were, if it is steered as AIMD would not be told apart."""
     rules = window_rules(15, others=FixedWindow(15), patience=patience)
-    core = one_game(rules, TIME, 5, lanes=1)
+    core = one_environment(rules, TIME, 5, slots=1)
     play(core, always(0))
     record, expected = core.record(0), engine_flows(FixedWindow(15), TIME, 5)
     for name in FLOW_COLUMNS:
@@ -69,7 +69,7 @@ def test_the_others_follow_their_policy(patience: float) -> None:
 def test_cross_traffic_of_a_topology_follows_the_others() -> None:
     table = random_table(3)
     rules = Rules(replayed(actions_of(table)), late=True, others=table)
-    core = one_game(rules, LINE, 4)
+    core = one_environment(rules, LINE, 4)
     play(core, rule_chooser(table))
     record, expected = core.record(0), engine_flows(table, LINE, 4)
     for name in FLOW_COLUMNS:
@@ -77,13 +77,13 @@ def test_cross_traffic_of_a_topology_follows_the_others() -> None:
 
 
 def test_observations_are_the_engines_signals() -> None:
-    """Every decision of every lane sees the signals of the engine's trace, scaled, in the order of the trace."""
+    """Every decision of every slot sees the signals of the engine's trace, scaled, in the order of the trace."""
     agent = replayed(((15, 0, 0),), EVERY_ACK)
-    core = one_game(Rules(agent), TIME, 5)
-    seen: dict[int, list[np.ndarray]] = {lane: [] for lane in range(TIME.senders)}
+    core = one_environment(Rules(agent), TIME, 5)
+    seen: dict[int, list[np.ndarray]] = {slot: [] for slot in range(TIME.senders)}
     while len(core.ready):
-        for lane in core.ready:
-            seen[int(lane)].append(np.array(core.observation[lane]))
+        for slot in core.ready:
+            seen[int(slot)].append(np.array(core.observation[slot]))
         core.step(always(0)(core))
     model = Model()
     trace = _core.trace(
@@ -97,17 +97,17 @@ def test_observations_are_the_engines_signals() -> None:
     signals = np.stack([trace[name] for name in SIGNALS], axis=1)
     mine = (trace["on"] == 1) & (trace["current"] == 1)
     expected = np.asarray(agent.compile().see(np.ascontiguousarray(signals)))
-    for lane, rows in seen.items():
+    for slot, rows in seen.items():
         acked = [row for row in rows if row.any()]
-        of_lane = expected[mine & (trace["sender"] == lane)]
-        np.testing.assert_array_equal(np.array(acked), of_lane[of_lane.any(axis=1)])
+        of_slot = expected[mine & (trace["sender"] == slot)]
+        np.testing.assert_array_equal(np.array(acked), of_slot[of_slot.any(axis=1)])
 
 
 def test_decisions_in_round_trips_are_that_far_apart() -> None:
     alone = Network(1, 3.0, 25.0, 1, 100, 1e9, 1.0, 0.0)
     rules = window_rules(15)
     rules = replace(rules, agent=replace(rules.agent, decisions=replace(EVERY_ACK, rtts=2.0)))
-    core = one_game(rules, alone, 1)
+    core = one_environment(rules, alone, 1)
     times = []
     while len(core.ready):
         times.append(core.now(0))
@@ -121,7 +121,7 @@ def test_decisions_in_round_trips_are_that_far_apart() -> None:
 def test_an_action_acts_at_the_instant_of_its_acknowledgement() -> None:
     """A window cut from 20 to 10 as the 1st acknowledgement comes: the next 10 of them allow no packet."""
     alone = Network(1, 3.0, 25.0, 1, 100, 1e9, 1.0, 0.0)
-    core = one_game(Rules(replayed(((20, 0, 0), (10, 0, 0)))), alone, 1)
+    core = one_environment(Rules(replayed(((20, 0, 0), (10, 0, 0)))), alone, 1)
     core.step(np.array([[0]], dtype=np.float32))
     sent = []
     for _ in range(25):
@@ -131,6 +131,6 @@ def test_an_action_acts_at_the_instant_of_its_acknowledgement() -> None:
 
 
 def test_aimd_among_agents_is_told_apart() -> None:
-    other = one_game(window_rules(15, others=Aimd()), TIME, 5, lanes=1)
+    other = one_environment(window_rules(15, others=Aimd()), TIME, 5, slots=1)
     play(other, always(0))
     assert other.record(0)["sent"].sum() != engine_flows(FixedWindow(15), TIME, 5)["sent"].sum()

@@ -28,9 +28,9 @@ class Reward:
             (T − 5·loss rate)/C · min(1, 1.25·D₀/D).
         throughput_weight: c_t, bits per doubling.
         delay_weight: c_d, bits per halving.
-        interval: base delays over which throughput and delay are measured, at least: a step that ends earlier pays
-            nothing, and the next one that does not pays for both. 0 pays at every step (not for ``gain``, which
-            always does).
+        interval: base delays over which throughput and delay are measured, at least: a step that ends earlier has
+            reward 0, and the step that completes the interval has the reward of all of it. 0 rewards every step, as
+            ``gain`` always does.
         aurora_second: µs that stand for a second of Aurora's, whose links carry 100 to 500 packets per second.
 
     Raises:

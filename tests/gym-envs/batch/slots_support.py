@@ -1,4 +1,4 @@
-"""Rule tables and fixed windows driven through lanes, as agents that pick from a table of actions."""
+"""Rule tables and fixed windows driven through slots, as agents that pick from a table of actions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.gym_envs.batch.agent_slots import Rules
-from lcca.gym_envs.batch.rewards import Reward
-from lcca.gym_envs.batch.sources import base_delay_us
+from lcca.gym_envs.interface.rewards import Reward
+from lcca.gym_envs.interface.sources import base_delay_us
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine, compile_network, compile_policy
 from lcca.remy_plus.network import Network, NetworkList
@@ -58,7 +58,7 @@ def rule_chooser(table: RuleTable) -> Choose:
     compiled = compile_policy(table)
 
     def choose(core: _core.Lanes) -> NDArray[np.float32]:
-        signals = np.asarray(core.signals([int(lane) for lane in core.ready]))
+        signals = np.asarray(core.signals([int(slot) for slot in core.ready]))
         return np.array([[compiled.find(list(row))] for row in signals], dtype=np.float32)
 
     return choose
@@ -68,12 +68,12 @@ def always(index: int) -> Choose:
     return lambda core: np.full((len(core.ready), 1), index, dtype=np.float32)
 
 
-def one_game(rules: Rules, network: Network, seed: int, lanes: int | None = None) -> _core.Lanes:
+def one_environment(rules: Rules, network: Network, seed: int, slots: int | None = None) -> _core.Lanes:
     """One trial of one network, begun."""
     listed = NetworkList([network])
     core = rules.core(
-        [lanes or network.senders],
-        all_senders=lanes is None,
+        [slots or network.senders],
+        all_senders=slots is None,
         whole_rows=False,
         endless=False,
         keep_records=True,

@@ -1,4 +1,4 @@
-"""Lanes: batches of games, their rows, rewards and ends."""
+"""AgentSlots: batches of environments, their rows, rewards and ends."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import psutil
 import pytest
 
 from lcca.evaluation.trials.utilities import UTILITIES
-from lcca.gym_envs.batch.agent_slots import FLOW_ENDED, TRIAL_ENDED, Lanes, Rules
-from lcca.gym_envs.batch.rewards import Reward
+from lcca.gym_envs.batch.agent_slots import FLOW_ENDED, TRIAL_ENDED, AgentSlots, Rules
+from lcca.gym_envs.interface.rewards import Reward
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, TableSteering, WindowSteering
 from lcca.remy_plus.policies.policy import FixedWindow
 
-from .lanes_support import BYTES, SHORT, TIME, always, engine_flows, one_game, window_rules
+from .slots_support import BYTES, SHORT, TIME, always, engine_flows, one_environment, window_rules
 
 E2E = ("send_ewma", "receive_ewma", "rtt_ratio", "slow_receive_ewma")
 ALWAYS_ON = Network(1, 3.0, 25.0, 3, 60, 1e9, 100.0, 0.002)
@@ -28,18 +28,18 @@ CORE = {"all_senders": True, "whole_rows": False, "endless": True, "keep_records
 ACKS = Agent(E2E, 2, EVERY_ACK, WindowSteering(multiple=0.05, increment=1.0, pacing=0.5))
 
 
-def digest(lanes: Lanes, steps: int, seed: int = 3) -> tuple[float, ...]:
+def digest(slots: AgentSlots, steps: int, seed: int = 3) -> tuple[float, ...]:
     random = np.random.default_rng(seed)
     total = np.zeros(4)
     for _ in range(steps):
-        rows = lanes.num_lanes if lanes.whole_rows else len(lanes.ready)
-        lanes.step(random.uniform(-1, 1, (rows, lanes.rules.agent.numbers)))
-        ready = np.arange(lanes.num_lanes) if lanes.whole_rows else lanes.ready
+        rows = slots.num_slots if slots.whole_rows else len(slots.ready)
+        slots.step(random.uniform(-1, 1, (rows, slots.rules.agent.numbers)))
+        ready = np.arange(slots.num_slots) if slots.whole_rows else slots.ready
         weights = 1 + ready
         total += [
-            (lanes.observation[ready].sum(axis=1) * weights).sum(),
-            (lanes.reward[ready] * weights).sum(),
-            (lanes.ended[ready] * weights).sum(),
+            (slots.observation[ready].sum(axis=1) * weights).sum(),
+            (slots.reward[ready] * weights).sum(),
+            (slots.ended[ready] * weights).sum(),
             weights.sum(),
         ]
     return tuple(total)
@@ -49,53 +49,53 @@ def digest(lanes: Lanes, steps: int, seed: int = 3) -> tuple[float, ...]:
 def test_threads_do_not_change_anything(whole_rows: bool) -> None:
     def run(jobs: int) -> tuple[float, ...]:
         rules = Rules(ACKS, patience=4.0 if whole_rows else 0.0)
-        lanes = Lanes(rules, [TIME, SHORT, BYTES], games=17, whole_rows=whole_rows, jobs=jobs)
-        lanes.reset(5)
-        return digest(lanes, 300)
+        slots = AgentSlots(rules, [TIME, SHORT, BYTES], environments=17, whole_rows=whole_rows, jobs=jobs)
+        slots.reset(5)
+        return digest(slots, 300)
 
     assert run(1) == run(3)
 
 
 def test_resets_repeat_and_seeds_differ() -> None:
-    lanes = Lanes(Rules(ACKS), [TIME], games=3)
-    lanes.reset(1)
-    first = digest(lanes, 100)
-    lanes.reset(1)
-    assert digest(lanes, 100) == first
-    lanes.reset(2)
-    assert digest(lanes, 100) != first
+    slots = AgentSlots(Rules(ACKS), [TIME], environments=3)
+    slots.reset(1)
+    first = digest(slots, 100)
+    slots.reset(1)
+    assert digest(slots, 100) == first
+    slots.reset(2)
+    assert digest(slots, 100) != first
 
 
-def test_one_lane_per_game_decides_at_a_time() -> None:
-    lanes = Lanes(Rules(ACKS), [TIME, BYTES], games=6)
-    lanes.reset()
+def test_one_slot_per_network_decides_at_a_time() -> None:
+    slots = AgentSlots(Rules(ACKS), [TIME, BYTES], environments=6)
+    slots.reset()
     for _ in range(200):
-        assert list(lanes.lane_game[lanes.ready]) == [0, 1, 2, 3, 4, 5]
-        lanes.step(np.zeros((6, 3)))
+        assert list(slots.slot_environment[slots.ready]) == [0, 1, 2, 3, 4, 5]
+        slots.step(np.zeros((6, 3)))
 
 
 def test_patience_lets_flows_decide_together() -> None:
     agent = Agent(E2E, decisions=Decisions(1.0))
-    lanes = Lanes(Rules(agent, patience=8.0), [ALWAYS_ON], games=4, whole_rows=True)
-    lanes.reset()
+    slots = AgentSlots(Rules(agent, patience=8.0), [ALWAYS_ON], environments=4, whole_rows=True)
+    slots.reset()
     for _ in range(30):
-        lanes.step(np.zeros((lanes.num_lanes, 1)))
+        slots.step(np.zeros((slots.num_slots, 1)))
     together = []
     for _ in range(50):
-        lanes.step(np.zeros((lanes.num_lanes, 1)))
-        together.append(lanes.acting.mean())
+        slots.step(np.zeros((slots.num_slots, 1)))
+        together.append(slots.acting.mean())
     assert np.mean(together) > 0.95
 
 
 @pytest.mark.parametrize("network", [TIME, SHORT, BYTES], ids=["time", "short", "bytes"])
 def test_every_flow_of_the_trial_is_an_episode(network: Network) -> None:
-    core = one_game(window_rules(15), network, 8)
+    core = one_environment(window_rules(15), network, 8)
     ends = np.zeros((network.senders, 3), dtype=int)
     while len(core.ready):
         core.step(always(0)(core))
         rows = range(network.senders) if core.over[0] else core.ready
-        for lane in rows:
-            ends[lane, core.ended[lane]] += 1
+        for slot in rows:
+            ends[slot, core.ended[slot]] += 1
     flows = engine_flows(FixedWindow(15), network, 8)
     begun = np.bincount(flows["sender"].astype(int), minlength=network.senders)
     finished = np.bincount(flows["sender"].astype(int), flows["end_us"] < 10_000, minlength=network.senders)
@@ -103,32 +103,32 @@ def test_every_flow_of_the_trial_is_an_episode(network: Network) -> None:
     np.testing.assert_array_equal(ends[:, FLOW_ENDED], finished)
 
 
-def test_lanes_turn_over_trial_after_trial() -> None:
-    lanes = Lanes(Rules(ACKS), [BYTES], games=2)
-    lanes.reset()
+def test_slots_turn_over_trial_after_trial() -> None:
+    slots = AgentSlots(Rules(ACKS), [BYTES], environments=2)
+    slots.reset()
     seen = set()
     ended = 0
     for _ in range(40_000):
-        lanes.step(np.zeros((2, 3)))
-        ended += int((lanes.ended[lanes.ready] > 0).sum())
-        seen.add(tuple(lanes.core.trial_seed))
-    assert int(np.asarray(lanes.core.trials).min()) >= 3
+        slots.step(np.zeros((2, 3)))
+        ended += int((slots.ended[slots.ready] > 0).sum())
+        seen.add(tuple(slots.core.trial_seed))
+    assert int(np.asarray(slots.core.trials).min()) >= 3
     assert len(seen) >= 5
     assert ended > 200
 
 
-def test_lanes_without_a_flow_see_minus_one_and_earn_nothing() -> None:
-    lanes = Lanes(Rules(ACKS, patience=4.0), [TIME], games=4, whole_rows=True)
-    lanes.reset()
+def test_slots_without_a_flow_see_minus_one_and_have_no_reward() -> None:
+    slots = AgentSlots(Rules(ACKS, patience=4.0), [TIME], environments=4, whole_rows=True)
+    slots.reset()
     idle_rows = 0
     for _ in range(2000):
-        before = (lanes.observation == -1).all(axis=1)
-        lanes.step(np.zeros((lanes.num_lanes, 3)))
-        idle = (lanes.observation == -1).all(axis=1)
+        before = (slots.observation == -1).all(axis=1)
+        slots.step(np.zeros((slots.num_slots, 3)))
+        idle = (slots.observation == -1).all(axis=1)
         still = before & idle
         idle_rows += int(still.sum())
-        assert not lanes.acting[idle].any()
-        assert (lanes.reward[still] == 0).all()
+        assert not slots.acting[idle].any()
+        assert (slots.reward[still] == 0).all()
     assert idle_rows > 0
 
 
@@ -137,13 +137,13 @@ def test_lanes_without_a_flow_see_minus_one_and_earn_nothing() -> None:
 def test_gains_sum_to_the_campaigns_utility(decisions: Decisions, name: str) -> None:
     utility = UTILITIES[name]
     reward = Reward("gain", utility.throughput_weight, utility.delay_weight)
-    core = one_game(window_rules(30, reward, decisions), ALWAYS_ON, 2)
+    core = one_environment(window_rules(30, reward, decisions), ALWAYS_ON, 2)
     sums = np.zeros(3)
     while len(core.ready):
         core.step(always(0)(core))
         rows = range(3) if core.over[0] else core.ready
-        for lane in rows:
-            sums[lane] += core.reward[lane]
+        for slot in rows:
+            sums[slot] += core.reward[slot]
     record = core.record(0)
     throughput = record["delivered"] / record["share_us"]
     delay = record["delay_sum_us"] / record["delivered"]
@@ -155,7 +155,7 @@ def test_gains_sum_to_the_campaigns_utility(decisions: Decisions, name: str) -> 
 
 def steady(reward: Reward, window: int = 30) -> tuple[float, float]:
     """Mean reward per µs, and mean per step, of one flow alone with a window below the link's capacity."""
-    core = one_game(window_rules(window, reward, Decisions(4.0)), ALONE, 1)
+    core = one_environment(window_rules(window, reward, Decisions(4.0)), ALONE, 1)
     rewards, times = [], []
     while len(core.ready):
         core.step(always(0)(core))
@@ -194,18 +194,18 @@ def test_aurora_and_orca_rewards() -> None:
 def test_a_flow_that_falls_silent_costs_a_bounded_price() -> None:
     agent = Agent(E2E, steering=WindowSteering(multiple=1.0, smallest=1.0))
     rules = Rules(agent, Reward("utility"), patience=8.0)
-    lanes = Lanes(rules, [replace(ALWAYS_ON, mean_on=3000.0, loss=0.05)], games=4, whole_rows=True)
-    lanes.reset()
+    slots = AgentSlots(rules, [replace(ALWAYS_ON, mean_on=3000.0, loss=0.05)], environments=4, whole_rows=True)
+    slots.reset()
     random = np.random.default_rng(1)
     worst = 0.0
     for _ in range(600):
-        lanes.step(random.uniform(-1, 1, (lanes.num_lanes, 1)))
-        worst = min(worst, float(lanes.reward.min()))
+        slots.step(random.uniform(-1, 1, (slots.num_slots, 1)))
+        worst = min(worst, float(slots.reward.min()))
     assert worst == -80.0
 
 
 def test_short_steps_pay_when_an_interval_is_full() -> None:
-    core = one_game(window_rules(30, Reward("utility")), ALONE, 1)
+    core = one_environment(window_rules(30, Reward("utility")), ALONE, 1)
     rewards = []
     while len(core.ready):
         core.step(always(0)(core))
@@ -215,38 +215,38 @@ def test_short_steps_pay_when_an_interval_is_full() -> None:
 
 
 def test_memory_does_not_grow() -> None:
-    lanes = Lanes(Rules(ACKS), [TIME, BYTES], games=8, jobs=2)
-    lanes.reset()
+    slots = AgentSlots(Rules(ACKS), [TIME, BYTES], environments=8, jobs=2)
+    slots.reset()
     random = np.random.default_rng(1)
 
     def run(steps: int) -> int:
         for _ in range(steps):
-            lanes.step(random.uniform(-1, 1, (8, 3)))
+            slots.step(random.uniform(-1, 1, (8, 3)))
         return int(psutil.Process().memory_info().rss)
 
     before = run(20_000)
     assert run(40_000) - before < 4e6
-    assert int(np.asarray(lanes.core.trials).min()) > 4
+    assert int(np.asarray(slots.core.trials).min()) > 4
 
 
-def test_a_curriculum_reaches_every_game() -> None:
-    lanes = Lanes(Rules(ACKS, duration=500.0), [replace(TIME, mean_off=20.0)], games=2)
-    lanes.reset()
-    lanes.set_networks([replace(TIME, id=70, mean_off=20.0), replace(TIME, id=71, mean_off=20.0)])
+def test_a_curriculum_reaches_every_network() -> None:
+    slots = AgentSlots(Rules(ACKS, duration=500.0), [replace(TIME, mean_off=20.0)], environments=2)
+    slots.reset()
+    slots.set_networks([replace(TIME, id=70, mean_off=20.0), replace(TIME, id=71, mean_off=20.0)])
     for _ in range(20_000):
-        lanes.step(np.zeros((2, 3)))
-        if int(np.asarray(lanes.core.trials).min()) > 6:
+        slots.step(np.zeros((2, 3)))
+        if int(np.asarray(slots.core.trials).min()) > 6:
             break
-    assert {network.id for network in lanes.networks.networks} == {70, 71}
-    assert set(lanes.network_index) <= {0, 1}
+    assert {network.id for network in slots.networks.networks} == {70, 71}
+    assert set(slots.network_index) <= {0, 1}
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Lanes(Rules(ACKS), []), "at least one"),
-        (lambda: Lanes(Rules(ACKS), [TIME], lanes=1), "no others"),
-        (lambda: Lanes(Rules(ACKS), [TIME], lanes=9), "no network has senders"),
+        (lambda: AgentSlots(Rules(ACKS), []), "at least one"),
+        (lambda: AgentSlots(Rules(ACKS), [TIME], slots=1), "no others"),
+        (lambda: AgentSlots(Rules(ACKS), [TIME], slots=9), "no network has senders"),
         (lambda: Rules(ACKS, patience=-1).core([1], **CORE), "patience"),
         (lambda: Rules(ACKS, duration=math.inf).core([1], **CORE), "duration"),
         (lambda: Reward("profit"), "utility, power, gain, aurora or orca"),  # type: ignore[arg-type]
@@ -260,21 +260,21 @@ def test_what_is_impossible_is_refused(make: object, message: str) -> None:
 
 @pytest.mark.parametrize("bad", [np.zeros((5, 3)), np.zeros((4, 2)), np.full((4, 3), np.nan)])
 def test_bad_actions_are_refused(bad: np.ndarray) -> None:
-    lanes = Lanes(Rules(ACKS), [TIME], games=4)
-    lanes.reset()
+    slots = AgentSlots(Rules(ACKS), [TIME], environments=4)
+    slots.reset()
     with pytest.raises(InputError, match="action"):
-        lanes.step(bad)
+        slots.step(bad)
 
 
 def test_an_index_beyond_the_table_is_refused() -> None:
-    lanes = Lanes(Rules(Agent(E2E, steering=TableSteering())), [TIME], games=1)
-    lanes.reset()
-    lanes.step([4])
+    slots = AgentSlots(Rules(Agent(E2E, steering=TableSteering())), [TIME], environments=1)
+    slots.reset()
+    slots.step([4])
     with pytest.raises(InputError, match="index"):
-        lanes.step([5])
+        slots.step([5])
 
 
 def test_trials_that_never_begin_are_told() -> None:
-    lanes = Lanes(Rules(ACKS, duration=1e-3), [TIME], games=1)
+    slots = AgentSlots(Rules(ACKS, duration=1e-3), [TIME], environments=1)
     with pytest.raises(RuntimeError, match="no flow began"):
-        lanes.reset()
+        slots.reset()

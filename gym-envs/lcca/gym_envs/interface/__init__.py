@@ -1,0 +1,1 @@
+"""What environments have in common: networks, spaces, actions and rewards."""
