@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "model_state.hpp"
 #include "remy_plus/batch/batch.hpp"
+#include "remy_plus/workload/open_flows.hpp"
 
 namespace remy_plus::bindings {
 
@@ -27,46 +28,42 @@ bool keep_going() {
   return PyErr_CheckSignals() == 0;
 }
 
-// Cuts the columns at `begin` into the flows of single trials, and checks them.
-std::vector<FlowTrace> flows_of(const Values<std::int64_t>& begin, const Values<double>& arrival,
-                                const Values<std::uint64_t>& size, double duration) {
+// The network once per trial, each with its part of the flows.
+std::vector<Network> with_flows(const Network& network, const Values<std::int64_t>& begin,
+                                const Values<double>& arrival, const Values<std::uint64_t>& size) {
   const std::size_t flows = arrival.shape(0), trials = begin.shape(0) > 0 ? begin.shape(0) - 1 : 0;
   if (size.shape(0) != flows) throw std::invalid_argument("arrival and size must have one entry per flow");
   if (trials == 0 || begin.data()[0] != 0 || begin.data()[trials] != static_cast<std::int64_t>(flows) ||
       !std::is_sorted(begin.data(), begin.data() + trials + 1))
     throw std::invalid_argument("begin must rise from 0 to the number of flows");
-  std::vector<FlowTrace> trace(trials);
+  std::vector<Network> networks(trials, network);
   for (std::size_t i = 0; i < trials; ++i) {
-    const auto first = static_cast<std::size_t>(begin.data()[i]), last = static_cast<std::size_t>(begin.data()[i + 1]);
-    const double* const times = arrival.data() + first;
-    const std::size_t count = last - first;
-    if (!std::all_of(times, times + count, [&](double t) { return t >= 0 && t <= duration; }) ||
-        !std::is_sorted(times, times + count))
-      throw std::invalid_argument("flows must arrive in order, between 0 and the duration");
-    trace[i] = {times, size.data() + first, count};
+    const std::int64_t from = begin.data()[i], to = begin.data()[i + 1];
+    networks[i].workload =
+        std::make_shared<FlowTrace>(std::vector<double>(arrival.data() + from, arrival.data() + to),
+                                    std::vector<std::uint64_t>(size.data() + from, size.data() + to));
   }
-  if (!std::all_of(size.data(), size.data() + flows, [](std::uint64_t s) { return s >= 1 && s <= 1000000000000; }))
-    throw std::invalid_argument("sizes must be between 1 and 1e12 packets");
-  return trace;
+  return networks;
 }
 
 nb::object run(nb::handle policy, const Network& network, const Values<std::int64_t>& begin,
                const Values<double>& arrival, const Values<std::uint64_t>& size, double duration, const nb::dict& model,
                unsigned jobs) {
-  if (network.switched != Switching::open) throw std::invalid_argument("flows can be given to open networks only");
+  if (!network.workload->open()) throw std::invalid_argument("flows can be given to open networks only");
   BatchOptions options;
   options.duration = duration;
   options.model = model_from(model);
   options.jobs = std::max(jobs, 1u);
   options.keep_flows = true;
   options.headers = {header_of(policy)};
-  options.trace = flows_of(begin, arrival, size, duration);
+  const std::vector<Network> networks = with_flows(network, begin, arrival, size);
   const std::vector<Policy> policies{policy_of(policy)};
-  const std::vector<Trial> trials(options.trace.size(), Trial{0, 0, 0});
+  std::vector<Trial> trials;
+  for (std::uint32_t i = 0; i < networks.size(); ++i) trials.push_back({0, i, 0});
   BatchResult result;
   try {
     const nb::gil_scoped_release release;
-    result = run_batch(policies, {network}, trials, options, keep_going);
+    result = run_batch(policies, networks, trials, options, keep_going);
   } catch (const Interrupted&) {
     throw nb::python_error();
   }

@@ -7,7 +7,7 @@
 #include "remy_plus/aqm/markers.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/random.hpp"
-#include "remy_plus/workload/sizes.hpp"
+#include "workload_state.hpp"
 
 namespace remy_plus::bindings {
 
@@ -18,24 +18,21 @@ void bind_network(nb::module_& m) {
   nb::class_<Network>(m, "Network", "One bottleneck and its workload (packets, µs).")
       .def(
           "__init__",
-          [](Network* self, std::uint64_t id, double link_rate, double rtt, int senders, double buffer, double mean_on,
-             double mean_off, double loss, bool byte_switched, double arrival_rate, std::vector<double> size_packets,
-             std::vector<double> size_cumulative, const std::optional<Layout>& layout) {
-            Network network{id,       link_rate, rtt,
-                            senders,  buffer,    mean_on,
-                            mean_off, loss,      byte_switched ? Switching::bytes : Switching::time,
-                            0,        nullptr,   layout ? std::make_shared<const Layout>(*layout) : nullptr};
-            if (arrival_rate != 0) {
-              network.switched = Switching::open;
-              network.arrival_rate = arrival_rate;
-              network.sizes = std::make_shared<SizeTable>(std::move(size_packets), std::move(size_cumulative));
-            }
+          [](Network* self, std::uint64_t id, double link_rate, double rtt, int senders, double buffer, double loss,
+             const nb::tuple& workload, const std::optional<Layout>& layout) {
+            const Network network{id,
+                                  link_rate,
+                                  rtt,
+                                  senders,
+                                  buffer,
+                                  loss,
+                                  workload_from(workload),
+                                  layout ? std::make_shared<const Layout>(*layout) : nullptr};
             validate(network);
             new (self) Network(network);
           },
-          "id"_a, "link_rate"_a, "rtt"_a, "senders"_a, "buffer"_a, "mean_on"_a, "mean_off"_a, "loss"_a,
-          "byte_switched"_a, "arrival_rate"_a = 0.0, "size_packets"_a = std::vector<double>{},
-          "size_cumulative"_a = std::vector<double>{}, "layout"_a = nb::none())
+          "id"_a, "link_rate"_a, "rtt"_a, "senders"_a, "buffer"_a, "loss"_a, "workload"_a, "layout"_a = nb::none(),
+          "`workload`: its name and numbers; see lcca.remy_plus.engine.compile_workload.")
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);
   m.def("model_defaults", &model_defaults, "Options of the network model by name; see lcca.remy_plus.engine.Model.");

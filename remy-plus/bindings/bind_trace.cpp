@@ -8,6 +8,7 @@
 #include "model_state.hpp"
 #include "remy_plus/batch/observers.hpp"
 #include "remy_plus/headers/stamping.hpp"
+#include "remy_plus/workload/script.hpp"
 
 namespace remy_plus::bindings {
 
@@ -21,29 +22,26 @@ namespace {
 
 template <class P>
 std::vector<TraceRow> traced(const Network& network, const Model& model, const P& policy, std::uint64_t seed,
-                             double duration, const Script* script, const Stamping* header) {
+                             double duration, const Stamping* header) {
   const RuleTable* table = nullptr;
   if constexpr (std::is_same_v<P, RuleTable>) table = &policy;
   TraceObserver observer(table);
   Workspace space;
-  run_simulation(network, model, policy, seed, duration, space, observer, script, header);
+  run_simulation(network, model, policy, seed, duration, space, observer, header);
   return observer.rows;
 }
 
-nb::dict trace(nb::handle policy, const Network& network, std::uint64_t seed, double duration, const nb::dict& options,
-               const Script& script) {
+nb::dict trace(nb::handle policy, Network network, std::uint64_t seed, double duration, const nb::dict& options,
+               const std::vector<std::vector<double>>& script) {
   const Model model = model_from(options);
   if (!(duration > 0) || duration == never) throw std::invalid_argument("duration must be > 0 µs and finite");
   const auto measured = static_cast<std::size_t>(network.senders);
-  const std::size_t all = network.layout ? network.layout->routes.size() : measured;
-  if (!script.empty() && script.size() != measured && script.size() != all)
+  if (!script.empty() && script.size() != measured && script.size() != network.all_senders())
     throw std::invalid_argument("a script needs one list of switch times per sender");
+  if (!script.empty()) network.workload = std::make_shared<Script>(script);
   const auto header = header_of(policy);
   const std::vector<TraceRow> rows = std::visit(
-      [&](const auto& p) {
-        return traced(network, model, p, seed, duration, script.empty() ? nullptr : &script, header.get());
-      },
-      policy_of(policy));
+      [&](const auto& p) { return traced(network, model, p, seed, duration, header.get()); }, policy_of(policy));
   nb::dict out;
   out["now_us"] = column<double>(rows, [](const TraceRow& r) { return r.now; });
   out["sent_us"] = column<double>(rows, [](const TraceRow& r) { return r.sent; });

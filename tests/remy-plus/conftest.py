@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
+from lcca.remy_plus.engine import compile_workload
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 
@@ -57,10 +58,8 @@ def _by_links(network: Network) -> _core.Network:
         rtt=network.rtt,
         senders=network.senders,
         buffer=network.buffer,
-        mean_on=network.mean_on,
-        mean_off=network.mean_off,
         loss=network.loss,
-        byte_switched=network.switched == "bytes",
+        workload=compile_workload(network),
         layout=layout,
     )
 

@@ -23,7 +23,10 @@ class Layout:
 class Network:
     """One bottleneck and its workload (packets, µs)."""
 
-    def __init__(self, id: int, link_rate: float, rtt: float, senders: int, buffer: float, mean_on: float, mean_off: float, loss: float, byte_switched: bool, arrival_rate: float = 0.0, size_packets: Sequence[float] = [], size_cumulative: Sequence[float] = [], layout: Layout | None = None) -> None: ...
+    def __init__(self, id: int, link_rate: float, rtt: float, senders: int, buffer: float, loss: float, workload: tuple, layout: Layout | None = None) -> None:
+        """
+        `workload`: its name and numbers; see lcca.remy_plus.engine.compile_workload.
+        """
 
     @property
     def id(self) -> int: ...

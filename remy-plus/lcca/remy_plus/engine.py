@@ -324,22 +324,26 @@ def _locate(counts: NDArray[np.int64], rank: NDArray[np.int64]) -> tuple[NDArray
 
 def compile_network(network: Network) -> _core.Network:
     """Return the engine's form of a network; one with a layout is simulated link by link."""
-    flows, topology = network.open_flows, network.topology
+    topology = network.topology
     return _core.Network(
         id=network.id,
         link_rate=network.link_rate,
         rtt=network.rtt,
         senders=network.senders,
         buffer=network.buffer,
-        mean_on=network.mean_on,
-        mean_off=network.mean_off,
         loss=network.loss,
-        byte_switched=network.switched == "bytes",
-        arrival_rate=flows.arrival_rate(network.link_rate) if flows else 0.0,
-        size_packets=list(flows.sizes.packets) if flows else [],
-        size_cumulative=list(flows.sizes.cumulative) if flows else [],
+        workload=compile_workload(network),
         layout=None if topology.plain else compile_layout(layout(network, topology), topology.one_way),
     )
+
+
+def compile_workload(network: Network) -> tuple[Any, ...]:
+    """Return a network's workload in the form that every simulator reads: its name and numbers (packets, µs)."""
+    if flows := network.open_flows:
+        sizes = flows.sizes
+        return "poisson-flows", flows.arrival_rate(network.link_rate), list(sizes.packets), list(sizes.cumulative)
+    kind = "time-switched" if network.switched == "time" else "byte-switched"
+    return kind, float(network.mean_on), float(network.mean_off)
 
 
 def compile_layout(laid: Layout, one_way: bool = False) -> _core.Layout:

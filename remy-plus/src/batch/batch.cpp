@@ -117,7 +117,6 @@ class Batch {
 
   void run_trial(Worker& worker, std::size_t i) {
     const Trial& trial = trials_[i];
-    worker.space.trace = options_.trace.empty() ? nullptr : &options_.trace[i];
     std::visit([&](const auto& policy) { simulate(worker, i, trial, policy); }, policies_[trial.policy]);
     auto& rule_hits = worker.rule_hits[trial.policy];
     for (std::size_t r = 0; r < rule_hits.size(); ++r) rule_hits[r] += worker.space.rule_hits[r];
@@ -133,7 +132,7 @@ class Batch {
   void simulate(Worker& worker, std::size_t i, const Trial& trial, const P& policy) {
     const auto run = [&](auto& observer) {
       result_.trials[i] = run_simulation(networks_[trial.network], options_.model, policy, trial.seed,
-                                         options_.duration, worker.space, observer, nullptr, header(trial.policy));
+                                         options_.duration, worker.space, observer, header(trial.policy));
     };
     if constexpr (std::is_same_v<P, RuleTable>) {
       if (options_.census) {

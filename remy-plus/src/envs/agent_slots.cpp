@@ -57,11 +57,10 @@ AgentSlots::~AgentSlots() {
 
 bool AgentSlots::fits(const TrainingNetwork& training_network, std::uint32_t slots) const {
   const Network& network = *training_network.network;
-  if (network.switched == Switching::open) throw std::invalid_argument("agents need senders, not open flows");
-  const std::size_t all = network.layout ? network.layout->routes.size() : static_cast<std::size_t>(network.senders);
+  if (network.workload->open()) throw std::invalid_argument("agents need senders, not open flows");
   const auto senders = static_cast<std::uint32_t>(network.senders);
   const bool wanted = options_.all_senders ? senders == slots : senders >= slots;
-  return wanted && (options_.rules.others || all == slots);
+  return wanted && (options_.rules.others || network.all_senders() == slots);
 }
 
 void AgentSlots::set_networks(std::vector<TrainingNetwork> networks) {

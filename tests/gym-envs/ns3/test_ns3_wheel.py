@@ -13,8 +13,8 @@ import sys
 from lcca.ns3 import run_trial
 link = (2.0, 10.0, 100.0)
 plan = dict(
-    network=dict(id=1, link_rate=2.0, rtt=20.0, senders=1, buffer=100.0, mean_on=1000.0, mean_off=100.0, loss=0.0,
-                 byte_switched=False),
+    network=dict(id=1, link_rate=2.0, rtt=20.0, senders=1, buffer=100.0, loss=0.0,
+                 workload=("time-switched", 1000.0, 100.0)),
     routers=2, links=[(0, 1, *link), (1, 0, *link)], routes=[([0], [1], True)], policy=("fixed-window", 10.0),
     queue="drop-tail", queue_attributes={}, seed=1, duration=1000.0,
     model=dict(link_interval=10.0, rplus_link_window=False, ack_size=0.1, mark_above=0.0),

@@ -82,10 +82,8 @@ def engine_network(case: Case) -> _core.Network:
         rtt=0.0,
         senders=case.measured,
         buffer=math.inf,
-        mean_on=1e12,
-        mean_off=MEAN_OFF,
         loss=0.0,
-        byte_switched=False,
+        workload=("time-switched", 1e12, MEAN_OFF),
         layout=layout,
     )
 

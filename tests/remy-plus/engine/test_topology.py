@@ -51,10 +51,8 @@ def laid_out(laid: _core.Layout) -> _core.Network:
         rtt=0.0,
         senders=laid.measured,
         buffer=math.inf,
-        mean_on=1e12,
-        mean_off=100.0,
         loss=0.0,
-        byte_switched=False,
+        workload=("time-switched", 1e12, 100.0),
         layout=laid,
     )
 

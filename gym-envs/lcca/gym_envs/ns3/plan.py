@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Model
+from lcca.remy_plus.engine import Model, compile_workload
 from lcca.remy_plus.layout import layout
 from lcca.remy_plus.network import Network
 
@@ -109,7 +109,7 @@ def trial_plan(
 
 
 def _network(network: Network) -> dict[str, Any]:
-    names = ("link_rate", "rtt", "buffer", "mean_on", "mean_off", "loss")
+    names = ("link_rate", "rtt", "buffer", "loss")
     numbers = {name: float(getattr(network, name)) for name in names}
     whole = {"id": int(network.id), "senders": int(network.senders)}
-    return numbers | whole | {"byte_switched": network.switched == "bytes"}
+    return numbers | whole | {"workload": compile_workload(network)}

@@ -9,6 +9,7 @@
 #include "model_state.hpp"
 #include "policy_state.hpp"
 #include "stamping_state.hpp"
+#include "workload_state.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -30,10 +31,8 @@ remy_plus::Network network_of(const nb::dict& d) {
   network.rtt = get<double>(d, "rtt");
   network.senders = get<int>(d, "senders");
   network.buffer = get<double>(d, "buffer");
-  network.mean_on = get<double>(d, "mean_on");
-  network.mean_off = get<double>(d, "mean_off");
   network.loss = get<double>(d, "loss");
-  network.switched = get<bool>(d, "byte_switched") ? remy_plus::Switching::bytes : remy_plus::Switching::time;
+  network.workload = remy_plus::bindings::workload_from(get<nb::tuple>(d, "workload"));
   return network;
 }
 

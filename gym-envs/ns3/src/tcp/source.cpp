@@ -16,6 +16,8 @@ using remy_plus::Component;
 
 namespace {
 
+constexpr double latest = 1e9;  // µs: later than any trial ends
+
 std::int64_t clock() { return Simulator::Now().GetNanoSeconds(); }
 
 // What a memory asks of the network where packets have headers.
@@ -32,16 +34,14 @@ struct StampedNet : remy_plus::StampsOnly {
 
 }  // namespace
 
-Source::Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, std::int64_t begin)
+Source::Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, std::int64_t begin,
+               remy_plus::Traffic& traffic)
     : plan_(plan),
       index_(index),
       flow_monitor_(flow_monitor),
       begin_(begin),
+      traffic_(traffic),
       log_keep_(remy_plus::portable_log(1 - plan.network.loss)) {
-  const auto stream = [&](Component c) { return remy_plus::Stream(plan.seed, plan.network.id, c, index); };
-  on_stream_ = stream(Component::on_time);
-  off_stream_ = stream(Component::off_time);
-  length_stream_ = stream(Component::flow_length);
   if (const auto* p = policy()) {
     std::visit(
         [&](const auto& kind) {
@@ -51,8 +51,8 @@ Source::Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, s
         *p);
   }
   if (plan.header) reader_.emplace(*plan.header);
-  const double wait = stream(Component::first_on).exponential(plan.network.mean_off);
-  Simulator::Schedule(NanoSeconds(begin + plan.ns(wait)), &Source::switch_on, this);
+  if (const double first = traffic.first(index); first < latest)
+    Simulator::Schedule(NanoSeconds(begin + plan.ns(first)), &Source::switch_on, this);
 }
 
 void Source::steer(Controller* controller) {
@@ -67,23 +67,23 @@ void Source::attach(ns3::Ptr<MarkedSocket> socket) {
 
 double Source::now() const { return static_cast<double>(clock() - begin_) / plan_.ns_per_us(); }
 
-void Source::after(double us, void (Source::*what)()) {
-  if (us < 1e9) Simulator::Schedule(NanoSeconds(plan_.ns(us)), what, this);
+void Source::at(double time, void (Source::*what)()) {
+  if (time < latest) Simulator::Schedule(NanoSeconds(begin_ + plan_.ns(time) - clock()), what, this);
 }
 
 // --- on and off
 
 void Source::switch_on() {
-  const std::uint64_t length = by_bytes() ? flow_length() : 0;
-  flow_ = flow_monitor_.open(index_, now(), length);
+  length_ = traffic_.length(index_, flows_);
+  flow_ = flow_monitor_.open(index_, now(), length_);
   on_ = true;
   if (announcer_) announcer_(true);
   first_on_ = std::min(first_on_, now());
   loss_stream_ = remy_plus::Stream(plan_.seed, plan_.network.id, Component::loss, index_, flows_++);
   draw_loss(sent_);
-  supply_ = by_bytes() ? length : UINT64_MAX;
+  supply_ = by_bytes() ? length_ : UINT64_MAX;
   last_send_ = 0;
-  if (!by_bytes()) after(on_stream_.exponential(plan_.network.mean_on), &Source::switch_off);
+  at(traffic_.next_off(index_, now()), &Source::switch_off);
   if (governed())
     start_policy();
   else
@@ -99,7 +99,7 @@ void Source::switch_off() {
   flow_monitor_.close(flow_, now(), true, false);
   timer_.Cancel();
   if (controller_) controller_->ended();
-  after(off_stream_.exponential(plan_.network.mean_off), &Source::switch_on);
+  at(traffic_.next_on(index_, now()), &Source::switch_on);
 }
 
 void Source::finish(double end) {
@@ -107,11 +107,6 @@ void Source::finish(double end) {
   const Row& row = flow_monitor_.row(flow_);
   const bool idle = row.sent == row.delivered + row.lost + row.dropped;
   flow_monitor_.close(flow_, end, false, governed() && control_.window < 1 && idle);
-}
-
-std::uint64_t Source::flow_length() {
-  const double draw = std::min(length_stream_.exponential(plan_.network.mean_on), 1e15);
-  return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(draw)), 1);
 }
 
 // --- the policy

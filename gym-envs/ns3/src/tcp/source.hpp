@@ -18,7 +18,9 @@ namespace lcca_ns3 {
 
 class Source : public Sender {
  public:
-  Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, std::int64_t begin);
+  // `traffic` is that of all senders.
+  Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, std::int64_t begin,
+         remy_plus::Traffic& traffic);
 
   // From the first flow on, in the place of the plan's policy.
   void steer(Controller* controller);
@@ -45,8 +47,8 @@ class Source : public Sender {
   std::optional<bool> met_congestion() const override { return met_congestion_; }
 
  private:
-  double now() const;  // µs since the trial began
-  void after(double us, void (Source::*what)());
+  double now() const;                            // µs since the trial began
+  void at(double time, void (Source::*what)());  // µs since the trial began
   void switch_on();
   void switch_off();
   void end_if_sent();
@@ -56,9 +58,8 @@ class Source : public Sender {
   void obey();                          // hands the policy's window and gap to the socket
   void wake();
   void draw_loss(std::int64_t from);
-  std::uint64_t flow_length();
   std::int64_t due() const;  // ns, when pacing allows the next packet
-  bool by_bytes() const { return plan_.network.switched == remy_plus::Switching::bytes; }
+  bool by_bytes() const { return length_ > 0; }
   bool active() const { return on_ || by_bytes(); }  // a byte-switched flow may resend what was lost after its end
   const StockControl& stock() const { return std::get<StockControl>(plan_.policy); }
   bool governed() const { return controller_ || policy(); }  // not by a stock congestion control
@@ -73,7 +74,8 @@ class Source : public Sender {
   Controller* controller_ = nullptr;
   std::function<void(bool)> announcer_;
   std::optional<remy_plus::Reader> reader_;
-  remy_plus::Stream on_stream_, off_stream_, length_stream_, loss_stream_;
+  remy_plus::Traffic& traffic_;
+  remy_plus::Stream loss_stream_;
   remy_plus::Memory memory_;
   remy_plus::Control control_;
   remy_plus::RuleHits rule_hits_;
@@ -83,6 +85,7 @@ class Source : public Sender {
   std::optional<bool> met_congestion_;
   ns3::EventId timer_;
   bool on_ = false;
+  std::uint64_t length_ = 0;  // packets of the current (or last) flow; 0: it is switched off
   std::uint64_t supply_ = 0;  // packets of the flow that are not in the send buffer yet
   std::uint32_t flow_ = UINT32_MAX;
   std::uint32_t flows_ = 0;

@@ -78,6 +78,7 @@ class Trial final : public TrialDriver {
     ns3::RngSeedManager::SetRun(1 + plan.network.id);
     begin_ = plan.ns(plan.network.rtt * 4 + 1000) + handshake_;
     set_rules();
+    traffic_ = plan.network.workload->begin(plan.seed, plan.network, plan.routes.size(), plan.duration);
     for (int i = 0; i < plan.routers; ++i) routers_.push_back(std::make_unique<Router>());
     add_links();
     for (std::size_t i = 0; i < plan.routes.size(); ++i) add_pair(i);
@@ -274,7 +275,7 @@ class Trial final : public TrialDriver {
 
   std::unique_ptr<Sender> new_source(std::size_t i) {
     if (!plan_.trace.empty()) return std::make_unique<TraceSource>(plan_, i, flow_monitor_, begin_);
-    auto source = std::make_unique<Source>(plan_, i, flow_monitor_, begin_);
+    auto source = std::make_unique<Source>(plan_, i, flow_monitor_, begin_, *traffic_);
     if (plan_.header) source->announce([this, i](bool begins) { count_flow(plan_.routes[i], begins); });
     if (controller_ && i == 0) {
       steered_ = source.get();
@@ -448,6 +449,7 @@ class Trial final : public TrialDriver {
   ns3::InternetStackHelper stack_ = make_stack();
   std::vector<std::unique_ptr<Sender>> sources_;
   Source* steered_ = nullptr;
+  std::unique_ptr<remy_plus::Traffic> traffic_;
   Ptr<MarkingQueue> marking_;
   std::vector<Ptr<MarkedSocket>> sockets_;
   std::vector<std::uint64_t> queues_;

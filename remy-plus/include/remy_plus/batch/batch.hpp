@@ -12,7 +12,6 @@
 #include "remy_plus/core/record.hpp"
 #include "remy_plus/headers/stamping.hpp"
 #include "remy_plus/policies/policy.hpp"
-#include "remy_plus/workload/flow_trace.hpp"
 
 namespace remy_plus {
 
@@ -40,7 +39,6 @@ struct BatchOptions {
   bool keep_links = false;
   bool keep_rule_hits = false;   // look-ups per rule of every trial; needs policies of equal size
   std::optional<Census> census;  // rule tables only
-  std::vector<FlowTrace> trace;  // the open flows of every trial, or empty for random ones
   std::vector<std::shared_ptr<const Stamping>> headers;  // per policy: that its packets carry, or none; or empty
 };
 

@@ -7,42 +7,22 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <sstream>
+#include <memory>
 #include <stdexcept>
-#include <type_traits>
 #include <vector>
 
-#include "remy_plus/core/earliest.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/random.hpp"
 #include "remy_plus/core/record.hpp"
 #include "remy_plus/fifo/paths.hpp"
 #include "remy_plus/fifo/port.hpp"
-#include "remy_plus/fifo/shares.hpp"
+#include "remy_plus/fifo/sender.hpp"
+#include "remy_plus/fifo/watchdog.hpp"
+#include "remy_plus/fifo/workspace.hpp"
 #include "remy_plus/policies/policy.hpp"
-#include "remy_plus/signals/memory.hpp"
-#include "remy_plus/workload/flow_trace.hpp"
-#include "remy_plus/workload/sizes.hpp"
 
 namespace remy_plus {
-
-struct Sender {
-  Memory memory;
-  Control control;
-  double last_send = 0;
-  std::int64_t sent = 0;            // packets, all flows
-  std::int64_t acknowledged = -1;   // highest sequence number
-  std::int64_t cap = 0;             // packets to send before switching off (byte-switched)
-  std::int64_t next_loss = 0;       // sequence number of the next packet that the loss stage takes
-  std::uint32_t flow = UINT32_MAX;  // index of the current (or last) flow in the trial
-  std::uint32_t flows = 0;
-  bool on = false;
-  double share_begin = 0;
-  double first_on = never;
-  Stream loss_stream;
-};
 
 // Notified of everything that happens; a trial without an observer pays nothing for it.
 struct NoObserver {
@@ -52,48 +32,24 @@ struct NoObserver {
   void lookup(const Memory&, bool) {}
 };
 
-// Storage that trials reuse, so that a batch allocates nothing per packet and little per trial.
-struct Workspace {
-  std::vector<Packet> ring = std::vector<Packet>(1024);  // of one port
-  PathSpace paths;                                       // of many
-  StampedSpace stamped;                                  // of one or many, with headers
-  std::vector<Sender> senders;
-  Earliest next_send;
-  std::vector<double> next_switch;
-  std::vector<Stream> on_streams, off_streams, length_streams;
-  std::vector<Flow> flows;
-  std::vector<std::size_t> idle;  // senders free for the next open flow
-  RuleHits rule_hits;
-  std::vector<Flow> unmeasured_flows;
-  RuleHits unmeasured_rule_hits;
-  std::vector<LinkTotals> links;
-  const std::atomic<bool>* stop = nullptr;  // true ends a trial early
-  const FlowTrace* trace = nullptr;         // what an open network's flows are, unless random
-};
-
-// Thrown out of a trial that was told to stop.
-struct Stopped {};
-
-// Fixed switch times (on, off, on, …) per sender instead of random ones.
-using Script = std::vector<std::vector<double>>;
-
 // `Net` is what lies between senders: Port, one bottleneck, Paths over many links, or StampedPaths where packets have
 // headers. They agree bit for bit where all can simulate a network.
 template <class P, class Observer = NoObserver, class Net = Port>
 class Simulation {
  public:
   Simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed, double duration,
-             Workspace& space, Observer& observer, const Script* script = nullptr, const Stamping* stamping = nullptr)
+             Workspace& space, Observer& observer, const Stamping* stamping = nullptr)
       : network_(network),
         policy_(policy),
         seed_(seed),
         duration_(duration),
-        horizon_(network.switched == Switching::open ? duration * drain_ : duration),
+        open_(network.workload->open()),
+        horizon_(open_ ? duration * drain_ : duration),
         space_(space),
         observer_(observer),
-        script_(script),
         net_(make_net(network_, model, space, stamping, seed)),
         clocks_(network_),
+        watchdog_(network_, duration, space.stop),
         wanted_(policy.wanted | Observer::wanted) {
     prepare();
   }
@@ -166,46 +122,23 @@ class Simulation {
 
   static constexpr double drain_ = 100;  // × duration: open flows have long finished unless the load is above 1
 
-  // Events without progress, or packets of a burst: as many as packets can be under way.
-  static constexpr std::uint64_t most_at_once_ = std::uint64_t{1} << 24;
-  static constexpr std::size_t most_flows_ = std::size_t{1} << 22;  // of a trial: 600 MB of records
-
   void prepare() {
-    std::size_t n = measured_;
     if constexpr (Net::many_hops) {
-      n = network_.layout->routes.size();
       space_.unmeasured_flows.clear();
       space_.unmeasured_rule_hits.assign(policy_.rules(), 0);
     }
+    const std::size_t n = network_.all_senders();
     space_.senders.clear();
     space_.senders.resize(n);
     space_.next_send.reset(n);
-    space_.next_switch.assign(n, never);
+    space_.next_switch.resize(n);
     space_.flows.clear();
     space_.rule_hits.assign(policy_.rules(), 0);
-    space_.on_streams.resize(n);
-    space_.off_streams.resize(n);
-    space_.length_streams.resize(n);
+    space_.idle.assign(1, 0);
     senders_ = space_.senders.data();
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto stream = [&](Component c) { return Stream(seed_, network_.id, c, i); };
-      space_.on_streams[i] = stream(Component::on_time);
-      space_.off_streams[i] = stream(Component::off_time);
-      space_.length_streams[i] = stream(Component::flow_length);
-      space_.next_switch[i] = script_ ? scripted(i, 0) : stream(Component::first_on).exponential(network_.mean_off);
-    }
-    if (open()) {
-      space_.idle.assign(1, 0);
-      arrivals_ = Stream(seed_, network_.id, Component::arrival, 0);
-      space_.next_switch[0] = next_arrival_of_flow();
-    }
+    traffic_ = network_.workload->begin(seed_, network_, n, duration_);
+    for (std::size_t i = 0; i < n; ++i) space_.next_switch[i] = traffic_->first(i);
     find_switch();
-  }
-
-  bool open() const { return network_.switched == Switching::open; }
-
-  double scripted(std::size_t i, std::size_t turn) const {
-    return i < script_->size() && turn < (*script_)[i].size() ? (*script_)[i][turn] : never;
   }
 
   // Where a sender's flows and look-ups are kept: apart, if it only loads the links.
@@ -217,29 +150,8 @@ class Simulation {
     if (!(time <= horizon_)) return false;
     link_moved_ = time == now_;
     now_ = time;
-    if ((++events_ & 0x3fff) == 0) check();
+    if (++events_ % Watchdog::interval == 0) watchdog_.check(now_, events_, space_.senders);
     return true;
-  }
-
-  // Between many events: is the trial still wanted, does it go on, and do its sequence numbers still fit into a packet?
-  void check() {
-    if (space_.stop && *space_.stop) throw Stopped{};
-    if (now_ - went_on_ > duration_ * 0x1p-40) {
-      went_on_ = now_;
-      went_on_events_ = events_;
-    } else if (events_ - went_on_events_ > most_at_once_) {
-      stands_still();
-    }
-    for (const Sender& s : space_.senders)
-      if (s.sent > INT32_MAX) throw std::length_error("a sender passed 2^31 packets: make the trial shorter");
-  }
-
-  [[noreturn]] void stands_still() const {
-    std::ostringstream text;
-    text << "network " << network_.id << ": time stands still at " << now_ << " µs: with link_rate "
-         << network_.link_rate << " packets/µs and rtt " << network_.rtt
-         << " µs packets come and go in no time; lower the rates, or raise the rtt";
-    throw std::runtime_error(text.str());
   }
 
   // --- sending
@@ -257,7 +169,7 @@ class Simulation {
   // Sends what window and pacing allow at this instant, then plans the next send.
   void send_burst(std::size_t i, Sender& s) {
     for (std::uint64_t burst = 0; s.on && window_open(s); ++burst) {
-      if (burst > most_at_once_) stands_still();
+      if (burst > Watchdog::most_at_once) watchdog_.stands_still(now_);
       const double due = s.last_send + s.control.gap;
       if (due > now_) {
         plan(i, due);
@@ -278,11 +190,11 @@ class Simulation {
     note(flow, net_.offer(now_, link_moved_, static_cast<std::uint32_t>(sequence), s.flow,
                           static_cast<std::uint16_t>(i), lost));
     link_moved_ = true;
-    if (network_.switched == Switching::time || s.sent < s.cap) return;
-    if (open()) {
+    if (s.sent < s.cap) return;
+    if (open_) {
       s.on = false;  // nothing more to send; the flow leaves when its last packet has arrived
     } else {
-      space_.next_switch[i] = now_ + space_.off_streams[i].exponential(network_.mean_off);
+      space_.next_switch[i] = traffic_->next_on(i, now_);
       switch_off(i, s);
       find_switch();
     }
@@ -326,7 +238,7 @@ class Simulation {
     if (!steered(sender))
       policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current, now_}, rule_hits_of(sender));
     if (measured(sender)) observer_.feedback(now_, packet, s, current);
-    if (open() && flow.delivered == flow.length) return complete(sender);
+    if (open_ && flow.delivered == flow.length) return complete(sender);
     if (!s.on) return;
     link_moved_ = true;
     if (held(sender)) return;
@@ -347,20 +259,15 @@ class Simulation {
   // --- switching
 
   void switch_due(std::size_t i) {
-    if (open()) return start_flow();
+    if (open_) return start_flow();
     Sender& s = senders_[i];
     if (s.on) {
-      space_.next_switch[i] =
-          script_ ? scripted(i, 2 * s.flows) : now_ + space_.off_streams[i].exponential(network_.mean_off);
+      space_.next_switch[i] = traffic_->next_on(i, now_);
       switch_off(i, s);
       plan(i, never);
     } else {
       switch_on(i, s);
-      if (network_.switched == Switching::time)
-        space_.next_switch[i] =
-            script_ ? scripted(i, 2 * s.flows - 1) : now_ + space_.on_streams[i].exponential(network_.mean_on);
-      else
-        space_.next_switch[i] = never;
+      space_.next_switch[i] = traffic_->next_off(i, now_);
       find_switch();
       if (!held(i)) send_burst(i, s);
     }
@@ -384,15 +291,8 @@ class Simulation {
 
   // --- open flows
 
-  double next_arrival_of_flow() {
-    const FlowTrace* trace = space_.trace;
-    if (trace) return traced_++ < trace->count ? trace->arrival[traced_ - 1] : never;
-    const double time = std::max(now_, 0.0) + arrivals_.exponential(1 / network_.arrival_rate);
-    return time <= duration_ ? time : never;
-  }
-
   void start_flow() {
-    space_.next_switch[0] = next_arrival_of_flow();
+    space_.next_switch[0] = traffic_->next_on(0, now_);
     find_switch();
     if (space_.idle.empty()) add_sender();
     const std::size_t i = space_.idle.back();
@@ -418,7 +318,7 @@ class Simulation {
   }
 
   void switch_on(std::size_t i, Sender& s) {
-    if (flows_of(i).size() >= most_flows_) too_many_flows();
+    if (flows_of(i).size() >= Watchdog::most_flows) watchdog_.too_many_flows(now_);
     clocks_.settle(now_);
     clocks_.join(i);
     if constexpr (Net::stamped) net_.join(i);
@@ -429,10 +329,8 @@ class Simulation {
     Flow flow;
     flow.sender = static_cast<std::uint32_t>(i);
     flow.start = now_;
-    if (network_.switched != Switching::time) {
-      flow.length = open() ? open_length(s.flow) : flow_length(i);
-      s.cap = s.sent + static_cast<std::int64_t>(flow.length);
-    }
+    flow.length = traffic_->length(i, s.flow);
+    s.cap = flow.length > 0 ? s.sent + static_cast<std::int64_t>(flow.length) : INT64_MAX;
     flows_of(i).push_back(flow);
     s.loss_stream = Stream(seed_, network_.id, Component::loss, i, s.flows++);
     draw_loss(s, s.sent);
@@ -445,28 +343,6 @@ class Simulation {
       if (steered(i)) return observer_.started(i, s);
     policy_.start(s.control, s.memory, rule_hits_of(i));
     policy_.unblock(s.control, s.memory, rule_hits_of(i));
-  }
-
-  [[noreturn]] void too_many_flows() const {
-    std::ostringstream text;
-    text << "network " << network_.id << ": over 4 million flows by " << now_ << " of " << duration_
-         << " µs: raise mean_on or mean_off, lower the arrival rate, or make the trial shorter";
-    throw std::runtime_error(text.str());
-  }
-
-  std::uint64_t open_length(std::uint32_t flow) const {
-    return space_.trace ? space_.trace->size[flow] : network_.sizes->draw(size_of_flow(flow));
-  }
-
-  double size_of_flow(std::uint32_t flow) const {
-    return Stream(seed_, network_.id, Component::flow_length, 0, flow).uniform();
-  }
-
-  std::uint64_t flow_length(std::size_t i) {
-    const double draw = std::min(space_.length_streams[i].exponential(network_.mean_on), 1e15);
-    auto packets = static_cast<std::uint64_t>(draw);
-    packets += static_cast<double>(packets) < draw;
-    return std::max<std::uint64_t>(packets, 1);
   }
 
   void switch_off(std::size_t i, Sender& s) {
@@ -502,42 +378,38 @@ class Simulation {
   const P& policy_;
   std::uint64_t seed_;
   double duration_;
+  bool open_;
   double horizon_;  // µs; open flows that arrived within the duration may finish after it
   Workspace& space_;
   Observer& observer_;
-  const Script* script_;
   std::size_t measured_ = static_cast<std::size_t>(network_.senders);  // the first senders
   Net net_;
   typename Net::Clocks clocks_;
+  Watchdog watchdog_;
   SignalMask wanted_;
   Sender* senders_ = nullptr;
-  Stream arrivals_;
-  std::size_t traced_ = 0;  // flows of the trace that were planned
+  std::unique_ptr<Traffic> traffic_;
   double log_keep_ = portable_log(1 - network_.loss);
   double now_ = -1;
   bool link_moved_ = false;
   double switch_at_ = never;
   std::size_t switch_due_ = 0;
   std::uint64_t events_ = 0;
-  double went_on_ = -1;               // µs, when time was last seen to have moved
-  std::uint64_t went_on_events_ = 0;  // by then
 };
 
 // Runs one trial on what its network lies on, with the header that packets carry, if any.
 template <class P, class Observer>
 TrialTotals run_simulation(const Network& network, const Model& model, const P& policy, std::uint64_t seed,
-                           double duration, Workspace& space, Observer& observer, const Script* script = nullptr,
-                           const Stamping* stamping = nullptr) {
+                           double duration, Workspace& space, Observer& observer, const Stamping* stamping = nullptr) {
   if (stamping) {
-    if (network.switched == Switching::open)
+    if (network.workload->open())
       throw std::invalid_argument("open flows with headers are not simulated: leave the header out");
     const Network laid = network.layout ? network : as_layout(network);
-    return Simulation<P, Observer, StampedPaths>(laid, model, policy, seed, duration, space, observer, script, stamping)
-        .run();
+    return Simulation<P, Observer, StampedPaths>(laid, model, policy, seed, duration, space, observer, stamping).run();
   }
   if (network.layout)
-    return Simulation<P, Observer, Paths>(network, model, policy, seed, duration, space, observer, script).run();
-  return Simulation<P, Observer>(network, model, policy, seed, duration, space, observer, script).run();
+    return Simulation<P, Observer, Paths>(network, model, policy, seed, duration, space, observer).run();
+  return Simulation<P, Observer>(network, model, policy, seed, duration, space, observer).run();
 }
 
 }  // namespace remy_plus
