@@ -14,7 +14,7 @@ from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files.policyfile import read
 from lcca.signal_sets.headers.catalogue import header
-from lcca.signal_sets.headers.stamping import runnable
+from lcca.signal_sets.headers.policy_headers import runnable
 
 from ...conftest import TINY, RunCommand
 

@@ -20,7 +20,8 @@ from lcca.signal_sets.headers.codec import field_codec
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.stamping import coding, described, header_of, header_signals, runnable, stamping
+from lcca.signal_sets.headers.policy_headers import described, header_of, runnable
+from lcca.signal_sets.headers.stamping import coding, header_signals, stamping
 
 CATALOGUE = packaged_headers()
 SIMULATED = [name for name in CATALOGUE if name != "bolt"]

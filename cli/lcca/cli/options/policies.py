@@ -14,7 +14,7 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.topology import KINDS, Topology
-from lcca.signal_sets.headers.stamping import runnable
+from lcca.signal_sets.headers.policy_headers import runnable
 
 TOPOLOGY_HELP = (
     f"in place of that of the networks: {', '.join(KINDS)}; with options as in line:hosts_per_router=4 or "

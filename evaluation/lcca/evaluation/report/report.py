@@ -16,6 +16,7 @@ from lcca.evaluation.report.sections.which_header import WhichHeader, which_head
 from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent, score_explained
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import RunTables, group_of
+from lcca.evaluation.trials.utilities import utilities_of
 from lcca.inputs.files import write_atomically
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -58,7 +59,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader 
         "which": which,
         "summary": tables.summary,
         "answer": found,
-        "score_explained": score_explained(tables.weights),
+        "score_explained": score_explained(utilities_of(tables.config, tables.utilities)),
         "levels": [
             ("Signal sets", TRAININGS, [each for each in comparisons if each["level"] == "set"]),
             ("Selected policies", SELECTED, [each for each in comparisons if each["level"] == "policy"]),

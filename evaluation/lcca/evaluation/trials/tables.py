@@ -12,11 +12,8 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, read_state, read_table
-from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel
-from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.checked import read_with_digest
 from lcca.inputs.errors import InputError
-from lcca.inputs.yaml_text import parse
 
 Json = dict[str, Any]
 
@@ -115,17 +112,6 @@ class RunTables:
     def group_named(self, name: str) -> str:
         """Return the group of a policy's id, or the name itself if it is a signal set's."""
         return next((group_of(policy) for policy in self.policies if policy["id"] == name), name)
-
-    @cached_property
-    def weights(self) -> dict[str, Utility]:
-        """Utilities by name, from the configuration or the paper's; one that neither tells is not there."""
-        found: dict[str, Utility] = dict(UTILITIES)
-        try:
-            told = parse(self.config, "config.yaml")[0]["utilities"]
-            found |= {own.name: own for own in (UtilityModel.model_validate(each).build() for each in told)}
-        except (KeyError, TypeError, ValueError):  # a configuration of another kind
-            pass
-        return {name: found[name] for name in self.utilities if name in found}
 
     def trials_by_policy(self) -> Iterator[tuple[Json, pd.DataFrame]]:
         """Yield each policy that has trials, with them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
@@ -10,6 +11,7 @@ from pydantic import Field, model_validator
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
+from lcca.inputs.yaml_text import parse
 
 UTILITIES = MappingProxyType(
     {
@@ -71,3 +73,14 @@ class UtilityModel(Model):
     def build(self) -> ThroughputDelay:
         """Return the utility itself."""
         return ThroughputDelay(self.name, self.throughput_weight, self.delay_weight)
+
+
+def utilities_of(config: str, names: Iterable[str]) -> dict[str, ThroughputDelay]:
+    """Return utilities by name, from the text of a configuration or the paper's; unknown ones are left out."""
+    found = dict(UTILITIES)
+    try:
+        own = [UtilityModel.model_validate(each).build() for each in parse(config, "config.yaml")[0]["utilities"]]
+        found |= {each.name: each for each in own}
+    except (KeyError, TypeError, ValueError):  # a configuration of another kind
+        pass
+    return {name: found[name] for name in names if name in found}

@@ -22,7 +22,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.files.policyfile import PolicyFile, loads
 from lcca.remy_plus.policies.policy import Policy
-from lcca.signal_sets.headers.stamping import described
+from lcca.signal_sets.headers.policy_headers import described
 from lcca.trainers.base import LearningRow, Trainer, WarmStart
 from lcca.trainers.registry import trainer_class
 

@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.inputs.errors import InputError, did_you_mean
-from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.signals import SIGNAL_CEILING, check_signals
 
 Array: TypeAlias = NDArray[np.float64]
 Pacing: TypeAlias = Literal["relative", "absolute"]
@@ -185,19 +185,6 @@ def lifted(table: RuleTable, signals: Sequence[str]) -> RuleTable:
     upper = np.full((len(table), len(signals)), float(SIGNAL_CEILING))
     lower[:, at], upper[:, at] = table.lower, table.upper
     return replace(table, signals=tuple(signals), lower=lower, upper=upper)
-
-
-def check_signals(signals: Sequence[str]) -> None:
-    """Raise `InputError` unless the names are known to the engine, all different, and at least one."""
-    if not signals:
-        raise InputError("signals: at least one is needed")
-    for i, name in enumerate(signals):
-        if not isinstance(name, str):
-            raise InputError(f"signals.{i}: must be a name, got {name!r:.60}")
-        if name not in SIGNALS:
-            raise InputError(f"signals.{i}: unknown signal {name[:60]!r}{did_you_mean(name, SIGNALS)}")
-        if name in signals[:i]:
-            raise InputError(f"signals.{i}: {name!r} is listed twice")
 
 
 def describe_point(signals: Sequence[str], point: Sequence[float] | Array) -> str:

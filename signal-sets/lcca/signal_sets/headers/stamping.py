@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from pydantic import ValidationError
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.files.policyfile import PolicyFile
-from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.remy_plus.stamping import Coding, Reading, StampedField, Stamping, Token
-from lcca.signal_sets.headers.catalogue import header as catalogue_header
-from lcca.signal_sets.headers.catalogue import packaged_headers
 from lcca.signal_sets.headers.codec import field_codec, initial_code
 from lcca.signal_sets.headers.encoding import LARGEST_TABLE_BITS, Counter, Enum, Flag, Float, Linear, Log, Table, Uint
 from lcca.signal_sets.headers.expression import Expression
@@ -29,73 +24,34 @@ PACKET_BYTES = 1500
 to 4 packets/µs, are then those of today: 24 to 48 Gbit/s."""
 
 
-class Told(NamedTuple):
-    """A signal that a field tells: its name, the unit of its numbers, and whether it is 1 less the field's."""
+class Carried(NamedTuple):
+    """A signal that a field carries: its name, the unit of its numbers, and whether it is 1 less the field's."""
 
     signal: str
     unit: str
     rest: bool = False
 
 
-_TOLD = {
-    "qlen_pkts": Told("queue", "packets"),
-    "qlen_bytes": Told("queue", "bytes"),
-    "util": Told("link", "share"),
-    "abw_over_c": Told("link", "share", rest=True),
-    "abw": Told("available_capacity", "bit/s"),
-    "hop_delay": Told("hop_delay", "us"),
-    "qdelay": Told("queue_time", "us"),
-    "nqd": Told("queue_time", "us"),
-    "drain_time": Told("queue_time", "us"),
-    "flows": Told("flows", ""),
-    "mark": Told("mark", "flag"),
+_CARRIED = {
+    "qlen_pkts": Carried("queue", "packets"),
+    "qlen_bytes": Carried("queue", "bytes"),
+    "util": Carried("link", "share"),
+    "abw_over_c": Carried("link", "share", rest=True),
+    "abw": Carried("available_capacity", "bit/s"),
+    "hop_delay": Carried("hop_delay", "us"),
+    "qdelay": Carried("queue_time", "us"),
+    "nqd": Carried("queue_time", "us"),
+    "drain_time": Carried("queue_time", "us"),
+    "flows": Carried("flows", ""),
+    "mark": Carried("mark", "flag"),
 }
-_TOLD_BY_UNIT = {
-    "time": Told("queue_time", "us"),
-    "data": Told("queue", "bytes"),
-    "packets": Told("queue", "packets"),
-    "rate": Told("available_capacity", "bit/s"),
-    "share": Told("load", "share"),
+_CARRIED_BY_UNIT = {
+    "time": Carried("queue_time", "us"),
+    "data": Carried("queue", "bytes"),
+    "packets": Carried("queue", "packets"),
+    "rate": Carried("available_capacity", "bit/s"),
+    "share": Carried("load", "share"),
 }
-
-
-def described(header: Header) -> str | dict[str, Any]:
-    """Return what a policy file says of a header: its name where that is the catalogue's, else all of it."""
-    known = packaged_headers().get(header.name)
-    return header.name if known == header else header.model_dump(mode="json")
-
-
-def header_of(told: str | Mapping[str, Any]) -> Header:
-    """Return the header that a policy file names or describes.
-
-    Raises:
-        InputError: an unknown name, or a description outside the vocabulary.
-    """
-    if isinstance(told, str):
-        return catalogue_header(told)
-    try:
-        return Header.model_validate(dict(told))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(
-            f"header: {'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
-        ) from None
-
-
-def runnable(file: PolicyFile, *, charged: bool = True, packet_bytes: int = PACKET_BYTES) -> Policy:
-    """Return what simulators run for a policy file: with its header, where it has one.
-
-    Args:
-        file: as loaded.
-        charged: as in `stamping`.
-        packet_bytes: as in `stamping`.
-
-    Raises:
-        InputError: the header is unknown, cannot be simulated, or does not carry what the policy uses.
-    """
-    if file.header is None:
-        return file.policy
-    return with_header(file.policy, stamping(header_of(file.header), charged=charged, packet_bytes=packet_bytes))
 
 
 def header_signals(header: Header) -> tuple[str, ...]:
@@ -200,7 +156,7 @@ def _readings(header: Header) -> tuple[_Read, ...]:
 def _reading(header: Header, field: HeaderField) -> _Read | None:
     if field.source == "tx_bytes":
         return _throughput(header, field)
-    told = _told(field)
+    told = _carried(field)
     if told is None or field.agg == "count":
         return None
     count = _count_of(header) if field.agg == "sum" else ""
@@ -215,14 +171,14 @@ def _reading(header: Header, field: HeaderField) -> _Read | None:
     )
 
 
-def _told(field: HeaderField) -> Told | None:
+def _carried(field: HeaderField) -> Carried | None:
     if field.formula is None:
-        return _TOLD.get(field.source)
+        return _CARRIED.get(field.source)
     if _clock(field):
         return None
     if isinstance(field.encode, Flag) or field.told_in == "flag":
-        return Told("mark", "flag")
-    return _TOLD_BY_UNIT.get(UNITS[field.told_in][0])
+        return Carried("mark", "flag")
+    return _CARRIED_BY_UNIT.get(UNITS[field.told_in][0])
 
 
 def _marked(field: HeaderField) -> int:

@@ -36,6 +36,7 @@ from lcca.evaluation.report.words.per_network import (
     significance_sentence,
 )
 from lcca.evaluation.trials.tables import RunTables
+from lcca.evaluation.trials.utilities import utilities_of
 
 BH = "Benjamini–Hochberg"
 
@@ -119,7 +120,7 @@ def significance(tables: RunTables) -> Content | None:
     sections = _sections(tables)
     if not sections:
         return None
-    rows = share_data(sections, tables.weights)
+    rows = share_data(sections, utilities_of(tables.config, tables.utilities))
     caption = (
         "Share of networks whose s is at most the value on the axis, for score, throughput share and mean delay; s is "
         "the difference of the means over seeds (candidate − baseline) over the larger error of the two, without "
@@ -192,7 +193,7 @@ def outputs(tables: RunTables) -> Content | None:
     sections = _sections(tables)
     if not sections:
         return None
-    rows = share_data(sections, tables.weights)
+    rows = share_data(sections, utilities_of(tables.config, tables.utilities))
     caption = (
         "Percentage of networks where a candidate is significantly better (right) or worse (left) than the baseline: "
         "s(score) > 1, s(throughput) > 1, s(delay) < −1, and the reverse. Lines: 95 % Wilson intervals over "
@@ -205,7 +206,7 @@ def outputs(tables: RunTables) -> Content | None:
 def rivals(tables: RunTables) -> Content | None:
     """Return candidates against each other, such as Link against Queue: the paper's Table 2 and Fig. 10."""
     sections = _sections(tables)
-    rows = share_data(sections, tables.weights, rivals=True)
+    rows = share_data(sections, utilities_of(tables.config, tables.utilities), rivals=True)
     if not rows:
         return None
     caption = (
