@@ -14,6 +14,9 @@ from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.durations import parse_durations
 from lcca.experiments.estimation.model_free import flow_values
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.files.policyfile import PolicyFile
+from lcca.remy_plus.policies.policy import FixedWindow
 
 from ...conftest import RunCommand
 
@@ -108,6 +111,35 @@ def test_a_folder_belongs_to_one_configuration(lcca: RunCommand, link: Path) -> 
     assert other.status == 2 and "another configuration" in other.err
     strange = lcca("estimate", link, "--out", link.parent)
     assert strange.status == 2 and "not a run; choose another --out" in strange.err
+
+
+@pytest.mark.parametrize("named", ["policy", "sizes"])
+def test_the_content_of_the_files_that_are_named_belongs_to_the_run(
+    lcca: RunCommand, link: Path, tmp_path: Path, named: str
+) -> None:
+    """Changed under the same name, they once gave the old result."""
+    policy, sizes, run = tmp_path / "pol.json", tmp_path / "sizes.yaml", tmp_path / "run"
+
+    def write(window: int, largest: int) -> None:
+        policyfile.write(policy, PolicyFile(FixedWindow(window)))
+        sizes.write_text(f"{{name: own, source: here, points: [[1000, 0], [{largest}, 100]]}}")
+
+    write(10, 90_000)
+    options = ("--set", f"policy={policy}", "--set", f"network.traffic.sizes={sizes}", "--json")
+    first = lcca("estimate", link, "--out", run, *options).json()
+    assert lcca("estimate", link, "--out", run, *options, "--resume").json() == first
+    write(*{"policy": (200, 90_000), "sizes": (10, 9000)}[named])
+    answer = lcca("estimate", link, "--out", run, *options, "--resume")
+    assert answer.status == 2 and "another configuration" in answer.err and "other files" in answer.err
+    assert lcca("estimate", link, "--out", tmp_path / "new", *options).json()["estimate"] != first["estimate"]
+
+
+def test_a_folder_is_claimed_when_everything_named_was_read(lcca: RunCommand, link: Path, tmp_path: Path) -> None:
+    (tmp_path / "pol.json").write_text("{")
+    for change in (f"policy={tmp_path / 'pol.json'}", "policy=gone.json", "network.traffic.sizes=gone.yaml"):
+        for durations in ((), ("--durations", "1000,2000")):
+            answer = lcca("estimate", link, "--out", tmp_path / "run", "--set", change, *durations)
+            assert answer.status == 2 and answer.err.count("\n") == 1 and not (tmp_path / "run").exists()
 
 
 def test_the_ceiling_is_told(lcca: RunCommand, link: Path) -> None:

@@ -6,35 +6,62 @@ import subprocess
 import sys
 from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lcca.evaluation.trials.stored import write_state
 from lcca.evaluation.trials.tables import read_manifest
-from lcca.experiments.campaign.config import CampaignConfig, read_campaign
+from lcca.experiments.campaign.config import CampaignConfig, read_with_files
+from lcca.experiments.ecn.run import AccCampaign
+from lcca.experiments.estimation.config import EstimationConfig
+from lcca.experiments.runs import version
 from lcca.experiments.runs.folder import RunFolder, default_folder
+from lcca.experiments.tuning.run import TuningConfig
 from lcca.inputs.errors import InputError
+from lcca.inputs.validation import validate
 
-from ...conftest import RunCommand, results
+from ...conftest import TINY, RunCommand, results
 
 Usage = namedtuple("Usage", "total used free")
 
 
-@pytest.fixture
-def config(tiny: Path) -> CampaignConfig:
-    return read_campaign(tiny)
+NETWORK = "{link_rate: 1, rtt: 9, senders: 2, buffer: 9, mean_on: 99, mean_off: 9, loss: 0, duration: 900}"
+ESTIMATION = "name: est\npolicy: aimd\nnetworks: SPACE\nestimate: {metric: score_bits, accuracy: 1}\n"
+TUNING = (
+    "name: tuned\nnetworks: SPACE\nsimulator: engine\n"
+    "tuner: {policy: 'fixed-window:9', space: {window: {min: 1, max: 9, step: 1}}}\n"
+)
+KINDS: dict[str, tuple[str, type[Any]]] = {
+    "sweep": (TINY, CampaignConfig),
+    "estimate": (ESTIMATION.replace("SPACE", NETWORK), EstimationConfig),
+    "tune": (TUNING.replace("SPACE", NETWORK), TuningConfig),
+    "acc": ("name: marked\n", AccCampaign),
+}
+
+
+def read(kind: str, folder: Path, seed: int = 1) -> Any:
+    text, model = KINDS[kind]
+    (folder / f"{kind}.yaml").write_text(text)
+    return validate(read_with_files(folder / f"{kind}.yaml", seed=seed), model)
+
+
+@pytest.fixture(params=KINDS)
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """A configuration of each kind of run: all behave alike."""
+    return read(request.param, tmp_path)
 
 
 @pytest.fixture
-def run(tiny: Path) -> Path:
-    return tiny.parent / "run"
+def run(tmp_path: Path) -> Path:
+    return tmp_path / "run"
 
 
-def make(run: Path, config: CampaignConfig) -> None:
+def make(run: Path, config: Any) -> None:
     RunFolder.open(run, config, resume=False).close()
 
 
-def refusal(run: Path, config: CampaignConfig, resume: bool = True) -> str:
+def refusal(run: Path, config: Any, resume: bool = True) -> str:
     """The error of opening a folder, which must leave it as it was."""
     before = {file: file.read_bytes() for file in run.rglob("*") if file.is_file()} if run.is_dir() else {}
     with pytest.raises(InputError) as caught:
@@ -46,79 +73,123 @@ def refusal(run: Path, config: CampaignConfig, resume: bool = True) -> str:
     return str(caught.value).replace(str(run), "RUN")
 
 
-def test_a_new_folder_holds_the_configuration_and_the_manifest(run: Path, config: CampaignConfig) -> None:
+def test_a_new_folder_holds_the_configuration_and_the_manifest(run: Path, config: Any) -> None:
     make(run, config)
-    assert read_campaign(run / "config.yaml") == config
+    assert validate(read_with_files(run / "config.yaml"), type(config)) == config
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["config_hash"] == config.hash
     assert manifest["state"] == "begun"
     assert {"format", "kind", "name", "version", "commit", "seed", "machine"} < manifest.keys()
 
 
-def test_a_run_names_its_folder_by_its_configuration(config: CampaignConfig) -> None:
-    assert default_folder(config) == Path("results") / "tiny" / config.hash
+def test_a_run_names_its_folder_by_its_configuration(config: Any) -> None:
+    assert default_folder(config) == Path("results") / config.name / config.hash
 
 
-def test_a_run_that_is_there_needs_resume(run: Path, config: CampaignConfig) -> None:
+def test_a_run_that_is_there_needs_resume(run: Path, config: Any) -> None:
     make(run, config)
     expected = "RUN: there already; add --resume to go on with it, or choose another --out"
     assert refusal(run, config, resume=False) == expected
     RunFolder.open(run, config, resume=True).close()
 
 
-def test_a_complete_run_is_named_so(run: Path, config: CampaignConfig) -> None:
+def test_a_complete_run_is_named_so(run: Path, config: Any) -> None:
     make(run, config)
     folder = RunFolder.open(run, config, resume=True)
     folder.set_state("complete")
     folder.close()
-    assert refusal(run, config, resume=False).startswith(
-        "RUN: there already and complete; look at it with `lcca report"
-    )
+    assert not folder.complete  # its results are missing
+    advice = config.run_kind.again.replace("FOLDER", str(run)).replace(str(run), "RUN")
+    assert refusal(run, config, resume=False) == f"RUN: there already and complete; {advice}, or choose another --out"
 
 
-def test_the_run_of_another_configuration_is_refused(tiny: Path, run: Path, config: CampaignConfig) -> None:
+def test_the_run_of_another_configuration_or_kind_is_refused(tmp_path: Path, run: Path, config: Any) -> None:
     make(run, config)
-    other = read_campaign(tiny, ["seed=2"])
+    other = read(config.run_kind.name, tmp_path, seed=2)
     expected = (
         f"RUN: a run of another configuration ({config.hash}, not {other.hash}), or of other files that it names; "
     )
-    expected += "choose another --out"
-    assert refusal(run, other) == expected
+    assert refusal(run, other) == expected + "choose another --out"
+    kind = next(kind for kind in KINDS if kind != config.run_kind.name)
+    assert refusal(run, read(kind, tmp_path)) == f"RUN: a run of lcca {config.run_kind.name}; choose another --out"
 
 
-def test_the_run_of_another_version_is_refused(run: Path, config: CampaignConfig) -> None:
+def test_the_run_of_another_version_is_refused(run: Path, config: Any) -> None:
     make(run, config)
     write_state(run / "manifest.json", (read_manifest(run) or {}) | {"version": "0.0.1"})
     assert refusal(run, config).startswith("RUN: begun by version 0.0.1, this is ")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", "{}", '{"state": "training"}', "\xff"])
-def test_a_damaged_manifest_is_refused(run: Path, config: CampaignConfig, text: str) -> None:
+@pytest.mark.parametrize(
+    ("theirs", "ours", "found"),
+    [
+        ("a" * 40, "a" * 40, ""),
+        (
+            "a" * 40,
+            "b" * 40,
+            "begun at commit aaaaaaaaaa, this is bbbbbbbbbb: results could differ; finish it there (git",
+        ),
+        ("a" * 40, "b" * 40 + "+", "begun at commit aaaaaaaaaa, this is bbbbbbbbbb+: results could differ"),
+        ("a" * 40, "a" * 40 + "+", "told: this has uncommitted changes at commit aaaaaaaaaa"),
+        ("a" * 40 + "+", "a" * 40 + "+", "told: begun with uncommitted changes at commit aaaaaaaaaa"),
+        (None, "a" * 40, ""),  # an installed package has no commit: its version is all there is
+        ("a" * 40, None, ""),
+    ],
+)
+def test_the_commit_is_compared(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str | None, ours: str | None, found: str
+) -> None:
+    config = read("estimate", tmp_path)
+    monkeypatch.setattr("lcca.experiments.runs.folder.commit", lambda: theirs)
+    make(run, config)
+    monkeypatch.setattr("lcca.experiments.runs.folder.commit", lambda: ours)
+    if found and not found.startswith("told: "):
+        assert found in refusal(run, config)
+        return
+    folder = RunFolder.open(run, config, resume=True)
+    folder.close()
+    assert len(folder.warnings) == bool(found)
+    assert not found or found.removeprefix("told: ") in folder.warnings[0]
+
+
+def test_a_package_within_another_projects_checkout_has_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "version.py").write_text("")
+    monkeypatch.setattr(version, "__file__", str(tmp_path / "version.py"))
+    version.commit.cache_clear()
+    assert version.commit() is None
+    version.commit.cache_clear()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"state": "training"}', "\xff"])
+def test_a_damaged_manifest_is_refused(run: Path, config: Any, text: str) -> None:
     make(run, config)
     (run / "manifest.json").write_bytes(text.encode("latin-1"))
     assert refusal(run, config).startswith("RUN/manifest.json: damaged")
 
 
-def test_a_folder_that_is_no_run_is_refused(run: Path, config: CampaignConfig) -> None:
+def test_a_folder_that_is_no_run_is_refused(run: Path, config: Any) -> None:
     run.mkdir()
     (run / "config.yaml").write_text("mine: 1\n")
     assert refusal(run, config) == "RUN: there already, and not a run; choose another --out"
 
 
-def test_a_file_is_no_folder(run: Path, config: CampaignConfig) -> None:
+def test_a_file_is_no_folder(run: Path, config: Any) -> None:
     run.write_text("hello")
     assert refusal(run, config) == "RUN: there already, and not a run; choose another --out"
     with pytest.raises(InputError, match="cannot be written: Not a directory"):
         RunFolder.open(run / "below", config, resume=False)
 
 
-def test_an_empty_folder_will_do(run: Path, config: CampaignConfig) -> None:
+def test_an_empty_folder_will_do(run: Path, config: Any) -> None:
     run.mkdir()
     make(run, config)
     assert (run / "manifest.json").exists()
 
 
-def test_what_a_process_killed_at_once_leaves_behind_is_no_hindrance(run: Path, config: CampaignConfig) -> None:
+def test_what_a_process_killed_at_once_leaves_behind_is_no_hindrance(run: Path, config: Any) -> None:
     run.mkdir()
     (run / ".lock").write_text("process 1\n")
     (run / ".manifest.json.12.34.part").write_text('{"half')
@@ -131,14 +202,14 @@ def test_what_a_process_killed_at_once_leaves_behind_is_no_hindrance(run: Path, 
     ]
 
 
-def test_a_run_killed_before_it_wrote_its_configuration_is_completed(run: Path, config: CampaignConfig) -> None:
+def test_a_run_killed_before_it_wrote_its_configuration_is_completed(run: Path, config: Any) -> None:
     make(run, config)
     (run / "config.yaml").unlink()
     RunFolder.open(run, config, resume=True).close()
-    assert read_campaign(run / "config.yaml") == config
+    assert validate(read_with_files(run / "config.yaml"), type(config)) == config
 
 
-def test_halves_of_files_are_swept_up(run: Path, config: CampaignConfig) -> None:
+def test_halves_of_files_are_swept_up(run: Path, config: Any) -> None:
     make(run, config)
     (run / "policies").mkdir()
     for half in (run / ".summary.json.1.2.part", run / "policies" / ".a.json.1.2.part"):
@@ -147,20 +218,18 @@ def test_halves_of_files_are_swept_up(run: Path, config: CampaignConfig) -> None
     assert not list(run.rglob("*.part"))
 
 
-def test_a_folder_that_cannot_be_written(config: CampaignConfig) -> None:
+def test_a_folder_that_cannot_be_written(config: Any) -> None:
     with pytest.raises(InputError, match=r"/proc/lcca: cannot be written: "):
         RunFolder.open(Path("/proc/lcca"), config, resume=False)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_folder_that_is_forbidden(run: Path, config: CampaignConfig) -> None:
+def test_a_folder_that_is_forbidden(run: Path, config: Any) -> None:
     run.mkdir(mode=0o500)
     assert refusal(run, config) == "RUN: cannot be written: Permission denied"
 
 
-def test_a_full_disk_is_told_before_anything_is_run(
-    run: Path, config: CampaignConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_told_before_anything_is_run(run: Path, config: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "disk_usage", lambda path: Usage(10**9, 10**9 - 3 * 2**20, 3 * 2**20))
         with pytest.raises(InputError, match="only 3 MiB left on the disk; free 50 MiB at least"):
@@ -168,19 +237,19 @@ def test_a_full_disk_is_told_before_anything_is_run(
     make(run, config)
 
 
-def test_a_second_process_is_kept_out(run: Path, config: CampaignConfig, tiny: Path, lcca: RunCommand) -> None:
-    folder = RunFolder.open(run, config, resume=False)
+@pytest.mark.parametrize("kind", ["sweep", "estimate"])
+def test_a_second_process_is_kept_out(kind: str, run: Path, tmp_path: Path, lcca: RunCommand) -> None:
+    folder = RunFolder.open(run, read(kind, tmp_path), resume=False)
     script = "import sys; from lcca.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", script, "sweep", str(tiny), "--out", str(run), "--resume", "--json"]
-    second = subprocess.run(command, capture_output=True, text=True)
+    options = [kind, str(tmp_path / f"{kind}.yaml"), "--out", str(run), "--resume", "--json"]
+    second = subprocess.run([sys.executable, "-c", script, *options], capture_output=True, text=True)
     assert second.returncode == 2
     assert second.stdout == ""
     assert second.stderr == (f"lcca: {run}: process {os.getpid()} is working on this run; wait for it or stop it\n")
     folder.close()
-    RunFolder.open(run, config, resume=True).close()
 
 
-def test_the_lock_of_a_killed_process_is_free(run: Path, config: CampaignConfig) -> None:
+def test_the_lock_of_a_killed_process_is_free(run: Path, config: Any) -> None:
     make(run, config)
     with (run / ".lock").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

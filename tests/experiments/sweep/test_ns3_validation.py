@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from lcca.cli.main import main
+from lcca.experiments import load_run
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 
@@ -56,6 +57,13 @@ def test_the_summary_says_what_ns3_says(run):
         for row in record["agreement"]:
             if row["metric"] == "delay_us":
                 assert abs(row["difference"]) < 10
+
+
+def test_its_trials_have_their_own_networks(run):
+    trials = load_run(run / "run").trials
+    assert set(trials["phase"]) >= {"ns3-selection", "ns3-validation"}
+    own = trials[trials["phase"] == "ns3-validation"]
+    assert (own["topology"] == own["condition"]).all() and set(own["topology"]) == {"dumbbell", "line"}
 
 
 def test_the_report_has_the_section(run):

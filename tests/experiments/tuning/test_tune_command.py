@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -65,9 +66,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "small"
 
 
-def start(config: Path, run: Path, *options: str) -> subprocess.Popen[str]:
+def start(config: Path, run: Path, *options: str, **more: Any) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "lcca.cli.main", "tune", str(config), "--out", str(run), *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 
 def results(run: Path) -> tuple[dict[str, bytes], pd.DataFrame]:
@@ -126,6 +127,21 @@ def test_goes_on_after_kill_9(lcca: Any, small: Path, finished: Path, tmp_path: 
     again = lcca("tune", small, "--out", run, "--resume", "--json")
     assert again.json() == json.loads((finished / "summary.json").read_text())
     assert_same(run, finished)
+
+
+def test_a_full_disk_loses_nothing(lcca: Any, small: Path, tmp_path: Path) -> None:
+    """A limit on the size of files fills the disk in the middle of a study."""
+    settings = ["--set", "tuner.networks=96", "--set", "tuner.race=null"]  # so that the study grows
+    full = start(small, tmp_path / "run", *settings, preexec_fn=limit_files)
+    _, err = full.communicate(timeout=120)
+    assert full.returncode == 2 and "Traceback" not in err
+    assert err.splitlines()[-1].startswith("lcca: the study's database cannot be used: ")
+    whole = lcca("tune", small, "--out", tmp_path / "whole", *settings, "--json").json()
+    assert lcca("tune", small, "--out", tmp_path / "run", *settings, "--resume", "--json").json() == whole
+
+
+def limit_files() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (116_000, 116_000))
 
 
 def test_helpers_change_nothing(lcca: Any, small: Path, finished: Path, tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ ESTIMATE = "estimate.json"
 DURATIONS = "durations.json"
 CANDIDATES = "candidates.parquet"
 POLICY = "policy.json"
+STUDY = "study.sqlite3"
+CLAIMS = "claims"
 
 TRIALS = "trials"
 FIGURES = "figures"

@@ -248,7 +248,7 @@ class RunFolder(Generic[C]):
                 f"finish it there (git checkout {_short(theirs).rstrip(CHANGED)}) or choose another --out"
             )
         if CHANGED in theirs + ours:
-            changed = "begun with" if theirs.endswith(CHANGED) else "this is"
+            changed = "begun with" if theirs.endswith(CHANGED) else "this has"
             self.warnings = [
                 f"{self.path}: {changed} uncommitted changes at commit {_short(theirs).rstrip(CHANGED)}: "
                 "whether the code is still the same cannot be told"

@@ -138,7 +138,7 @@ def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = N
     RunFolder(path, config).check_same()
     if not is_locked(path):
         raise InputError(f"{path}: no process leads this run; start it without --join")
-    while is_locked(path) and not (path / "claims").exists():
+    while is_locked(path) and not (path / layout.CLAIMS).exists():
         time.sleep(WAIT_SECONDS)  # the leader makes the study, and there is nothing to claim before
     reporter = Reporter()
     with reporter.task(f"helping with {config.name}", config.tuner.trials) as task:

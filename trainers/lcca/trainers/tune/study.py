@@ -19,11 +19,14 @@ from functools import cached_property
 from pathlib import Path
 
 import optuna
+from optuna.exceptions import StorageInternalError
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.storages import RDBStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState, create_trial
+from sqlalchemy.exc import SQLAlchemyError
 
+from lcca.evaluation.trials.layout import CLAIMS, STUDY
 from lcca.inputs.errors import InputError
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.race import Course, Runner, mean_score, race
@@ -38,6 +41,15 @@ BUSY = 2
 
 START = -1
 """Stands for the policy's own parameters where a candidate's number is asked for."""
+
+
+@contextmanager
+def storage_errors() -> Iterator[None]:
+    """Turn what the study's database cannot do, such as write to a full disk, into an `InputError`."""
+    try:
+        yield
+    except (SQLAlchemyError, StorageInternalError) as error:
+        raise InputError(f"the study's database cannot be used: {_reason(error)}; resume when it can") from error
 
 
 @dataclass(frozen=True)
@@ -103,6 +115,7 @@ class Tuning:
         self.space = self.config.build_space()
         self.database, self.study = open_study(self.folder, self.storage, self.name)
 
+    @storage_errors()
     def lead(self) -> Candidate:
         """Search until the sampler or the number of candidates ends it; return the best one.
 
@@ -117,12 +130,14 @@ class Tuning:
         self.study.set_user_attr("finished", True)
         return self.best()
 
+    @storage_errors()
     def help(self, leader_lives: Callable[[], bool]) -> None:
         """Try what the leader proposes until the search has ended, or the leader is gone."""
         while not self.study.user_attrs.get("finished") and leader_lives():
             if self.study.user_attrs.get("start") is None or not self._try_some():
                 time.sleep(POLL_SECONDS)
 
+    @storage_errors()
     def candidates(self) -> list[Candidate]:
         """Return the policy's own parameters and all candidates, in the order of their proposal."""
         start = self._start_scores()
@@ -229,7 +244,7 @@ class Tuning:
     @contextmanager
     def _claim(self, trial: FrozenTrial) -> Iterator[bool]:
         """Hold a candidate against other processes; false if another holds it or has finished it."""
-        folder = self.folder / "claims"
+        folder = self.folder / CLAIMS
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / f"{trial.number}.lock").open("w") as file:
             try:
@@ -362,7 +377,7 @@ def open_study(folder: Path, storage: str | None, name: str) -> tuple[RDBStorage
     Raises:
         InputError: the database cannot be used.
     """
-    url = storage or f"sqlite:///{(folder / 'study.sqlite3').resolve()}"
+    url = storage or f"sqlite:///{(folder / STUDY).resolve()}"
     wait = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
     try:
         database = RDBStorage(url, engine_kwargs=wait)
@@ -374,8 +389,14 @@ def open_study(folder: Path, storage: str | None, name: str) -> tuple[RDBStorage
             load_if_exists=True,
         )
     except Exception as error:  # of SQLAlchemy, of a driver or of its absence
-        raise InputError(f"--storage {url}: cannot be used: {error}") from error
+        raise InputError(f"--storage {url}: cannot be used: {_reason(error)}") from error
     return database, study
+
+
+def _reason(error: BaseException) -> str:
+    """Return what a driver said, without the statement that failed."""
+    cause = getattr(error.__cause__ or error, "orig", None) or error
+    return str(cause).strip().splitlines()[0]
 
 
 def _batch(trial: FrozenTrial) -> int:

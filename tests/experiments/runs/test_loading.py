@@ -1,0 +1,125 @@
+"""`load_run`: the tables of each kind of run, every trial with the network that it was run on."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lcca.cli.main import main
+from lcca.evaluation.trials.running import NETWORK_COLUMNS
+from lcca.evaluation.trials.stored import write_state
+from lcca.experiments import load_run
+from lcca.experiments.campaign.config import CampaignConfig, read_campaign
+from lcca.experiments.runs.seeds import derive
+from lcca.inputs.errors import InputError
+
+from ...conftest import TINY
+from .test_runfolder import KINDS
+
+MORE = """\
+utilities:
+  - {name: u, throughput_weight: 1, delay_weight: 1}
+  - {name: u-x, throughput_weight: 2, delay_weight: 1}
+per_network: {networks: 5, seeds: 2}
+generalisation:
+  - {name: x-y, topology: line, pairs: 20}
+  - {name: "y", networks: {link_rate: 9, rtt: 5, senders: 2, buffer: 50, mean_on: 200, mean_off: 100, loss: 0,
+     duration: 900}, pairs: 20}
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A campaign with every phase that needs no ns-3, and utilities whose names once were mixed up with conditions'."""
+    folder = tmp_path_factory.mktemp("loaded")
+    text = TINY.replace("rounds: 2", "rounds: 1").replace("[1, 2]", "[1]").replace("pairs: 80", "pairs: 20")
+    (folder / "all.yaml").write_text(text + MORE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lcca.experiments.sweep.run.render", lambda folder: (folder / "report.html").touch())
+        assert main(["sweep", str(folder / "all.yaml"), "--out", str(folder / "run")]) == 0
+    yield folder / "run"
+
+
+def expected(config: CampaignConfig, phase: str, condition: str, count: int) -> list[Any]:
+    word = {"per-network": "where", "generalisation": "elsewhere"}.get(phase, phase)
+    spaces = {each.name: each.space(config.networks) for each in config.generalisation}
+    words = (word, condition) if condition else (word,)
+    return spaces.get(condition, config.networks).draw(derive(config.seed, *words), count)
+
+
+def test_every_trial_has_the_network_that_it_was_run_on(run: Path) -> None:
+    loaded, config = load_run(run), read_campaign(run / "config.yaml")
+    found = loaded.trials[["phase", "condition"]].drop_duplicates().itertuples(index=False)
+    assert set(found) == {("validation", ""), ("test", ""), ("per-network", ""), ("generalisation", "x-y"),
+                          ("generalisation", "y")}  # fmt: skip
+    key = ["phase", "condition", "network"]
+    assert not loaded.networks.duplicated(key).any()
+    for (phase, condition), rows in loaded.networks.groupby(["phase", "condition"]):
+        drawn = expected(config, str(phase), str(condition), len(rows))
+        for row, network in zip(rows.sort_values("network").to_dict("records"), drawn, strict=True):
+            told = {name: getattr(network, name) for name in NETWORK_COLUMNS}
+            assert {name: row[name] for name in NETWORK_COLUMNS} == told | {"topology": str(network.topology)}
+    merged = loaded.trials.merge(loaded.networks, on=key, validate="many_to_one", suffixes=("", "_listed"))
+    assert len(merged) == len(loaded.trials) and (merged["rtt"] == merged["rtt_listed"]).all()
+
+
+def test_utilities_and_conditions_with_dashes_have_their_own_trials(run: Path) -> None:
+    """Utility u under condition x-y and utility u-x under condition y once shared a file."""
+    trials = load_run(run).trials.query("phase == 'generalisation'")
+    assert trials.groupby(["utility", "condition"]).size().to_dict() == {
+        (utility, condition): 40 for utility in ("u", "u-x") for condition in ("x-y", "y")
+    }
+    summary = json.loads((run / "summary.json").read_text())
+    for record in summary["generalisation"]:
+        own = trials.query("utility == @record['utility'] and condition == @record['condition']")
+        assert own.groupby("policy")["score_bits"].mean().to_dict() == pytest.approx(record["mean_score_bits"])
+
+
+def test_the_other_tables_of_a_sweep(run: Path) -> None:
+    loaded = load_run(run)
+    assert loaded.manifest["kind"] == "sweep" and loaded.config["name"] == "tiny" == loaded.result["campaign"]
+    policy = loaded.policies.set_index("id").loc["loss+queue.u-x.s1"]
+    assert (policy["candidate"], policy["utility"], policy["training_seed"]) == ("loss+queue", "u-x", 1)
+    tested = loaded.trials.query("phase == 'test'").groupby("policy")["score_bits"].mean()
+    assert loaded.policies.set_index("id")["score_bits"].to_dict() == pytest.approx(tested.to_dict())
+    assert set(loaded.learning["policy_base"]) == set(loaded.policies["id"])
+    assert loaded.verdicts.groupby(["phase", "level"]).size().to_dict() == {
+        ("generalisation", "artifact"): 4, ("test", "artifact"): 2, ("test", "set"): 2,
+    }  # fmt: skip
+    assert set(loaded.costs["name"]) == {"training", "validation", "test", "per-network", "generalisation"}
+
+
+@pytest.mark.parametrize("kind", ["estimate", "tune"])
+def test_other_kinds_of_run(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(KINDS[kind][0])
+    small = ["--set", "tuner.trials=2", "--set", "test={pairs: 20, at_least: 20, block: 20}"] if kind == "tune" else []
+    assert main([kind, str(tmp_path / "config.yaml"), "--out", str(tmp_path / "run"), *small]) == 0
+    loaded = load_run(tmp_path / "run")
+    assert loaded.manifest["kind"] == kind and loaded.manifest["state"] == "complete"
+    assert loaded.trials["rtt"].eq(9).all() and len(loaded.trials) >= 20 and len(loaded.costs)
+    assert len(loaded.learning) == (3 if kind == "tune" else 0)
+
+
+def test_the_example_of_the_documentation_runs(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parents[3] / "docs" / "reference" / "formats.md"
+    (example,) = re.findall(r"```python\n(.*?load_run.*?)```", page.read_text(), re.DOTALL)
+    exec(re.sub(r'"results/[^"]*"', repr(str(run)), example), {})
+    printed = capsys.readouterr().out
+    assert "loss+queue.u-x.s1" in printed and "generalisation" in printed
+
+
+def test_what_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no run here"):
+        load_run(tmp_path)
+
+
+def test_an_unfinished_run_has_what_there_is(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_bytes((run / "manifest.json").read_bytes())
+    with pytest.raises(InputError, match="missing; resume the run"):
+        load_run(tmp_path)  # it was complete
+    write_state(tmp_path / "manifest.json", {"kind": "sweep", "state": "training"})
+    loaded = load_run(tmp_path)
+    assert loaded.trials.empty and loaded.verdicts.empty and loaded.learning.empty and not loaded.result
