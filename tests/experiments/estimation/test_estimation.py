@@ -96,7 +96,7 @@ def test_threads_and_going_on_change_nothing(lcca: RunCommand, link: Path) -> No
     expected = contents(whole)
     assert lcca("estimate", link, "--out", broken, "--jobs", 2).status == 0
     assert contents(broken) == expected
-    for name in ("trials/part-estimate,000010.parquet", "estimate.json", "figures/violins.svg"):
+    for name in ("trials/part-estimate,000001.parquet", "estimate.json", "figures/violins.svg"):
         (broken / name).unlink()
     kept = (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns
     assert lcca("estimate", link, "--out", broken, "--resume").status == 0

@@ -16,6 +16,7 @@ from pydantic import Field, field_validator
 from lcca.evaluation.settling.base import Settling
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.layout import SUMMARY
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.folder import COMPLETE, RunFolder
@@ -295,22 +296,30 @@ def _test(
 ) -> dict[str, Any]:
     """Run blocks of paired trials until ACC is settled against every other, or the pairs are used up."""
     wanted = config.test
-    outcomes: dict[str, list[Outcome]] = {each: [] for each in controllers}
-    standings: dict[str, Settling] = {}
+
+    def run(block: Block) -> list[Outcome]:
+        pairs = range(block.first, block.end)
+        return trials.run([(c, trace(i), derive(config.seed, name, i)) for i in pairs for c in controllers.values()])
+
+    def outcomes(parts: Sequence[list[Outcome]]) -> dict[str, list[Outcome]]:
+        found = [outcome for part in parts for outcome in part]
+        return {each: found[at :: len(controllers)] for at, each in enumerate(controllers)}
+
+    def decide(parts: Sequence[list[Outcome]], done: int) -> Decision[dict[str, Settling]]:
+        standings = _standings(config, outcomes(parts))
+        return Decision(standings, done >= wanted.at_least and not _open(standings))
+
     with reporter.task(f"testing on the {name}", wanted.pairs) as task:
-        while len(outcomes[ACC]) < wanted.pairs:
-            begin = len(outcomes[ACC])
-            pairs = range(begin, min(begin + wanted.block, wanted.pairs))
-            todo = [(c, trace(i), derive(config.seed, name, i)) for i in pairs for c in controllers.values()]
-            found = trials.run(todo)
-            for at, each in enumerate(controllers):
-                outcomes[each] += found[at :: len(controllers)]
-            standings = _standings(config, outcomes)
-            open_ = sum(not s.state.verdict.settled for s in standings.values())
-            task.update(len(outcomes[ACC]), f"{len(outcomes[ACC])} pairs, {open_} of {len(standings)} open")
-            if len(outcomes[ACC]) >= wanted.at_least and not open_:
-                break
-    return _told(outcomes, standings)
+
+        def tell(done: int, standings: dict[str, Settling]) -> None:
+            task.update(done, f"{done} pairs, {_open(standings)} of {len(standings)} open")
+
+        parts, standings = run_blocks(equal_blocks(wanted.block, wanted.pairs), run, decide, tell=tell)
+    return _told(outcomes(parts), standings)
+
+
+def _open(standings: Mapping[str, Settling]) -> int:
+    return sum(not standing.state.verdict.settled for standing in standings.values())
 
 
 def _standings(config: AccCampaign, outcomes: Mapping[str, Sequence[Outcome]]) -> dict[str, Settling]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.durations import DurationRow, duration_rows, shortest_unbiased
 from lcca.evaluation.report.figures.durations import draw_durations
 from lcca.evaluation.report.figures.style import save
-from lcca.evaluation.trials.layout import DURATION, DURATIONS, part_name
+from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
+from lcca.evaluation.trials.layout import DURATION, DURATIONS
 from lcca.evaluation.trials.running import run_flows
 from lcca.experiments.campaign.config import require
 from lcca.experiments.estimation.config import EstimationConfig
@@ -112,19 +114,19 @@ def _rows(
 
 
 def _trials(run: Run[EstimationConfig, Engine], inputs: Inputs, trials: int) -> list[NDArray[np.float64]]:
-    assert inputs.network is not None
-    found: list[NDArray[np.float64]] = []
-    duration = run.engine.duration
-    for first in range(0, trials, BLOCK):
-        size = min(BLOCK, trials - first)
-        part = part_name(DURATION, repr(duration), first, size)
-        if not run.trials.has(part):
-            seeds = [derive(run.config.seed, "durations", repr(duration), first + k) for k in range(size)]
-            with run.costs.phase(DURATION) as cost:
-                run.trials.add(part, run_flows(run.engine, {"policy": inputs.policy}, [inputs.network], seeds))
-                cost.trials += size
-        found += flow_values(run.trials.read(part), run.config.estimate.metric)
-    return found
+    network = inputs.network
+    assert network is not None
+    phase, words = run.phase(DURATION), repr(run.engine.duration)
+
+    def anew(block: Block) -> pd.DataFrame:
+        seeds = [derive(run.config.seed, "durations", words, k) for k in range(block.first, block.end)]
+        return run_flows(run.engine, {"policy": inputs.policy}, [network], seeds)
+
+    def keep(block: Block, run_block: Callable[[Block], pd.DataFrame]) -> pd.DataFrame:
+        return phase.part(words, block.first, block.size, run=lambda: run_block(block))  # the last is cut by the total
+
+    parts, _ = run_blocks(equal_blocks(BLOCK, trials), anew, to_the_end, keep=keep)
+    return [values for part in parts for values in flow_values(part, run.config.estimate.metric)]
 
 
 def _content(config: EstimationConfig, rows: Sequence[DurationRow]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
-from lcca.evaluation.trials.layout import ESTIMATION, part_name
+from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
+from lcca.evaluation.trials.layout import ESTIMATION
 from lcca.evaluation.trials.running import run_flows, run_trials
 from lcca.evaluation.trials.utilities import utility
 from lcca.experiments.estimation.config import EstimationConfig
@@ -74,28 +75,33 @@ class Found:
 
 def estimate_plainly(run: Run[EstimationConfig, Engine], inputs: Inputs) -> Found:
     """Run trials in blocks until the estimate is accurate enough, keeping each block in the folder."""
-    config, going, first = run.config, Estimating(run.config.estimate), 0
+    config, going = run.config, Estimating(run.config.estimate)
+    keep = run.phase(ESTIMATION).blocks()
+
+    def trials(block: Block) -> list[NDArray[np.float64]]:
+        return list(_trials(config, keep(block, lambda block: _run_block(config, inputs, run.engine, block))))
+
+    def decide(parts: Sequence[list[NDArray[np.float64]]], _: int) -> Decision[Estimating]:
+        going.feed(parts[-1])
+        return Decision(going, going.finished)
+
     title = f"estimating {config.estimate.metric} of {config.policy}"
     with run.reporter.task(title, config.estimate.ceiling) as task:
-        while not going.finished:
-            part = part_name(ESTIMATION, first)
-            if not run.trials.has(part):
-                with run.costs.phase(ESTIMATION) as cost:
-                    run.trials.add(part, _run_block(config, inputs, run.engine, first))
-                    cost.trials += BLOCK
-            going.feed(_trials(config, run.trials.read(part)))
-            first += BLOCK
-            task.update(first, _standing(going, first), more_trials(going))
+
+        def tell(done: int, _: Estimating) -> None:
+            task.update(done, _standing(going, done), more_trials(going))
+
+        run_blocks(equal_blocks(BLOCK), trials, decide, tell=tell)
     return Found(going.state, going.looks, going.accurate, going, {})
 
 
-def _run_block(config: EstimationConfig, inputs: Inputs, engine: Engine, first: int) -> pd.DataFrame:
+def _run_block(config: EstimationConfig, inputs: Inputs, engine: Engine, block: Block) -> pd.DataFrame:
     if inputs.network is not None:
-        seeds = [derive(config.seed, "estimate", first + k) for k in range(BLOCK)]
+        seeds = [derive(config.seed, "estimate", k) for k in range(block.first, block.end)]
         return run_flows(engine, {"policy": inputs.policy}, [inputs.network], seeds)
     assert config.networks is not None
     seed = derive(config.seed, "estimate")
-    networks = config.networks.draw(seed, BLOCK, first_id=first)
+    networks = config.networks.draw(seed, block.size, first_id=block.first)
     return run_trials(engine, {"policy": inputs.policy}, networks, [seed], utility(config.utility))
 
 

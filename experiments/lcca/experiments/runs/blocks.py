@@ -34,7 +34,7 @@ class Phase:
             with self.costs.phase(self.name) as cost:
                 rows = run().assign(phase=self.name)
                 self.store.add(part, rows)
-                cost.trials += len(rows)
+                cost.trials += _trials(rows)
                 cost.packets += int(rows.get("packets_delivered", pd.Series(dtype=int)).sum())
         return self.store.read(part)
 
@@ -45,3 +45,8 @@ class Phase:
             return self.part(*words, block.number, run=lambda: run(block))
 
         return keep
+
+
+def _trials(rows: pd.DataFrame) -> int:
+    """Return how many trials the rows are of: one each, or one for all flows of a trial."""
+    return len(rows.drop_duplicates(["policy", "network", "seed"])) if "flow" in rows else len(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.layout import part_name
+from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import aligned_scores, run_trials
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.config import TestConfig
@@ -218,27 +219,25 @@ def _table(candidates: list[Candidate]) -> pd.DataFrame:
 
 def _test(run: Run[TuningConfig, Simulator], policies: dict[str, Policy]) -> tuple[pd.DataFrame, Comparison | None]:
     """Run both policies on fresh networks until it is settled which is better, keeping each block."""
-    config, store, utility = run.config, run.trials, run.config.utility.build()
+    config, utility = run.config, run.config.utility.build()
     seed, wanted = derive(config.seed, "test"), config.test
-    parts: list[pd.DataFrame] = []
-    comparison: Comparison | None = None
+
+    def anew(block: Block) -> pd.DataFrame:
+        networks = config.networks.draw(seed, block.size, first_id=block.first)
+        return run_trials(run.engine, policies, networks, [seed], utility, keep_delays=False)
+
+    def decide(parts: Sequence[pd.DataFrame], done: int) -> Decision[Comparison | None]:
+        found = _compare(config, pd.concat(parts, ignore_index=True)) if TUNED in policies else None
+        return Decision(found, done >= wanted.at_least and (found is None or found.verdict.settled))
+
     with run.reporter.task("testing on fresh networks", wanted.pairs) as task:
-        for begin in range(0, wanted.pairs, wanted.block):
-            part = part_name(layout.TEST, config.utility.name, begin // wanted.block)
-            if not store.has(part):
-                networks = config.networks.draw(seed, min(wanted.block, wanted.pairs - begin), first_id=begin)
-                with run.costs.phase(layout.TEST) as cost:
-                    trials = run_trials(run.engine, policies, networks, [seed], utility, keep_delays=False)
-                    store.add(part, trials.assign(phase=layout.TEST))
-                    cost.trials += len(trials)
-            parts.append(store.read(part))
-            rows = pd.concat(parts, ignore_index=True)
-            comparison = _compare(config, rows) if TUNED in policies else None
-            done = min(begin + wanted.block, wanted.pairs)
-            task.update(done, *_standing(comparison, done, wanted))
-            if done >= wanted.at_least and (comparison is None or comparison.verdict.settled):
-                break
-    return rows, comparison
+
+        def tell(done: int, found: Comparison | None) -> None:
+            task.update(done, *_standing(found, done, wanted))
+
+        plan, keep = equal_blocks(wanted.block, wanted.pairs), run.phase(layout.TEST).blocks(config.utility.name)
+        parts, comparison = run_blocks(plan, anew, decide, keep=keep, tell=tell)
+    return pd.concat(parts, ignore_index=True), comparison
 
 
 def _standing(comparison: Comparison | None, done: int, wanted: TestConfig) -> tuple[Any, ...]:
