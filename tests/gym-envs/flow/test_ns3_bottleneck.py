@@ -52,9 +52,9 @@ def rollout(env: FlowEnv, seed: int, action: float | int) -> tuple[list[np.ndarr
     return views, rewards, info
 
 
-@pytest.mark.parametrize(("throughput", "delay"), [(1, 1), (1, 0), (0, 1)], ids=["utility", "throughput", "delay"])
+@pytest.mark.parametrize(("throughput", "delay"), [(1, 0), (0, 1)], ids=["throughput", "delay"])
 def test_a_second_implementation_agrees(throughput, delay):
-    """A fixed window among others: mean utility, throughput and delay over flows, each in bits.
+    """A fixed window among others: mean throughput and delay over flows, each in bits.
 
     Nothing is lost: TCP sends again what the engine's sender gives up, so that flows whose first window is lost whole
     starve in the engine alone (docs/how-to/ns3.md).
