@@ -165,7 +165,7 @@ def test_equal_policies_are_told_in_words() -> None:
 
 def test_the_score_is_explained() -> None:
     assert score_explained({"default": DEFAULT}) == "Score in bits: +1 bit = twice the throughput at equal delay."
-    assert "utility 2t: +2 bits" in score_explained({"default": DEFAULT, "2t": utility("2t")})
+    assert "default: +1 bit; utility 2t: +2 bits" in score_explained({"default": DEFAULT, "2t": utility("2t")})
 
 
 def test_answers_in_words(build_run: Any) -> None:

@@ -44,7 +44,8 @@ class WhichHeader:
         caption: of the figure.
         svg: the Pareto figure.
         regions: net benefit by region; empty if networks are not known.
-        basis: what all of it rests on, a sentence each.
+        basis: assumptions and limits, a sentence each.
+        population: a sentence on the policies that the section is about.
     """
 
     title: str
@@ -54,6 +55,7 @@ class WhichHeader:
     svg: str
     regions: tuple[RegionBenefit, ...]
     basis: tuple[str, ...]
+    population: str
 
 
 def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
@@ -73,6 +75,7 @@ def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
         svg=inline_svg(drawn, "pareto", escape(f"Net benefit against header bytes. {caption}")),
         regions=tuple(_regions(tables, rows)),
         basis=tuple(_basis(tables, benefits)),
+        population=_population(rows),
     )
 
 
@@ -203,19 +206,18 @@ def _row(benefits: Json, header: str, utility: str) -> Json:
 # --- assumptions and evidence
 
 
+def _population(rows: Sequence[Json]) -> str:
+    seeds, pairs = max(row["net_set"]["n"] for row in rows), max(row["net"]["n"] for row in rows)
+    trained = f"the best of {seeds} trainings by validation" if seeds > 1 else "one training each"
+    return f"Policies shown: learned with each header's signals, {trained}, on up to {pairs:,} fresh networks."
+
+
 def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
     rows = benefits["rows"]
-    seeds = max(row["net_set"]["n"] for row in rows)
-    pairs = max(row["net"]["n"] for row in rows)
-    trained = f"the best of {seeds} trainings by validation" if seeds > 1 else "one training each"
-    yield (
-        f"Policies shown: learnt with each header's signals, {trained}, on up to {pairs:,} fresh networks. The "
-        "intervals are valid at every look."
-    )
-    told = [row for row in rows if row["net_set"]["verdict"] != "not settled"]
-    if len(told) < len(rows):
+    settled = [row for row in rows if row["net_set"]["verdict"] != "not settled"]
+    if len(settled) < len(rows):
         yield (
-            f"As a mean over trainings, {len(rows) - len(told)} of {len(rows)} headers are not settled: other "
+            f"As a mean over trainings, {len(rows) - len(settled)} of {len(rows)} headers are not settled: other "
             "trainings could change their order. Add training_seeds before a decision on hardware."
         )
     if any(row["gross"]["verdict"] == "worse" for row in rows):

@@ -156,7 +156,7 @@ def score_explained(utilities: Mapping[str, Utility]) -> str:
     doubled = {name: each.difference(100) for name, each in utilities.items()}
     if all(bits == 1 for bits in doubled.values()):
         return "Score in bits: +1 bit = twice the throughput at equal delay."
-    each = "; ".join(f"utility {name}: {bits:+.3g} bits" for name, bits in doubled.items())
+    each = "; ".join(f"utility {name}: {bits:+.3g} bit{'' if bits == 1 else 's'}" for name, bits in doubled.items())
     return f"Score in bits. Twice the throughput at equal delay: {each}."
 
 
