@@ -124,7 +124,7 @@ def _print(found: Ranking, title: str, margin_percent: float, errors: list[str])
     console = wide_console()
     console.print(table)
     console.print(
-        f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not told apart, or not by "
+        f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by "
         f"{margin_percent:g} % of throughput",
         style="dim",
         markup=False,

@@ -65,7 +65,7 @@ class Choice:
     Attributes:
         utility: name.
         best: the header with the largest net benefit of those settled better than the baseline; None if there are none.
-        take: the cheapest one of those not told apart from the best by more than the margin; the best itself if none
+        take: the cheapest one of those not worse than the best by more than the margin; the best itself if none
             is cheaper.
         front: headers that no other beats in both net benefit and bytes, by their estimates, from few bytes to many.
     """

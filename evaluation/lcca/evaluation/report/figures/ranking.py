@@ -44,5 +44,5 @@ def draw_ranking(standings: Sequence[Standing], title: str) -> Figure:
     ax.set_ylim(len(standings) - 0.4, -0.6)
     ax.grid(visible=False, axis="y")
     ax.set_title(title, loc="left")
-    ax.set_xlabel("score, bits; a letter in common: not told apart, or not by enough to matter")
+    ax.set_xlabel("score, bits; a letter in common: not distinguished, or not by more than the margin")
     return figure
