@@ -87,7 +87,7 @@ def test_the_other_tables_of_a_sweep(run: Path) -> None:
     assert loaded.policies.set_index("id")["score_bits"].to_dict() == pytest.approx(tested.to_dict())
     assert set(loaded.learning["policy_base"]) == set(loaded.policies["id"])
     assert loaded.verdicts.groupby(["phase", "level"]).size().to_dict() == {
-        ("generalisation", "artifact"): 4, ("test", "artifact"): 2, ("test", "set"): 2,
+        ("generalisation", "policy"): 4, ("test", "policy"): 2, ("test", "set"): 2,
     }  # fmt: skip
     assert set(loaded.costs["name"]) == {"training", "validation", "test", "per-network", "generalisation"}
 

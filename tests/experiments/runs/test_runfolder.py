@@ -140,9 +140,9 @@ def test_the_commit_is_compared(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str | None, ours: str | None, found: str
 ) -> None:
     config = read("estimate", tmp_path)
-    monkeypatch.setattr("lcca.experiments.runs.folder.commit", lambda: theirs)
+    monkeypatch.setattr("lcca.experiments.runs.manifest.commit", lambda: theirs)
     make(run, config)
-    monkeypatch.setattr("lcca.experiments.runs.folder.commit", lambda: ours)
+    monkeypatch.setattr("lcca.experiments.runs.manifest.commit", lambda: ours)
     if found and not found.startswith("told: "):
         assert found in refusal(run, config)
         return

@@ -9,7 +9,7 @@ from lcca.cli.options.common import add_json, print_json
 from lcca.cli.tables import print_policies, print_verdicts
 from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
-from lcca.experiments.runs.folder import read_summary
+from lcca.experiments.runs.manifest import read_summary
 
 EXAMPLES = """\
   lcca report results/quickstart/*/"""

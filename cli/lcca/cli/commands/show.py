@@ -178,7 +178,7 @@ def _levels(content: Any) -> str:
 def _run(options: argparse.Namespace) -> int:
     """A run's policies and verdicts."""
     from lcca.cli.tables import print_policies, print_verdicts
-    from lcca.experiments.runs.folder import read_summary
+    from lcca.experiments.runs.manifest import read_summary
 
     summary = read_summary(Path(options.folder))
     if options.json:

@@ -13,8 +13,9 @@ from lcca.evaluation.trials.stored import read_json
 from lcca.experiments.campaign.config import read_campaign, require
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder, read_kind
+from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.kinds import SWEEP
+from lcca.experiments.runs.manifest import read_kind
 from lcca.experiments.sweep.groups import groups
 from lcca.experiments.sweep.selection import choose
 from lcca.experiments.sweep.summary import all_comparisons, verdicts

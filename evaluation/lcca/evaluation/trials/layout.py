@@ -22,6 +22,7 @@ CANDIDATES = "candidates.parquet"
 POLICY = "policy.json"
 STUDY = "study.sqlite3"
 CLAIMS = "claims"
+CHECKPOINT = "checkpoint.pt"
 
 TRIALS = "trials"
 FIGURES = "figures"

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from lcca.evaluation.trials.layout import CONFIG
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
@@ -79,7 +80,7 @@ def utilities_of(config: str, names: Iterable[str]) -> dict[str, ThroughputDelay
     """Return utilities by name, from the text of a configuration or the paper's; unknown ones are left out."""
     found = dict(UTILITIES)
     try:
-        own = [UtilityModel.model_validate(each).build() for each in parse(config, "config.yaml")[0]["utilities"]]
+        own = [UtilityModel.model_validate(each).build() for each in parse(config, CONFIG)[0]["utilities"]]
         found |= {each.name: each for each in own}
     except (KeyError, TypeError, ValueError):  # a configuration of another kind
         pass

@@ -19,10 +19,11 @@ from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.layout import SUMMARY
 from lcca.experiments.runs.context import Run, opened
-from lcca.experiments.runs.folder import COMPLETE, RunFolder
+from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.identity import config_hash
 from lcca.experiments.runs.kinds import ACC as KIND
 from lcca.experiments.runs.kinds import Kind
+from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version

@@ -22,7 +22,7 @@ from lcca.experiments.campaign.config import require
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.model_free import Inputs, flow_values, read_inputs
 from lcca.experiments.runs.context import Run, opened
-from lcca.experiments.runs.folder import COMPLETE
+from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine

@@ -16,7 +16,7 @@ from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.model_based import estimate_by_model
 from lcca.experiments.estimation.model_free import Found, estimate_plainly, read_inputs
 from lcca.experiments.runs.context import Run, opened
-from lcca.experiments.runs.folder import COMPLETE
+from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.version import version
 from lcca.remy_plus.engine import Engine
 

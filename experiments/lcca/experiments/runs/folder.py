@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-import platform
 import shutil
 from pathlib import Path
-from typing import IO, Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+from typing import IO, Any, Generic, Self, TypeVar
 
 import pandas as pd
 
@@ -19,39 +18,13 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, write_json, write_state, write_table
 from lcca.evaluation.trials.tables import missing_files, read_manifest
-from lcca.experiments.runs.kinds import SWEEP, Kind
-from lcca.experiments.runs.version import CHANGED, commit, version
+from lcca.experiments.runs.manifest import COMPLETE, RunConfig, check_same, new_manifest
 from lcca.inputs.checked import DIGEST, write_with_digest
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import dump
 
 SPACE_NEEDED = 50 * 2**20
 """Bytes that must be free when a run starts."""
-
-BEGUN, COMPLETE = "begun", "complete"
-"""States of a run: its first, and the one with nothing left to do."""
-
-
-class RunConfig(Protocol):
-    """The configuration of a run: what its folder must know of it."""
-
-    run_kind: ClassVar[Kind]
-
-    @property
-    def name(self) -> str:
-        """Name of the folder of its runs."""
-
-    @property
-    def seed(self) -> int:
-        """Everything random follows from it."""
-
-    @property
-    def hash(self) -> str:
-        """Names everything in the configuration."""
-
-    def model_dump(self, *, mode: Literal["json"]) -> dict[str, Any]:
-        """Return it as JSON values."""
-
 
 C = TypeVar("C", bound=RunConfig)
 
@@ -176,24 +149,7 @@ class RunFolder(Generic[C]):
             raise InputError(
                 f"{self.path}: only {free // 2**20} MiB left on the disk; free {SPACE_NEEDED // 2**20} MiB at least"
             )
-        write_state(self.path / layout.MANIFEST, self._new_manifest())
-
-    def _new_manifest(self) -> dict[str, Any]:
-        return {
-            "format": 1,
-            "kind": self.config.run_kind.name,
-            "name": self.config.name,
-            "config_hash": self.config.hash,
-            "version": version(),
-            "commit": commit(),
-            "seed": self.config.seed,
-            "machine": {
-                "system": platform.system(),
-                "processor": platform.machine(),
-                "python": platform.python_version(),
-            },
-            "state": BEGUN,
-        }
+        write_state(self.path / layout.MANIFEST, new_manifest(self.config))
 
     def _remove_halves(self) -> None:
         """Remove what a killed process was writing and never finished."""
@@ -209,10 +165,10 @@ class RunFolder(Generic[C]):
         manifest = self.manifest()
         if manifest is None:
             raise InputError(f"{self.path}: no run here; start it first")
-        self._check_same(manifest)
+        self.warnings = check_same(self.path, self.config, manifest)
 
     def _check(self, manifest: dict[str, Any], resume: bool) -> None:
-        self._check_same(manifest)
+        self.warnings = check_same(self.path, self.config, manifest)
         kind = self.config.run_kind
         done = manifest["state"] == COMPLETE
         advice = kind.again.replace("FOLDER", str(self.path)) if done else "add --resume to go on with it"
@@ -220,39 +176,6 @@ class RunFolder(Generic[C]):
             raise InputError(
                 f"{self.path}: there already{' and complete' if done else ''}; {advice}, or choose another --out"
             )
-
-    def _check_same(self, manifest: dict[str, Any]) -> None:
-        kind = self.config.run_kind
-        if manifest["kind"] != kind.name:
-            raise InputError(f"{self.path}: a run of lcca {manifest['kind']}; choose another --out")
-        if (theirs := manifest["config_hash"]) != self.config.hash:
-            raise InputError(
-                f"{self.path}: a run of another configuration ({theirs}, not {self.config.hash}), or of other files "
-                "that it names; choose another --out"
-            )
-        self._check_code(manifest)
-
-    def _check_code(self, manifest: dict[str, Any]) -> None:
-        """Refuse other code; where it cannot be told whether it is, leave a warning."""
-        if manifest["version"] != version():
-            raise InputError(
-                f"{self.path}: begun by version {manifest['version']}, this is {version()}: "
-                "results could differ; finish it with that version or choose another --out"
-            )
-        theirs, ours = manifest["commit"], commit()
-        if not theirs or not ours:
-            return
-        if theirs.rstrip(CHANGED) != ours.rstrip(CHANGED):
-            raise InputError(
-                f"{self.path}: begun at commit {_short(theirs)}, this is {_short(ours)}: results could differ; "
-                f"finish it there (git checkout {_short(theirs).rstrip(CHANGED)}) or choose another --out"
-            )
-        if CHANGED in theirs + ours:
-            changed = "begun with" if theirs.endswith(CHANGED) else "this has"
-            self.warnings = [
-                f"{self.path}: {changed} uncommitted changes at commit {_short(theirs).rstrip(CHANGED)}: "
-                "whether the code is still the same cannot be told"
-            ]
 
     def _take_lock(self) -> None:
         self._lock = (self.path / layout.LOCK).open("a+", encoding="utf-8")
@@ -279,38 +202,8 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def read_kind(path: Path, kind: Kind) -> dict[str, Any]:
-    """Return the manifest of a run of one kind.
-
-    Raises:
-        InputError: there is no run in this folder, or it is another kind's.
-    """
-    manifest = read_manifest(path)
-    if manifest is None:
-        raise InputError(f"{path}: no run here; name a run's folder, as in results/quickstart/<run-id>")
-    if manifest["kind"] != kind.name:
-        raise InputError(f"{path}: a run of lcca {manifest['kind']}, not of lcca {kind.name}")
-    return manifest
-
-
-def read_summary(path: Path) -> dict[str, Any]:
-    """Return the summary of a finished campaign.
-
-    Raises:
-        InputError: there is no run in this folder, it is not finished or another kind's, or the summary is damaged.
-    """
-    manifest = read_kind(path, SWEEP)
-    if not (path / layout.SUMMARY).is_file():
-        raise InputError(f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG --resume")
-    return read_json(path / layout.SUMMARY, "delete it and resume")
-
-
 def _is_beginning(file: Path) -> bool:
     return file.name == layout.LOCK or (file.name.startswith(f".{layout.MANIFEST}.") and file.suffix == ".part")
-
-
-def _short(commit: str) -> str:
-    return commit[:10] + CHANGED * commit.endswith(CHANGED)
 
 
 def default_folder(config: RunConfig) -> Path:

@@ -16,7 +16,7 @@ from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import learners, warm_starts
 from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.context import Run, opened
-from lcca.experiments.runs.folder import COMPLETE
+from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter, Task
 from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.sweep.cache import TrainingCache

@@ -25,9 +25,10 @@ from lcca.evaluation.trials.running import aligned_scores, run_trials
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.config import TestConfig
 from lcca.experiments.runs.context import Run, opened
-from lcca.experiments.runs.folder import COMPLETE, RunFolder, is_locked
+from lcca.experiments.runs.folder import RunFolder, is_locked
 from lcca.experiments.runs.identity import config_hash
 from lcca.experiments.runs.kinds import TUNE, Kind
+from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.runs.seeds import derive

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lcca.evaluation.trials.layout import CHECKPOINT
 from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
@@ -20,9 +21,6 @@ try:
     import torch
 except ImportError as error:
     raise missing("torch", "trainings of ACC") from error
-
-CHECKPOINT = "checkpoint.pt"
-"""Name of the file that a training goes on from."""
 
 FORMAT = 2
 
