@@ -19,8 +19,10 @@ function(remy_plus_room name)
     set_target_properties(${target} PROPERTIES
       POSITION_INDEPENDENT_CODE ON
       CXX_VISIBILITY_PRESET hidden
-      VISIBILITY_INLINES_HIDDEN ON
-      INTERPROCEDURAL_OPTIMIZATION "$<BOOL:${LCCA_IPO}>")
+      VISIBILITY_INLINES_HIDDEN ON)
+    if(LCCA_IPO)  # a generator expression would count as no
+      set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
+    endif()
   else()
     add_library(${target} INTERFACE ${headers})
     set(scope INTERFACE)

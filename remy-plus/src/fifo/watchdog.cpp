@@ -5,7 +5,7 @@
 
 namespace remy_plus {
 
-void Watchdog::check(double now, std::uint64_t events, const std::vector<Sender>& senders) {
+void Watchdog::check(double now, std::int64_t events, const std::vector<Sender>& senders) {
   if (stop_ && *stop_) throw Stopped{};
   if (now - went_on_ > duration_ * 0x1p-40) {
     went_on_ = now;

@@ -150,7 +150,7 @@ class Simulation {
     if (!(time <= horizon_)) return false;
     link_moved_ = time == now_;
     now_ = time;
-    if (++events_ % Watchdog::interval == 0) watchdog_.check(now_, events_, space_.senders);
+    if (++events_ % Watchdog::interval == 0) watchdog_.check(now_, static_cast<std::int64_t>(events_), space_.senders);
     return true;
   }
 
@@ -167,9 +167,10 @@ class Simulation {
   }
 
   // Sends what window and pacing allow at this instant, then plans the next send.
-  void send_burst(std::size_t i, Sender& s) {
-    for (std::uint64_t burst = 0; s.on && window_open(s); ++burst) {
-      if (burst > Watchdog::most_at_once) watchdog_.stands_still(now_);
+  [[gnu::always_inline]] void send_burst(std::size_t i, Sender& s) {
+    const std::int64_t most = s.sent + Watchdog::most_at_once;
+    while (s.on && window_open(s)) {
+      if (s.sent > most) watchdog_.stands_still(now_);
       const double due = s.last_send + s.control.gap;
       if (due > now_) {
         plan(i, due);
