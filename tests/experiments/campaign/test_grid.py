@@ -87,4 +87,4 @@ def test_a_plan_runs_nothing(tmp_path: Path, lcca: RunCommand) -> None:
     least, most = told["points"][1]["test_trials"]
     assert least < most
     shown = lcca("sweep", path, "--set", "trainer.budget_trials=1000", "--plan")
-    assert "4 different trainings are to be done" in shown.out
+    assert "4 different trainings remain" in shown.out
