@@ -16,7 +16,7 @@ from .conformance import SPACE
 
 MakeTrainer = Callable[..., RplusTrainer]
 
-TINY = {"rounds": 2, "passes": 1, "networks": 8, "check_networks": 60, "optimise": ["increment", "pacing"]}
+TINY = {"rounds": 2, "passes": 1, "networks": 8, "check_networks": 60, "optimise": ["pacing"]}
 
 
 @pytest.fixture

@@ -170,17 +170,6 @@ def test_threads_give_the_same() -> None:
         same(run_here(request()), found(request()))
 
 
-def test_unknown_executor() -> None:
-    with pytest.raises(InputError, match=r"unknown executor 'rays'.*did you mean 'ray'"):
-        executor("rays", 1)
-
-
-def test_missing_ray_names_the_mend(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(InputError, match=r"pip install 'lcca\[ray\]'"):
-        executor("ray", 1)
-
-
 def test_an_empty_batch_is_empty() -> None:
     with executor("local", 2) as found:
         assert len(found(request().part(0, 0))["trial_sent"]) == 0

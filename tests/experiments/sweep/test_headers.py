@@ -147,7 +147,8 @@ def test_verdicts_come_again_from_the_trials(done: Path, lcca: RunCommand) -> No
 
 def test_one_more_header_trains_only_that(campaign: Path, tmp_path: Path, lcca: RunCommand, no_report: None) -> None:
     cache = ("--training-cache", tmp_path / "cache")
-    quick = ("--set", "training_seeds=[1]", "--set", "test.pairs=20")
+    quick = ("--set", "training_seeds=[1]", "--set", "test.pairs=20", "--set", "trainer.optimise=[pacing]")
+    campaign.write_text(campaign.read_text().partition("headers:")[0] + "headers:\n  - ecn\n")
     assert lcca("sweep", campaign, *quick, "--out", tmp_path / "a", *cache).status == 0
     before = set((tmp_path / "cache").glob("*.training"))
     campaign.write_text(campaign.read_text() + "  - csig-compact-abw\n")
@@ -164,10 +165,11 @@ def state(checkpoint: Path) -> Any:
     return json.loads(checkpoint.read_text().partition("\n")[2])["state"]
 
 
+@pytest.mark.usefixtures("no_report")
 def test_searches_can_go_on_from_the_baselines_rules(campaign: Path, tmp_path: Path) -> None:
     from lcca.experiments.sweep.run import sweep
 
-    quick = ["start=baseline", "training_seeds=[1]", "test.pairs=20", "headers=[ecn]", "trainer.rounds=2"]
+    quick = ["start=baseline", "training_seeds=[1]", "test.pairs=20", "headers=[ecn]", "trainer.optimise=[pacing]"]
     config = read_campaign(campaign, quick)
     one, two = (
         sweep(config, tmp_path / str(n), jobs=1, resume=False, quiet=True, trainings=n, cache=tmp_path / f"cache-{n}")

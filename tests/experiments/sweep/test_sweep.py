@@ -117,7 +117,7 @@ def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny:
 
 def test_a_run_killed_again_and_again_ends_with_the_same_bytes(finished: Path, tiny: Path) -> None:
     run = tiny.parent / "run"
-    for moment, count in MOMENTS.values():
+    for moment, count in (MOMENTS[name] for name in ("the first training", "validation", "testing")):
         process = start(tiny, run, "--resume", "--jobs", "1")
         answer = stop(process, run, moment, max(count, moment(run) + (moment(run) >= count)), signal.SIGKILL)
         assert answer.status == -signal.SIGKILL
@@ -173,21 +173,14 @@ def test_what_can_be_computed_again_is(finished: Path, copied: Path, tiny: Path,
     assert results(copied) == results(finished)
 
 
-def unfinished(run: Path) -> None:
-    (run / "report.html").unlink()
-
-
 @pytest.mark.usefixtures("no_report")
-@pytest.mark.parametrize("part", ["part-test,default,000001", "part-validation,loss+rtt.default.s1"])
-@pytest.mark.parametrize("damage", ["halved", "emptied", "one bit"])
+@pytest.mark.parametrize(("part", "kept"), [("test,default,000001", 0), ("validation,loss+rtt.default.s1", 500)])
 def test_a_damaged_part_of_the_trials_is_one_error_with_its_mend(
-    finished: Path, copied: Path, tiny: Path, lcca: RunCommand, part: str, damage: str
+    finished: Path, copied: Path, tiny: Path, lcca: RunCommand, part: str, kept: int
 ) -> None:
-    unfinished(copied)
-    path = copied / "trials" / f"{part}.parquet"
-    content = bytearray(path.read_bytes())
-    content[200] ^= 1
-    path.write_bytes({"halved": content[: len(content) // 2], "emptied": b"", "one bit": content}[damage])
+    (copied / "report.html").unlink()
+    path = copied / "trials" / f"part-{part}.parquet"
+    path.write_bytes(path.read_bytes()[:kept])
     answer = lcca("sweep", tiny, "--out", copied, "--resume")
     assert answer.status == 2
     error = answer.err.splitlines()[-1]
@@ -199,39 +192,7 @@ def test_a_damaged_part_of_the_trials_is_one_error_with_its_mend(
 
 
 @pytest.mark.usefixtures("no_report")
-def test_a_damaged_checkpoint_is_one_error_with_its_mend(
-    finished: Path, copied: Path, tiny: Path, lcca: RunCommand
-) -> None:
-    unfinished(copied)
-    path = copied / "training" / "loss+rtt.default.s2.json"
-    path.write_bytes(path.read_bytes()[:-100])
-    answer = lcca("sweep", tiny, "--out", copied, "--resume")
-    assert answer.status == 2
-    assert answer.err.splitlines()[-1].startswith(f"lcca: {path}: damaged (")
-    path.unlink()
-    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
-    assert results(copied) == results(finished)
-
-
-@pytest.mark.usefixtures("no_report")
-@pytest.mark.parametrize("lost", [["round-01.json"], ["round-01.json", "round-02.json"]])
-def test_lost_checkpoints_are_one_error_with_its_mend(
-    finished: Path, copied: Path, tiny: Path, lcca: RunCommand, lost: list[str]
-) -> None:
-    unfinished(copied)
-    for name in lost:
-        (copied / "policies" / "loss+rtt.default.s2" / name).unlink()
-    answer = lcca("sweep", tiny, "--out", copied, "--resume")
-    state = copied / "training" / "loss+rtt.default.s2.json"
-    assert answer.status == 2
-    assert answer.err.splitlines()[-1].endswith(f"; remove {state} and resume to train it again")
-    state.unlink()
-    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
-    assert results(copied) == results(finished)
-
-
-@pytest.mark.usefixtures("no_report")
-@pytest.mark.parametrize("writes", [1, 5, 20, 45])
+@pytest.mark.parametrize("writes", [5, 45])
 def test_a_full_disk_loses_nothing(
     finished: Path, tiny: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:

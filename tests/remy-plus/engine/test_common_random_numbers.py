@@ -193,31 +193,15 @@ def results(trials: list[tuple[int, int, int]], jobs: int) -> list[dict[str, byt
 TRIALS = [(p, n, s) for p in range(len(POLICIES)) for n in range(len(NETWORKS)) for s in (7, 8)]
 
 
-@pytest.fixture(scope="module")
-def alone() -> list[dict[str, bytes]]:
-    """Each trial in a batch of its own."""
-    return [results([trial], jobs=1)[0] for trial in TRIALS]
+def test_threads_and_neighbours_change_nothing() -> None:
+    alone = [results([trial], jobs=1)[0] for trial in TRIALS]
+    assert len(alone[0]) > 25 and len({trial["flow_delay_sum_us"] for trial in alone}) == len(alone)
+    assert results(TRIALS, jobs=5) == alone
+    some = [*np.random.default_rng(2).permutation(len(TRIALS))[:29], 3, 3]  # one twice
+    assert results([TRIALS[i] for i in some], jobs=2) == [alone[i] for i in some]
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 5])
-def test_threads_and_neighbours_change_nothing(alone: list[dict[str, bytes]], jobs: int) -> None:
-    assert len(alone[0]) > 25
-    assert results(TRIALS, jobs) == alone
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_order_and_subsets_change_nothing(alone: list[dict[str, bytes]], seed: int) -> None:
-    random = np.random.default_rng(seed)
-    chosen = random.permutation(len(TRIALS))[: 5 + 12 * seed]
-    chosen = np.concatenate([chosen, chosen[:3]])  # some twice
-    assert results([TRIALS[i] for i in chosen], jobs=2) == [alone[i] for i in chosen]
-
-
-def test_trials_differ(alone: list[dict[str, bytes]]) -> None:
-    assert len({trial["flow_delay_sum_us"] for trial in alone}) == len(alone)
-
-
-@pytest.mark.parametrize("jobs", [1, 2, 5])
+@pytest.mark.parametrize("jobs", [2, 5])
 def test_uses_do_not_depend_on_threads(jobs: int) -> None:
     table = compile_policy(POLICIES[3])
     count = 40

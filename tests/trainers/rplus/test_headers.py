@@ -30,7 +30,7 @@ def search(make_trainer, made, seed, **config):
 
 @pytest.mark.parametrize(("mode", "seed"), [("racing", 1), pytest.param("exact", 1, marks=pytest.mark.full)])
 def test_32_bits_free_of_charge_learn_the_same_bits(make_trainer, mode, seed):
-    config = {"mode": mode, "rounds": 3, "networks": 4, "check_networks": 0, "optimise": ["increment", "pacing"]}
+    config = {"mode": mode, "rounds": 3, "networks": 4, "check_networks": 0}
     plain, scores = search(make_trainer, None, seed, **config)
     free, same_scores = search(make_trainer, stamping(header("nosignal-8b"), charged=False), seed, **config)
     assert len(plain) > 8
@@ -42,7 +42,7 @@ def test_32_bits_free_of_charge_learn_the_same_bits(make_trainer, mode, seed):
 
 
 def test_coarse_fields_do_not(make_trainer):
-    few = {"rounds": 3, "networks": 4, "check_networks": 0, "optimise": ["increment", "pacing"]}
+    few = {"rounds": 3, "networks": 4, "check_networks": 0}
     plain, _ = search(make_trainer, None, 1, **few)
     told = header("nosignal-8b").model_dump()
     coarse = [told["fields"][0], told["fields"][1] | {"encode": {"kind": "linear", "step": 4.0}}]
