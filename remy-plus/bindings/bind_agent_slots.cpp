@@ -116,7 +116,7 @@ auto signals_of(const AgentSlots& self, const std::vector<std::uint32_t>& slots)
 
 nb::dict record(const AgentSlots& self, std::size_t env) {
   if (env >= self.environments() || !self.options().keep_records)
-    throw std::invalid_argument("no such game, or its records are not kept");
+    throw std::invalid_argument("no such environment, or its records are not kept");
   const std::vector<Flow>& flows = self.flows(env);
   nb::dict out;
   add_columns(out, "", flows, flow_columns);
@@ -162,17 +162,18 @@ void bind_agent(nb::module_& m) {
 
 void bind_agent_slots(nb::module_& m) {
   bind_agent(m);
-  nb::class_<AgentSlots>(m, "Lanes",
-                         "Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.")
+  nb::class_<AgentSlots>(m, "AgentSlots",
+                         "Many environments, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.")
       .def("__init__", &init_slots, "agent"_a, "reward"_a, "others"_a.none(), nb::kw_only(), "duration"_a, "model"_a,
-           "patience"_a, "lanes"_a, "all_senders"_a, "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a)
-      .def("set_courses", &set_networks, "networks"_a, "base_delay"_a)
+           "patience"_a, "slots"_a, "all_senders"_a, "whole_rows"_a, "endless"_a, "keep_records"_a, "jobs"_a)
+      .def("set_networks", &set_networks, "networks"_a, "base_delay"_a)
       .def("reset", &AgentSlots::reset, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("start", &AgentSlots::start, "game"_a, "course"_a, "seed"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("stop", &AgentSlots::stop, "game"_a)
-      .def("step", &step, "actions"_a, "Acts for the ready lanes, and plays on; the arrays below are overwritten.")
-      .def_prop_ro("lanes", &AgentSlots::slots)
-      .def_prop_ro("games", &AgentSlots::environments)
+      .def("start", &AgentSlots::start, "environment"_a, "network"_a, "seed"_a,
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("stop", &AgentSlots::stop, "environment"_a)
+      .def("step", &step, "actions"_a, "Acts for the ready slots, and plays on; the arrays below are overwritten.")
+      .def_prop_ro("slots", &AgentSlots::slots)
+      .def_prop_ro("environments", &AgentSlots::environments)
       .def_prop_ro("observation", matrix_of([](const AgentSlots& l) -> auto& { return l.rows().observation; }))
       .def_prop_ro("last_observation", matrix_of([](const AgentSlots& l) -> auto& { return l.rows().last; }))
       .def_prop_ro("reward", column_of<float>([](const AgentSlots& l) -> auto& { return l.rows().reward; }))
@@ -181,21 +182,21 @@ void bind_agent_slots(nb::module_& m) {
       .def_prop_ro("ended", column_of<std::uint8_t>([](const AgentSlots& l) -> auto& { return l.rows().ended; }))
       .def_prop_ro("acting", column_of<std::uint8_t>([](const AgentSlots& l) -> auto& { return l.rows().acting; }))
       .def_prop_ro("ready", column_of<std::uint32_t>([](const AgentSlots& l) -> auto& { return l.rows().ready; }))
-      .def_prop_ro("course", column_of<std::uint32_t>([](const AgentSlots& l) -> auto& { return l.training_network; }))
+      .def_prop_ro("network", column_of<std::uint32_t>([](const AgentSlots& l) -> auto& { return l.training_network; }))
       .def_prop_ro("trial_seed", column_of<std::uint64_t>([](const AgentSlots& l) -> auto& { return l.trial_seed; }))
       .def_prop_ro("trials", column_of<std::uint64_t>([](const AgentSlots& l) -> auto& { return l.trials; }))
       .def_prop_ro("packets", column_of<std::uint64_t>([](const AgentSlots& l) -> auto& { return l.packets; }))
       .def_prop_ro("over", column_of<std::uint8_t>([](const AgentSlots& l) -> auto& { return l.over; }))
-      .def("now", &AgentSlots::now, "game"_a, "µs since the start of the game's trial.")
-      .def("signals", &signals_of, "lanes"_a, "Raw signals of some lanes, (n, engine signals).")
+      .def("now", &AgentSlots::now, "environment"_a, "µs since the start of the environment's trial.")
+      .def("signals", &signals_of, "slots"_a, "Raw signals of some slots, (n, engine signals).")
       .def(
           "control",
           [](const AgentSlots& self, std::size_t slot) {
             const Sender& sender = self.sender(slot);
             return std::make_tuple(sender.control.window, sender.control.gap, sender.sent);
           },
-          "lane"_a, "Window (packets), gap (µs) and packets sent of a lane.")
-      .def("record", &record, "game"_a, "Flows of the latest trial that came to its end, by column.");
+          "slot"_a, "Window (packets), gap (µs) and packets sent of a slot.")
+      .def("record", &record, "environment"_a, "Flows of the latest trial that came to its end, by column.");
 }
 
 }  // namespace remy_plus::bindings

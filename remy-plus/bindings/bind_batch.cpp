@@ -104,12 +104,12 @@ nb::dict run(const nb::list& policies, const std::vector<Network>& networks, con
   if (keep_rule_hits) {
     const std::size_t rows = result.trials.size();
     const std::size_t each = rows ? result.trial_rule_hits.size() / rows : 0;
-    out["trial_uses"] = to_numpy(std::move(result.trial_rule_hits), {rows, each});
+    out["trial_rule_hits"] = to_numpy(std::move(result.trial_rule_hits), {rows, each});
   }
   nb::list rule_hits;
   for (const RuleHits& u : result.rule_hits)
     rule_hits.append(column<std::int64_t>(u, [](std::uint64_t x) { return x; }));
-  out["uses"] = rule_hits;
+  out["rule_hits"] = rule_hits;
   return out;
 }
 
@@ -138,7 +138,7 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
 
 void bind_batch(nb::module_& m) {
   m.def("run_batch", &run, "policies"_a, "networks"_a, "policy_index"_a, "network_index"_a, "seed"_a, nb::kw_only(),
-        "duration"_a, "model"_a, "jobs"_a, "keep_delays"_a, "keep_flows"_a, "keep_uses"_a, "keep_links"_a,
+        "duration"_a, "model"_a, "jobs"_a, "keep_delays"_a, "keep_flows"_a, "keep_rule_hits"_a, "keep_links"_a,
         "Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.");
   m.def("census", &census, "policy"_a, "networks"_a, "network_index"_a, "seed"_a, nb::kw_only(), "duration"_a,
         "model"_a, "jobs"_a, "rule"_a, "axes"_a, "prefix"_a,

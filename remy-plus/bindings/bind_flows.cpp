@@ -75,7 +75,7 @@ nb::object run(nb::handle policy, const Network& network, const Values<std::int6
 }  // namespace
 
 void bind_flows(nb::module_& m) {
-  m.def("run_given_flows", &run, "policy"_a, "network"_a, "begin"_a, "arrival"_a, "size"_a, nb::kw_only(), "duration"_a,
+  m.def("run_flow_trace", &run, "policy"_a, "network"_a, "begin"_a, "arrival"_a, "size"_a, nb::kw_only(), "duration"_a,
         "model"_a, "jobs"_a,
         "Runs trials with these open flows (times in µs, sizes in packets; those of trial i begin at `begin[i]`) and "
         "returns the time from each flow's arrival to that of its last packet; NaN if it never came.");

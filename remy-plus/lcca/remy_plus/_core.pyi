@@ -102,7 +102,7 @@ class Policy:
     @property
     def rules(self) -> int: ...
 
-def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, model: dict, jobs: int, keep_delays: bool, keep_flows: bool, keep_uses: bool, keep_links: bool) -> dict:
+def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, model: dict, jobs: int, keep_delays: bool, keep_flows: bool, keep_rule_hits: bool, keep_links: bool) -> dict:
     """
     Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.
     """
@@ -112,7 +112,7 @@ def census(policy: object, networks: Sequence[Network], network_index: Annotated
     Counts, per axis, the upper (no prefix) or lower 16 bits of the float32 values met by one rule.
     """
 
-def run_given_flows(policy: object, network: Network, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arrival: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, model: dict, jobs: int) -> object:
+def run_flow_trace(policy: object, network: Network, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], arrival: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], size: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, model: dict, jobs: int) -> object:
     """
     Runs trials with these open flows (times in µs, sizes in packets; those of trial i begin at `begin[i]`) and returns the time from each flow's arrival to that of its last packet; NaN if it never came.
     """
@@ -155,31 +155,31 @@ class Reward:
 
     def __init__(self, kind: str, *, throughput_weight: float, delay_weight: float, interval: float, aurora_second: float) -> None: ...
 
-class Lanes:
+class AgentSlots:
     """
-    Many games, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.
+    Many environments, stepped by threads without the GIL; see lcca.gym_envs.batch.agent_slots.
     """
 
-    def __init__(self, agent: Agent, reward: Reward, others: object | None, *, duration: float, model: dict, patience: float, lanes: Sequence[int], all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int) -> None: ...
+    def __init__(self, agent: Agent, reward: Reward, others: object | None, *, duration: float, model: dict, patience: float, slots: Sequence[int], all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int) -> None: ...
 
-    def set_courses(self, networks: Sequence[Network], base_delay: Sequence[float]) -> None: ...
+    def set_networks(self, networks: Sequence[Network], base_delay: Sequence[float]) -> None: ...
 
     def reset(self, seed: int) -> None: ...
 
-    def start(self, game: int, course: int, seed: int) -> None: ...
+    def start(self, environment: int, network: int, seed: int) -> None: ...
 
-    def stop(self, game: int) -> None: ...
+    def stop(self, environment: int) -> None: ...
 
     def step(self, actions: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None:
         """
-        Acts for the ready lanes, and plays on; the arrays below are overwritten.
+        Acts for the ready slots, and plays on; the arrays below are overwritten.
         """
 
     @property
-    def lanes(self) -> int: ...
+    def slots(self) -> int: ...
 
     @property
-    def games(self) -> int: ...
+    def environments(self) -> int: ...
 
     @property
     def observation(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None), writable=False)]: ...
@@ -206,7 +206,7 @@ class Lanes:
     def ready(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
 
     @property
-    def course(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
+    def network(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]: ...
 
     @property
     def trial_seed(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,), writable=False)]: ...
@@ -220,16 +220,16 @@ class Lanes:
     @property
     def over(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), writable=False)]: ...
 
-    def now(self, game: int) -> float:
-        """µs since the start of the game's trial."""
+    def now(self, environment: int) -> float:
+        """µs since the start of the environment's trial."""
 
-    def signals(self, lanes: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]:
-        """Raw signals of some lanes, (n, engine signals)."""
+    def signals(self, slots: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), writable=False)]:
+        """Raw signals of some slots, (n, engine signals)."""
 
-    def control(self, lane: int) -> tuple[float, float, int]:
-        """Window (packets), gap (µs) and packets sent of a lane."""
+    def control(self, slot: int) -> tuple[float, float, int]:
+        """Window (packets), gap (µs) and packets sent of a slot."""
 
-    def record(self, game: int) -> dict:
+    def record(self, environment: int) -> dict:
         """Flows of the latest trial that came to its end, by column."""
 
 def encode(coding: dict, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], draws: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:

@@ -83,7 +83,7 @@ class Request:
     jobs: int
     keep_delays: bool = False
     keep_flows: bool = False
-    keep_uses: bool = False
+    keep_rule_hits: bool = False
     keep_links: bool = False
 
     @property
@@ -126,7 +126,7 @@ def _run_core(request: Request) -> Columns:
         jobs=request.jobs,
         keep_delays=request.keep_delays,
         keep_flows=request.keep_flows,
-        keep_uses=request.keep_uses,
+        keep_rule_hits=request.keep_rule_hits,
         keep_links=request.keep_links,
     )
     return columns
@@ -164,7 +164,7 @@ class Engine:
         *,
         keep_delays: bool = False,
         keep_flows: bool = False,
-        keep_uses: bool = False,
+        keep_rule_hits: bool = False,
         keep_links: bool = False,
     ) -> Record:
         """Run one trial per entry of the three index arrays.
@@ -177,7 +177,7 @@ class Engine:
             seed: (trials,) seeds, 0 <= seed < 2^64.
             keep_delays: keep every packet's delay, for percentiles.
             keep_flows: return a row per flow.
-            keep_uses: return ``trial_uses``, (trials, rules) look-ups; policies must have equally many rules.
+            keep_rule_hits: return ``trial_rule_hits``, (trials, rules) look-ups; policies must have equally many rules.
             keep_links: return a row per directed link, in the layout's order; a plain dumbbell has one.
 
         Raises:
@@ -194,12 +194,12 @@ class Engine:
             self.jobs,
             keep_delays,
             keep_flows,
-            keep_uses,
+            keep_rule_hits,
             keep_links,
         )
         return Record(self.runner(request), networks, request.network_index, self.duration, self.model.ack_size)
 
-    def given_flows(
+    def flow_trace(
         self, policy: _core.Policy, network: Network, begin: ArrayLike, arrival: ArrayLike, size: ArrayLike
     ) -> Floats:
         """Run trials of an open network with given flows in place of random ones, in this process.
@@ -218,7 +218,7 @@ class Engine:
             InputError: flows that are impossible, or a network without open flows.
         """
         try:
-            found = _core.run_given_flows(
+            found = _core.run_flow_trace(
                 policy,
                 compile_network(network),
                 np.ascontiguousarray(begin, dtype=np.int64),

@@ -18,7 +18,7 @@ from lcca.remy_plus.network import NetworkList
 Floats = NDArray[np.float64]
 
 Columns: TypeAlias = Mapping[str, Any]
-"""Arrays by name; ``uses`` is a list with an array per policy."""
+"""Arrays by name; ``rule_hits`` is a list with an array per policy."""
 
 COUNTS: dict[str, type[Any]] = {
     "sent": np.int64,
@@ -103,9 +103,9 @@ class Record:
         return np.asarray(self.columns[name], dtype=np.float64)
 
     @property
-    def uses(self) -> list[NDArray[np.int64]]:
+    def rule_hits(self) -> list[NDArray[np.int64]]:
         """Per policy: how often each rule was looked up, over all its trials."""
-        return list(self.columns["uses"])
+        return list(self.columns["rule_hits"])
 
     @property
     def trials(self) -> int:

@@ -77,7 +77,7 @@ class Batch {
   void reserve_rule_hits() {
     const std::size_t each = policies_.empty() ? 0 : rules(policies_.front());
     for (const Policy& policy : policies_)
-      if (rules(policy) != each) throw std::invalid_argument("keep_uses needs policies with equally many rules");
+      if (rules(policy) != each) throw std::invalid_argument("keep_rule_hits needs policies with equally many rules");
     result_.trial_rule_hits.resize(trials_.size() * each);
   }
 

@@ -26,11 +26,12 @@ std::uint64_t draw(std::uint64_t seed, std::uint64_t env, std::uint64_t trial, s
 
 AgentSlots::AgentSlots(AgentSlotsOptions options) : options_(std::move(options)), environments_(options_.slots.size()) {
   options_.rules.check();
-  if (options_.slots.empty()) throw std::invalid_argument("at least one game is needed");
+  if (options_.slots.empty()) throw std::invalid_argument("at least one environment is needed");
   first_.assign(1, 0);
   for (std::size_t g = 0; g < environments_.size(); ++g) {
     const std::uint32_t n = options_.slots[g];
-    if (n < 1 || n > UINT16_MAX) throw std::invalid_argument("a game needs 1 to 65535 lanes, got " + std::to_string(n));
+    if (n < 1 || n > UINT16_MAX)
+      throw std::invalid_argument("an environment needs 1 to 65535 slots, got " + std::to_string(n));
     environments_[g].space.ring.resize(first_packets);
     environments_[g].reports.resize(n);
     first_.push_back(first_.back() + n);
@@ -77,8 +78,8 @@ void AgentSlots::set_networks(std::vector<TrainingNetwork> networks) {
     for (std::size_t c = 0; c < networks.size(); ++c)
       if (fits(networks[c], options_.slots[g])) candidates[g].push_back(static_cast<std::uint32_t>(c));
     if (candidates[g].empty())
-      throw std::invalid_argument("no network has senders for a game of " + std::to_string(options_.slots[g]) +
-                                  " lanes" + (options_.rules.others ? "" : " and no others"));
+      throw std::invalid_argument("no network has senders for an environment of " + std::to_string(options_.slots[g]) +
+                                  " slots" + (options_.rules.others ? "" : " and no others"));
   }
   networks_ = std::move(networks);
   for (std::size_t g = 0; g < environments(); ++g) environments_[g].candidates = std::move(candidates[g]);
@@ -101,7 +102,7 @@ void AgentSlots::reset(std::uint64_t seed) {
 void AgentSlots::start(std::size_t env, std::size_t training_network, std::uint64_t seed) {
   if (env >= environments() || training_network >= networks_.size() ||
       !fits(networks_[training_network], options_.slots[env]))
-    throw std::invalid_argument("start() names a game or network that is not there or does not fit");
+    throw std::invalid_argument("start() names an environment or network that is not there or does not fit");
   std::fill(environments_[env].reports.begin(), environments_[env].reports.end(), SlotReport{});
   begin(env, training_network, seed);
   play(env);
@@ -110,7 +111,7 @@ void AgentSlots::start(std::size_t env, std::size_t training_network, std::uint6
 }
 
 void AgentSlots::stop(std::size_t env) {
-  if (env >= environments()) throw std::invalid_argument("stop() names a game that is not there");
+  if (env >= environments()) throw std::invalid_argument("stop() names an environment that is not there");
   over[env] = 1;
   gather();
 }
@@ -248,19 +249,19 @@ void AgentSlots::share_out(const std::function<void(std::size_t)>& work) {
 }
 
 std::size_t AgentSlots::env_of(std::size_t slot) const {
-  if (slot >= slots()) throw std::invalid_argument("no such lane");
+  if (slot >= slots()) throw std::invalid_argument("no such slot");
   const auto after = std::upper_bound(first_.begin(), first_.end(), static_cast<std::uint32_t>(slot));
   return static_cast<std::size_t>(after - first_.begin()) - 1;
 }
 
 const Sender& AgentSlots::sender(std::size_t slot) const {
   const std::size_t env = env_of(slot);
-  if (!environments_[env].episode) throw std::invalid_argument("this game has not begun");
+  if (!environments_[env].episode) throw std::invalid_argument("this environment has not begun");
   return environments_[env].episode->sender(slot - first_[env]);
 }
 
 double AgentSlots::now(std::size_t env) const {
-  if (env >= environments()) throw std::invalid_argument("no such game");
+  if (env >= environments()) throw std::invalid_argument("no such environment");
   return environments_[env].episode ? environments_[env].episode->now() : 0;
 }
 

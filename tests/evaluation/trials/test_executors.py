@@ -87,7 +87,7 @@ def request(keep: bool = True) -> Request:
 def same(a, b) -> None:
     assert a.keys() == b.keys()
     for name, column in a.items():
-        for x, y in zip(column, b[name], strict=True) if name == "uses" else [(column, b[name])]:
+        for x, y in zip(column, b[name], strict=True) if name == "rule_hits" else [(column, b[name])]:
             assert np.array_equal(x, y, equal_nan=True), name
 
 

@@ -28,7 +28,7 @@ BYTES = Network(9, 2.5, 22.0, 3, 50, 40.0, 60.0, 0.01, "bytes")
 
 FLOW_COLUMNS = ("start_us", "end_us", "share_us", "delay_sum_us", "sent", "delivered", "lost", "dropped")
 
-Choose = Callable[[_core.Lanes], NDArray[np.float32]]
+Choose = Callable[[_core.AgentSlots], NDArray[np.float32]]
 
 
 def replayed(table: tuple[tuple[float, float, float], ...], decisions: Decisions = EVERY_ACK) -> Agent:
@@ -57,7 +57,7 @@ def actions_of(table: RuleTable) -> tuple[tuple[float, float, float], ...]:
 def rule_chooser(table: RuleTable) -> Choose:
     compiled = compile_policy(table)
 
-    def choose(core: _core.Lanes) -> NDArray[np.float32]:
+    def choose(core: _core.AgentSlots) -> NDArray[np.float32]:
         signals = np.asarray(core.signals([int(slot) for slot in core.ready]))
         return np.array([[compiled.find(list(row))] for row in signals], dtype=np.float32)
 
@@ -68,7 +68,7 @@ def always(index: int) -> Choose:
     return lambda core: np.full((len(core.ready), 1), index, dtype=np.float32)
 
 
-def one_environment(rules: Rules, network: Network, seed: int, slots: int | None = None) -> _core.Lanes:
+def one_environment(rules: Rules, network: Network, seed: int, slots: int | None = None) -> _core.AgentSlots:
     """One trial of one network, begun."""
     listed = NetworkList([network])
     core = rules.core(
@@ -79,12 +79,12 @@ def one_environment(rules: Rules, network: Network, seed: int, slots: int | None
         keep_records=True,
         jobs=1,
     )
-    core.set_courses(listed.compiled(compile_network), list(base_delay_us(listed, rules.model)))
+    core.set_networks(listed.compiled(compile_network), list(base_delay_us(listed, rules.model)))
     core.start(0, 0, seed)
     return core
 
 
-def play(core: _core.Lanes, choose: Choose) -> int:
+def play(core: _core.AgentSlots, choose: Choose) -> int:
     """Play the trial to its end; return the decisions."""
     steps = 0
     while len(core.ready):

@@ -46,10 +46,10 @@ def network(agent: Agent, cells: int = 0, seed: int = 1) -> MlpPolicy:
     return MlpPolicy(agent, tuple(layers), memory)
 
 
-def play(policy: MlpPolicy, core: _core.Lanes) -> int:
+def play(policy: MlpPolicy, core: _core.AgentSlots) -> int:
     """Play the trial to its end with the network; a flow's memory begins with zeros. Return the decisions."""
     size = 0 if policy.memory is None else 2 * policy.memory.cells
-    states = np.zeros((core.lanes, size), dtype=np.float32)
+    states = np.zeros((core.slots, size), dtype=np.float32)
     steps = 0
     while len(core.ready):
         ready = np.array(core.ready)

@@ -209,8 +209,8 @@ def test_uses_do_not_depend_on_threads(jobs: int) -> None:
         Engine(duration=1500.0, jobs=j).run([table], NetworkList([NETWORK]), [0] * count, [0] * count, range(count))
         for j in (1, jobs)
     ]
-    np.testing.assert_array_equal(batches[0].uses[0], batches[1].uses[0])
-    assert (batches[0].uses[0] > 0).sum() >= 2
+    np.testing.assert_array_equal(batches[0].rule_hits[0], batches[1].rule_hits[0])
+    assert (batches[0].rule_hits[0] > 0).sum() >= 2
 
 
 # --- Ctrl-C

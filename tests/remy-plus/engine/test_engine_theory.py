@@ -250,10 +250,10 @@ def test_uses_count_every_lookup() -> None:
     table = bisect(one_rule(("rtt_ratio", "queue")), 0, np.array([1.05, 3.0]))
     batch = run(replace(COMING_AND_GOING, loss=0.01), table, 2000.0)
     lookups = batch["sender_flows"].sum() + batch["sender_delivered"].sum()
-    assert sum(int(uses.sum()) for uses in batch.uses) == lookups
+    assert sum(int(hits.sum()) for hits in batch.rule_hits) == lookups
     rows = trace(replace(COMING_AND_GOING, loss=0.01), table, 2000.0)
     at_feedback = np.bincount(rows["rule"], minlength=len(table))
-    assert (np.abs(batch.uses[0] - at_feedback) <= batch["sender_flows"].sum()).all()
+    assert (np.abs(batch.rule_hits[0] - at_feedback) <= batch["sender_flows"].sum()).all()
 
 
 # --- chance

@@ -31,7 +31,7 @@ OTHER = {
     "link_queue_mean_packets",
     "link_accepted",
     "link_dropped",
-    "uses",
+    "rule_hits",
 }
 """Columns that tell of links, of which there is one more."""
 
@@ -90,7 +90,7 @@ def test_same_bits(first: int, grow: Grow, by_links: Compile) -> None:
         assert one.keys() == many.keys()
         for name in one.keys() - OTHER:
             np.testing.assert_array_equal(many[name], one[name], err_msg=f"{seed}: {name}")
-        np.testing.assert_array_equal(many["uses"][0], one["uses"][0])
+        np.testing.assert_array_equal(many["rule_hits"][0], one["rule_hits"][0])
         rows, links = (trace(make(network), network, wanted, model) for make in (compile_network, by_links))
         for name in rows.keys() - {"one_way_ratio"}:  # here all propagation is on the way there
             np.testing.assert_array_equal(links[name], rows[name], err_msg=f"{seed}: {name}")

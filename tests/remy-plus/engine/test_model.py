@@ -22,7 +22,7 @@ REWARD = {"throughput_weight": 1.0, "delay_weight": 1.0, "interval": 1.0, "auror
 
 
 def run_batch(**options: Any) -> object:
-    keep = dict.fromkeys(("keep_delays", "keep_flows", "keep_uses", "keep_links"), False)
+    keep = dict.fromkeys(("keep_delays", "keep_flows", "keep_rule_hits", "keep_links"), False)
     return _core.run_batch([WINDOW], [PLAIN], ONE, ONE, SEED, duration=100.0, jobs=1, **keep, **options)
 
 
@@ -32,23 +32,23 @@ def census(**options: Any) -> object:
     return _core.census(table, [PLAIN], ONE, SEED, **of, **options)
 
 
-def given_flows(**options: Any) -> object:
+def flow_trace(**options: Any) -> object:
     flows = (np.array([0, 1]), np.array([1.0]), np.array([1], np.uint64))
-    return _core.run_given_flows(WINDOW, OPEN, *flows, duration=100.0, jobs=1, **options)
+    return _core.run_flow_trace(WINDOW, OPEN, *flows, duration=100.0, jobs=1, **options)
 
 
 def trace(**options: Any) -> object:
     return _core.trace(WINDOW, PLAIN, 0, duration=100.0, script=[], **options)
 
 
-def lanes(**options: Any) -> object:
+def agent_slots(**options: Any) -> object:
     flags = dict.fromkeys(("all_senders", "whole_rows", "endless", "keep_records"), True)
     reward = _core.Reward("utility", **REWARD)
     agent = Agent(("rtt_ratio",)).compile()
-    return _core.Lanes(agent, reward, None, duration=100.0, patience=0.0, lanes=[1], jobs=1, **flags, **options)
+    return _core.AgentSlots(agent, reward, None, duration=100.0, patience=0.0, slots=[1], jobs=1, **flags, **options)
 
 
-CALLS = (run_batch, census, given_flows, trace, lanes)
+CALLS = (run_batch, census, flow_trace, trace, agent_slots)
 
 
 def test_the_dataclass_has_every_option_and_its_default() -> None:

@@ -87,7 +87,7 @@ def measure(case: Case) -> dict[str, dict[str, list[float]]]:
     options = {"keep_delays": True, "keep_flows": True}
     batch = engine.run([policy], NetworkList([case.network]), [0], [0], [seed], **options)
     columns = {name: values for name, values in batch.columns.items() if isinstance(values, np.ndarray)}
-    columns["uses"] = batch.uses[0]
+    columns["rule_hits"] = batch.rule_hits[0]
     return {"trace": lists(trace), "batch": lists(columns)}
 
 

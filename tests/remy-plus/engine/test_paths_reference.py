@@ -133,7 +133,7 @@ def test_every_packet_and_every_link(seed: int) -> None:
             jobs=1,
             keep_delays=False,
             keep_flows=False,
-            keep_uses=False,
+            keep_rule_hits=False,
             keep_links=True,
             **common,
         ),

@@ -200,7 +200,7 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
         return dict(found.columns)
 
     one, four = columns(1), columns(4)
-    for name in one.keys() - {"uses"}:
+    for name in one.keys() - {"rule_hits"}:
         np.testing.assert_array_equal(one[name], four[name], err_msg=name)
 
 
@@ -211,7 +211,7 @@ def test_unmeasured_senders_show_in_no_count() -> None:
     assert batch["flow_sender"].max() < NETWORK.senders
     assert batch["trial_sent"][0] == batch["sender_sent"].sum() == batch["flow_sent"].sum()
     heard = batch["sender_delivered"].sum() - batch["sender_acks_dropped"].sum()
-    assert batch.uses[0].sum() == heard + batch["sender_flows"].sum()
+    assert batch.rule_hits[0].sum() == heard + batch["sender_flows"].sum()
     assert batch["link_utilisation"][1] > 1.3 * batch["link_utilisation"][0] > 0
 
 

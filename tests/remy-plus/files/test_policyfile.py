@@ -28,7 +28,7 @@ provenances = st.dictionaries(names, values, max_size=3)
 def document():
     """A good document of two rules to spoil."""
     table = bisect(one_rule(("send_ewma",)), 0, [1.5])
-    return json.loads(dumps(PolicyFile(table, signal_set="custom", provenance={"seed": 1}, uses=(3, 4))))
+    return json.loads(dumps(PolicyFile(table, signal_set="custom", provenance={"seed": 1}, rule_hits=(3, 4))))
 
 
 # What is kept
@@ -65,7 +65,7 @@ def test_the_format_of_a_rule_table(document):
         "format", "kind", "signals", "signal_set", "header", "pacing", "rules", "provenance",
     }  # fmt: skip
     assert document["rules"][1] == {
-        "lower": [1.5], "upper": [163840.0], "increment": 1, "multiple": 1.0, "pacing": 1.5, "uses": 4,
+        "lower": [1.5], "upper": [163840.0], "increment": 1, "multiple": 1.0, "pacing": 1.5, "rule_hits": 4,
     }  # fmt: skip
 
 
@@ -141,8 +141,8 @@ def spoil(document, where, value):
         (["rules", 1, "increment"], 0.5, r"rules.1.increment: must be a whole number"),
         (["rules", 1, "increment"], 2_000_000, r"rules.1.increment: .* up to ±1,000,000, got 2e\+06"),
         (["rules", 1, "multiple"], 1001, r"rules.1.multiple: must be between 0 and 1000, got 1001"),
-        (["rules", 1, "uses"], 1.5, r"rules.1.uses: must be a whole number"),
-        (["rules", 1, "uses"], -1, r"rules.1.uses: must be >= 0"),
+        (["rules", 1, "rule_hits"], 1.5, r"rules.1.rule_hits: must be a whole number"),
+        (["rules", 1, "rule_hits"], -1, r"rules.1.rule_hits: must be >= 0"),
         (["rules", 1, "lower"], [1.0], "rules 0 and 1 overlap at send_ewma=1"),
         (["rules", 1, "lower"], [2.0], "no rule holds send_ewma=1.5"),
     ],
@@ -227,10 +227,10 @@ def test_provenance_must_be_json(bad):
 
 
 def test_uses_must_fit():
-    with pytest.raises(InputError, match="uses: 2 counts"):
-        PolicyFile(one_rule(("loss",)), uses=(1, 2))
-    with pytest.raises(InputError, match="uses: 1 counts"):
-        PolicyFile(Aimd(), uses=(1,))
+    with pytest.raises(InputError, match="rule_hits: 2 counts"):
+        PolicyFile(one_rule(("loss",)), rule_hits=(1, 2))
+    with pytest.raises(InputError, match="rule_hits: 1 counts"):
+        PolicyFile(Aimd(), rule_hits=(1,))
 
 
 # Loading whatever it is

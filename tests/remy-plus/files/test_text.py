@@ -25,12 +25,12 @@ def test_a_rule_table_reads_like_this():
         "seed         7\n"
         "\n"
         "0  receive EWMA below 1.25 µs, RTT ratio below 1.5 → window × 0.9 + 2, "
-        "pace at 1.3 × receive interval  [80.0% of uses]\n"
-        "1  receive EWMA below 1.25 µs, RTT ratio from 1.5 → window − 10, unpaced  [0.0% of uses]\n"
+        "pace at 1.3 × receive interval  [80.0% of hits]\n"
+        "1  receive EWMA below 1.25 µs, RTT ratio from 1.5 → window − 10, unpaced  [0.0% of hits]\n"
         "2  receive EWMA from 1.25 µs, RTT ratio below 1.5 → window = 3, pace at 0.5 × receive interval"
-        "  [10.0% of uses]\n"
+        "  [10.0% of hits]\n"
         "3  receive EWMA from 1.25 µs, RTT ratio from 1.5 → window unchanged, pace at 1 × receive interval"
-        "  [10.0% of uses]\n"
+        "  [10.0% of hits]\n"
     )
 
 

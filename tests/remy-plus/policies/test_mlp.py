@@ -91,7 +91,7 @@ def trials(policy: MlpPolicy, jobs: int = 1) -> dict[str, np.ndarray]:
     batch = Engine(duration=5000.0, jobs=jobs).run(
         [compile_policy(policy)], networks, [0] * 6, [0, 1, 2] * 2, [1, 1, 1, 2, 2, 2], keep_flows=True
     )
-    return {k: np.asarray(v) for k, v in batch.columns.items() if k != "uses"}
+    return {k: np.asarray(v) for k, v in batch.columns.items() if k != "rule_hits"}
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)

@@ -43,9 +43,9 @@ def run(policy, network=NETWORK, duration=4000.0, **model):
 
 def assert_equal(one, other):
     for name, column in one.columns.items():
-        if name != "uses":
+        if name != "rule_hits":
             np.testing.assert_array_equal(column, other[name], err_msg=name)
-    for a, b in zip(one.uses, other.uses, strict=True):
+    for a, b in zip(one.rule_hits, other.rule_hits, strict=True):
         np.testing.assert_array_equal(a, b)
 
 

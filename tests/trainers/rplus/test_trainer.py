@@ -115,12 +115,12 @@ def test_use_counts_choose_the_rule(make_trainer: MakeTrainer, space: NetworkSpa
     trainer.state = SearchState(four_rules(), [0] * 4, four_rules())
     networks = NetworkList(space.draw(1, 8))  # those of the first step
     batch = Engine(space.duration, jobs=1).run(
-        [compile_policy(four_rules())], networks, np.zeros(8), np.arange(8), np.ones(8), keep_uses=True
+        [compile_policy(four_rules())], networks, np.zeros(8), np.arange(8), np.ones(8), keep_rule_hits=True
     )
-    uses = np.asarray(batch["trial_uses"]).sum(axis=0)
+    rule_hits = np.asarray(batch["trial_rule_hits"]).sum(axis=0)
     trainer.step()
-    assert uses.max() > sorted(uses)[-2]
-    assert trainer.state.generations == [int(rule == np.argmax(uses)) for rule in range(4)]
+    assert rule_hits.max() > sorted(rule_hits)[-2]
+    assert trainer.state.generations == [int(rule == np.argmax(rule_hits)) for rule in range(4)]
 
 
 def test_a_rule_without_uses_is_neither_improved_nor_split(make_trainer: MakeTrainer) -> None:
@@ -196,13 +196,13 @@ def test_absolute_pacing_and_few_fields_can_be_searched(make_trainer: MakeTraine
 def test_networks_that_never_use_a_rule_need_no_trial(space: NetworkSpace) -> None:
     table = bisect(one_rule(SIGNALS), 0, np.array([1.3, 20.0])).with_action(0, 2, 1, 0.5)
     sample = Sample(Engine(space.duration, jobs=1), NetworkList(space.draw(3, 30)), 3, utility("default"))
-    found, uses = sample.baseline(compile_policy(table))
-    rule = int(np.argmin(np.where(uses.sum(axis=0) > 0, uses.sum(axis=0), np.inf)))
-    assert 0 < (uses[:, rule] > 0).sum() < 30
+    found, rule_hits = sample.baseline(compile_policy(table))
+    rule = int(np.argmin(np.where(rule_hits.sum(axis=0) > 0, rule_hits.sum(axis=0), np.inf)))
+    assert 0 < (rule_hits[:, rule] > 0).sum() < 30
     other = table.with_action(rule, 9, 0.5, 0.7)
     (changed,) = sample.scores([compile_policy(other)], [np.arange(30)])
-    assert (changed[uses[:, rule] == 0] == found[uses[:, rule] == 0]).all()
+    assert (changed[rule_hits[:, rule] == 0] == found[rule_hits[:, rule] == 0]).all()
     current = Action(float(table.increment[rule]), float(table.multiple[rule]), float(table.pacing[rule]))
-    candidates = CandidateScores(sample, compile_policy(table), rule, current, found, uses[:, rule])
+    candidates = CandidateScores(sample, compile_policy(table), rule, current, found, rule_hits[:, rule])
     candidates.first([Action(9, 0.5, 0.7)], len(candidates))
     assert candidates.mean(Action(9, 0.5, 0.7)) == pytest.approx(changed.mean(), abs=1e-12)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 from typing import Any
 
+MOST = 1_000_000
+
 
 def positive(text: str) -> int:
-    """Parse a whole number of at least 1."""
-    return _whole(text, 1)
+    """Parse a whole number of at least 1, small enough to count what a computer can hold."""
+    value = _whole(text, 1)
+    if value > MOST:
+        raise argparse.ArgumentTypeError(f"must be at most {MOST}, got {value}")
+    return value
 
 
 def natural(text: str) -> int:
@@ -45,5 +51,16 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def print_json(content: Any) -> None:
-    """Print a result."""
-    print(json.dumps(content, sort_keys=True, allow_nan=False))
+    """Print a result; numbers that are not finite become null."""
+    print(json.dumps(_finite(content), sort_keys=True, allow_nan=False))
+
+
+def _finite(content: Any) -> Any:
+    match content:
+        case float():
+            return content if math.isfinite(content) else None
+        case dict():
+            return {key: _finite(value) for key, value in content.items()}
+        case list() | tuple():
+            return [_finite(value) for value in content]
+    return content

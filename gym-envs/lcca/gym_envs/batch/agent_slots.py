@@ -65,7 +65,7 @@ class Rules:
 
     def core(
         self, slots: Sequence[int], *, all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int
-    ) -> _core.Lanes:
+    ) -> _core.AgentSlots:
         """Return the engine's slots: `slots[g]` of them in environment g.
 
         Raises:
@@ -73,14 +73,14 @@ class Rules:
         """
         self._require_plain()
         try:
-            return _core.Lanes(
+            return _core.AgentSlots(
                 self.agent.compile(self.late),
                 self.reward.compile(),
                 None if self.others is None else compile_policy(self.others),
                 duration=self.duration,
                 model=self.model.parts(),
                 patience=self.patience,
-                lanes=list(slots),
+                slots=list(slots),
                 all_senders=all_senders,
                 whole_rows=whole_rows,
                 endless=endless,
@@ -158,7 +158,7 @@ class AgentSlots:
     def _set(self, networks: list[Any]) -> NetworkList:
         listed = NetworkList(networks)
         try:
-            self.core.set_courses(listed.compiled(compile_network), list(base_delay_us(listed, self.rules.model)))
+            self.core.set_networks(listed.compiled(compile_network), list(base_delay_us(listed, self.rules.model)))
         except ValueError as error:
             raise InputError(f"networks: {error}") from error
         return listed
@@ -166,7 +166,7 @@ class AgentSlots:
     @property
     def num_slots(self) -> int:
         """Rows of the arrays."""
-        return int(self.core.lanes)
+        return int(self.core.slots)
 
     def reset(self, seed: int | None = None) -> None:
         """Begin every environment anew with its first trial."""
@@ -246,4 +246,4 @@ class AgentSlots:
     @property
     def network_index(self) -> NDArray[np.int64]:
         """(slots,) the network of each slot's running trial, as an index into those set last."""
-        return np.asarray(self.core.course)[self.slot_environment].astype(np.int64)
+        return np.asarray(self.core.network)[self.slot_environment].astype(np.int64)

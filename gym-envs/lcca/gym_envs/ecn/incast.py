@@ -101,4 +101,4 @@ class Incast(Model):
         options = Ns3Options(packet_bytes=PACKET_BYTES, header_bytes=0, host_gbps=self.gbps)
         plan = trial_plan(network, UNUSED, seed, self.duration_us, NetworkModel(), options, False)
         dctcp = Classical("dctcp", {"time_scale": 1.0, "min_rto": self.min_rto_us, "mark_threshold": 2.0})
-        return {**with_classical(plan, dctcp, network), "queue": "marking", "queue_attributes": {}, "given": trace}
+        return {**with_classical(plan, dctcp, network), "queue": "marking", "queue_attributes": {}, "flow_trace": trace}

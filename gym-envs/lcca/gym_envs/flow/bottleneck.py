@@ -50,7 +50,7 @@ class BottleneckEnv(FlowEnv):
     def _begin(self, network: Network, trial_seed: int) -> Floats | None:
         listed = NetworkList([network])
         try:
-            self._core.set_courses(listed.compiled(compile_network), list(base_delay_us(listed, self.model)))
+            self._core.set_networks(listed.compiled(compile_network), list(base_delay_us(listed, self.model)))
             self._core.start(0, 0, trial_seed)
         except (ValueError, RuntimeError) as error:
             raise InputError(f"network {network.id}: {error}") from error

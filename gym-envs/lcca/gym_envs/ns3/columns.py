@@ -45,7 +45,7 @@ def columns(results: Sequence[Any], senders: Sequence[int], delays: bool, flows:
     found = {name: _flow_column(records, name, kind) for name, kind in FLOWS.items()}
     counts = [len(r["flows"]["sender"]) for r in records]
     begin = np.concatenate([[0], np.cumsum(senders)]).astype(np.int64)
-    out: dict[str, Any] = {"sender_begin": begin, "uses": []}
+    out: dict[str, Any] = {"sender_begin": begin, "rule_hits": []}
     row_of_flow = np.repeat(begin[:-1], counts) + found["sender"]
     for name in SUMS:
         sums = np.bincount(row_of_flow, weights=found[name].astype(np.float64), minlength=begin[-1])

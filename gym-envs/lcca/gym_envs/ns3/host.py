@@ -11,40 +11,40 @@ SWITCH = "lcca.gym_envs.ns3.host:SwitchHost"
 class BottleneckHost:
     """Trials in which an agent steers the first flow of the first sender."""
 
-    _play: Any = None
+    _driver: Any = None
 
     def begin(self, plan: dict[str, Any], agent: dict[str, Any], reward: dict[str, Any], base_delay: float) -> Any:
         """Play a trial up to its first decision; return (due, observation, reward, ending, µs)."""
-        from lcca.ns3 import BottleneckPlay
+        from lcca.ns3 import BottleneckDriver
 
-        self._play = None  # ns-3 is global: the last trial must end first
-        self._play = BottleneckPlay(plan, agent, reward, base_delay)
-        return self._play.start()
+        self._driver = None  # ns-3 is global: the last trial must end first
+        self._driver = BottleneckDriver(plan, agent, reward, base_delay)
+        return self._driver.start()
 
     def act(self, action: list[float]) -> Any:
         """Decide, and play on to the next decision or the flow's end."""
-        return self._play.act(action)
+        return self._driver.act(action)
 
 
 class SwitchHost:
     """Trials of a switch's queue whose marking is set interval by interval."""
 
-    _play: Any = None
+    _driver: Any = None
 
     def begin(self, plan: dict[str, Any]) -> None:
         """Set a trial up."""
-        from lcca.ns3 import SwitchPlay
+        from lcca.ns3 import SwitchDriver
 
-        self._play = None
-        self._play = SwitchPlay(plan)
-        self._play.start()
+        self._driver = None
+        self._driver = SwitchDriver(plan)
+        self._driver.start()
 
     def advance(self, min_k: float, max_k: float, max_p: float, interval_us: float) -> Any:
         """Play an interval; return (its length, mean queue, bytes sent, packets marked, µs, over)."""
-        return self._play.advance(min_k, max_k, max_p, interval_us)
+        return self._driver.advance(min_k, max_k, max_p, interval_us)
 
     def collect(self) -> dict[str, Any]:
         """Return the record of the trial, which is over."""
-        found: dict[str, Any] = self._play.collect()
-        self._play = None
+        found: dict[str, Any] = self._driver.collect()
+        self._driver = None
         return found

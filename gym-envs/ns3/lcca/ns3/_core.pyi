@@ -7,7 +7,7 @@ NS3_VERSION: str
 def run_trial(plan: dict[str, Any]) -> dict[str, Any]:
     """Runs the trial that a dictionary describes; returns what was measured. One at a time in a process."""
 
-class BottleneckPlay:
+class BottleneckDriver:
     """A trial in which an agent steers the first flow."""
 
     def __init__(
@@ -18,7 +18,7 @@ class BottleneckPlay:
     def act(self, action: Sequence[float]) -> tuple[bool, list[float], float, int, float]:
         """Acts, and plays on to the next decision or the flow's end."""
 
-class SwitchPlay:
+class SwitchDriver:
     """A trial with a queue whose marking is set from outside."""
 
     def __init__(self, plan: dict[str, Any]) -> None: ...

@@ -48,7 +48,7 @@ nb::tuple reading(const SwitchDriver& driver, const SwitchReading& r) {
 }  // namespace
 
 void bind_drivers(nb::module_& m) {
-  nb::class_<BottleneckDriver>(m, "BottleneckPlay", "A trial in which an agent steers the first flow.")
+  nb::class_<BottleneckDriver>(m, "BottleneckDriver", "A trial in which an agent steers the first flow.")
       .def(
           "__init__",
           [](BottleneckDriver* self, const nb::dict& plan, const nb::dict& agent, const nb::dict& reward,
@@ -70,7 +70,7 @@ void bind_drivers(nb::module_& m) {
             return state_of(self);
           },
           "action"_a, "Acts, and plays on to the next decision or the flow's end.");
-  nb::class_<SwitchDriver>(m, "SwitchPlay", "A trial with a queue whose marking is set from outside.")
+  nb::class_<SwitchDriver>(m, "SwitchDriver", "A trial with a queue whose marking is set from outside.")
       .def(
           "__init__",
           [](SwitchDriver* self, const nb::dict& plan) { new (self) SwitchDriver(plan_of(plan), keep_going); },

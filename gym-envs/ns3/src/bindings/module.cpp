@@ -100,8 +100,8 @@ Plan plan_of(const nb::dict& d) {
   plan.policy = policy_of(policy);
   plan.queue.kind = get<std::string>(d, "queue");
   plan.queue.attributes = get<std::map<std::string, std::string>>(d, "queue_attributes");
-  if (d.contains("given"))
-    for (nb::handle flows : get<nb::list>(d, "given")) plan.trace.push_back(flows_of_trace(flows));
+  if (d.contains("flow_trace"))
+    for (nb::handle flows : get<nb::list>(d, "flow_trace")) plan.trace.push_back(flows_of_trace(flows));
   plan.seed = get<std::uint64_t>(d, "seed");
   plan.duration = get<double>(d, "duration");
   plan.model = remy_plus::bindings::model_from(get<nb::dict>(d, "model"));

@@ -35,24 +35,24 @@ class PolicyFile:
             JSON values; None for plain values.
         provenance: JSON values: config hash, seeds, versions, notes. No times, so that equal runs give
             equal bytes.
-        uses: look-ups per rule of a rule table in its last evaluation, if known.
+        rule_hits: look-ups per rule of a rule table in its last evaluation, if known.
 
     Raises:
-        InputError: uses that do not fit the policy, or provenance that is no JSON.
+        InputError: rule_hits that do not fit the policy, or provenance that is no JSON.
     """
 
     policy: Policy
     signal_set: str | None = None
     header: str | Mapping[str, Any] | None = field(default=None, hash=False)
     provenance: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    uses: tuple[int, ...] | None = None
+    rule_hits: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check what the types leave open."""
         if isinstance(self.policy, WithHeader):
             raise InputError("a policy file has its header apart from its policy")
-        if self.uses is not None:
-            _check_uses(self.policy, self.uses)
+        if self.rule_hits is not None:
+            _check_rule_hits(self.policy, self.rule_hits)
 
     @property
     def signals(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def loads(text: str) -> PolicyFile:
             finite, or boxes that overlap or leave gaps; the message names the key.
     """
     content = content_of(text)
-    return PolicyFile(content.build(), content.signal_set, content.header, content.provenance, content.uses)
+    return PolicyFile(content.build(), content.signal_set, content.header, content.provenance, content.rule_hits)
 
 
 def read(path: str | os.PathLike[str]) -> PolicyFile:
@@ -158,7 +158,7 @@ def _content(file: PolicyFile) -> dict[str, Any]:
             "multiple": float(policy.multiple[i]),
             "pacing": float(policy.pacing[i]),
         }
-        | ({} if file.uses is None else {"uses": file.uses[i]})
+        | ({} if file.rule_hits is None else {"rule_hits": file.rule_hits[i]})
         for i in range(len(policy))
     ]
     return {"pacing": policy.pacing_kind, "rules": rules}
@@ -189,8 +189,10 @@ def _check_pacing(policy: Policy, pacing: Pacing | None) -> None:
         raise InputError(f"its pacing is {policy.pacing_kind}; leave the pacing option out")
 
 
-def _check_uses(policy: Policy, uses: tuple[int, ...]) -> None:
-    if not isinstance(policy, RuleTable) or len(uses) != len(policy):
-        raise InputError(f"uses: {len(uses)} counts, but one for each rule of a rule table is needed")
-    if min(uses) < 0:
-        raise InputError(f"rules.{uses.index(min(uses))}.uses: must not be negative, got {min(uses)}")
+def _check_rule_hits(policy: Policy, rule_hits: tuple[int, ...]) -> None:
+    if not isinstance(policy, RuleTable) or len(rule_hits) != len(policy):
+        raise InputError(f"rule_hits: {len(rule_hits)} counts, but one for each rule of a rule table is needed")
+    if min(rule_hits) < 0:
+        raise InputError(
+            f"rules.{rule_hits.index(min(rule_hits))}.rule_hits: must not be negative, got {min(rule_hits)}"
+        )

@@ -50,7 +50,7 @@ class Content(Model):
     provenance: dict[str, Any] = Field(default={})
 
     @property
-    def uses(self) -> tuple[int, ...] | None:
+    def rule_hits(self) -> tuple[int, ...] | None:
         """Look-ups per rule of a rule table, if all are known."""
         return None
 
@@ -63,7 +63,7 @@ class Rule(Model):
     increment: float
     multiple: float
     pacing: float
-    uses: int | None = Field(default=None, ge=0)
+    rule_hits: int | None = Field(default=None, ge=0)
 
 
 class TableContent(Content):
@@ -89,9 +89,9 @@ class TableContent(Content):
         return self
 
     @property
-    def uses(self) -> tuple[int, ...] | None:
-        """See `Content.uses`."""
-        found = tuple(rule.uses for rule in self.rules if rule.uses is not None)
+    def rule_hits(self) -> tuple[int, ...] | None:
+        """See `Content.rule_hits`."""
+        found = tuple(rule.rule_hits for rule in self.rules if rule.rule_hits is not None)
         return found if len(found) == len(self.rules) else None
 
     def build(self) -> RuleTable:

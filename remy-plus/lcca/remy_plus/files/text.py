@@ -59,7 +59,7 @@ def _shown(value: object) -> list[str]:
 def _body(file: PolicyFile) -> list[str]:
     match file.policy:
         case RuleTable() as table:
-            return _rules(table, file.uses)
+            return _rules(table, file.rule_hits)
         case MlpPolicy() as network:
             return _network(network)
         case Classical() as control:
@@ -105,12 +105,12 @@ def _parameters(control: Classical) -> list[str]:
     return lines
 
 
-def _rules(table: RuleTable, uses: tuple[int, ...] | None) -> list[str]:
+def _rules(table: RuleTable, rule_hits: tuple[int, ...] | None) -> list[str]:
     width = len(str(len(table) - 1))
-    total = sum(uses) if uses else 0
+    total = sum(rule_hits) if rule_hits else 0
     lines = []
     for i in range(len(table)):
-        share = f"  [{uses[i] / total:.1%} of uses]" if uses and total else ""
+        share = f"  [{rule_hits[i] / total:.1%} of hits]" if rule_hits and total else ""
         lines.append(f"{i:>{width}}  {_condition(table, i)} → {_action(table, i)}{share}")
     return lines
 

@@ -189,7 +189,7 @@ class MlpPolicy:
         return np.asarray(said), np.asarray(after)
 
     def actions(self, outputs: Floats) -> Floats:
-        """Return (n, numbers) what outputs mean to lanes: the numbers themselves, or the index of the largest."""
+        """Return (n, numbers) what outputs mean to agents: the numbers themselves, or the index of the largest."""
         if isinstance(self.agent.steering, TableSteering):
             return np.asarray(outputs.argmax(axis=1, keepdims=True), dtype=np.float32)
         return outputs

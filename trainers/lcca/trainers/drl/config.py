@@ -31,16 +31,21 @@ class DecisionsConfig(Model):
     round_trip: Literal["latest", "smallest"] = "latest"
 
 
+PPO_WINDOW = WindowSteering(multiple=0.25, increment=1.0, initial=3.0)
+"""What deep reinforcement starts from, in place of the defaults of `WindowSteering`: steps smaller than doubling and
+halving, a packet to add or take away, and a small first window. All else has the engine's defaults."""
+
+
 class WindowConfig(Model):
     """Numbers that change the window; see `lcca.remy_plus.policies.agents.WindowSteering`."""
 
     kind: Literal["window"] = "window"
-    multiple: Annotated[float, Key(gt=0)] = 0.25
-    increment: Annotated[float, Key(ge=0)] = 1.0
-    pacing: Annotated[float, Key(ge=0)] = WindowSteering.pacing
-    initial: Annotated[float, Key(gt=0)] = 3.0
-    smallest: Annotated[float, Key(gt=0)] = WindowSteering.smallest
-    largest: Annotated[float, Key(gt=0)] = WindowSteering.largest
+    multiple: Annotated[float, Key(gt=0)] = PPO_WINDOW.multiple
+    increment: Annotated[float, Key(ge=0)] = PPO_WINDOW.increment
+    pacing: Annotated[float, Key(ge=0)] = PPO_WINDOW.pacing
+    initial: Annotated[float, Key(gt=0)] = PPO_WINDOW.initial
+    smallest: Annotated[float, Key(gt=0)] = PPO_WINDOW.smallest
+    largest: Annotated[float, Key(gt=0)] = PPO_WINDOW.largest
 
     def build(self) -> Steering:
         """Return the steering itself."""

@@ -51,8 +51,8 @@ class Sample:
             (networks,) scores in bits, and (networks, rules) look-ups.
         """
         index = np.arange(len(self))
-        record = self._run([policy], np.zeros(len(self)), index, keep_uses=True)
-        return trial_scores(record, self.utility), np.asarray(record["trial_uses"], dtype=np.int64)
+        record = self._run([policy], np.zeros(len(self)), index, keep_rule_hits=True)
+        return trial_scores(record, self.utility), np.asarray(record["trial_rule_hits"], dtype=np.int64)
 
     def scores(self, policies: list[_core.Policy], networks: list[NDArray[np.int64]]) -> list[Floats]:
         """Score policy i on the networks ``networks[i]``, all in one batch."""
@@ -67,10 +67,10 @@ class Sample:
         policies: list[_core.Policy],
         policy: ArrayLike,
         network: NDArray[np.int64],
-        keep_uses: bool = False,
+        keep_rule_hits: bool = False,
     ) -> Record:
         seeds = np.full(len(network), self.seed, dtype=np.uint64)
-        record = self.engine.run(policies, self.networks, policy, network, seeds, keep_uses=keep_uses)
+        record = self.engine.run(policies, self.networks, policy, network, seeds, keep_rule_hits=keep_rule_hits)
         self.effort.trials += record.trials
         self.effort.packets += record.packets
         return record
@@ -88,7 +88,7 @@ class CandidateScores:
         rule: the rule whose action is searched.
         current: its action.
         scores: (networks,) scores of the current table.
-        uses: (networks,) look-ups of the rule under the current table.
+        rule_hits: (networks,) look-ups of the rule under the current table.
     """
 
     def __init__(
@@ -98,13 +98,13 @@ class CandidateScores:
         rule: int,
         current: Action,
         scores: Floats,
-        uses: NDArray[np.int64],
+        rule_hits: NDArray[np.int64],
     ) -> None:
         self.sample = sample
-        self.used = np.flatnonzero(uses > 0)
+        self.used = np.flatnonzero(rule_hits > 0)
         self._policy = policy
         self._rule = rule
-        self._unused_sum = float(scores[uses == 0].sum())
+        self._unused_sum = float(scores[rule_hits == 0].sum())
         self._known: dict[Action, Floats] = {current: scores[self.used]}
 
     def __len__(self) -> int:

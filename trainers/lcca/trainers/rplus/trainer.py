@@ -121,22 +121,22 @@ class RplusTrainer:
     def _improve_or_split(self, effort: Effort) -> tuple[str, float]:
         sample = self._sample(self.config.networks, effort)
         compiled = self._compiled(self.state.table)
-        scores, uses = sample.baseline(compiled)
-        rule = self._next_rule(uses.sum(axis=0))
+        scores, rule_hits = sample.baseline(compiled)
+        rule = self._next_rule(rule_hits.sum(axis=0))
         if rule is None:
-            self._split(sample, compiled, uses.sum(axis=0))
+            self._split(sample, compiled, rule_hits.sum(axis=0))
             return "split", float(scores.mean())
         current = action_of(self.state.table, rule)
-        best, score = self._climb(CandidateScores(sample, compiled, rule, current, scores, uses[:, rule]), current)
+        best, score = self._climb(CandidateScores(sample, compiled, rule, current, scores, rule_hits[:, rule]), current)
         self.state.table = self.state.table.with_action(rule, *best)
         self.state.generations[rule] = self.state.pass_ + 1
         return "improve", score
 
-    def _next_rule(self, uses: NDArray[np.int64]) -> int | None:
+    def _next_rule(self, rule_hits: NDArray[np.int64]) -> int | None:
         """Return the most-used rule that this pass has not improved; raise the pass while there is none."""
         while self.state.pass_ < self.config.passes:
             due = np.array(self.state.generations) <= self.state.pass_
-            counts = np.where(due, uses, 0)
+            counts = np.where(due, rule_hits, 0)
             if counts.any():
                 return len(counts) - 1 - int(np.argmax(counts[::-1]))  # of equals the later one, as in R+
             self.state.pass_ += 1
@@ -159,13 +159,13 @@ class RplusTrainer:
             return best_exact(scores, current, grid, self.config.prune)
         return best_racing(scores, current, grid, self.config.racing)
 
-    def _split(self, sample: Sample, compiled: _core.Policy, uses: NDArray[np.int64]) -> None:
+    def _split(self, sample: Sample, compiled: _core.Policy, rule_hits: NDArray[np.int64]) -> None:
         if self.shared is not None and self._begins and not self.shared.exists():
             self.state.save(self.shared, BEFORE_FIRST_SPLIT)
         self.state.stage = "check"
         if self.state.round + 1 == self.config.rounds:  # the last round's split would train nothing
             return
-        rule = int(np.argmax(uses))
+        rule = int(np.argmax(rule_hits))
         cuts = self.engine.cuts(
             compiled,
             sample.networks,

@@ -35,7 +35,7 @@ def packet_engine(engine: Engine, policy: Policy, network: Network) -> Simulator
     compiled = compile_policy(policy)
 
     def simulate(flows: Flows) -> Floats:
-        fct = engine.given_flows(compiled, network, flows.begin, flows.arrival, whole_packets(flows.size))
+        fct = engine.flow_trace(compiled, network, flows.begin, flows.arrival, whole_packets(flows.size))
         if np.isnan(fct).any():
             raise InputError("a flow did not complete: the load is too high for this policy and duration")
         return fct

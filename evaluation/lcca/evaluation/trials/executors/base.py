@@ -98,7 +98,7 @@ def merge(parts: Sequence[Columns]) -> Columns:
     merged: dict[str, Any] = {}
     for name in parts[0].keys() - {"trial_error"}:
         columns = [p[name] for p in parts]
-        if name == "uses":
+        if name == "rule_hits":
             merged[name] = [sum(each) for each in zip(*columns, strict=True)]
         elif name.endswith("_begin"):
             merged[name] = _joined_begins(columns)

@@ -21,7 +21,7 @@ def random_flows(policy: Policy, seeds: list[int]) -> Record:
 
 
 def given(begin, arrival, size, policy: Policy = AIMD, engine: Engine = ENGINE, network: Network = LINK):
-    return engine.given_flows(compile_policy(policy), network, begin, arrival, size)
+    return engine.flow_trace(compile_policy(policy), network, begin, arrival, size)
 
 
 @pytest.mark.parametrize("policy", [Aimd(), FixedWindow(10), FixedRate(0.5)], ids=lambda p: type(p).__name__)
