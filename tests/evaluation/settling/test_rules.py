@@ -16,7 +16,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.cceval import CCEvalRule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.repeated_t import RepeatedTRule
-from lcca.evaluation.settling.rules import RULES, AnyRule
+from lcca.evaluation.settling.rules import BY_KIND, AnyRule
 from lcca.evaluation.settling.spending import last_critical_value
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
@@ -49,7 +49,7 @@ class TestRepeatedT(SettlingConformance):
 
 def test_every_rule_is_in_the_suite() -> None:
     suites = SettlingConformance.__subclasses__()
-    assert {type(suite.rule) for suite in suites} == set(RULES)
+    assert {type(suite.rule) for suite in suites} == set(BY_KIND.values())
 
 
 class Campaign(Model):

@@ -169,7 +169,7 @@ def test_model_forms() -> None:
         ({"name": "mine", "throughput_weight": 1}, "delay_weight"),
         ({"name": "mine", "throughput_weight": -1, "delay_weight": 1}, "greater than or equal to 0"),
         ({"name": "mine", "throughput_weight": 0, "delay_weight": 0}, "must not both be 0"),
-        ({"name": "2t", "throughput_weight": 3, "delay_weight": 1}, "has other weights in the paper"),
+        ({"name": "2t", "throughput_weight": 3, "delay_weight": 1}, "is another utility"),
         ({"name": "mine", "throughput_weight": math.inf, "delay_weight": 1}, "finite"),
         ({"name": "mine", "throughput_weight": 1, "delay_weight": 1, "extra": 1}, "extra"),
         (3, "valid dictionary"),

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
+from pydantic import ValidationError
 
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials import utilities
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.evaluation.trials.utility import TrialScores
@@ -76,3 +79,11 @@ class TestFlows(UtilityConformance):
         good, bad = (rows.loc[rows["policy"] == name, "score_bits"].to_numpy() for name in ("good", "bad"))
         found = compare_policies("bad", "good", bad, good, utility=self.wanted, rule=SettlingRule()).to_json()
         assert (found["verdict"], found["utility"], found["unit"]) == ("better", "slowdown", "bits")
+
+    def test_files_name_it_without_weights(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(utilities, "UTILITIES", {**UTILITIES, "slowdown": self.wanted})
+        asked = utilities.UtilityModel.model_validate("slowdown")
+        assert asked.build() == utilities.UtilityModel.model_validate(asked.model_dump()).build() == self.wanted
+        assert utilities.utilities_of("utilities: [slowdown, 2t]", ["slowdown"]) == {"slowdown": self.wanted}
+        with pytest.raises(ValidationError, match="'slowdown' is another utility"):
+            utilities.UtilityModel.model_validate({"name": "slowdown", "throughput_weight": 1, "delay_weight": 1})

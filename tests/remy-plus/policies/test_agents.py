@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,30 +24,20 @@ from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 
 ALL = Agent(SIGNALS)
 
-# unit and divisor of log2(1 + value / unit) / divisor (docs/reference/environments.md); None: the value itself
-SCALES = {
-    "send_ewma": (0.1, 4),
-    "receive_ewma": (0.1, 4),
-    "rtt_ratio": (1, 1),
-    "slow_receive_ewma": (0.1, 4),
-    "rtt_difference": (1, 4),
-    "queueing_delay": (1, 4),
-    "loss": None,
-    "queue_ewma": (1, 4),
-    "link_ewma": None,
-    "queue": (1, 4),
-    "link": None,
-    "available_capacity": (0.1, 4),
-    "available_capacity_ewma": (0.1, 4),
-    "send_ratio": (1, 1),
-    "slow_receive_ratio": (1, 1),
-    "one_way_ratio": (1, 1),
-    "hop_delay": (1, 4),
-    "queue_time": (1, 4),
-    "flows": (1, 4),
-    "mark": None,
-    "load": (1, 1),
-}
+ROW = re.compile(r"^\| (`.+?) \| (?:log₂\(1 \+ x(?: / ([\d.]+))?\)(?: / (\d+))?|x) \|$", re.MULTILINE)
+
+
+def documented() -> dict[str, tuple[float, float] | None]:
+    """Return unit and divisor of log2(1 + value / unit) / divisor as the page has them; None: the value itself."""
+    page = (Path(__file__).parents[3] / "docs/reference/environments.md").read_text(encoding="utf-8")
+    return {
+        name: (float(row[2] or 1), float(row[3] or 1)) if "log" in row[0] else None
+        for row in ROW.finditer(page)
+        for name in re.findall("`([a-z_]+)`", row[1])
+    }
+
+
+SCALES = documented()
 
 
 @pytest.mark.parametrize("name", SIGNALS)
@@ -150,5 +142,5 @@ def test_bad_agents_are_refused(change: dict[str, object], message: str) -> None
         agent_from_json(document)
 
 
-def test_every_signal_has_a_scale() -> None:
+def test_every_signal_has_its_scale_documented() -> None:
     assert set(SCALES) == set(SIGNALS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,7 @@ from lcca.cli.tables import interval, wide_console
 from lcca.evaluation.comparison.ranking import Ranking, rank
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.report.figures.style import save_png
-from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.group_sequential import GroupSequentialRule
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.config import require
@@ -35,7 +33,8 @@ EXAMPLES = """\
   lcca rank e2e.json aimd --space configs/networks/default.yaml --topology line --figure ranking.png"""
 
 
-RULES: dict[str, Callable[..., Rule]] = {"group-sequential": GroupSequentialRule, "t-mixture": SettlingRule}
+RULES = {kind: rule for kind, rule in BY_KIND.items() if rule.guarantee in ("at every look", "at its own looks")}
+"""Rules that may look after each block."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:

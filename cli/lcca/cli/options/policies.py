@@ -6,7 +6,7 @@ import argparse
 import math
 
 from lcca.cli.options.common import natural
-from lcca.evaluation.trials.utilities import utility
+from lcca.evaluation.trials.utilities import UTILITIES, utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Model
@@ -53,7 +53,7 @@ def add_policy_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not charge the bytes of the headers that policy files name (default: charged, as on a wire)",
     )
-    parser.add_argument("--utility", default="default", help="default, 2t, 2d, 100t or 100d")
+    parser.add_argument("--utility", default="default", help=", ".join(UTILITIES))
 
 
 def add_trial_options(parser: argparse.ArgumentParser, duration: float | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -10,11 +10,12 @@ from pydantic import Field, model_validator
 
 from lcca.evaluation.trials.layout import CONFIG
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
+from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
 from lcca.inputs.yaml_text import parse
 
-UTILITIES = MappingProxyType(
+UTILITIES: Mapping[str, Utility] = MappingProxyType(
     {
         each.name: each
         for each in (
@@ -26,14 +27,14 @@ UTILITIES = MappingProxyType(
         )
     }
 )
-
+"""The utilities that files and options name: the five of the paper, and others that need no weights."""
 
 DEFAULT = UTILITIES["default"]
 """Throughput and delay with equal weights."""
 
 
-def utility(name: str) -> ThroughputDelay:
-    """Return one of the five utilities of the paper by its name.
+def utility(name: str) -> Utility:
+    """Return a utility by its name.
 
     Raises:
         InputError: if there is none of that name, with a suggestion.
@@ -44,11 +45,11 @@ def utility(name: str) -> ThroughputDelay:
 
 
 class UtilityModel(Model):
-    """A utility as a campaign's file gives it: one of the five names, or a name with two weights."""
+    """A utility as a campaign's file gives it: one of `UTILITIES` by name, or a new name with two weights."""
 
     name: str = Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")
-    throughput_weight: float = Field(ge=0)
-    delay_weight: float = Field(ge=0)
+    throughput_weight: float | None = Field(default=None, ge=0)
+    delay_weight: float | None = Field(default=None, ge=0)
 
     @model_validator(mode="before")
     @classmethod
@@ -57,26 +58,30 @@ class UtilityModel(Model):
             value = {"name": value}
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
             return value
-        if value.keys() & {"throughput_weight", "delay_weight"}:
-            return value
-        known = utility(value["name"])
-        weights = {"throughput_weight": known.throughput_weight, "delay_weight": known.delay_weight}
-        return {**value, **weights}
+        given = {key for key in ("throughput_weight", "delay_weight") if value.get(key) is not None}
+        known = None if given else utility(value["name"])
+        if isinstance(known, ThroughputDelay):
+            return {**value, "throughput_weight": known.throughput_weight, "delay_weight": known.delay_weight}
+        if len(given) == 1:
+            raise ValueError("throughput_weight and delay_weight are needed, both")
+        return value
 
     @model_validator(mode="after")
     def _weights_make_sense(self) -> UtilityModel:
         if self.throughput_weight == 0 and self.delay_weight == 0:
             raise ValueError("throughput_weight and delay_weight must not both be 0")
         if self.name in UTILITIES and self.build() != UTILITIES[self.name]:
-            raise ValueError(f"'{self.name}' has other weights in the paper; choose another name")
+            raise ValueError(f"'{self.name}' is another utility; choose another name")
         return self
 
-    def build(self) -> ThroughputDelay:
+    def build(self) -> Utility:
         """Return the utility itself."""
+        if self.throughput_weight is None or self.delay_weight is None:
+            return utility(self.name)
         return ThroughputDelay(self.name, self.throughput_weight, self.delay_weight)
 
 
-def utilities_of(config: str, names: Iterable[str]) -> dict[str, ThroughputDelay]:
+def utilities_of(config: str, names: Iterable[str]) -> dict[str, Utility]:
     """Return utilities by name, from the text of a configuration or the paper's; unknown ones are left out."""
     found = dict(UTILITIES)
     try:
