@@ -20,8 +20,9 @@ from lcca.remy_plus.layout import Layout, layout
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, WithHeader
+from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.record import Columns, Record
 from lcca.remy_plus.stamping import Stamping, raw_stamping
 
@@ -373,12 +374,8 @@ def compile_policy(policy: Policy) -> _core.Policy:
             return _stamped(_compile_rules(policy), raw_stamping(policy.signals))
         case MlpPolicy():
             return _stamped(policy.compile(), raw_stamping(policy.signals))
-        case FixedWindow():
-            return _core.Policy.fixed_window(policy.window)
-        case FixedRate():
-            return _core.Policy.fixed_rate(policy.rate)
-        case Aimd():
-            return _core.Policy.aimd(policy.increase, policy.decrease, policy.initial_window)
+        case Simple():
+            return policy.compile()
         case WithHeader(policy=RuleTable() as table, stamping=stamping):
             return _stamped(_compile_rules(table), stamping)
         case WithHeader(policy=MlpPolicy() as network, stamping=stamping):

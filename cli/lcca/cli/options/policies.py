@@ -12,7 +12,8 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
-from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.families import CLASSICAL
+from lcca.remy_plus.policies.policy import SIMPLE, Policy
 from lcca.remy_plus.topology import KINDS, Topology
 from lcca.signal_sets.headers.policy_headers import runnable
 
@@ -21,8 +22,8 @@ TOPOLOGY_HELP = (
     "reverse-path:reverse_senders=3,one_way"
 )
 POLICY_HELP = (
-    "policy.json, a .dna file, or a baseline: aimd, fixed-window:20 (packets), fixed-rate:0.5 (packets/µs); in ns-3 "
-    "alone also newreno, cubic, vegas, bbr, dctcp, bbr-prime, dctcp-prime, with parameters as in vegas:alpha=2"
+    f"policy.json, a .dna file, or a baseline: {', '.join(each.example for each in SIMPLE.values())}; "
+    f"in ns-3 alone also {', '.join(CLASSICAL)}, with parameters as in vegas:alpha=2"
 )
 
 

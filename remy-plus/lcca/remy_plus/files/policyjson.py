@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
@@ -17,8 +17,9 @@ from lcca.remy_plus.files.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.agents import agent_from_json
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
+from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable
+from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tiling import tiling
 
 FORMAT = 1
@@ -137,24 +138,29 @@ class ParametersContent(Content):
     parameters: dict[str, Any] = Field(default={})
 
 
+if TYPE_CHECKING:
+    SimpleKind: TypeAlias = str
+else:
+    SimpleKind = Literal[tuple(SIMPLE)]
+
+
 class SimpleContent(ParametersContent):
-    """A fixed window, a fixed rate or AIMD."""
+    """A congestion control that the engine has."""
 
-    kind: Literal["fixed-window", "fixed-rate", "aimd"]
+    kind: SimpleKind
 
-    def build(self) -> Policy:
+    def build(self) -> Simple:
         """Return the policy."""
-        made = {KINDS[kind]: kind for kind in (FixedWindow, FixedRate, Aimd)}[self.kind]
+        made = SIMPLE[self.kind]
         known = [f.name for f in fields(made)]
         for key in self.parameters:
             if key not in known:
                 raise InputError(f"parameters: unknown key {key[:60]!r}{did_you_mean(key, known)}")
         try:
             with about("parameters"):
-                policy: Policy = made(**self.parameters)
+                return made(**self.parameters)
         except TypeError as error:
             raise InputError(f"parameters: {', '.join(known)} needed") from error
-        return policy
 
 
 class ClassicalContent(ParametersContent):
@@ -176,9 +182,7 @@ AnyContent: TypeAlias = Annotated[
 KINDS: dict[type[Any], str] = {
     RuleTable: "rule-table",
     MlpPolicy: "mlp",
-    FixedWindow: "fixed-window",
-    FixedRate: "fixed-rate",
-    Aimd: "aimd",
+    **{each: kind for kind, each in SIMPLE.items()},
     Classical: "classical",
 }
 

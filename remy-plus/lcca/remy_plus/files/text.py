@@ -8,8 +8,9 @@ from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.agents import TableSteering
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, WithHeader
+from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.policies.simple import Simple, digits
 from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING
 
 
@@ -43,8 +44,9 @@ def _kind(file: PolicyFile) -> str:
         return policy.family.title
     if isinstance(policy, MlpPolicy):
         return f"trained network: {policy.parameters:,} parameters"
-    if not isinstance(policy, RuleTable):
-        return {FixedWindow: "fixed window", FixedRate: "fixed rate", Aimd: "AIMD"}[type(policy)]
+    if isinstance(policy, Simple):
+        return policy.title
+    assert isinstance(policy, RuleTable), "a policy file has no WithHeader"
     dead = len(policy) - int(policy.live.sum())
     note = f", {dead} of them with empty boxes" if dead else ""
     plural = "" if len(policy) == 1 else "s"
@@ -62,31 +64,24 @@ def _body(file: PolicyFile) -> list[str]:
             return _rules(table, file.rule_hits)
         case MlpPolicy() as network:
             return _network(network)
-        case Classical() as control:
-            return _parameters(control)
+        case Classical() as classical:
+            return _parameters(classical)
         case WithHeader():
             raise AssertionError("a policy file has none")
-        case FixedWindow(window):
-            return [f"window = {window} packets, unpaced"]
-        case FixedRate(rate):
-            return [f"one packet each {_number(1 / rate)} µs ({_number(rate)} packets/µs), no window"]
-        case Aimd(increase, decrease, initial):
-            return [
-                f"window = {_number(initial)} packets at first, + 1 per acknowledgement until the first loss",
-                f"then + {_number(increase)} per RTT, × {_number(decrease)} at a loss; unpaced",
-            ]
+        case Simple() as control:
+            return control.lines()
 
 
 def _network(policy: MlpPolicy) -> list[str]:
     agent, steering = policy.agent, policy.agent.steering
-    often = f"every {_number(agent.decisions.rtts)} round trips" if agent.decisions.rtts else "at every acknowledgement"
+    often = f"every {digits(agent.decisions.rtts)} round trips" if agent.decisions.rtts else "at every acknowledgement"
     seen = f"{len(agent.signals)} signals" + (f" of {agent.history} decisions" if agent.history > 1 else "")
     parts = [] if policy.memory is None else [f"LSTM of {policy.memory.cells} cells"]
     parts += [f"{len(layer.biases)} {layer.activation}" for layer in policy.layers]
     fields = {key: value for key, value in asdict(steering).items() if key != "actions"}
     if isinstance(steering, TableSteering):
         fields["actions"] = len(steering.actions)
-    said = ", ".join(f"{key} {_number(value)}" for key, value in fields.items())
+    said = ", ".join(f"{key} {digits(value)}" for key, value in fields.items())
     return [f"{seen} → {' → '.join(parts)}", f"decides {often}", f"steers the {_STEERED[steering.kind]}: {said}"]
 
 
@@ -127,10 +122,10 @@ def _range(name: str, low: float, high: float) -> str:
     label, unit = QUANTITIES[name][:2]
     after = f" {unit}" if unit else ""
     if low > 0 and high < SIGNAL_CEILING:
-        return f"{label} {_number(low)} to {_number(high)}{after}"
+        return f"{label} {digits(low)} to {digits(high)}{after}"
     if high < SIGNAL_CEILING:
-        return f"{label} below {_number(high)}{after}"
-    return f"{label} from {_number(low)}{after}" if low > 0 else ""
+        return f"{label} below {digits(high)}{after}"
+    return f"{label} from {digits(low)}{after}" if low > 0 else ""
 
 
 def _action(table: RuleTable, index: int) -> str:
@@ -139,17 +134,13 @@ def _action(table: RuleTable, index: int) -> str:
     if pacing == 0:
         return f"{window}, unpaced"
     if table.pacing_kind == "relative":
-        return f"{window}, pace at {_number(pacing)} × receive interval"
-    return f"{window}, pace at {_number(pacing)} µs"
+        return f"{window}, pace at {digits(pacing)} × receive interval"
+    return f"{window}, pace at {digits(pacing)} µs"
 
 
 def _window(multiple: float, increment: float) -> str:
     if multiple == 0:
-        return f"window = {_number(max(increment, 0))}"
-    times = "" if multiple == 1 else f" × {_number(multiple)}"
-    plus = f" {'−' if increment < 0 else '+'} {_number(abs(increment))}" if increment else ""
+        return f"window = {digits(max(increment, 0))}"
+    times = "" if multiple == 1 else f" × {digits(multiple)}"
+    plus = f" {'−' if increment < 0 else '+'} {digits(abs(increment))}" if increment else ""
     return f"window{times}{plus}" if times or plus else "window unchanged"
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"

@@ -5,28 +5,24 @@ A rule table, a trained network, or something to hold them against: three simple
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import ClassVar, TypeAlias
 
 from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.remy_plus import _core
 from lcca.remy_plus.policies.families import CLASSICAL
 from lcca.remy_plus.policies.hand_designed import Classical, classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.policies.simple import Simple, check_within, digits
 from lcca.remy_plus.stamping import Stamping
 
 LARGEST_WINDOW = 1_000_000
 """Packets; R+ clamps every window to it."""
 
-BASELINES = ("aimd", "fixed-window", "fixed-rate", *CLASSICAL)
-
-N = TypeVar("N", int, float)
-
 
 @dataclass(frozen=True)
-class FixedWindow:
+class FixedWindow(Simple):
     """A constant window and no pacing.
 
     Attributes:
@@ -36,17 +32,34 @@ class FixedWindow:
         InputError: a window that is no whole number from 1 to `LARGEST_WINDOW`.
     """
 
+    kind: ClassVar[str] = "fixed-window"
+    title: ClassVar[str] = "fixed window"
+    example: ClassVar[str] = "fixed-window:20 (packets)"
+
     window: int
 
     def __post_init__(self) -> None:
         """Check the window."""
         if isinstance(self.window, bool) or not isinstance(self.window, int):
             raise InputError(f"window: must be a whole number of packets, got {self.window!r:.60}")
-        _within("window", self.window, 1, LARGEST_WINDOW)
+        check_within("window", self.window, 1, LARGEST_WINDOW)
+
+    @classmethod
+    def named(cls, text: str) -> FixedWindow:
+        """See `Simple`."""
+        return cls(cls.number_of(text, int))
+
+    def compile(self) -> _core.Policy:
+        """See `Simple`."""
+        return _core.Policy.fixed_window(self.window)
+
+    def lines(self) -> list[str]:
+        """See `Simple`."""
+        return [f"window = {self.window} packets, unpaced"]
 
 
 @dataclass(frozen=True)
-class FixedRate:
+class FixedRate(Simple):
     """A constant sending rate and no window: an open loop.
 
     Attributes:
@@ -56,15 +69,32 @@ class FixedRate:
         InputError: a rate that is not a positive finite number.
     """
 
+    kind: ClassVar[str] = "fixed-rate"
+    title: ClassVar[str] = "fixed rate"
+    example: ClassVar[str] = "fixed-rate:0.5 (packets/µs)"
+
     rate: float
 
     def __post_init__(self) -> None:
         """Check the rate."""
-        _set_float(self, "rate", 1e-9, 1e9)
+        self.set_float("rate", 1e-9, 1e9)
+
+    @classmethod
+    def named(cls, text: str) -> FixedRate:
+        """See `Simple`."""
+        return cls(cls.number_of(text, float))
+
+    def compile(self) -> _core.Policy:
+        """See `Simple`."""
+        return _core.Policy.fixed_rate(self.rate)
+
+    def lines(self) -> list[str]:
+        """See `Simple`."""
+        return [f"one packet each {digits(1 / self.rate)} µs ({digits(self.rate)} packets/µs), no window"]
 
 
 @dataclass(frozen=True)
-class Aimd:
+class Aimd(Simple):
     """Additive increase, multiplicative decrease, after a slow start, unpaced: NewReno's window (RFC 6582).
 
     Attributes:
@@ -76,15 +106,36 @@ class Aimd:
         InputError: a parameter that is no number or out of range.
     """
 
+    kind: ClassVar[str] = "aimd"
+    title: ClassVar[str] = "AIMD"
+    example: ClassVar[str] = "aimd"
+
     increase: float = 1.0
     decrease: float = 0.5
     initial_window: float = 2.0
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        _set_float(self, "increase", 1e-9, LARGEST_WINDOW)
-        _set_float(self, "decrease", 0.001, 0.999)
-        _set_float(self, "initial_window", 1, LARGEST_WINDOW)
+        self.set_float("increase", 1e-9, LARGEST_WINDOW)
+        self.set_float("decrease", 0.001, 0.999)
+        self.set_float("initial_window", 1, LARGEST_WINDOW)
+
+    def compile(self) -> _core.Policy:
+        """See `Simple`."""
+        return _core.Policy.aimd(self.increase, self.decrease, self.initial_window)
+
+    def lines(self) -> list[str]:
+        """See `Simple`."""
+        return [
+            f"window = {digits(self.initial_window)} packets at first, + 1 per acknowledgement until the first loss",
+            f"then + {digits(self.increase)} per RTT, × {digits(self.decrease)} at a loss; unpaced",
+        ]
+
+
+SIMPLE: dict[str, type[Simple]] = {each.kind: each for each in (Aimd, FixedWindow, FixedRate)}
+"""All that the engine has, by the names of the command line and of policy files."""
+
+BASELINES = (*SIMPLE, *CLASSICAL)
 
 
 @dataclass(frozen=True)
@@ -100,18 +151,18 @@ class WithHeader:
         InputError: the policy uses an in-network signal that the header does not carry, or cannot have a header.
     """
 
-    policy: RuleTable | MlpPolicy | FixedWindow | FixedRate | Aimd
+    policy: RuleTable | MlpPolicy | Simple
     stamping: Stamping
 
     def __post_init__(self) -> None:
         """Check that the two fit."""
-        if not isinstance(self.policy, RuleTable | MlpPolicy | FixedWindow | FixedRate | Aimd):
+        if not isinstance(self.policy, RuleTable | MlpPolicy | Simple):
             raise InputError(f"a {type(self.policy).__name__} cannot have a header of its own")
         if isinstance(self.policy, RuleTable | MlpPolicy):
             self.stamping.require(self.policy.signals)
 
 
-Policy: TypeAlias = RuleTable | MlpPolicy | FixedWindow | FixedRate | Aimd | Classical | WithHeader
+Policy: TypeAlias = RuleTable | MlpPolicy | Simple | Classical | WithHeader
 
 
 def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
@@ -127,7 +178,7 @@ def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
     return WithHeader(policy, stamping)
 
 
-def baseline(name: str) -> FixedWindow | FixedRate | Aimd | Classical:
+def baseline(name: str) -> Simple | Classical:
     """Return the policy named ``aimd``, ``fixed-window:20`` (packets), ``fixed-rate:0.5`` (packets/µs), or classical.
 
     Classical ones are named as in ``bbr`` or ``vegas:alpha=2,beta=4``.
@@ -135,14 +186,10 @@ def baseline(name: str) -> FixedWindow | FixedRate | Aimd | Classical:
     Raises:
         InputError: an unknown name or parameter (with a suggestion), or a value that is missing or out of range.
     """
-    kind, colon, number = name.partition(":")
+    kind, _, text = name.partition(":")
     with about(f"baseline {name[:60]!r}"):
-        if kind == "aimd":
-            return _aimd(colon)
-        if kind == "fixed-window":
-            return FixedWindow(_number(number, int, "fixed-window:20", "packets"))
-        if kind == "fixed-rate":
-            return FixedRate(_number(number, float, "fixed-rate:0.5", "packets/µs"))
+        if kind in SIMPLE:
+            return SIMPLE[kind].named(text)
         if kind in CLASSICAL:
             return classical(name)
     raise InputError(f"unknown baseline {name[:60]!r}{did_you_mean(kind, BASELINES)}")
@@ -151,30 +198,3 @@ def baseline(name: str) -> FixedWindow | FixedRate | Aimd | Classical:
 def is_baseline(name: str) -> bool:
     """Tell whether a name means a baseline and not a file."""
     return name.partition(":")[0] in BASELINES
-
-
-def _aimd(colon: str) -> Aimd:
-    if colon:
-        raise InputError("aimd takes no number; write 'aimd'")
-    return Aimd()
-
-
-def _number(text: str, kind: Callable[[str], N], example: str, unit: str) -> N:
-    try:
-        return kind(text[:60])
-    except ValueError as error:
-        raise InputError(f"a number of {unit} is needed after the colon, as in {example!r}") from error
-
-
-def _set_float(policy: object, name: str, low: float, high: float) -> None:
-    """Check a parameter and make it a float, so that equal policies have equal files."""
-    value = getattr(policy, name)
-    _within(name, value, low, high)
-    object.__setattr__(policy, name, float(value))
-
-
-def _within(name: str, value: float, low: float, high: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{name}: must be a number, got {value!r:.60}")
-    if math.isnan(value) or not low <= value <= high:
-        raise InputError(f"{name}: must be between {low:g} and {high:g}, got {value!r:.60}")

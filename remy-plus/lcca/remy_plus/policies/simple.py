@@ -1,0 +1,84 @@
+"""What the engine's own congestion controls of a few parameters have in common; they are in `policy`."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Self, TypeVar
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus import _core
+
+N = TypeVar("N", int, float)
+
+
+@dataclass(frozen=True)
+class Simple(ABC):
+    """A congestion control that the engine runs and that is a few numbers. A subclass is a frozen dataclass of them.
+
+    Attributes:
+        kind: names it on the command line and in policy files.
+        title: in a sentence.
+        example: how the command line names it, with the unit of a number.
+    """
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    example: ClassVar[str]
+
+    @classmethod
+    def named(cls, text: str) -> Self:
+        """Return the one that a name with this text after the colon means.
+
+        Raises:
+            InputError: the text is none that it takes.
+        """
+        if text:
+            raise InputError(f"{cls.kind} takes no number; write {cls.kind!r}")
+        return cls()
+
+    @abstractmethod
+    def compile(self) -> _core.Policy:
+        """Return the engine's form."""
+
+    @abstractmethod
+    def lines(self) -> list[str]:
+        """Return what it does, for people."""
+
+    @classmethod
+    def number_of(cls, text: str, made: Callable[[str], N]) -> N:
+        """Return the number after the colon.
+
+        Raises:
+            InputError: it is none.
+        """
+        example, _, unit = cls.example.partition(" ")
+        try:
+            return made(text[:60])
+        except ValueError as error:
+            raise InputError(f"a number of {unit[1:-1]} is needed after the colon, as in {example!r}") from error
+
+    def set_float(self, name: str, low: float, high: float) -> None:
+        """Check a parameter and make it a float, so that equal policies have equal files.
+
+        Raises:
+            InputError: it is no number or out of range.
+        """
+        value = getattr(self, name)
+        check_within(name, value, low, high)
+        object.__setattr__(self, name, float(value))
+
+
+def check_within(name: str, value: float, low: float, high: float) -> None:
+    """Raise `InputError` unless a value is a number from `low` to `high`."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{name}: must be a number, got {value!r:.60}")
+    if math.isnan(value) or not low <= value <= high:
+        raise InputError(f"{name}: must be between {low:g} and {high:g}, got {value!r:.60}")
+
+
+def digits(value: float) -> str:
+    """Return a number as people read it."""
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
