@@ -67,6 +67,16 @@ def defined(dotted: str) -> bool:
     return any(definition.search(text_of(file)) for file in files)
 
 
+def test_contributors_are_told_all_files_of_an_addition() -> None:
+    """The paths of the table exist (`test_named_files_and_modules_exist`); here: no row lacks them."""
+    _, _, table = text_of(ROOT / "CONTRIBUTING.md").partition("## Add your own")
+    _, *rows = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \| (.+?) \|$", table, re.MULTILINE)
+    assert len(rows) == table.count("\n|") - 2 >= 12
+    assert [what for what, files, tests, _ in rows if not NAMED_FILE.search(files) or "`tests/" not in tests] == []
+    begins = re.findall(r"^\| ([^|]+) \| `", text_of(ROOT / "README.md").partition("## Add your own")[2], re.MULTILINE)
+    assert len(begins) > 10 and set(begins) <= {what.partition(",")[0] for what, *_ in rows}
+
+
 def test_pages_named_in_the_sources_exist() -> None:
     kinds = {".py", ".hpp", ".cpp", ".md", ".yaml", ".toml", ".j2"}
     sources = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in kinds]

@@ -1,4 +1,4 @@
-"""All signals: what each means and where it comes from. To add one: a row in the engine's table, a line here.
+"""All signals: what each means and where it comes from. To add one: see CONTRIBUTING.md.
 
 "Paper" is "No Signal to Rule Them All", with its section; "R+" its public release, with the release's name.
 Where the paper speaks of rates, gaps are stored (µs between packets): a small gap is a high rate.

@@ -4,8 +4,8 @@ A `Rule` is a value that can stand in a campaign's file. `rule.start()` returns 
 fed differences in order and looks at them when the rule says so. Its state is a function of the first
 n differences alone: it does not matter when anybody looked, nor how they were cut into batches.
 
-A new rule is one file with two small classes, the rule and its run, and a subclass of the conformance
-suite in `tests/evaluation/settling/settling_conformance.py`, which also measures its error rates.
+A new rule is one file with two small classes, the rule and its run, its place in `rules`, and a subclass of the
+conformance suite in `tests/evaluation/settling/settling_conformance.py`, which also measures its error rates.
 """
 
 import math
