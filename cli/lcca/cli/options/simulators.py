@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -14,7 +15,6 @@ from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.simulator import Simulator
 
-SIMULATORS = ("engine", "ns3")
 SIMPLE = {f.name: f.type for f in fields(Ns3Options) if f.name != "queue_attributes"}
 
 
@@ -41,11 +41,21 @@ def simulator_for(options: argparse.Namespace, engine: Engine) -> Simulator:
     Raises:
         InputError: ns-3 is not installed, or an option that it does not have.
     """
-    if options.simulator == "engine":
-        if options.ns3:
-            raise InputError("--ns3 needs --simulator ns3")
-        return engine
-    return Ns3(engine.duration, engine.model, engine.jobs, parse_ns3(options.ns3))
+    return SIMULATORS[options.simulator](engine, options.ns3)
+
+
+def _engine(engine: Engine, settings: list[str]) -> Simulator:
+    if settings:
+        raise InputError("--ns3 needs --simulator ns3")
+    return engine
+
+
+def _ns3(engine: Engine, settings: list[str]) -> Simulator:
+    return Ns3(engine.duration, engine.model, engine.jobs, parse_ns3(settings))
+
+
+SIMULATORS: dict[str, Callable[[Engine, list[str]], Simulator]] = {"engine": _engine, "ns3": _ns3}
+"""By name: how each is made of an engine's duration, model and jobs, and of the options of ns-3."""
 
 
 def report_failures(errors: list[str]) -> int:
