@@ -103,12 +103,6 @@ def test_broken_files_give_one_clear_error(tmp_path: Path, text: str | bytes, ex
     assert "\n" not in message
 
 
-def test_alias_bombs_are_refused(tmp_path: Path) -> None:
-    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
-    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
-    assert "too many values" in error(tmp_path, "\n".join(lines))
-
-
 def test_unreadable_files(tmp_path: Path) -> None:
     write(tmp_path, "a: 1", "quickstart.yaml")
     with pytest.raises(InputError, match=r"cannot be read: No such file .*\(did you mean 'quickstart.yaml'\?\)"):
@@ -119,11 +113,6 @@ def test_unreadable_files(tmp_path: Path) -> None:
         read_document("a\0b")
     with pytest.raises(InputError, match="cannot be read"):
         read_document(tmp_path / "nowhere" / "a.yaml")
-
-
-def test_config_errors_are_input_errors(tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        read(tmp_path, "")
 
 
 def test_lists_as_roots(tmp_path: Path) -> None:

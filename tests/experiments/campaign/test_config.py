@@ -57,62 +57,8 @@ BAD_VALUES = {
         "a.yaml:14: trainer.rouns: unknown key (did you mean 'rounds'?)",
     ),
     "missing key": ("name: tiny\n", "", "a.yaml:1: name: required key is missing"),
-    "missing key below": (
-        "  buffer: 50\n",
-        "",
-        "a.yaml:3: networks.buffer: required key is missing",
-    ),
-    "text for a number": ("seed: 1", "seed: one", "a.yaml:2: seed: must be a whole number, found 'one'"),
-    "a fraction for a whole number": ("seed: 1", "seed: 1.5", "a.yaml:2: seed: must be a whole number, found 1.5"),
-    "a truth value for a number": ("rounds: 2", "rounds: yes", "a.yaml:14: trainer.rounds: must be a whole number"),
     "true for a number": ("rounds: 2", "rounds: true", "a.yaml:14: trainer.rounds: must be a whole number, found true"),
-    "a number for a list": (
-        "training_seeds: [1, 2]",
-        "training_seeds: 3",
-        "a.yaml:15: training_seeds: must be a list, found 3",
-    ),
-    "a list for keys": ("{networks: 20}", "[20]", "a.yaml:16: validation: must be keys with values, found a list of 1"),
     "nothing": ("seed: 1", "seed:", "a.yaml:2: seed: must be a whole number, found nothing"),
-    "min above max": (
-        "rtt: {min: 10, max: 20, step: 5}",
-        "rtt: {min: 30, max: 20, step: 5}",
-        "a.yaml:5: networks.rtt: min must not exceed max, got 30 > 20",
-    ),
-    "a step of 0": (
-        "rtt: {min: 10, max: 20, step: 5}",
-        "rtt: {min: 10, max: 20, step: 0}",
-        "a.yaml:5: networks.rtt: step must be > 0 where min < max, got 0",
-    ),
-    "no step": (
-        "rtt: {min: 10, max: 20, step: 5}",
-        "rtt: {min: 10, max: 20}",
-        "a.yaml:5: networks.rtt: step must be > 0 where min < max",
-    ),
-    "a rate of 0": (
-        "link_rate: {min: 1, max: 2, step: 0.5}",
-        "link_rate: 0",
-        "a.yaml:4: networks.link_rate: every level must be > 0 packets/µs and finite, got 0",
-    ),
-    "no sender": (
-        "senders: {min: 1, max: 4, step: 1}",
-        "senders: {min: 0, max: 4, step: 1}",
-        "a.yaml:6: networks.senders: every level must be a whole number from 1 to 65535, got 0",
-    ),
-    "half a sender": (
-        "senders: {min: 1, max: 4, step: 1}",
-        "senders: {min: 1, max: 4, step: 0.5}",
-        "a.yaml:6: networks.senders: every level must be a whole number from 1 to 65535, got 1.5",
-    ),
-    "a negative buffer": (
-        "buffer: 50",
-        "buffer: -1",
-        "a.yaml:7: networks.buffer: every level must be a whole number of packets >= 0, or inf, got -1",
-    ),
-    "certain loss": (
-        "loss: 0.01",
-        "loss: 1",
-        "a.yaml:10: networks.loss: every level must be at least 0 and less than 1",
-    ),
     "NaN": ("loss: 0.01", "loss: .nan", "a.yaml:10: networks.loss: "),
     "no duration": ("duration: 1000", "duration: 0", "a.yaml:11: networks.duration: must be > 0, found 0"),
     "a duration too short": ("duration: 1000", "duration: 20", "duration must exceed rtt + 1/link_rate"),
@@ -121,20 +67,10 @@ BAD_VALUES = {
         "signal_sets: [loss+rtt, los+queue]",
         "a.yaml:12: signal_sets.1: unknown signal set 'los+queue' (did you mean 'loss+queue'?)",
     ),
-    "empty signal sets": (
-        "signal_sets: [loss+rtt, loss+queue]",
-        "signal_sets: []",
-        "a.yaml:12: signal_sets: must have at least 1 item",
-    ),
     "a signal set twice": (
         "signal_sets: [loss+rtt, loss+queue]",
         "signal_sets: [loss+rtt, loss+rtt]",
         "a.yaml:12: signal_sets: 'loss+rtt' is listed twice",
-    ),
-    "a signal set without signals": (
-        "signal_sets: [loss+rtt, loss+queue]",
-        "signal_sets: [loss+rtt, {name: none, title: None, signals: []}]",
-        "a.yaml:12: signal_sets.1.signals: must have at least 1 item",
     ),
     "an unknown signal": (
         "signal_sets: [loss+rtt, loss+queue]",
@@ -163,13 +99,7 @@ BAD_VALUES = {
         "utilities: [{name: ../up, throughput_weight: 1, delay_weight: 1}]",
         "a.yaml:2: utilities.0.name: must match",
     ),
-    "unknown mode": (
-        "rounds: 2",
-        "mode: rasing, rounds: 2",
-        "a.yaml:14: trainer.mode: must be one of 'racing' or 'exact', found 'rasing' (did you mean 'racing'?)",
-    ),
     "unknown trainer": ("kind: rplus", "kind: rpluss", "a.yaml:14: trainer.kind: must be"),
-    "no round": ("rounds: 2", "rounds: 0", "a.yaml:14: trainer.rounds: must be >= 1, found 0"),
     "no training seed": (
         "training_seeds: [1, 2]",
         "training_seeds: []",
@@ -192,9 +122,6 @@ BAD_VALUES = {
         "settle: {margin_percent: 0}",
         "a.yaml:2: settle.margin_percent: must be > 0, found 0",
     ),
-    "alpha of 1": ("seed: 1", "settle: {alpha: 1}", "a.yaml:2: settle.alpha: must be < 1, found 1"),
-    "a key twice": ("seed: 1", "seed: 1\nseed: 2", 'a.yaml:3: duplicate key "seed"; keep one of the two'),
-    "no YAML": ("seed: 1", "seed: [1", "not YAML"),
 }
 
 

@@ -51,7 +51,7 @@ def flip(file: Path, rng: random.Random) -> bytes:
 def test_a_flipped_bit_gives_readers_an_error_or_the_same(copied: Path) -> None:
     rng, whole, errors = random.Random(4), tables(copied), 0
     files = [file for file in stored(copied) if file.relative_to(copied).parts[0] not in ("policies", "training")]
-    for file in files * 2:
+    for file in files:
         before = flip(file, rng)
         try:
             assert same(whole, tables(copied)), file
@@ -60,7 +60,7 @@ def test_a_flipped_bit_gives_readers_an_error_or_the_same(copied: Path) -> None:
             named = str(error).partition(": ")[0]
             assert named in (str(file), str(file).removesuffix(".sha256")) and "\n" not in str(error)
         file.write_bytes(before)
-    assert errors > len(files)
+    assert errors > len(files) / 2
 
 
 @pytest.mark.usefixtures("no_report")

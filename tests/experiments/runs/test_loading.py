@@ -55,6 +55,7 @@ def test_every_trial_has_the_network_that_it_was_run_on(run: Path) -> None:
     found = loaded.trials[["phase", "condition"]].drop_duplicates().itertuples(index=False)
     assert set(found) == {("validation", ""), ("test", ""), ("per-network", ""), ("generalisation", "x-y"),
                           ("generalisation", "y")}  # fmt: skip
+    assert not loaded.trials.duplicated(["phase", "utility", "condition", "policy", "network", "seed"]).any()
     key = ["phase", "condition", "network"]
     assert not loaded.networks.duplicated(key).any()
     for (phase, condition), rows in loaded.networks.groupby(["phase", "condition"]):

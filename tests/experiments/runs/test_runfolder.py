@@ -237,12 +237,10 @@ def test_a_full_disk_is_told_before_anything_is_run(run: Path, config: Any, monk
     make(run, config)
 
 
-@pytest.mark.parametrize("kind", ["sweep", "estimate"])
-def test_a_second_process_is_kept_out(kind: str, run: Path, tmp_path: Path, lcca: RunCommand) -> None:
-    folder = RunFolder.open(run, read(kind, tmp_path), resume=False)
-    script = "import sys; from lcca.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    options = [kind, str(tmp_path / f"{kind}.yaml"), "--out", str(run), "--resume", "--json"]
-    second = subprocess.run([sys.executable, "-c", script, *options], capture_output=True, text=True)
+def test_a_second_process_is_kept_out(run: Path, tmp_path: Path) -> None:
+    folder = RunFolder.open(run, read("estimate", tmp_path), resume=False)
+    options = ["estimate", str(tmp_path / "estimate.yaml"), "--out", str(run), "--resume", "--json"]
+    second = subprocess.run([sys.executable, "-m", "lcca.cli.main", *options], capture_output=True, text=True)
     assert second.returncode == 2
     assert second.stdout == ""
     assert second.stderr == (f"lcca: {run}: process {os.getpid()} is working on this run; wait for it or stop it\n")

@@ -70,6 +70,7 @@ def test_the_report_has_the_section(run):
     assert "Validation in ns-3" in (run / "run" / "report.html").read_text()
 
 
+@pytest.mark.usefixtures("no_report")
 def test_a_resumed_check_gives_the_same_bytes(run):
     again = run / "again"
     shutil.copytree(run / "run", again)

@@ -59,7 +59,7 @@ def test_an_unknown_topology_is_told(lcca: RunCommand) -> None:
 
 def test_sweep_on_another_topology(lcca: RunCommand, tiny: Path, tmp_path: Path, no_report: None) -> None:
     out = tmp_path / "out"
-    answer = lcca("sweep", tiny, "--out", out, "--topology", "line", "--set", "training_seeds=[1]", "--json")
+    answer = lcca("sweep", tiny, "--out", out, "--topology", "line", "--set", "trainer.rounds=1", "--json")
     assert answer.status == 0, answer.err
     assert set(TrialStore(out / "trials").all("test")["topology"]) == {"line"}
     assert "topology: line" in (out / "config.yaml").read_text()

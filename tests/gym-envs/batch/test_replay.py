@@ -12,7 +12,7 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Model, compile_network, compile_policy
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import EVERY_ACK
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow
+from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.remy_plus.signals import SIGNALS
 from lcca.remy_plus.topology import Topology
 
@@ -128,9 +128,3 @@ def test_an_action_acts_at_the_instant_of_its_acknowledgement() -> None:
         core.step(np.array([[1]], dtype=np.float32))
         sent.append(core.control(0)[2])
     assert sent[:12] == [20] * 10 + [21, 22]
-
-
-def test_aimd_among_agents_is_told_apart() -> None:
-    other = one_environment(window_rules(15, others=Aimd()), TIME, 5, slots=1)
-    play(other, always(0))
-    assert other.record(0)["sent"].sum() != engine_flows(FixedWindow(15), TIME, 5)["sent"].sum()

@@ -127,15 +127,6 @@ class TestWire:
         assert abs(delivered[0] - delivered[1]) < abs(delivered[0] - delivered[2]) / 2
         assert delivered[0] == pytest.approx(delivered[1], rel=0.02)
 
-    def test_time_can_be_stretched(self):
-        for policy in (FixedWindow(30), FixedRate(0.3)):
-            plain, slow = (
-                record(Ns3(DURATION, jobs=1, options=replace(FREE, time_scale=s)), policy, NETWORK)
-                for s in (1.0, 1000.0)
-            )
-            np.testing.assert_allclose(plain["sender_delivered"], slow["sender_delivered"], rtol=2e-3, atol=2)
-            np.testing.assert_allclose(plain["sender_delay_sum_us"], slow["sender_delay_sum_us"], rtol=2e-3)
-
 
 @pytest.mark.usefixtures("ns3")
 class TestProcess:
