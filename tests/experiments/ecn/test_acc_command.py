@@ -49,17 +49,17 @@ def test_a_run_gives_the_same_however_often_it_is_stopped(tmp_path: Path, monkey
         with pytest.raises(Killed):
             run_acc(small(), tmp_path / "broken", jobs=2, resume=True, quiet=True)
     broken = run_acc(small(), tmp_path / "broken", jobs=2, resume=True, quiet=True)
-    assert broken.summary == whole.summary
+    assert broken == whole
     assert (tmp_path / "broken/summary.json").read_bytes() == (tmp_path / "whole/summary.json").read_bytes()
-    assert run_acc(small(), tmp_path / "broken", jobs=1, resume=True, quiet=True).summary == whole.summary
+    assert run_acc(small(), tmp_path / "broken", jobs=1, resume=True, quiet=True) == whole
 
-    (test,) = whole.summary["tests"].values()
-    assert list(whole.summary["tests"]) == [TRAINING]
+    (test,) = whole["tests"].values()
+    assert list(whole["tests"]) == [TRAINING]
     assert set(test["controllers"]) == {ACC, EXPLORING, CHANCE, "step-70"}
     assert set(test["acc_minus"]) == {EXPLORING, CHANCE, "step-70"}
     assert {row["trials"] for row in test["controllers"].values()} == {20}
     assert all(0 < row["utility"] <= 1 for row in test["controllers"].values())
-    assert len(whole.summary["curve"]) == 6, "a mean per episode, where there are fewer than ten"
+    assert len(whole["curve"]) == 6, "a mean per episode, where there are fewer than ten"
 
 
 def test_the_command_prints_its_result(lcca: Any, tmp_path: Path) -> None:
@@ -100,6 +100,6 @@ def test_acc_learns_its_training_trace(tmp_path: Path) -> None:
     """Settled better than static RED with the paper's slopes, and than chance."""
     settings = ["test.grid_seeds=0", "test.fresh=false"]
     config = validate(read_with_files(ROOT / "configs/acc/acc.yaml", settings), AccCampaign)
-    test = run_acc(config, tmp_path / "run", jobs=2, resume=False).summary["tests"][TRAINING]
+    test = run_acc(config, tmp_path / "run", jobs=2, resume=False)["tests"][TRAINING]
     for name in ("red-0.2", "red-0.65", "red-1.65", "red-2", CHANCE):
         assert test["acc_minus"][name]["acc_is"] == "better", name

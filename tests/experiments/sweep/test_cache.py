@@ -11,9 +11,7 @@ import pytest
 from lcca.experiments.campaign.config import CampaignConfig, read_campaign
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs import code_version
-from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder
-from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.runs.context import opened
 from lcca.experiments.sweep.cache import Finished, TrainingCache, training_key
 from lcca.experiments.sweep.training import engine_of, train
 from lcca.inputs.errors import InputError
@@ -24,13 +22,8 @@ DRL = ["trainer={kind: ppo, steps: 1000, rounds: 1}"]
 
 def trained(config: CampaignConfig, run: Path, cache: Path | None, resume: bool = False) -> dict[str, bytes]:
     """Train the first policy of a campaign; return its policy files."""
-    folder = RunFolder.open(run, config, resume)
-    reporter = Reporter(run / "log.txt", quiet=True)
-    try:
-        train(folder, learners(config)[0], engine_of(config, 1), Costs(None), reporter, cache=TrainingCache(cache))
-    finally:
-        reporter.close()
-        folder.close()
+    with opened(config, run, resume=resume, quiet=True) as begun:
+        train(begun.on(engine_of(config, 1)), learners(config)[0], cache=TrainingCache(cache))
     return {file.name: file.read_bytes() for file in (run / "policies").rglob("*") if file.is_file()}
 
 

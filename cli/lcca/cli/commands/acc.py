@@ -40,13 +40,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     config = validate(read_with_files(options.config, options.overrides, options.seed), AccCampaign)
-    done = run_acc(config, options.out or default_folder(config), jobs=options.jobs, resume=options.resume)
+    folder = options.out or default_folder(config)
+    summary = run_acc(config, folder, jobs=options.jobs, resume=options.resume)
     if options.json:
-        print_json(done.summary)
+        print_json(summary)
         return 0
-    for name, test in done.summary["tests"].items():
+    for name, test in summary["tests"].items():
         _print(name, test)
-    print(f"\nsummary: {done.folder / SUMMARY}")
+    print(f"\nsummary: {folder / SUMMARY}")
     return 0
 
 

@@ -80,7 +80,7 @@ def _plan(options: argparse.Namespace, grid: Grid, cache: TrainingCache) -> int:
 def _single(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
     config = grid.points[0].config
     folder = options.out or default_folder(config)
-    result = sweep(
+    summary = sweep(
         config,
         folder,
         jobs=options.jobs,
@@ -90,19 +90,20 @@ def _single(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
         trainings=options.trainings,
     )
     if options.json:
-        print_json(result.summary)
+        print_json(summary)
         return 0
-    print_policies(result.summary)
-    print_verdicts(result.summary)
-    print_net_benefit(result.summary)
-    print(f"\nreport: {result.folder / REPORT}")
+    print_policies(summary)
+    print_verdicts(summary)
+    print_net_benefit(summary)
+    print(f"\nreport: {folder / REPORT}")
     return 0
 
 
 def _grid(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
-    result = sweep_grid(
+    folder = options.out or grid.folder
+    summary = sweep_grid(
         grid,
-        options.out or grid.folder,
+        folder,
         jobs=options.jobs,
         resume=options.resume,
         place=options.executor,
@@ -111,8 +112,8 @@ def _grid(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
         say=lambda text: print(text, file=sys.stderr, flush=True),
     )
     if options.json:
-        print_json(result.summary)
+        print_json(summary)
         return 0
-    print_points(result.summary)
-    print(f"\nreport: {result.folder / REPORT}")
+    print_points(summary)
+    print(f"\nreport: {folder / REPORT}")
     return 0

@@ -34,14 +34,14 @@ def run(options: argparse.Namespace) -> int:
     for name in options.only or ():
         require(name in known, f"--only {name}: not in this campaign; it has {', '.join(sorted(known))}")
     rows: list[dict[str, Any]] = []
-    with opened(config, path, resume=options.resume) as run:
-        folder, costs, reporter, engine = run.folder, run.costs, run.reporter, engine_of(config, options.jobs)
+    with opened(config, path, resume=options.resume) as begun:
+        run = begun.on(engine_of(config, options.jobs))
         for learner in plan:
             if (start := learner.warm_start(config)) is not None:
-                train(folder, start, engine, costs, reporter)
+                train(run, start)
             if options.only and learner.signals.name not in options.only:
                 continue
-            last = train(folder, learner, engine, costs, reporter)[-1]
+            last = train(run, learner)[-1]
             files = [str(file) for file in checkpoint_files(path, learner.id)]
             rows.append({"id": learner.id, "policies": files, "rules": last.rules, "trials": last.trials})
     if options.json:

@@ -44,12 +44,12 @@ def run(options: argparse.Namespace) -> int:
         require(not options.json, "--json: the process that leads has the result")
         join(config, folder, jobs=options.jobs, storage=options.storage)
         return 0
-    done = tune(config, folder, jobs=options.jobs, resume=options.resume, storage=options.storage)
+    summary = tune(config, folder, jobs=options.jobs, resume=options.resume, storage=options.storage)
     if options.json:
-        print_json(done.summary)
+        print_json(summary)
         return 0
-    _print(done.summary)
-    print(f"\npolicy: {done.folder / POLICY}")
+    _print(summary)
+    print(f"\npolicy: {folder / POLICY}")
     return 0
 
 

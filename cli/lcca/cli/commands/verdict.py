@@ -12,10 +12,12 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import read_json
 from lcca.experiments.campaign.config import read_campaign, require
 from lcca.experiments.campaign.plan import learners
+from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.experiments.runs.manifest import read_kind
+from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.sweep.groups import groups
 from lcca.experiments.sweep.selection import choose
 from lcca.experiments.sweep.summary import all_comparisons, verdicts
@@ -59,7 +61,8 @@ def verdicts_of(path: Path) -> dict[str, Any]:
             folder.trials.has(layout.part_name(layout.VALIDATION, learner.id)),
             f"{path}: {learner.id} has not been validated yet; finish the run with lcca sweep --resume",
         )
-    chosen = [choose(folder, learner, engine_of(config, 1), Costs(folder)) for learner in plan]
+    run = Run(folder, engine_of(config, 1), Costs(folder), Reporter(quiet=True))
+    chosen = [choose(run, learner) for learner in plan]
     found = groups(config, chosen)
     trials = {g.utility.name: folder.trials.all(layout.TEST, g.utility.name) for g in found}
     for name, rows in trials.items():

@@ -73,6 +73,10 @@ class Rule(Model, ABC):
         """Return the rule with α divided by the number of comparisons (Bonferroni)."""
         return self.model_copy(update={"alpha": self.alpha / max(comparisons, 1)})
 
+    def ending_at(self, most: int) -> Self:
+        """Return the rule with its last look at `most` pairs at the latest, but for its first look."""
+        return self.model_copy(update={"ceiling": max(min(self.ceiling or most, most), self.first_look)})
+
     @abstractmethod
     def start(self, margin: float | None = None) -> "Settling":
         """Return a comparison without any differences yet; the margin is in bits unless given."""

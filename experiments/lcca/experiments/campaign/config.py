@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 
 from pydantic import (
     BeforeValidator,
@@ -24,8 +24,8 @@ from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
-from lcca.experiments.runs.identity import config_hash
-from lcca.experiments.runs.kinds import SWEEP, Kind
+from lcca.experiments.runs.config import RunConfig
+from lcca.experiments.runs.kinds import SWEEP
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_file
 from lcca.inputs.errors import ConfigError, InputError, Keys, Problem
@@ -199,12 +199,10 @@ class GeneralisationConfig(Model):
         return NetworkSpace.model_validate(found.model_dump(mode="json") | {"topology": self.topology})
 
 
-class CampaignConfig(Model):
+class CampaignConfig(RunConfig):
     """A campaign: learn a policy per signal set and utility, compare them on fresh networks.
 
     Attributes:
-        name: names the folder of its runs.
-        seed: everything random follows from it.
         networks: the space that networks are drawn from, or a file with it.
         signal_sets: names of packaged sets, files, or sets written out.
         headers: what carries signals of the network: names of the catalogue, files, descriptions, or grids over their
@@ -225,10 +223,8 @@ class CampaignConfig(Model):
         model: options of the network model.
     """
 
-    run_kind: ClassVar[Kind] = SWEEP
+    run_kind = SWEEP
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
-    seed: Annotated[int, Field(ge=0)] = 1
     networks: NetworkSpace
     signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
     baseline: Annotated[str, Field(validate_default=True)] = "e2e"
@@ -328,13 +324,10 @@ class CampaignConfig(Model):
     @property
     def rule(self) -> Rule:
         """The settling rule, which looks for the last time when the pairs are used up."""
-        ceiling = min(self.settle.ceiling or self.test.pairs, self.test.pairs)
-        return self.settle.model_copy(update={"ceiling": ceiling})
+        return self.settle.ending_at(self.test.pairs)
 
-    @cached_property
-    def hash(self) -> str:
-        """Twelve hex digits that name everything in this configuration, the signal sets' content included."""
-        return config_hash(self, sets=[each.model_dump(mode="json") for each in self.signal_sets])
+    def _named(self) -> dict[str, Any]:
+        return {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
 
 
 def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:

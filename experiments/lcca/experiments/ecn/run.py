@@ -6,23 +6,21 @@ import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
 from lcca.evaluation.settling.base import Settling
-from lcca.evaluation.settling.rules import AnyRule
+from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.layout import SUMMARY
+from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.folder import RunFolder
-from lcca.experiments.runs.identity import config_hash
 from lcca.experiments.runs.kinds import ACC as KIND
-from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.seeds import derive
@@ -84,12 +82,10 @@ class AccTest(Model):
         return names
 
 
-class AccCampaign(Model):
+class AccCampaign(RunConfig):
     """A training of ACC and its test.
 
     Attributes:
-        name: names the folder of its runs.
-        seed: everything random follows from it.
         incast: the traffic.
         utility: PRED's: the reward, and what is compared.
         trainer: what the agent sees and how it learns.
@@ -97,39 +93,17 @@ class AccCampaign(Model):
         settle: when a comparison is settled; `test.margin` is its margin.
     """
 
-    run_kind: ClassVar[Kind] = KIND
+    run_kind = KIND
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
-    seed: Annotated[int, Field(ge=0)] = 1
     incast: Incast = Incast()
     utility: PredUtility = PredUtility()
     trainer: AccConfig = AccConfig()
     test: AccTest = AccTest()
-    settle: AnyRule = SettlingRule()
-
-    @cached_property
-    def hash(self) -> str:
-        """Twelve hex digits that name everything in this configuration."""
-        return config_hash(self)
-
-    @field_validator("settle")
-    @classmethod
-    def _paired(cls, rule: AnyRule) -> AnyRule:
-        if rule.arms != "paired":
-            raise ValueError("arms must be paired: all controllers meet the same flows")
-        return rule
+    settle: PairedRule = SettlingRule()
 
 
-@dataclass(frozen=True)
-class AccRun:
-    """What a run gave: its summary, and its folder."""
-
-    summary: dict[str, Any]
-    folder: Path
-
-
-def run_acc(config: AccCampaign, path: Path, *, jobs: int, resume: bool, quiet: bool = False) -> AccRun:
-    """Train, test, and write the result; go on where a run was stopped, if `resume`.
+def run_acc(config: AccCampaign, path: Path, *, jobs: int, resume: bool, quiet: bool = False) -> dict[str, Any]:
+    """Train, test, and return the summary that is written; go on where a run was stopped, if `resume`.
 
     Args:
         config: of the run.
@@ -145,7 +119,7 @@ def run_acc(config: AccCampaign, path: Path, *, jobs: int, resume: bool, quiet: 
     installed()
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if run.folder.complete:
-            return AccRun(run.folder.read_json(SUMMARY), path)
+            return run.folder.read_json(SUMMARY)
         return _run(run, jobs)
 
 
@@ -167,7 +141,7 @@ def new_learner(config: AccCampaign) -> DoubleDqn:
     return DoubleDqn(made.dqn, WIDTH * made.history, actions, derive(config.seed, "learner"))
 
 
-def _run(run: Run[AccCampaign, None], jobs: int) -> AccRun:
+def _run(run: Run[AccCampaign, None], jobs: int) -> dict[str, Any]:
     config, reporter = run.config, run.reporter
     run.folder.set_state("training")
     learner = new_learner(config)
@@ -197,7 +171,7 @@ def _run(run: Run[AccCampaign, None], jobs: int) -> AccRun:
     }
     run.folder.write_json(SUMMARY, summary)
     run.folder.set_state(COMPLETE)
-    return AccRun(summary, run.path)
+    return summary
 
 
 def _train(folder: RunFolder[AccCampaign], learner: DoubleDqn, reporter: Reporter) -> list[float]:

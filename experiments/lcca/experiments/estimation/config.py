@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -12,8 +11,8 @@ from lcca.evaluation.estimation.importance import ImportanceConfig, ImportanceOp
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
 from lcca.evaluation.trials.utilities import utility
-from lcca.experiments.runs.identity import config_hash
-from lcca.experiments.runs.kinds import ESTIMATE, Kind
+from lcca.experiments.runs.config import RunConfig
+from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
@@ -125,17 +124,15 @@ class OpenLink(Model):
         return open_network(0, self.link_rate, self.rtt, OpenFlows(self.traffic.load, sizes))
 
 
-class EstimationConfig(Model):
+class EstimationConfig(RunConfig):
     """What to estimate: a metric of a policy on one network with open flows, or over a space of networks.
 
     A trial is the network with a seed of its own, or a fresh network of the space. Metrics of flows (fct_us, slowdown)
     need `network`; the others are columns of the trials table.
     """
 
-    run_kind: ClassVar[Kind] = ESTIMATE
+    run_kind = ESTIMATE
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
-    seed: Annotated[int, Field(ge=0)] = 1
     policy: FileOrName
     network: OpenLink | None = None
     networks: NetworkSpace | None = None
@@ -164,11 +161,6 @@ class EstimationConfig(Model):
             raise ValueError("estimate.quantile: only flows have quantiles here; name a column such as rtt_p99_us")
         utility(self.utility)
         return self
-
-    @cached_property
-    def hash(self) -> str:
-        """Twelve hex digits that name this configuration and the content of the files that it names."""
-        return config_hash(self)
 
     @property
     def trial_us(self) -> float:

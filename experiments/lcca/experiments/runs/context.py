@@ -11,9 +11,9 @@ from typing import Generic, TypeVar
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.runs.blocks import Phase
+from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
-from lcca.experiments.runs.manifest import RunConfig
 from lcca.experiments.runs.progress import Reporter
 
 C = TypeVar("C", bound=RunConfig)

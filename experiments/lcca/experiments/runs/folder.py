@@ -18,7 +18,8 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, write_json, write_state, write_table
 from lcca.evaluation.trials.tables import missing_files, read_manifest
-from lcca.experiments.runs.manifest import COMPLETE, RunConfig, check_same, new_manifest
+from lcca.experiments.runs.config import RunConfig
+from lcca.experiments.runs.manifest import COMPLETE, check_same, new_manifest
 from lcca.inputs.checked import DIGEST, write_with_digest
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import dump

@@ -4,38 +4,18 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any
 
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import read_json
 from lcca.evaluation.trials.tables import read_manifest
+from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP, Kind
 from lcca.experiments.runs.version import CHANGED, commit, version
 from lcca.inputs.errors import InputError
 
 BEGUN, COMPLETE = "begun", "complete"
 """States of a run: its first, and the one with nothing left to do."""
-
-
-class RunConfig(Protocol):
-    """The configuration of a run: what its folder must know of it."""
-
-    run_kind: ClassVar[Kind]
-
-    @property
-    def name(self) -> str:
-        """Name of the folder of its runs."""
-
-    @property
-    def seed(self) -> int:
-        """Everything random follows from it."""
-
-    @property
-    def hash(self) -> str:
-        """Names everything in the configuration."""
-
-    def model_dump(self, *, mode: Literal["json"]) -> dict[str, Any]:
-        """Return it as JSON values."""
 
 
 def new_manifest(config: RunConfig) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,23 +10,19 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
+from lcca.evaluation.trials.layout import GENERALISATION
 from lcca.evaluation.trials.running import run_trials
-from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.groups import Group
+from lcca.experiments.sweep.groups import Group, standing
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig, GeneralisationConfig
+    from lcca.experiments.runs.context import Run
     from lcca.remy_plus.engine import Engine
 
 
 def run_generalisation(
-    config: CampaignConfig,
-    group: Group,
-    condition: GeneralisationConfig,
-    engine: Engine,
-    phase: Phase,
-    tell: Callable[[int, list[Comparison]], None],
+    run: Run[CampaignConfig, Engine], group: Group, condition: GeneralisationConfig
 ) -> dict[str, Any]:
     """Run all selected policies under a condition until their comparisons are settled or its pairs are used up.
 
@@ -35,13 +31,13 @@ def run_generalisation(
     Returns:
         What summary.json holds about the condition.
     """
-    space = condition.space(config.networks)
-    simulator = replace(engine, duration=space.duration)
+    config, space = run.config, condition.space(run.config.networks)
+    simulator = replace(run.engine, duration=space.duration)
     seed = derive(config.seed, "elsewhere", condition.name)  # a word of the seed: another one means other networks
     policies = {c.learner.id: c.charged for c in group.selected.values()}
     total = len(config.generalisation) * len(group.others)
 
-    def run(block: Block) -> pd.DataFrame:
+    def run_block(block: Block) -> pd.DataFrame:
         networks = space.draw(seed, block.size, first_id=block.first)
         return run_trials(simulator, policies, networks, [seed], group.utility)
 
@@ -49,8 +45,15 @@ def run_generalisation(
         found = group.compare_selected(pd.concat(parts, ignore_index=True), total)
         return Decision(found, bool(found) and all(c.verdict.settled for c in found))
 
-    plan, keep = equal_blocks(config.test.block, condition.pairs), phase.blocks(group.utility.name, condition.name)
-    parts, found = run_blocks(plan, run, decide, keep=keep, tell=tell)
+    title = f"testing generalisation: {condition.name} (utility {group.utility.name})"
+    with run.reporter.task(title, total=condition.pairs) as task:
+
+        def tell(pairs: int, found: list[Comparison]) -> None:
+            task.update(pairs, standing(pairs, found))
+
+        plan = equal_blocks(config.test.block, condition.pairs)
+        keep = run.phase(GENERALISATION).blocks(group.utility.name, condition.name)
+        parts, found = run_blocks(plan, run_block, decide, keep=keep, tell=tell)
     return _content(group, condition, pd.concat(parts, ignore_index=True), found)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,6 @@ from lcca.evaluation.trials.layout import GRID
 from lcca.experiments.campaign.grid import Grid, Point
 from lcca.experiments.sweep.run import sweep
 from lcca.inputs.files import write_atomically
-
-
-@dataclass(frozen=True)
-class GridResult:
-    """Where a grid's runs lie and what they found."""
-
-    folder: Path
-    summary: dict[str, Any]
 
 
 def sweep_grid(
@@ -33,8 +24,11 @@ def sweep_grid(
     cache: Path | None = None,
     trainings: int = 1,
     say: Callable[[str], None] = lambda text: None,
-) -> GridResult:
+) -> dict[str, Any]:
     """Run every point of a grid into a folder of its own below `path`; points that are complete are left alone.
+
+    Returns:
+        The content of grid.json.
 
     Args:
         grid: the campaigns.
@@ -55,11 +49,11 @@ def sweep_grid(
         found = sweep(
             point.config, path / point.name, jobs=jobs, resume=resume, place=place, cache=cache, trainings=trainings
         )
-        rows.append(_row(point, found.summary))
+        rows.append(_row(point, found))
     content = {"format": 1, "grid": grid.name, "hash": grid.hash, "points": rows}
     write_atomically(path / GRID, (json.dumps(content, sort_keys=True, indent=1) + "\n").encode())
     render_grid(path)
-    return GridResult(path, content)
+    return content
 
 
 def _row(point: Point, summary: dict[str, Any]) -> dict[str, Any]:

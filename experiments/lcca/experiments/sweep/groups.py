@@ -100,6 +100,15 @@ def _selected(policies: Sequence[Chosen]) -> dict[str, Chosen]:
     return found
 
 
+def standing(pairs: int, found: list[Comparison]) -> str:
+    """Return how far comparisons are, with a forecast for those that are open."""
+    words = []
+    for c in found:
+        likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} pairs" if c.likely_n else ""
+        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]} {c.verdict.name}{likely}")
+    return f"{pairs} pairs: " + "; ".join(words)
+
+
 def scores(trials: pd.DataFrame, policy: str) -> Scores:
     """Return a policy's scores in the order of the pairs; failed trials are NaN."""
     rows = trials[trials["policy"] == policy]

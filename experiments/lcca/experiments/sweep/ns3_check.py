@@ -13,27 +13,28 @@ from lcca.gym_envs.ns3.simulator import Ns3
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.campaign.plan import Learner
+    from lcca.experiments.runs.context import Run
     from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.policies.policy import Policy
 
 
-def ns3_of(config: CampaignConfig, engine: Engine) -> Ns3:
+def ns3_of(run: Run[CampaignConfig, Engine]) -> Ns3:
     """Return ns-3 as a campaign wants it.
 
     Raises:
         InputError: ns-3 is not installed.
     """
-    wanted = config.validation.ns3
+    wanted, engine = run.config.validation.ns3, run.engine
     assert wanted is not None
     return Ns3(engine.duration, engine.model, engine.jobs, wanted.options())
 
 
 def score_checkpoints(
-    config: CampaignConfig, learner: Learner, simulator: Ns3, checkpoints: dict[str, Policy]
+    run: Run[CampaignConfig, Engine], learner: Learner, checkpoints: dict[str, Policy]
 ) -> pd.DataFrame:
     """Run checkpoints in ns-3 on the networks that pick the best; the same for all trainings."""
-    wanted = config.validation.ns3
+    config, wanted = run.config, run.config.validation.ns3
     assert wanted is not None
     networks = config.networks.draw(derive(config.seed, "validation"), wanted.networks)
     seeds = [derive(config.seed, "validation", "ns3", k) for k in range(wanted.runs)]
-    return run_trials(simulator, checkpoints, networks, seeds, learner.utility, keep_delays=False)
+    return run_trials(ns3_of(run), checkpoints, networks, seeds, learner.utility, keep_delays=False)

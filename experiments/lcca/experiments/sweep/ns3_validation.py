@@ -11,29 +11,36 @@ import pandas as pd
 from lcca.evaluation.comparison.agreement import agreements, order_flips
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
+from lcca.evaluation.trials.layout import NS3_VALIDATION
 from lcca.evaluation.trials.running import run_trials
-from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group
+from lcca.experiments.sweep.ns3_check import ns3_of
 from lcca.remy_plus.policies.policy import Policy, baseline
 from lcca.remy_plus.topology import Topology
 
 if TYPE_CHECKING:
-    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.config import CampaignConfig, Ns3Config
+    from lcca.experiments.runs.context import Run
+    from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.network import Network
-    from lcca.remy_plus.simulator import Simulator
 
 BLOCK = 10
 """Networks between two reports of progress, which is also what a killed run can lose."""
 
 
-def run_ns3_validation(
-    config: CampaignConfig,
-    group: Group,
-    engine: Simulator,
-    ns3: Simulator,
-    phase: Phase,
-    tell: Callable[[int, str], None],
+def validate_in_ns3(run: Run[CampaignConfig, Engine], group: Group) -> list[dict[str, Any]]:
+    """Run the selected policies in ns-3, if the campaign asks for it, and return what summary.json holds about it."""
+    wanted = run.config.validation.ns3
+    if wanted is None:
+        return []
+    title = f"validating in ns-3 (utility {group.utility.name})"
+    with run.reporter.task(title, total=wanted.networks * len(wanted.topologies)) as task:
+        return ns3_summary(group, _trials(run, wanted, group, task.update))
+
+
+def _trials(
+    run: Run[CampaignConfig, Engine], wanted: Ns3Config, group: Group, tell: Callable[[int, str], None]
 ) -> pd.DataFrame:
     """Run all selected policies in ns-3 and in the fast engine on fresh networks, per topology.
 
@@ -41,18 +48,17 @@ def run_ns3_validation(
         The trials of both simulators, with a column ``topology``; baselines that the engine does not have are in
         ns-3's alone.
     """
-    wanted = config.validation.ns3
-    assert wanted is not None
+    config, ns3, phase = run.config, ns3_of(run), run.phase(NS3_VALIDATION)
     selected: dict[str, Policy] = {c.learner.id: c.charged for c in group.selected.values()}
     beside: dict[str, Policy] = {name: baseline(name) for name in wanted.baselines}
     seeds = [derive(config.seed, "ns3", k) for k in range(wanted.runs)]
     found: list[pd.DataFrame] = []
     for number, kind in enumerate(wanted.topologies):
 
-        def run(block: Block, kind: str = kind) -> pd.DataFrame:
+        def run_block(block: Block, kind: str = kind) -> pd.DataFrame:
             networks = _networks(config, kind, block)
             both = [
-                run_trials(engine, selected, networks, seeds, group.utility),
+                run_trials(run.engine, selected, networks, seeds, group.utility),
                 run_trials(ns3, selected | beside, networks, seeds, group.utility),
             ]
             return pd.concat(both, ignore_index=True).assign(topology=kind)
@@ -61,7 +67,7 @@ def run_ns3_validation(
             tell(before + done, f"{kind}: {done} of {wanted.networks} networks")
 
         keep, plan = phase.blocks(group.utility.name, kind), equal_blocks(BLOCK, wanted.networks)
-        found += run_blocks(plan, run, to_the_end, keep=keep, tell=tell_all)[0]
+        found += run_blocks(plan, run_block, to_the_end, keep=keep, tell=tell_all)[0]
     return pd.concat(found, ignore_index=True)
 
 

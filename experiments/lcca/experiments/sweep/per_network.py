@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lcca.evaluation.trials.layout import PER_NETWORK
 from lcca.evaluation.trials.running import run_trials
-from lcca.experiments.runs.blocks import Phase
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.runs.context import Run
+    from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.network import Network
-    from lcca.remy_plus.simulator import Simulator
 
 
 def repeated_networks(config: CampaignConfig) -> list[Network]:
@@ -24,15 +25,15 @@ def repeated_networks(config: CampaignConfig) -> list[Network]:
     return [] if wanted is None else config.networks.draw(derive(config.seed, "where"), wanted.networks)
 
 
-def run_per_network(config: CampaignConfig, group: Group, simulator: Simulator, phase: Phase) -> None:
+def run_per_network(run: Run[CampaignConfig, Engine], group: Group) -> None:
     """Run each candidate's selected policy on every network with every seed, if the campaign asks for it."""
-    wanted = config.per_network
+    config, wanted = run.config, run.config.per_network
     if wanted is None:
         return
     policies = {c.learner.id: c.free for c in group.selected.values()}
     # "where" is a word of the seed alone: another one means other traffic
     seeds = [derive(config.seed, "where", k) for k in range(wanted.seeds)]
-    phase.part(
+    run.phase(PER_NETWORK).part(
         group.utility.name,
-        run=lambda: run_trials(simulator, policies, repeated_networks(config), seeds, group.utility),
+        run=lambda: run_trials(run.engine, policies, repeated_networks(config), seeds, group.utility),
     )

@@ -12,11 +12,9 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
-from lcca.experiments.runs.blocks import Phase
-from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder
+from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.ns3_check import ns3_of, score_checkpoints
+from lcca.experiments.sweep.ns3_check import score_checkpoints
 from lcca.experiments.sweep.rounds import Rounds
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
@@ -57,43 +55,39 @@ class Chosen:
         return self.learner.candidate.equip(self.policy, charged=True)
 
 
-def choose(folder: RunFolder[CampaignConfig], learner: Learner, engine: Engine, costs: Costs) -> Chosen:
+def choose(run: Run[CampaignConfig, Engine], learner: Learner) -> Chosen:
     """Run all checkpoints of a training on the validation networks; write the best one to policies/<id>.json."""
-    rounds = Rounds(folder.path, learner)
-    files, phase = rounds.files(), Phase(layout.VALIDATION, folder.trials, costs)
-    rows = phase.part(learner.id, run=lambda: _validate(folder.config, rounds, engine))
+    rounds = Rounds(run.path, learner)
+    files = rounds.files()
+    rows = run.phase(layout.VALIDATION).part(learner.id, run=lambda: _validate(run, rounds))
     scores = rows.groupby("policy")["score_bits"].mean()
     if set(scores.index) != {_checkpoint_id(learner, f) for f in files}:
         raise InputError(f"{rounds.folder}: not the checkpoints that were validated; {rounds.advice}")
     ranked = sorted(files, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name), reverse=True)
-    wanted = folder.config.validation.ns3
+    wanted = run.config.validation.ns3
     if wanted is not None and wanted.pick == "ns3":
-        best = _best_in_ns3(folder, rounds, engine, costs, ranked[: wanted.finalists])
+        best = _best_in_ns3(run, rounds, ranked[: wanted.finalists])
     else:
         best = ranked[0]
     kept = rounds.read(best)
-    policyfile.write(layout.policy_file(folder.path, learner.id), kept)
+    policyfile.write(layout.policy_file(run.path, learner.id), kept)
     return Chosen(learner, best.name, kept.policy, float(np.float64(scores[_checkpoint_id(learner, best)])))
 
 
-def _best_in_ns3(
-    folder: RunFolder[CampaignConfig], rounds: Rounds, engine: Engine, costs: Costs, finalists: list[Path]
-) -> Path:
+def _best_in_ns3(run: Run[CampaignConfig, Engine], rounds: Rounds, finalists: list[Path]) -> Path:
     """Return the checkpoint with the best mean score in ns-3."""
-    config, learner, phase = folder.config, rounds.learner, Phase(layout.NS3_SELECTION, folder.trials, costs)
-    rows = phase.part(
-        learner.id,
-        run=lambda: score_checkpoints(config, learner, ns3_of(config, engine), _policies(rounds, finalists)),
-    )
+    learner, policies = rounds.learner, _policies(rounds, finalists)
+    rows = run.phase(layout.NS3_SELECTION).part(learner.id, run=lambda: score_checkpoints(run, learner, policies))
     scores = rows.groupby("policy")["score_bits"].mean()
     return max(finalists, key=lambda f: (scores[_checkpoint_id(learner, f)], f.name))
 
 
-def _validate(config: CampaignConfig, rounds: Rounds, engine: Engine) -> pd.DataFrame:
+def _validate(run: Run[CampaignConfig, Engine], rounds: Rounds) -> pd.DataFrame:
+    config = run.config
     seed = derive(config.seed, "validation")
     networks = config.networks.draw(seed, config.validation.networks)
     policies = _policies(rounds, rounds.files())
-    return run_trials(engine, policies, networks, [seed], rounds.learner.utility, keep_delays=False)
+    return run_trials(run.engine, policies, networks, [seed], rounds.learner.utility, keep_delays=False)
 
 
 def _policies(rounds: Rounds, files: list[Path]) -> dict[str, Policy]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
+from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.costs import Cost, Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.progress import Reporter
@@ -15,6 +16,7 @@ from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.training import engine_of, train
 from lcca.gym_envs.processes.workers import Failure, run_all
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -38,37 +40,31 @@ class _Done:
 
 
 def train_side_by_side(
-    folder: RunFolder[CampaignConfig],
-    plan: Sequence[Learner],
-    costs: Costs,
-    reporter: Reporter,
-    cache: TrainingCache,
-    processes: int,
+    run: Run[CampaignConfig, Engine], plan: Sequence[Learner], cache: TrainingCache, processes: int
 ) -> None:
     """Train all policies of a plan, so many at once; each goes on from its checkpoint.
 
     Raises:
         InputError: trainings failed; the message names them and why. The others are done.
     """
-    work = [_Work(folder.config, folder.path, learner, cache.folder) for learner in plan]
+    work = [_Work(run.config, run.path, learner, cache.folder) for learner in plan]
     failed = []
     title = f"training {len(plan)} policies, {min(processes, len(plan))} at once"
-    with reporter.task(title, total=len(plan)) as task:
+    with run.reporter.task(title, total=len(plan)) as task:
         for count, (at, found) in enumerate(run_all(_train, work, processes), 1):
             name = plan[at].id
             if isinstance(found, Failure):
                 failed.append(f"training {name}: {found.reason}")
                 continue
-            costs.add("training", found.cost)
-            told = f"{name}: {found.rules} rules, score {found.score_bits:.3f} bits, {found.trials:,} trials"
-            task.update(count, told)
-            reporter.note(f"training {told}: done")
+            run.costs.add("training", found.cost)
+            done = f"{name}: {found.rules} rules, score {found.score_bits:.3f} bits, {found.trials:,} trials"
+            task.update(count, done)
+            run.reporter.note(f"training {done}: done")
     if failed:
         raise InputError("\n".join(failed))
 
 
 def _train(work: _Work) -> _Done:
-    folder, costs = RunFolder(work.path, work.config), Costs(None)
-    reporter = Reporter(quiet=True)
-    last = train(folder, work.learner, engine_of(work.config, 1), costs, reporter, cache=TrainingCache(work.cache))[-1]
-    return _Done(costs.total("training"), last.rules, last.score_bits, last.trials)
+    run = Run(RunFolder(work.path, work.config), engine_of(work.config, 1), Costs(None), Reporter(quiet=True))
+    last = train(run, work.learner, cache=TrainingCache(work.cache))[-1]
+    return _Done(run.costs.total("training"), last.rules, last.score_bits, last.trials)

@@ -11,9 +11,7 @@ import pandas as pd
 from lcca.evaluation.trials import layout
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
-from lcca.experiments.runs.costs import Costs
-from lcca.experiments.runs.folder import RunFolder
-from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.version import version
 from lcca.experiments.sweep.cache import Finished, TrainingCache
 from lcca.experiments.sweep.rounds import Rounds
@@ -35,11 +33,8 @@ def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> E
 
 
 def train(
-    folder: RunFolder[CampaignConfig],
+    run: Run[CampaignConfig, Engine],
     learner: Learner,
-    engine: Engine,
-    costs: Costs,
-    reporter: Reporter,
     place: str = "",
     cache: TrainingCache = NO_CACHE,
 ) -> Sequence[LearningRow]:
@@ -51,42 +46,40 @@ def train(
     Raises:
         InputError: a checkpoint or a policy file is lost, damaged or of another training, or an extra is missing.
     """
-    config, rounds, title = folder.config, Rounds(folder.path, learner), f"training {learner.id}{place}"
+    config, rounds, title = run.config, Rounds(run.path, learner), f"training {learner.id}{place}"
     key = learner.key(config)
     rounds.checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    if not rounds.checkpoint.exists() and (found := cache.take(key, reporter.say)) is not None:
+    if not rounds.checkpoint.exists() and (found := cache.take(key, run.reporter.say)) is not None:
         _take_over(found, rounds, config)
-        reporter.say(f"{title}: done before, taken from {cache.file(key)}")
-    trainer = _trainer(folder, learner, engine, cache.folder)
+        run.reporter.say(f"{title}: done before, taken from {cache.file(key)}")
+    trainer = _trainer(run, learner, cache.folder)
     if not trainer.done:
-        _train_to_end(trainer, title, config, costs, reporter)
+        _train_to_end(trainer, title, run)
     cache.keep(key, _finished(trainer, rounds))
     return trainer.learning
 
 
-def _trainer(
-    folder: RunFolder[CampaignConfig], learner: Learner, engine: Engine, shared: Path | None = None
-) -> Trainer:
+def _trainer(run: Run[CampaignConfig, Engine], learner: Learner, shared: Path | None = None) -> Trainer:
     """Return a learner's trainer as it stands; `shared` is the folder of what trainings have in common."""
-    config, rounds = folder.config, Rounds(folder.path, learner)
+    config, rounds = run.config, Rounds(run.path, learner)
 
     def keep(round_: int, policy: Policy) -> None:
         rounds.write(rounds.file(round_), _policy_file(policy, learner, config, round_ + 1))
 
-    shared = (shared or layout.shared(folder.path)) / f"{learner.shared_key(config)}.json"
+    shared = (shared or layout.shared(run.path)) / f"{learner.shared_key(config)}.json"
     shared.parent.mkdir(parents=True, exist_ok=True)
-    task = replace(learner.task(config), warm_start=_warm_start(folder, learner, engine))
-    return trainer_class(config.trainer)(task, config.trainer, engine, rounds.checkpoint, keep, shared)
+    task = replace(learner.task(config), warm_start=_warm_start(run, learner))
+    return trainer_class(config.trainer)(task, config.trainer, run.engine, rounds.checkpoint, keep, shared)
 
 
-def _warm_start(folder: RunFolder[CampaignConfig], learner: Learner, engine: Engine) -> WarmStart | None:
+def _warm_start(run: Run[CampaignConfig, Engine], learner: Learner) -> WarmStart | None:
     """Return what a training goes on from, which is trained already."""
-    first = learner.warm_start(folder.config)
+    first = learner.warm_start(run.config)
     if first is None:
         return None
-    trained = _trainer(folder, first, engine)
+    trained = _trainer(run, first)
     if not trained.done:
-        raise InputError(f"{Rounds(folder.path, first).checkpoint}: not trained to its end; resume to do that first")
+        raise InputError(f"{Rounds(run.path, first).checkpoint}: not trained to its end; resume to do that first")
     return WarmStart(trained.policy, trained.learning[-1].step)
 
 
@@ -106,16 +99,16 @@ def _finished(trainer: Trainer, rounds: Rounds) -> Finished:
     return Finished(checkpoint, {file.name: rounds.text(file) for file in files})
 
 
-def _train_to_end(trainer: Trainer, title: str, config: CampaignConfig, costs: Costs, reporter: Reporter) -> None:
-    with reporter.task(title, total=float(config.trainer.budget.amount)) as task:
+def _train_to_end(trainer: Trainer, title: str, run: Run[CampaignConfig, Engine]) -> None:
+    with run.reporter.task(title, total=float(run.config.trainer.budget.amount)) as task:
         while not trainer.done:
-            with costs.phase("training") as cost:
+            with run.costs.phase("training") as cost:
                 trials, packets = _spent(trainer)
                 trainer.step()
                 cost.trials += _spent(trainer)[0] - trials
                 cost.packets += _spent(trainer)[1] - packets
             task.update(float(trainer.used), _note(trainer.learning[-1]))
-    reporter.say(f"{title}: {_note(trainer.learning[-1])}: done")
+    run.reporter.say(f"{title}: {_note(trainer.learning[-1])}: done")
 
 
 def _spent(trainer: Trainer) -> tuple[int, int]:

@@ -5,29 +5,27 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
-from pydantic import Field, field_validator
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.rules import AnyRule
+from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import aligned_scores, run_trials
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.config import TestConfig
+from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.folder import RunFolder, is_locked
-from lcca.experiments.runs.identity import config_hash
-from lcca.experiments.runs.kinds import TUNE, Kind
+from lcca.experiments.runs.kinds import TUNE
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import more_pairs
@@ -35,7 +33,6 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
-from lcca.inputs.model import Model
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
@@ -54,12 +51,10 @@ DEFAULT, TUNED = "default", "tuned"
 """The two policies of the test: with its own parameters, and with the best ones found."""
 
 
-class TuningConfig(Model):
+class TuningConfig(RunConfig):
     """A tuning: search the best parameters on some networks, compare them with the policy's own on fresh ones.
 
     Attributes:
-        name: names the folder of its runs.
-        seed: everything random follows from it.
         networks: the space that networks are drawn from, or a file with it.
         utility: what is maximised: a name of the paper's utilities, or name and weights.
         simulator: "ns3", which classical congestion controls need, or "engine".
@@ -68,48 +63,25 @@ class TuningConfig(Model):
         settle: when the comparison on fresh networks is settled.
     """
 
-    run_kind: ClassVar[Kind] = TUNE
+    run_kind = TUNE
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
-    seed: Annotated[int, Field(ge=0)] = 1
     networks: NetworkSpace
     utility: UtilityModel = UtilityModel.model_validate("default")
     simulator: Literal["ns3", "engine"] = "ns3"
     tuner: TuneConfig
     test: TestConfig = TestConfig(pairs=1000, at_least=100, block=50)
-    settle: AnyRule = SettlingRule()
-
-    @field_validator("settle")
-    @classmethod
-    def _paired(cls, rule: AnyRule) -> AnyRule:
-        if rule.arms != "paired":
-            raise ValueError("arms must be paired: both policies meet the same networks")
-        return rule
+    settle: PairedRule = SettlingRule()
 
     @property
     def rule(self) -> Rule:
         """The settling rule, which looks for the last time when the pairs are used up."""
-        ceiling = min(self.settle.ceiling or self.test.pairs, self.test.pairs)
-        return self.settle.model_copy(update={"ceiling": max(ceiling, self.settle.first_look)})
-
-    @cached_property
-    def hash(self) -> str:
-        """Twelve hex digits that name everything in this configuration, and the content of the policy's file."""
-        return config_hash(self)
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """What a tuning gave: its summary, and its folder."""
-
-    summary: dict[str, Any]
-    folder: Path
+        return self.settle.ending_at(self.test.pairs)
 
 
 def tune(
     config: TuningConfig, path: Path, *, jobs: int, resume: bool, storage: str | None = None, quiet: bool = False
-) -> Tuned:
-    """Search, compare on fresh networks, and write the result; go on where a run was stopped, if `resume`.
+) -> dict[str, Any]:
+    """Search, compare on fresh networks, write the summary and return it; go on where a run was stopped, if `resume`.
 
     Args:
         config: of the tuning.
@@ -126,7 +98,7 @@ def tune(
     simulator = simulator_of(config, jobs)
     with opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
-            return Tuned(begun.folder.read_json(layout.SUMMARY), path)
+            return begun.folder.read_json(layout.SUMMARY)
         return _tune(begun.on(simulator), jobs, storage)
 
 
@@ -176,7 +148,7 @@ def _tuning(
     return Tuning(config.tuner, course, derive(config.seed, "sampler"), path, jobs, storage, name, tell)
 
 
-def _tune(run: Run[TuningConfig, Simulator], jobs: int, storage: str | None) -> Tuned:
+def _tune(run: Run[TuningConfig, Simulator], jobs: int, storage: str | None) -> dict[str, Any]:
     config, folder = run.config, run.folder
     folder.set_state("tuning")
     with run.reporter.task(f"tuning {config.tuner.policy}", config.tuner.trials) as task, run.costs.phase("tuning"):
@@ -192,7 +164,7 @@ def _tune(run: Run[TuningConfig, Simulator], jobs: int, storage: str | None) -> 
     summary = _summary(config, run.engine, candidates, best, rows, comparison)
     folder.write_json(layout.SUMMARY, summary)
     folder.set_state(COMPLETE)
-    return Tuned(summary, run.path)
+    return summary
 
 
 def _provenance(config: TuningConfig, best: Candidate) -> dict[str, Any]:

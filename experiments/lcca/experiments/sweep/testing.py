@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -10,17 +10,19 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
+from lcca.evaluation.trials.layout import TEST
 from lcca.evaluation.trials.running import run_trials
-from lcca.experiments.runs.blocks import Phase
+from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.groups import Group
+from lcca.experiments.sweep.groups import Group, standing
 from lcca.experiments.sweep.net_benefit import header_benefits
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.runs.context import Run
+    from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.network import Network
     from lcca.remy_plus.policies.policy import Policy
-    from lcca.remy_plus.simulator import Simulator
 
 
 def test_networks(config: CampaignConfig, first: int, number: int) -> list[Network]:
@@ -28,18 +30,13 @@ def test_networks(config: CampaignConfig, first: int, number: int) -> list[Netwo
     return config.networks.draw(derive(config.seed, "test"), number, first_id=first)
 
 
-def run_tests(
-    config: CampaignConfig,
-    group: Group,
-    simulator: Simulator,
-    phase: Phase,
-    tell: Callable[[int, list[Comparison]], None],
-) -> pd.DataFrame:
+def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
     """Run blocks of pairs until every selected policy's comparison is settled or the pairs are used up."""
-    policies, seed, wanted = tested_policies(group), derive(config.seed, "test"), config.test
+    config, wanted, seed = run.config, run.config.test, derive(run.config.seed, "test")
+    policies = tested_policies(group)
 
-    def run(block: Block) -> pd.DataFrame:
-        return run_trials(simulator, policies, test_networks(config, block.first, block.size), [seed], group.utility)
+    def run_block(block: Block) -> pd.DataFrame:
+        return run_trials(run.engine, policies, test_networks(config, block.first, block.size), [seed], group.utility)
 
     def decide(parts: Sequence[pd.DataFrame], pairs: int) -> Decision[list[Comparison]]:
         trials = pd.concat(parts, ignore_index=True)
@@ -47,8 +44,13 @@ def run_tests(
         found += [row.net for row in header_benefits(group, trials, total=1) if row.cost]
         return Decision(found, pairs >= wanted.at_least and bool(found) and all(c.verdict.settled for c in found))
 
-    plan = equal_blocks(wanted.block, wanted.pairs)
-    parts, _ = run_blocks(plan, run, decide, keep=phase.blocks(group.utility.name), tell=tell)
+    with run.reporter.task(f"testing on fresh networks (utility {group.utility.name})", total=wanted.pairs) as task:
+
+        def tell(pairs: int, found: list[Comparison]) -> None:
+            task.update(pairs, standing(pairs, found), more_pairs(found, pairs, wanted.at_least, wanted.pairs))
+
+        plan, keep = equal_blocks(wanted.block, wanted.pairs), run.phase(TEST).blocks(group.utility.name)
+        parts, _ = run_blocks(plan, run_block, decide, keep=keep, tell=tell)
     return pd.concat(parts, ignore_index=True)
 
 
