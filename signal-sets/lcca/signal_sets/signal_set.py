@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 
 from pydantic import Field, field_validator
 
-from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
-from lcca.inputs.validation import config_of, read_config
+from lcca.inputs.packaged import named, packaged
 from lcca.signal_sets.registry import SIGNALS, signal
 from lcca.signal_sets.signal import Signal
 
@@ -62,19 +60,10 @@ def signal_set(name_or_path: str | os.PathLike[str]) -> SignalSet:
         InputError: an unknown name (with a suggestion), or a file that cannot be read or is wrong: the
             message names file, line and key.
     """
-    name = os.fspath(name_or_path)
-    if os.sep in name or name.endswith((".yaml", ".yml")):
-        return read_config(name, SignalSet)
-    sets = packaged_sets()
-    if name not in sets:
-        raise InputError(f"unknown signal set {name[:60]!r}{did_you_mean(name, sets)}; a file ends in .yaml")
-    return sets[name]
+    return named("signal set", name_or_path, SignalSet, packaged_sets)
 
 
 @cache
 def packaged_sets() -> Mapping[str, SignalSet]:
     """Return the signal sets that come with the package, by name."""
-    folder = resources.files("lcca.signal_sets") / "sets"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda file: file.name)
-    sets = [config_of(file.read_bytes(), file.name, SignalSet) for file in files]
-    return {found.name: found for found in sets}
+    return packaged("lcca.signal_sets", "sets", SignalSet)

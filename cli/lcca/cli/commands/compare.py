@@ -10,7 +10,7 @@ import pandas as pd
 
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
-from lcca.cli.options.simulators import report_failures
+from lcca.cli.options.simulators import report_failures, simulator_for
 from lcca.cli.options.trials import add_rule, add_space, add_trials, rule_of, setup_on_space
 from lcca.cli.tables import print_comparison
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     rule = rule_of(options, SettlingRule, "--pairs", options.pairs)
     found, space = setup_on_space(options, [options.a, options.b])
-    simulator = found.simulator(options)
+    simulator = simulator_for(options, found.engine)
     first = derive(options.seed, "compare")
     seeds = (first, derive(options.seed, "compare", "private") if options.private_seeds else first)
 

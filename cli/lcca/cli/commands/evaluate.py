@@ -14,11 +14,12 @@ from rich.table import Table
 
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP, check_duration
-from lcca.cli.options.simulators import report_failures
+from lcca.cli.options.simulators import report_failures, simulator_for
 from lcca.cli.options.trials import add_trials, setup
 from lcca.cli.tables import wide_console, with_error
 from lcca.evaluation.scenarios.networks import networks_from_yaml
 from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
+from lcca.evaluation.trials.layout import MEASURES
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.progress import Reporter
 from lcca.remy_plus.network import Network
@@ -32,7 +33,7 @@ EXAMPLES = """\
 TRIALS_PER_JOB = 16
 """Trials for each thread between two reports of progress."""
 
-MEASURES = ("score_bits", "throughput_share", "throughput_over_link", "delay_us", "delay_over_rtt")
+SHOWN = MEASURES[:5]
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if options.topology:
         networks = [replace(network, topology=options.topology) for network in networks]
     found = setup(options, [options.policy], options.duration)
-    simulator, policies = found.simulator(options), {"policy": found.policies[0]}
+    simulator, policies = simulator_for(options, found.engine), {"policy": found.policies[0]}
     for network in networks:
         check_duration(options.duration, network.rtt, network.link_rate, network.topology.hops(network.senders))
     seeds = list(range(options.seed, options.seed + options.seeds))
@@ -92,7 +93,7 @@ def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = asdict(network)
     row["topology"] = str(network.topology)
     row["buffer"] = "inf" if math.isinf(network.buffer) else network.buffer
-    for name in MEASURES:
+    for name in SHOWN:
         values = trials[name].dropna()
         row[name] = float(values.mean()) if len(values) else None
         row[f"{name}_se"] = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
@@ -110,6 +111,6 @@ def _print(policy: str, rows: list[dict[str, Any]]) -> None:
     for r in rows:
         table.add_row(
             f"{r['id']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
-            *(with_error(r[name], r[f"{name}_se"]) for name in MEASURES),
+            *(with_error(r[name], r[f"{name}_se"]) for name in SHOWN),
         )
     wide_console().print(table)

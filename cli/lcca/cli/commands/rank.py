@@ -14,6 +14,7 @@ from rich.table import Table
 
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
+from lcca.cli.options.simulators import simulator_for
 from lcca.cli.options.trials import add_rule, add_space, add_trials, rule_of, setup_on_space
 from lcca.cli.tables import interval, wide_console
 from lcca.evaluation.comparison.ranking import Ranking, rank
@@ -63,7 +64,10 @@ def run(options: argparse.Namespace) -> int:
     require(len(set(options.policies)) == len(options.policies), "a policy is named twice")
     rule = rule_of(options, RULES[options.rule], "--networks", options.networks)
     found, space = setup_on_space(options, options.policies)
-    simulator, policies = found.simulator(options), dict(zip(_short(options.policies), found.policies, strict=True))
+    simulator, policies = (
+        simulator_for(options, found.engine),
+        dict(zip(_short(options.policies), found.policies, strict=True)),
+    )
     seed = derive(options.seed, "rank")
     seeds = [derive(seed, "run", k) for k in range(options.seeds)]
 

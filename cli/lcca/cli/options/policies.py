@@ -6,8 +6,7 @@ import argparse
 import math
 
 from lcca.cli.options.common import natural
-from lcca.evaluation.trials.utilities import UTILITIES, utility
-from lcca.evaluation.trials.utility import Utility
+from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files import policyfile
@@ -103,8 +102,3 @@ def check_duration(duration: float, rtt: float, link_rate: float, hops: int = 1)
         raise InputError(
             f"--duration: {duration:g} µs is too short: a packet takes rtt + {hops}/link_rate = {needed:g} µs"
         )
-
-
-def utility_of(options: argparse.Namespace) -> Utility:
-    """Return the utility that the options name."""
-    return utility(options.utility)

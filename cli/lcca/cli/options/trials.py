@@ -16,17 +16,16 @@ from lcca.cli.options.policies import (
     engine_for,
     load_policy,
     policy_to_run,
-    utility_of,
 )
-from lcca.cli.options.simulators import add_ns3_options, add_simulator_options, simulator_for
+from lcca.cli.options.simulators import add_ns3_options, add_simulator_options
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.trials.utilities import utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import require
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.simulator import Simulator
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,6 @@ class Setup:
     policies: tuple[Policy, ...]
     engine: Engine
     utility: Utility
-
-    def simulator(self, options: argparse.Namespace) -> Simulator:
-        """Return the simulator that the options name.
-
-        Raises:
-            InputError: ns-3 is not installed, or an option that it does not have.
-        """
-        return simulator_for(options, self.engine)
 
 
 def add_trials(parser: argparse.ArgumentParser, duration: float | None, both_simulators: bool = False) -> None:
@@ -90,7 +81,7 @@ def setup(options: argparse.Namespace, names: Sequence[str], duration: float) ->
     """Return what a command runs: the policies of these names for a duration in µs."""
     files = [load_policy(options, name) for name in names]
     policies = tuple(policy_to_run(options, file) for file in files)
-    return Setup(policies, engine_for(options, files, duration), utility_of(options))
+    return Setup(policies, engine_for(options, files, duration), utility(options.utility))
 
 
 def setup_on_space(options: argparse.Namespace, names: Sequence[str]) -> tuple[Setup, NetworkSpace]:

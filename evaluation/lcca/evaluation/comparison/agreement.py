@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.settling.intervals import t_interval
+from lcca.inputs.json_values import finite_values
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ class Agreement:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values; what is not finite becomes null."""
-        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in asdict(self).items()}
+        return finite_values(asdict(self))
 
 
 def agreements(

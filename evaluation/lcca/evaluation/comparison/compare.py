@@ -19,6 +19,7 @@ from lcca.evaluation.settling.base import FEWEST_ALIKE, Rule, Settling
 from lcca.evaluation.settling.intervals import CrossedInterval
 from lcca.evaluation.settling.judgement import Look, Verdict, judge
 from lcca.evaluation.trials.utility import Utility
+from lcca.inputs.json_values import finite
 
 Level = Literal["policy", "set"]
 Floats = NDArray[np.float64]
@@ -107,10 +108,10 @@ class Comparison:
             "A": self.A,
             "B": self.B,
             "metric": self.metric,
-            **{key: _number(value) for key, value in ends.items()},
+            **{key: finite(value) for key, value in ends.items()},
             "unit": self.utility.unit,
             "throughput_equivalent_percent": {key: self._percent(value) for key, value in ends.items()},
-            "paper_relative_percent": _number(paper_relative_percent(self.difference, self.baseline)),
+            "paper_relative_percent": finite(paper_relative_percent(self.difference, self.baseline)),
             "margin": self.margin,
             "alpha": self.alpha,
             "verdict": self.verdict.name,
@@ -119,11 +120,11 @@ class Comparison:
             "n": self.n,
             "likely_n": list(self.likely_n) if self.likely_n else None,
             "ceiling_n": self.ceiling_n,
-            "sigma_d": _number(self.sigma_d),
-            "correlation": _number(self.correlation),
-            "skewness": _number(self.skewness),
+            "sigma_d": finite(self.sigma_d),
+            "correlation": finite(self.correlation),
+            "skewness": finite(self.skewness),
             "looks": self.looks,
-            "e_value": _number(self.e_value),
+            "e_value": finite(self.e_value),
             "adjusted_verdict": self.adjusted.name,
             "e_bh": self.e_bh,
             "rule": self.rule,
@@ -137,12 +138,8 @@ class Comparison:
         return self.utility.percent(difference) if math.isfinite(difference) else None
 
 
-def _number(value: float | None) -> float | None:
-    return float(value) if value is not None and math.isfinite(value) else None
-
-
 def _look_json(look: Look) -> dict[str, Any]:
-    numbers = {key: _number(value) for key, value in asdict(look).items() if key not in ("n", "verdict")}
+    numbers = {key: finite(value) for key, value in asdict(look).items() if key not in ("n", "verdict")}
     return {"n": look.n, **numbers, "verdict": look.verdict.name}
 
 

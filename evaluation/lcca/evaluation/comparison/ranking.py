@@ -27,6 +27,7 @@ from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.sequence import Moments, half_width
 from lcca.evaluation.trials.utility import Utility
+from lcca.inputs.json_values import finite_values
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,7 @@ class Ranking:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values; what is unknown becomes null."""
         return {
-            "standings": [
-                {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row}
-                for row in (asdict(s).items() for s in self.standings)
-            ],
+            "standings": [finite_values(asdict(s)) for s in self.standings],
             "comparisons": [c.to_json() for c in self.comparisons],
             "networks": self.networks,
             "left_out": self.left_out,

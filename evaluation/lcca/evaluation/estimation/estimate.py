@@ -22,6 +22,7 @@ from scipy.special import chdtri
 from lcca.evaluation.estimation.tails import TailQuantile, TailTarget, TailWarning, excesses, tail_quantile
 from lcca.evaluation.settling.intervals import t_quantile
 from lcca.evaluation.settling.sequence import HORIZON
+from lcca.inputs.json_values import finite_values
 from lcca.inputs.model import Model
 
 Floats = NDArray[np.float64]
@@ -137,8 +138,7 @@ class Estimate:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values; what is unknown or infinite becomes null."""
-        values = asdict(self)
-        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
+        return finite_values(asdict(self))
 
 
 class Estimating:

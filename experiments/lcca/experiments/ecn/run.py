@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +28,7 @@ from lcca.gym_envs.ecn.incast import Incast
 from lcca.gym_envs.ecn.settings import GRID, MarkSetting, static
 from lcca.gym_envs.ecn.switch import PredUtility
 from lcca.gym_envs.ns3.simulator import installed
+from lcca.inputs.json_values import finite
 from lcca.inputs.model import Model
 from lcca.trainers.ecn import AccConfig, require_torch
 
@@ -316,16 +316,12 @@ def _told(outcomes: Mapping[str, Sequence[Outcome]], standings: Mapping[str, Set
         "controllers": {name: pooled(found) for name, found in outcomes.items()},
         "acc_minus": {
             name: {
-                "mean": _finite(look.mean),
-                "low": _finite(look.low),
-                "high": _finite(look.high),
+                "mean": finite(look.mean),
+                "low": finite(look.low),
+                "high": finite(look.high),
                 "pairs": look.n,
                 "acc_is": look.verdict.name,
             }
             for name, look in looks.items()
         },
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -10,6 +10,7 @@ from lcca.evaluation.estimation.estimate import EstimateConfig
 from lcca.evaluation.estimation.importance import ImportanceConfig, ImportanceOptions
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
+from lcca.evaluation.trials.layout import MEASURES
 from lcca.evaluation.trials.utilities import utility
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import ESTIMATE
@@ -17,25 +18,11 @@ from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.network import Network, open_network
+from lcca.remy_plus.record import RTTS
 from lcca.remy_plus.workload import OpenFlows
 
 FLOW_METRICS = ("fct_us", "slowdown")
-TRIAL_METRICS = (
-    "score_bits",
-    "throughput_share",
-    "throughput_over_link",
-    "delay_us",
-    "delay_over_rtt",
-    "fairness",
-    "loss_fraction",
-    "utilisation",
-    "queue_mean_packets",
-    "rtt_p50_us",
-    "rtt_p90_us",
-    "rtt_p95_us",
-    "rtt_p99_us",
-    "rtt_p999_us",
-)
+TRIAL_METRICS = (*MEASURES, *RTTS)
 
 EstimateMethod = Literal["model-free", "model-based"]
 

@@ -25,6 +25,7 @@ from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
+from lcca.inputs.json_values import finite_values
 from lcca.remy_plus.engine import Engine
 
 TRIALS_OF_LONGEST = 50
@@ -138,10 +139,5 @@ def _content(config: EstimationConfig, rows: Sequence[DurationRow]) -> dict[str,
         "quantile": config.estimate.quantile,
         "confidence": config.estimate.confidence,
         "shortest_unbiased_us": shortest_unbiased(rows),
-        "rows": [_json(row) for row in rows],
+        "rows": [finite_values(asdict(row) | {"biased": row.biased}) for row in rows],
     }
-
-
-def _json(row: DurationRow) -> dict[str, Any]:
-    values = asdict(row) | {"biased": row.biased}
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}

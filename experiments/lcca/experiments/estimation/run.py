@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from lcca.experiments.estimation.model_free import Found, estimate_plainly, read
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.version import version
+from lcca.inputs.json_values import finite
 from lcca.remy_plus.engine import Engine
 
 
@@ -58,8 +58,7 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
 
 
 def _look(look: EstimateLook) -> dict[str, Any]:
-    numbers = {key: getattr(look, key) for key in ("estimate", "low", "high", "required")}
-    return {"n": look.n} | {key: value if math.isfinite(value) else None for key, value in numbers.items()}
+    return {"n": look.n} | {key: finite(getattr(look, key)) for key in ("estimate", "low", "high", "required")}
 
 
 def _content(config: EstimationConfig, found: Found) -> dict[str, Any]:

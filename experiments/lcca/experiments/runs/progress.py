@@ -31,7 +31,7 @@ class Reporter:
     def say(self, text: str) -> None:
         """Say something that stays on the screen, and log it."""
         self.show(text)
-        self._note(text)
+        self.note(text)
 
     def show(self, text: str) -> None:
         """Say something that stays on the screen and is not logged."""
@@ -53,18 +53,14 @@ class Reporter:
             TextColumn("{task.fields[note]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
         )
         with Progress(*columns, console=self.console, transient=True, expand=True) as live:
-            self._note(title)
+            self.note(title)
             yield Task(self, title, live, live.add_task(title, total=total, note=""), total)
 
-    def murmur(self, text: str) -> None:
+    def say_at_times(self, text: str) -> None:
         """Say something on a plain output, unless something was said just now; log it always."""
-        self._note(text)
+        self.note(text)
         if time.monotonic() - self._spoken >= QUIET_SECONDS:
             self.show(text)
-
-    def note(self, text: str) -> None:
-        """Write to the log only."""
-        self._note(text)
 
     def close(self) -> None:
         """Close the log."""
@@ -73,8 +69,8 @@ class Reporter:
                 self._log.close()
             self._log = None
 
-    def _note(self, text: str) -> None:
-        """Write to the log; a full disk is for what the run must keep to complain of."""
+    def note(self, text: str) -> None:
+        """Write to the log only; a full disk is for what the run must keep to complain of."""
         if self._log is not None:
             with suppress(OSError):
                 self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode())
@@ -102,4 +98,4 @@ class Task:
             self._live.update(self._number, completed=done, note=note)  # type: ignore[arg-type]
             self._reporter.note(f"{self._title}: {note}")
         else:
-            self._reporter.murmur(f"  {self._title}: {note}")
+            self._reporter.say_at_times(f"  {self._title}: {note}")

@@ -10,27 +10,17 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ebh import with_discoveries
+from lcca.evaluation.trials.layout import MEASURES
 from lcca.experiments.runs.version import version
 from lcca.experiments.sweep.groups import Group
 from lcca.experiments.sweep.net_benefit import benefits_content
+from lcca.inputs.json_values import finite
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.sweep.selection import Chosen
 
-MEASURES = (
-    "score_bits",
-    "throughput_share",
-    "throughput_over_link",
-    "delay_us",
-    "delay_over_rtt",
-    "fairness",
-    "loss_fraction",
-    "utilisation",
-    "queue_mean_packets",
-    "rtt_p50_us",
-    "rtt_p99_us",
-)
+MEANS = (*MEASURES, "rtt_p50_us", "rtt_p99_us")
 
 
 def all_comparisons(groups: Sequence[Group], trials: dict[str, pd.DataFrame]) -> list[Comparison]:
@@ -87,14 +77,10 @@ def test_summary(rows: pd.DataFrame) -> dict[str, Any]:
     """Return means over networks with standard errors; null where nothing was measured."""
     good = rows[rows["status"] == "ok"]
     out: dict[str, Any] = {"trials": len(rows), "failed": len(rows) - len(good)}
-    for name in MEASURES:
+    for name in MEANS:
         values = good[name].dropna()
-        out[name] = _number(values.mean())
-        out[f"{name}_se"] = _number(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
+        out[name] = finite(values.mean())
+        out[f"{name}_se"] = finite(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
     out["starved"] = int(good["starved"].sum())
     out["stalled_flows"] = int(good["stalled_flows"].sum())
     return out
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -33,6 +32,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
+from lcca.inputs.json_values import finite
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
@@ -265,13 +265,9 @@ def _one(config: TuningConfig, candidate: Candidate, rows: pd.DataFrame, name: s
     return {
         "parameters": dict(candidate.params),
         "search_score_bits": candidate.score_bits,
-        "score_bits": _finite(mean),
-        "low": _finite(low),
-        "high": _finite(high),
+        "score_bits": finite(mean),
+        "low": finite(low),
+        "high": finite(high),
         "networks": len(own),
         "failed": int((own["status"] != "ok").sum()),
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

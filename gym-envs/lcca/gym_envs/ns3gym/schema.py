@@ -10,11 +10,11 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from lcca.gym_envs.ns3gym.errors import ProtocolError
+from lcca.remy_plus.files.protobuf import message_classes
 
 
 class SpaceKind(IntEnum):
@@ -46,17 +46,6 @@ class Reason(IntEnum):
 
 _PACKAGE = "ns3opengym"
 _TYPE_URL = f"type.googleapis.com/{_PACKAGE}."
-_FIELD = descriptor_pb2.FieldDescriptorProto
-_SCALARS = {
-    "bool": _FIELD.TYPE_BOOL,
-    "bytes": _FIELD.TYPE_BYTES,
-    "double": _FIELD.TYPE_DOUBLE,
-    "float": _FIELD.TYPE_FLOAT,
-    "int32": _FIELD.TYPE_INT32,
-    "string": _FIELD.TYPE_STRING,
-    "uint32": _FIELD.TYPE_UINT32,
-    "uint64": _FIELD.TYPE_UINT64,
-}
 # message: (name, type) of its fields, numbered from 1; "*" marks a repeated field; enumerations travel as int32 does
 _MESSAGES: dict[str, tuple[tuple[str, str], ...]] = {
     "Any": (("type_url", "string"), ("value", "bytes")),
@@ -94,36 +83,11 @@ _MESSAGES: dict[str, tuple[tuple[str, str], ...]] = {
     "DictDataContainer": (("element", "DataContainer*"),),
 }
 
-
-def _file() -> descriptor_pb2.FileDescriptorProto:
-    file = descriptor_pb2.FileDescriptorProto(name="lcca/ns3gym.proto", package=_PACKAGE, syntax="proto3")
-    for message, fields in _MESSAGES.items():
-        described = file.message_type.add(name=message)
-        for number, (name, kind) in enumerate(fields, start=1):
-            _add_field(described, number, name, kind)
-    return file
-
-
-def _add_field(message: descriptor_pb2.DescriptorProto, number: int, name: str, kind: str) -> None:
-    field = message.field.add(name=name, number=number)
-    field.label = field.LABEL_REPEATED if kind.endswith("*") else field.LABEL_OPTIONAL
-    kind = kind.rstrip("*")
-    if kind in _SCALARS:
-        field.type = _SCALARS[kind]
-    else:
-        field.type = field.TYPE_MESSAGE
-        field.type_name = f".{_PACKAGE}.{kind}"
-
-
-def _classes() -> dict[str, type[Any]]:
-    pool = descriptor_pool.DescriptorPool()  # our own: no clash with an installed ns3gym
-    pool.AddSerializedFile(_file().SerializeToString())
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in _MESSAGES
-    }
-
-
-_CLASSES = _classes()
+_CLASSES = message_classes(
+    _PACKAGE,
+    "proto3",
+    {message: [(at, *field) for at, field in enumerate(fields, 1)] for message, fields in _MESSAGES.items()},
+)
 
 
 def new(kind: str, **fields: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from lcca.remy_plus.files.protobuf import message_classes
 
 R_PLUS_AXES = (
     "send_ewma",
@@ -27,12 +27,6 @@ R_PLUS_AXES = (
 DEFAULT_AXES = (0, 1, 2, 3)
 """The axes of a node that lists none."""
 
-_PACKAGE = "lcca.dna"
-_SCALARS = {
-    "double": descriptor_pb2.FieldDescriptorProto.TYPE_DOUBLE,
-    "sint32": descriptor_pb2.FieldDescriptorProto.TYPE_SINT32,
-    "int32": descriptor_pb2.FieldDescriptorProto.TYPE_INT32,
-}
 # message: (number, name, type), where "*" marks a repeated field
 _MESSAGES: dict[str, tuple[tuple[int, str, str], ...]] = {
     "Point": tuple((21 + i, name, "double") for i, name in enumerate(R_PLUS_AXES)),
@@ -51,32 +45,5 @@ _MESSAGES: dict[str, tuple[tuple[int, str, str], ...]] = {
     "Tree": ((1, "box", "Box"), (2, "children", "Tree*"), (3, "rule", "Rule"), (5, "search", "Search")),
 }
 
-
-def _file() -> descriptor_pb2.FileDescriptorProto:
-    file = descriptor_pb2.FileDescriptorProto(name="lcca/dna.proto", package=_PACKAGE, syntax="proto2")
-    for message, fields in _MESSAGES.items():
-        described = file.message_type.add(name=message)
-        for number, name, kind in fields:
-            _add_field(described, number, name, kind)
-    return file
-
-
-def _add_field(message: descriptor_pb2.DescriptorProto, number: int, name: str, kind: str) -> None:
-    field = message.field.add(name=name, number=number)
-    field.label = field.LABEL_REPEATED if kind.endswith("*") else field.LABEL_OPTIONAL
-    kind = kind.rstrip("*")
-    if kind in _SCALARS:
-        field.type = _SCALARS[kind]
-    else:
-        field.type = field.TYPE_MESSAGE
-        field.type_name = f".{_PACKAGE}.{kind}"
-
-
-def _tree_class() -> type[Any]:
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(_file().SerializeToString())
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.Tree"))
-
-
-Tree: type[Any] = _tree_class()
+Tree: type[Any] = message_classes("lcca.dna", "proto2", _MESSAGES)["Tree"]
 """Message class of a whole ``.dna`` file, and of each node in it."""

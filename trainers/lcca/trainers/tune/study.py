@@ -28,6 +28,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from lcca.evaluation.trials.layout import CLAIMS, STUDY
 from lcca.inputs.errors import InputError
+from lcca.inputs.json_values import finite
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.race import Course, Runner, mean_score, race
 from lcca.trainers.tune.samplers import ListedSearch, distributions, loose_distributions, sampler_of
@@ -285,7 +286,7 @@ class Tuning:
         """Return the scores of a finished candidate, its value, and whether it was stopped."""
         if number == START:
             start = self._start_scores()
-            return _as_json(start), mean_score(start), False
+            return [*map(finite, start)], mean_score(start), False
         twin = self._trials()[number]
         assert twin.value is not None
         return twin.user_attrs.get("scores", []), twin.value, twin.state == TrialState.PRUNED
@@ -298,7 +299,7 @@ class Tuning:
         """Write down how far a candidate is."""
         if runner.failed:
             self._note(runner.number, "failed", runner.failed)
-        self._note(runner.number, "scores", _as_json(runner.scores))
+        self._note(runner.number, "scores", [*map(finite, runner.scores)])
         words = f"candidate {runner.number} on {len(runner.scores)} networks; best so far {mean_score(bar):.3f} bits"
         self.tell(self._done, words)
 
@@ -331,7 +332,7 @@ class Tuning:
         if known is None:
             self.tell(0, "the policy's own parameters")
             scores, _ = self.course.run([self.space.policy], 0, len(self.course.networks))
-            known = _as_json(scores[0].tolist())
+            known = [*map(finite, scores[0].tolist())]
             self.study.set_user_attr("start", known)
         return _from_json(known)
 
@@ -416,10 +417,6 @@ def _running(trial: FrozenTrial) -> FrozenTrial:
 def _seed(seed: int, number: int) -> int:
     """Return the seed of the sampler that proposes a candidate: 32 bits, as NumPy's old generator takes."""
     return int.from_bytes(hashlib.blake2b(f"{seed}/{number}".encode(), digest_size=4).digest(), "big")
-
-
-def _as_json(scores: Sequence[float]) -> list[float | None]:
-    return [score if math.isfinite(score) else None for score in scores]
 
 
 def _from_json(scores: Sequence[float | None]) -> list[float]:

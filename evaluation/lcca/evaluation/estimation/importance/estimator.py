@@ -4,7 +4,6 @@ What the attempt at importance sampling fails first is named, and the pooled qua
 cluster-Woodruff interval is delivered instead; plain trials of the search are part of it.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from lcca.evaluation.estimation.importance.quantiles import Interval
 from lcca.evaluation.estimation.importance.refusals import Check
 from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.estimation.tails import tail_quantile
+from lcca.inputs.json_values import finite_values
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,9 @@ class TailEstimate:
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values; what is unknown or infinite becomes null."""
         names = ("estimate", "low", "high", "confidence", "trials", "cost", "variance_ratio")
-        numbers = {name: getattr(self, name) for name in names}
-        told: dict[str, Any] = {k: v if v is not None and math.isfinite(v) else None for k, v in numbers.items()}
+        numbers = finite_values({name: getattr(self, name) for name in names})
         tests = {name: [check.to_json() for check in getattr(self, name)] for name in ("refused", "checks")}
-        return told | {"method": self.method} | tests
+        return numbers | {"method": self.method} | tests
 
 
 def estimate_tail(

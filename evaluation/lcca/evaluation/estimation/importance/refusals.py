@@ -10,6 +10,7 @@ import numpy as np
 from lcca.evaluation.estimation.importance.cycles import Cycles, Measure
 from lcca.evaluation.estimation.importance.flows import Floats, OpenLoop, Sizes
 from lcca.evaluation.estimation.importance.pareto import pareto_shape, shape_bound
+from lcca.inputs.json_values import finite_values
 
 MOST_TILT = 1.0
 MOST_ERRORS = 3.0
@@ -61,8 +62,7 @@ class Check:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values."""
-        values = asdict(self) | {"test": self.test.name.lower().replace("_", " "), "words": str(self)}
-        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
+        return finite_values(asdict(self) | {"test": self.test.name.lower().replace("_", " "), "words": str(self)})
 
 
 def check_sizes(model: Sizes | None, true: Sizes, p: float) -> Check:

@@ -15,6 +15,7 @@ from scipy.special import gammaincc, ndtr, ndtri
 
 from lcca.evaluation.estimation.importance.flows import Floats, LognormalSizes
 from lcca.evaluation.estimation.importance.refusals import MOST_SIZE_ERROR
+from lcca.inputs.json_values import finite_values
 from lcca.remy_plus.workload import FlowSizes
 
 Curve = Callable[[Floats, Floats], Floats]
@@ -67,8 +68,7 @@ class SizeFit:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values; what is infinite becomes null."""
-        values = asdict(self) | {"usable": self.usable}
-        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
+        return finite_values(asdict(self) | {"usable": self.usable})
 
     def sizes(self) -> LognormalSizes:
         """Return the sizes to draw; a lognormal only.

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from lcca.evaluation.report.figures.style import drawing, hue_of, panels
+from lcca.evaluation.report.figures.style import drawing, hue_of, panels_by_utility
 from lcca.evaluation.trials.tables import RunTables
 
 
@@ -49,14 +49,13 @@ def learning_data(tables: RunTables) -> list[Curve]:
 @drawing
 def draw_learning(curves: Sequence[Curve], groups: Sequence[str]) -> Figure:
     """Draw one panel per utility; the colour is the signal set, a line is a training seed."""
-    utilities = list(dict.fromkeys(curve.utility for curve in curves))
-    figure, axes = panels(len(utilities), 3.2, columns=2 if len(utilities) > 1 else 1)
-    for ax, utility in zip(axes, utilities, strict=True):
-        _draw_utility(ax, utility, [curve for curve in curves if curve.utility == utility], groups)
+    figure, by_utility = panels_by_utility(curves, 3.2)
+    for ax, own in by_utility:
+        _draw_utility(ax, own, groups)
     return figure
 
 
-def _draw_utility(ax: Axes, utility: str, curves: Sequence[Curve], groups: Sequence[str]) -> None:
+def _draw_utility(ax: Axes, curves: Sequence[Curve], groups: Sequence[str]) -> None:
     labelled: set[str] = set()
     for curve in curves:
         label = None if curve.group in labelled else curve.group
@@ -72,5 +71,4 @@ def _draw_utility(ax: Axes, utility: str, curves: Sequence[Curve], groups: Seque
     ax.set_xlim(left=0)
     ax.set_xlabel("packets simulated in training, millions")
     ax.set_ylabel("training score, bits")
-    ax.set_title(f"utility {utility}", loc="left")
     ax.legend(loc="lower right")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.comparison.correlation import Correlation, correlate
 from lcca.evaluation.comparison.per_network import NetworkSignificance
 from lcca.evaluation.comparison.regions import with_load
-from lcca.evaluation.report.figures.style import INK, PAPER, drawing, hue_of, panels
+from lcca.evaluation.report.figures.style import INK, PAPER, drawing, hue_of, panels_by_utility
 from lcca.evaluation.scenarios.networks import PARAMETERS
 from lcca.evaluation.settling.false_discovery import LEVEL, q_values
 from lcca.evaluation.trials.tables import RunTables
@@ -110,16 +110,13 @@ def _correlation(cloud: _Cloud, parameter: str) -> Correlation | None:
 @drawing
 def draw_correlations(rows: Sequence[CorrelationRow], groups: Sequence[str], of: str = "the difference") -> Figure:
     """Draw one panel per utility: for each parameter, the correlations side by side, filled if found."""
-    utilities = list(dict.fromkeys(row.utility for row in rows))
     compared = len({row.comparison for row in rows})
     parameters = [name for name in TRAITS if any(row.parameter == name for row in rows)]
     height = 1.0 + len(parameters) * (0.22 + 0.14 * compared)
-    figure, axes = panels(len(utilities), height, columns=1)
-    for ax, utility in zip(axes, utilities, strict=True):
-        own = [row for row in rows if row.utility == utility]
+    figure, by_utility = panels_by_utility(rows, height, columns=1)
+    for ax, own in by_utility:
         _draw_utility(ax, own, parameters, groups)
         ax.set_xlabel(f"correlation with {of} (right: better where the parameter is larger)")
-        ax.set_title(f"utility {utility}", loc="left")
     return figure
 
 

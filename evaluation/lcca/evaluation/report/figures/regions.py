@@ -7,19 +7,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lcca.evaluation.comparison.regions import RegionRow
-from lcca.evaluation.report.figures.style import FAINT, INK, PAPER, VERDICT_MARKERS, drawing, hue_of, panels
+from lcca.evaluation.report.figures.style import FAINT, INK, PAPER, VERDICT_MARKERS, drawing, hue_of, panels_by_utility
 
 
 @drawing
 def draw_regions(rows: Sequence[RegionRow], groups: Sequence[str]) -> Figure:
     """Draw one panel per utility: for each region, the candidates side by side; the mark is the verdict."""
-    utilities = list(dict.fromkeys(row.utility for row in rows))
     regions, compared = {row.region.name for row in rows}, {row.comparison for row in rows}
     height = 1.1 + len(regions) * (0.24 + 0.14 * len(compared))
-    figure, axes = panels(len(utilities), height, columns=1)
-    for ax, utility in zip(axes, utilities, strict=True):
-        _draw_utility(ax, [row for row in rows if row.utility == utility], groups)
-        ax.set_title(f"utility {utility}", loc="left")
+    figure, by_utility = panels_by_utility(rows, height, columns=1)
+    for ax, own in by_utility:
+        _draw_utility(ax, own, groups)
     return figure
 
 

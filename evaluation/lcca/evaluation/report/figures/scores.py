@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lcca.evaluation.report.figures.style import drawing, hue_of, panels
+from lcca.evaluation.report.figures.style import draw_means, drawing, panels_by_utility
 from lcca.evaluation.settling.intervals import CrossedInterval, t_interval
 from lcca.evaluation.trials.tables import RunTables, group_of
 
@@ -66,26 +65,9 @@ def _row(utility: str, group: str, policies: Sequence["pd.Series[Any]"]) -> Scor
 @drawing
 def draw_scores(rows: Sequence[ScoreRow]) -> Figure:
     """Draw one panel per utility; small dots are single policies."""
-    utilities = list(dict.fromkeys(row.utility for row in rows))
     groups = list(dict.fromkeys(row.group for row in rows))
-    figure, axes = panels(len(utilities), 3.1, columns=2 if len(utilities) > 1 else 1)
-    for ax, utility in zip(axes, utilities, strict=True):
-        _draw_utility(ax, utility, [row for row in rows if row.utility == utility], groups)
+    figure, by_utility = panels_by_utility(rows, 3.1)
+    for ax, own in by_utility:
+        draw_means(ax, own, groups)
+        ax.set_ylabel("score, bits")
     return figure
-
-
-def _draw_utility(ax: Axes, utility: str, rows: Sequence[ScoreRow], groups: Sequence[str]) -> None:
-    for x, row in enumerate(rows):
-        hue = hue_of(row.group, groups)
-        if math.isfinite(row.low):
-            ax.plot([x, x], [row.low, row.high], color=hue, linewidth=2.4, solid_capstyle="butt")
-        spots = np.linspace(-0.22, 0.22, len(row.policies)) if len(row.policies) > 1 else np.array([])
-        ax.scatter(x + spots, row.policies[: spots.size], s=14, color=hue, alpha=0.55, linewidths=0)
-        ax.plot([x], [row.mean], marker="D", color=hue, markersize=7)
-    ax.set_xticks(range(len(rows)), [row.group for row in rows])
-    if max(len(row.group) for row in rows) * len(rows) > 40:
-        ax.tick_params(axis="x", rotation=30)
-    ax.set_xlim(-0.6, len(rows) - 0.4)
-    ax.grid(visible=False, axis="x")
-    ax.set_ylabel("score, bits")
-    ax.set_title(f"utility {utility}", loc="left")

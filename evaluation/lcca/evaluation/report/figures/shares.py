@@ -1,5 +1,6 @@
 """Share of networks where a candidate is significantly better or worse (paper Figs. 8, 10)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lcca.evaluation.comparison.per_network import METRICS, NetworkPair, NetworkSignificance, Share
-from lcca.evaluation.report.figures.style import INK, drawing, hue_of, panels
+from lcca.evaluation.report.figures.style import INK, drawing, hue_of, panels_by_utility
 from lcca.evaluation.trials.utility import Utility
 
 OUTPUTS = ("throughput_share", "delay_us")
@@ -56,15 +57,13 @@ def _role(metric: str, utility: Utility | None) -> str:
 @drawing
 def draw_shares(rows: Sequence[ShareRow], groups: Sequence[str]) -> Figure:
     """Draw one panel per utility: bars to the right where B is better, to the left where it is worse."""
-    utilities = list(dict.fromkeys(row.utility for row in rows))
-    own = [[row for row in rows if row.utility == utility] for utility in utilities]
-    figure, axes = panels(len(utilities), 0.95 + 0.21 * max(len(each) for each in own), columns=1)
+    most = max(Counter(row.utility for row in rows).values())
+    figure, by_utility = panels_by_utility(rows, 0.95 + 0.21 * most, columns=1)
     ends = [end for row in rows for end in (row.better.high, row.worse.high) if np.isfinite(end)]
     reach = min(max([*ends, 5.0]) * 1.05, 100)
-    for ax, utility, each in zip(axes, utilities, own, strict=True):
-        _draw_utility(ax, each, groups)
+    for ax, own in by_utility:
+        _draw_utility(ax, own, groups)
         ax.set_xlim(-reach, reach)
-        ax.set_title(f"utility {utility}", loc="left")
     return figure
 
 

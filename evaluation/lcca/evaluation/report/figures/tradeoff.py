@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from numpy.typing import NDArray
 
-from lcca.evaluation.report.figures.style import drawing, hue_of, panels
+from lcca.evaluation.report.figures.style import drawing, hue_of, panels_by_utility
 from lcca.evaluation.trials.tables import RunTables, group_of
 
 MOST_DOTS = 150  # per group, so that a page with many trials stays small
@@ -57,15 +57,14 @@ def tradeoff_data(tables: RunTables) -> list[Cloud]:
 @drawing
 def draw_tradeoff(clouds: Sequence[Cloud]) -> Figure:
     """Draw one panel per utility: up is more throughput, right is less delay."""
-    utilities = list(dict.fromkeys(cloud.utility for cloud in clouds))
     groups = list(dict.fromkeys(cloud.group for cloud in clouds))
-    figure, axes = panels(len(utilities), 3.6, columns=2 if len(utilities) > 1 else 1)
-    for ax, utility in zip(axes, utilities, strict=True):
-        _draw_utility(ax, utility, [cloud for cloud in clouds if cloud.utility == utility], groups)
+    figure, by_utility = panels_by_utility(clouds, 3.6)
+    for ax, own in by_utility:
+        _draw_utility(ax, own, groups)
     return figure
 
 
-def _draw_utility(ax: Axes, utility: str, clouds: Sequence[Cloud], groups: Sequence[str]) -> None:
+def _draw_utility(ax: Axes, clouds: Sequence[Cloud], groups: Sequence[str]) -> None:
     for cloud in clouds:
         hue = hue_of(cloud.group, groups)
         x, y = cloud.delay, cloud.throughput
@@ -79,5 +78,4 @@ def _draw_utility(ax: Axes, utility: str, clouds: Sequence[Cloud], groups: Seque
     ax.invert_xaxis()
     ax.set_xlabel("mean delay / RTT (right: less delay)")
     ax.set_ylabel("throughput share / link rate")
-    ax.set_title(f"utility {utility}", loc="left")
     ax.legend(loc="lower left")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +14,7 @@ from lcca.evaluation.report.figures.style import inline_svg, save
 from lcca.evaluation.report.words.headline import NO_BREAK, Statement, counts, percent
 from lcca.evaluation.settling.false_discovery import controlled_verdicts, sequential
 from lcca.evaluation.trials.tables import RunTables
+from lcca.inputs.json_values import finite
 
 Json = dict[str, Any]
 
@@ -257,15 +257,11 @@ def _regions(tables: RunTables, rows: Sequence[Json]) -> list[RegionBenefit]:
             row["utility"],
             f"{region.name}, {region.bound}",
             each.mean,
-            _end(each.low),
-            _end(each.high),
+            finite(each.low),
+            finite(each.high),
             each.n,
             verdict.name,
         )
         for (row, region, each), verdict in zip(found, verdicts, strict=True)
         if each.n
     ]
-
-
-def _end(value: float) -> float | None:
-    return value if math.isfinite(value) else None
