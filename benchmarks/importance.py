@@ -23,22 +23,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
-from lcca.evaluation.estimation.importance import (
-    Bench,
-    ImportanceConfig,
-    LognormalSizes,
-    Measure,
-    NormalTilt,
-    OpenLoop,
-    TableSizes,
-    TailEstimate,
-    attempt_tail,
-    estimate_tail,
-)
+from lcca.evaluation.estimation.importance.attempt import attempt_tail
 from lcca.evaluation.estimation.importance.cross_entropy import search
-from lcca.evaluation.estimation.importance.flows import Simulator, Sizes
+from lcca.evaluation.estimation.importance.cycles import Bench, Measure
+from lcca.evaluation.estimation.importance.estimator import TailEstimate, estimate_tail
+from lcca.evaluation.estimation.importance.flows import LognormalSizes, OpenLoop, Simulator, Sizes, TableSizes
+from lcca.evaluation.estimation.importance.options import ImportanceConfig
 from lcca.evaluation.estimation.importance.quantiles import batches, woodruff
 from lcca.evaluation.estimation.importance.queues import first_come_first_served, processor_sharing
+from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.scenarios.sizes import flow_sizes
 
 Estimator: TypeAlias = Callable[[Bench, ImportanceConfig, np.random.Generator], TailEstimate]

@@ -6,11 +6,8 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-import pytest
-
 from lcca.gym_envs import optional
 from lcca.gym_envs.ns3 import simulator
-from lcca.inputs.errors import InputError
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 
@@ -37,9 +34,6 @@ def test_what_is_missing_is_named(monkeypatch):
     assert found["tune"] == optional.Part("tune", True, "optuna 1.2, cmaes 1.2")
     assert found["drl"] == optional.Part("drl", False, "not installed: torch", "pip install 'lcca[drl]'")
     assert found["ns-3"].detail == "ns-3 is not installed" and "make ns3" in found["ns-3"].fix
-    optional.require_extra("tune", "studies")
-    with pytest.raises(InputError, match=r"trainers need the package torch: pip install 'lcca\[drl\]'"):
-        optional.require_extra("drl", "trainers")
 
 
 def test_nothing_heavy_is_imported():

@@ -7,7 +7,6 @@ from importlib import metadata
 
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
-from lcca.inputs.extras import missing
 
 EXTRAS: dict[str, tuple[str, ...]] = {
     "drl": ("gymnasium", "stable-baselines3", "sb3-contrib", "torch", "tensorboard"),
@@ -38,21 +37,6 @@ class Part:
 def optional_parts() -> list[Part]:
     """Return every extra and ns-3, usable or not; nothing of an extra is imported."""
     return [*(_extra(name) for name in EXTRAS), _ns3()]
-
-
-def require_extra(extra: str, what: str) -> None:
-    """Check that an extra is installed; to be called before anything is written.
-
-    Args:
-        extra: its name.
-        what: needs it, in the plural, for the message.
-
-    Raises:
-        MissingPackage: one of its packages is missing.
-    """
-    for package in EXTRAS[extra]:
-        if _version(package) is None:
-            raise missing(package, what, extra)
 
 
 def _extra(name: str) -> Part:

@@ -6,21 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lcca.evaluation.estimation.importance import (
-    Bench,
-    Flows,
-    LognormalSizes,
-    Measure,
-    NormalTilt,
-    OpenLoop,
-    TableSizes,
-    TailBoost,
-    each_trial,
-)
 from lcca.evaluation.estimation.importance.cross_entropy import search, update
-from lcca.evaluation.estimation.importance.cycles import Cycles, arrived_by
+from lcca.evaluation.estimation.importance.cycles import Bench, Cycles, Measure, arrived_by
+from lcca.evaluation.estimation.importance.flows import Flows, LognormalSizes, OpenLoop, TableSizes, each_trial
 from lcca.evaluation.estimation.importance.quantiles import batches, quantile, tail_curve, woodruff
 from lcca.evaluation.estimation.importance.queues import first_come_first_served, processor_sharing
+from lcca.evaluation.estimation.importance.tilts import NormalTilt, TailBoost
 from lcca.evaluation.scenarios.sizes import flow_sizes
 
 QUEUES = {"in order": first_come_first_served(), "sharing": processor_sharing()}

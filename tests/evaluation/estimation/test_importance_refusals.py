@@ -6,23 +6,15 @@ import math
 import numpy as np
 import pytest
 
-from lcca.evaluation.estimation.importance import (
-    Bench,
-    Check,
-    ImportanceConfig,
-    LognormalSizes,
-    Measure,
-    NormalTilt,
-    OpenLoop,
-    RefusalTest,
-    TableSizes,
-    TailEstimate,
-    estimate_tail,
-    fit_sizes,
-)
+from lcca.evaluation.estimation.importance.cycles import Bench, Measure
+from lcca.evaluation.estimation.importance.estimator import TailEstimate, estimate_tail
+from lcca.evaluation.estimation.importance.flows import LognormalSizes, OpenLoop, TableSizes
+from lcca.evaluation.estimation.importance.options import ImportanceConfig
 from lcca.evaluation.estimation.importance.pareto import pareto_shape, shape_bound
 from lcca.evaluation.estimation.importance.queues import first_come_first_served, processor_sharing
-from lcca.evaluation.estimation.importance.refusals import check_cycles, check_shape, variance_ratio
+from lcca.evaluation.estimation.importance.refusals import Check, RefusalTest, check_cycles, check_shape, variance_ratio
+from lcca.evaluation.estimation.importance.size_models import fit_sizes
+from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.scenarios.sizes import flow_sizes
 
 POOLED = "model-free: pooled quantile, cluster-Woodruff"

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lcca.evaluation.estimation.importance import LognormalSizes, TableSizes, fit_sizes
+from lcca.evaluation.estimation.importance.flows import LognormalSizes, TableSizes
+from lcca.evaluation.estimation.importance.size_models import fit_sizes
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.remy_plus.workload import FlowSizes
 

@@ -198,7 +198,7 @@ def test_classical_controls_need_ns3(lcca: Any, tmp_path: Path) -> None:
 def test_says_what_to_install(
     lcca: Any, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, package: str
 ) -> None:
-    monkeypatch.setattr("lcca.trainers.tune.find_spec", lambda name: None if name == package else object())
+    monkeypatch.setattr("lcca.inputs.extras.find_spec", lambda name: None if name == package else object())
     options = ["--set", f"tuner.sampler={{kind: {kind}}}", "--set", "tuner.policy=aimd"]
     space = "tuner.space={increase: {min: 1, max: 2}, decrease: {min: 0.4, max: 0.6}}"
     answer = lcca("tune", small, "--out", tmp_path / "run", *options, "--set", space)

@@ -14,7 +14,6 @@ from lcca.inputs.errors import InputError
 pytest.importorskip("sb3_contrib")
 
 from lcca.trainers.base import run
-from lcca.trainers.drl import trainer as trainer_module
 from lcca.trainers.drl.curriculum import slots_of, space_at
 
 from .drl_support import config_of, trainer_of
@@ -85,8 +84,8 @@ def test_a_curriculum_goes_from_easy_to_all(space: NetworkSpace) -> None:
         space_at(space, config_of(curriculum=[{"until": 1, "networks": {"sender": 1}}]), 0.0)
 
 
-def test_without_the_extra_the_mend_is_told(space: NetworkSpace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer_module, "find_spec", lambda name: None if name == "torch" else name)
+def test_a_missing_extra_is_named(space: NetworkSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lcca.inputs.extras.find_spec", lambda name: None if name == "torch" else name)
     with pytest.raises(InputError, match=r"need the package torch: pip install 'lcca\[drl\]'"):
         trainer_of(space)
 

@@ -12,7 +12,7 @@ from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import FixedWindow, Policy
 from lcca.trainers.tune.config import Race
-from lcca.trainers.tune.race import Course, Runner, is_worse, mean_score, race
+from lcca.trainers.tune.race import Objective, Runner, is_worse, mean_score, race
 
 NETWORKS = 48
 
@@ -42,15 +42,15 @@ def test_nothing_is_settled_without_a_spread(differences: list[float]) -> None:
 
 
 def test_score_of_a_stopped_candidate_allows_for_easy_networks() -> None:
-    bar = [1.0, 2.0, 3.0, 4.0, math.nan]
-    assert mean_score(bar) == 2.5
-    assert mean_score([0.5, 1.5], bar) == 2.0  # half a bit worse on the two easiest
-    assert mean_score([0.0, 0.0, 0.0, 4.0, 0.0], bar) == 0.8
+    incumbent = [1.0, 2.0, 3.0, 4.0, math.nan]
+    assert mean_score(incumbent) == 2.5
+    assert mean_score([0.5, 1.5], incumbent) == 2.0  # half a bit worse on the two easiest
+    assert mean_score([0.0, 0.0, 0.0, 4.0, 0.0], incumbent) == 0.8
     assert math.isnan(mean_score([math.nan]))
 
 
 @dataclass(frozen=True)
-class Synthetic(Course):
+class Synthetic(Objective):
     """Scores of fixed windows without a simulator: best at 12 packets, the same noise for all."""
 
     def run(self, policies: Sequence[Policy], begin: int, end: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -60,30 +60,30 @@ class Synthetic(Course):
         return noise + own - ((windows - 12) / 10) ** 2, np.zeros(len(policies), dtype=np.int64)
 
 
-def course(rule: Race | None = None) -> Synthetic:
+def objective(rule: Race | None = None) -> Synthetic:
     return Synthetic(Engine(1000), [None] * NETWORKS, 1, utility("default"), rule)  # type: ignore[list-item]
 
 
 def test_race_stops_losers_only_and_asks_for_no_network_twice() -> None:
-    found = course(Race())
-    bar = found.run([FixedWindow(12)], 0, NETWORKS)[0][0].tolist()
+    found = objective(Race())
+    incumbent = found.run([FixedWindow(12)], 0, NETWORKS)[0][0].tolist()
     runners = [Runner(i, FixedWindow(window)) for i, window in enumerate((11, 30, 13, 12))]
     seen: list[tuple[int, int]] = []
-    race(found, runners, bar, lambda runner: seen.append((runner.number, len(runner.scores))))
+    race(found, runners, incumbent, lambda runner: seen.append((runner.number, len(runner.scores))))
     assert [r.stopped for r in runners] == [False, True, False, False]
     assert len(runners[0].scores) == NETWORKS and len(runners[1].scores) < NETWORKS
     assert len(seen) == len(set(seen))
     again = Runner(1, FixedWindow(30), list(runners[1].scores[:8]))
-    race(found, [again], bar)
+    race(found, [again], incumbent)
     assert again.scores == runners[1].scores and again.stopped
 
 
 def test_without_a_rule_all_meet_all_networks() -> None:
-    found = course(None)
+    found = objective(None)
     loser = Runner(0, FixedWindow(60))
     race(found, [loser], [0.0] * NETWORKS)
     assert len(loser.scores) == NETWORKS and not loser.stopped
 
 
 def test_floor_is_that_of_starved_senders() -> None:
-    assert course().floor == pytest.approx(-15)
+    assert objective().floor == pytest.approx(-15)

@@ -21,7 +21,7 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.hand_designed import classical
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Policy
 from lcca.trainers.tune import TuneConfig
-from lcca.trainers.tune.race import Course
+from lcca.trainers.tune.race import Objective
 from lcca.trainers.tune.samplers import GreedySearch, GridSearch
 from lcca.trainers.tune.space import Range, Space
 from lcca.trainers.tune.study import START, Candidate, Tuning
@@ -36,7 +36,7 @@ class Killed(BaseException):
 
 
 @dataclass(frozen=True)
-class Synthetic(Course):
+class Synthetic(Objective):
     """Scores without a simulator: best at a window of 17, or at increase 2 and decrease 0.7."""
 
     budget: list[int] = field(default_factory=lambda: [10**6])  # of calls, then the process "dies"
@@ -66,8 +66,8 @@ def config(kind: str, **given: Any) -> TuneConfig:
 def tuning(folder: Path, wanted: TuneConfig, calls: int = 10**6, **given: Any) -> Tuning:
     folder.mkdir(exist_ok=True)
     nobody: list[Any] = [None] * NETWORKS
-    course = Synthetic(Engine(1000), nobody, 1, utility("default"), wanted.race, budget=[calls])
-    return Tuning(wanted, course, 5, folder, **given)
+    objective = Synthetic(Engine(1000), nobody, 1, utility("default"), wanted.race, budget=[calls])
+    return Tuning(wanted, objective, 5, folder, **given)
 
 
 def searched(folder: Path, wanted: TuneConfig, **given: Any) -> list[Candidate]:

@@ -28,9 +28,10 @@ from lcca.gym_envs.ecn.incast import Incast
 from lcca.gym_envs.ecn.settings import GRID, MarkSetting, static
 from lcca.gym_envs.ecn.switch import PredUtility
 from lcca.gym_envs.ns3.simulator import installed
+from lcca.inputs.extras import require_libraries
 from lcca.inputs.json_values import finite
 from lcca.inputs.model import Model
-from lcca.trainers.ecn import AccConfig, require_torch
+from lcca.trainers.ecn.config import AccConfig
 
 if TYPE_CHECKING:
     from lcca.gym_envs.ecn.env import Ns3EcnEnv
@@ -115,7 +116,7 @@ def run_acc(config: AccCampaign, path: Path, *, jobs: int, resume: bool, quiet: 
     Raises:
         InputError: PyTorch or ns-3 is not installed, or the folder is not free.
     """
-    require_torch()
+    require_libraries(config.trainer.libraries, "trainings of ACC")
     installed()
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if run.folder.complete:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.estimation.estimate import EstimateConfig
-from lcca.evaluation.estimation.importance import ImportanceConfig, ImportanceOptions
+from lcca.evaluation.estimation.importance.options import ImportanceConfig, ImportanceOptions
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
 from lcca.evaluation.trials.layout import MEASURES

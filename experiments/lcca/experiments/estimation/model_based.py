@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from lcca.evaluation.estimation.estimate import Estimate
-from lcca.evaluation.estimation.importance import Attempt, SizeFit, attempt_tail, fit_sizes
+from lcca.evaluation.estimation.importance.attempt import Attempt, attempt_tail
 from lcca.evaluation.estimation.importance.packets import FlowMetric, packet_bench
+from lcca.evaluation.estimation.importance.size_models import SizeFit, fit_sizes
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.evaluation.settling.sequence import HORIZON
 from lcca.evaluation.trials.layout import IMPORTANCE

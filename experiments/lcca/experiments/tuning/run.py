@@ -32,14 +32,15 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
+from lcca.inputs.extras import require_libraries
 from lcca.inputs.json_values import finite
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
-from lcca.trainers.tune import TuneConfig, require_optuna
-from lcca.trainers.tune.race import Course
+from lcca.trainers.tune.config import TuneConfig
+from lcca.trainers.tune.race import Objective
 
 if TYPE_CHECKING:
     from lcca.trainers.tune.study import Candidate, Tuning
@@ -94,7 +95,7 @@ def tune(
     Raises:
         InputError: Optuna or ns-3 is not installed, or the folder is not free.
     """
-    _require(config)
+    require_libraries(config.tuner.libraries, "studies that tune", "tune")
     simulator = simulator_of(config, jobs)
     with opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
@@ -108,7 +109,7 @@ def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = N
     Raises:
         InputError: there is no run of this configuration, or nobody leads it.
     """
-    _require(config)
+    require_libraries(config.tuner.libraries, "studies that tune", "tune")
     RunFolder(path, config).check_same()
     if not is_locked(path):
         raise InputError(f"{path}: no process leads this run; start it without --join")
@@ -131,21 +132,17 @@ def simulator_of(config: TuningConfig, jobs: int) -> Simulator:
     return simulator
 
 
-def _require(config: TuningConfig) -> None:
-    require_optuna(config.tuner.sampler.kind == "cma-es")
-
-
 def _tuning(
     config: TuningConfig, path: Path, simulator: Simulator, jobs: int, storage: str | None, tell: Any
 ) -> Tuning:
     from lcca.trainers.tune.study import Tuning
 
     seed = derive(config.seed, "tune")
-    course = Course(
+    objective = Objective(
         simulator, config.networks.draw(seed, config.tuner.networks), seed, config.utility.build(), config.tuner.race
     )
     name = f"{config.name}-{config.hash}"
-    return Tuning(config.tuner, course, derive(config.seed, "sampler"), path, jobs, storage, name, tell)
+    return Tuning(config.tuner, objective, derive(config.seed, "sampler"), path, jobs, storage, name, tell)
 
 
 def _tune(run: Run[TuningConfig, Simulator], jobs: int, storage: str | None) -> dict[str, Any]:

@@ -5,10 +5,6 @@ is the simulation's end, around any Gymnasium environment. The protocol is that 
 from its facts; see docs/how-to/ns3-gym.md.
 """
 
-from importlib.util import find_spec
+from lcca.inputs.extras import require_libraries
 
-from lcca.inputs.extras import missing
-
-for module, package in (("zmq", "pyzmq"), ("gymnasium", "gymnasium")):
-    if find_spec(module) is None:
-        raise missing(package, "both ends of ns3-gym", "ns3gym")
+require_libraries({"zmq": "pyzmq", "gymnasium": "gymnasium"}, "both ends of ns3-gym", "ns3gym")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lcca.evaluation.trials.running import run_trials
 from lcca.inputs.errors import InputError
-from lcca.inputs.extras import missing
+from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.trainers.base import NETWORKS_PER_STEP, Keeper, LearningRow, Task
@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from stable_baselines3.common.logger import Logger
 
     from lcca.trainers.drl.algorithm import Algorithm
-
-
-def require_drl(config: DrlConfig) -> None:
-    """Check that what training needs is installed.
-
-    Raises:
-        MissingPackage: it is not; the message says how to install it.
-    """
-    for module, package in config.libraries.items():
-        if find_spec(module) is None:
-            raise missing(package, "trainers by reinforcement")
 
 
 class DrlTrainer:
@@ -62,7 +51,7 @@ class DrlTrainer:
         self.state = self._begin()
         self._algorithm: Algorithm | None = None
         if not self.done:
-            require_drl(config)
+            require_libraries(config.libraries, "trainers by reinforcement")
 
     def _begin(self) -> TrainingState:
         if self.checkpoint is not None and self.checkpoint.exists():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -79,6 +80,9 @@ class AccConfig(Model):
         dqn: the learner.
         checkpoint_every: episodes between checkpoints.
     """
+
+    libraries: ClassVar[Mapping[str, str]] = {"torch": "torch", "gymnasium": "gymnasium"}
+    """Modules that it needs, and the packages that have them."""
 
     traces: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     interval_us: Annotated[float, Field(gt=0)] = 1000.0

@@ -116,6 +116,11 @@ class TuneConfig(Model):
             if words or len(space.axes) < 2:
                 raise ValueError("cma-es needs at least two parameters, all of them ranges of numbers; try tpe")
 
+    @property
+    def libraries(self) -> dict[str, str]:
+        """Modules that it needs, and the packages that have them."""
+        return {name: name for name in ("optuna", *(["cmaes"] if self.sampler.kind == "cma-es" else []))}
+
     def build_space(self) -> Space:
         """Return the search space.
 

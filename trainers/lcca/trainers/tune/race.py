@@ -1,6 +1,6 @@
 """Trying candidates on networks that all of them meet, and stopping those that are settled worse than the best so far.
 
-Every candidate is held against a bar: the scores of the best of the batches before, on the same (network, seed) pairs.
+Every candidate is compared with the incumbent: the best of the batches before, on the same (network, seed) pairs.
 Candidates of one batch know nothing of each other, so it does not matter who tries which, or when.
 """
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Course:
+class Objective:
     """What all candidates of a search are tried on.
 
     Attributes:
@@ -77,7 +77,7 @@ class Runner:
         policy: what it is.
         scores: in bits, on the networks so far; NaN where no sender counted.
         failed: trials that failed.
-        stopped: whether it was settled worse than the bar.
+        stopped: whether it was settled worse than the incumbent.
     """
 
     number: int
@@ -87,18 +87,18 @@ class Runner:
     stopped: bool = False
 
 
-def mean_score(scores: Sequence[float], bar: Sequence[float] | None = None) -> float:
+def mean_score(scores: Sequence[float], incumbent: Sequence[float] | None = None) -> float:
     """Return a candidate's score over all networks, in bits.
 
-    A candidate that was stopped has met fewer networks than the bar, perhaps easy ones: its score is that of the bar on
-    all networks, plus the mean difference on those that both have met. NaN if nothing was scored.
+    A candidate that was stopped has met fewer networks than the incumbent, perhaps easy ones: its score is that of the
+    incumbent on all networks, plus the mean difference on those that both have met. NaN if nothing was scored.
     """
     own = np.asarray(scores, dtype=np.float64)
-    if bar is None or len(own) == len(bar):
+    if incumbent is None or len(own) == len(incumbent):
         return float(np.mean(own[np.isfinite(own)])) if np.isfinite(own).any() else math.nan
-    all_of_bar = np.asarray(bar, dtype=np.float64)
-    difference = own - all_of_bar[: len(own)]
-    return mean_score(bar) + mean_score(difference.tolist())
+    whole = np.asarray(incumbent, dtype=np.float64)
+    difference = own - whole[: len(own)]
+    return mean_score(incumbent) + mean_score(difference.tolist())
 
 
 def is_worse(differences: Sequence[float], networks: int, alpha: float) -> bool:
@@ -108,8 +108,8 @@ def is_worse(differences: Sequence[float], networks: int, alpha: float) -> bool:
     race's looks would come too late for it otherwise (`lcca.evaluation.settling.sequence`).
 
     Args:
-        differences: from the bar, in bits; those that are NaN are left out.
-        networks: of the whole course.
+        differences: from the incumbent, in bits; those that are NaN are left out.
+        networks: of the objective, all of them.
         alpha: error rate over all looks.
     """
     moments = Moments()
@@ -120,41 +120,41 @@ def is_worse(differences: Sequence[float], networks: int, alpha: float) -> bool:
 
 
 def race(
-    course: Course,
+    objective: Objective,
     runners: Sequence[Runner],
-    bar: Sequence[float],
+    incumbent: Sequence[float],
     after_block: Callable[[Runner], None] = lambda runner: None,
 ) -> None:
-    """Take candidates through the course, from where each of them is, until it is done or stopped.
+    """Run candidates on the objective's networks, from where each of them is, until it is done or stopped.
 
     Args:
-        course: the networks and the rule.
+        objective: the networks and the rule.
         runners: candidates; what they have met already is not run again.
-        bar: scores of the best so far, one per network.
+        incumbent: scores of the best so far, one per network.
         after_block: called with each candidate that has met more networks.
     """
     for runner in runners:
-        runner.stopped = _is_beaten(course, runner.scores, bar)  # one that was killed right after a block
+        runner.stopped = _is_beaten(objective, runner.scores, incumbent)  # one that was killed right after a block
 
     def run(block: Block) -> None:
         group = [r for r in runners if not r.stopped and len(r.scores) == block.first]
         if not group:
             return
-        scores, failed = course.run([r.policy for r in group], block.first, block.end)
+        scores, failed = objective.run([r.policy for r in group], block.first, block.end)
         for runner, own, lost in zip(group, scores, failed, strict=True):
             runner.scores += own.tolist()
             runner.failed += int(lost)
-            runner.stopped = _is_beaten(course, runner.scores, bar)
+            runner.stopped = _is_beaten(objective, runner.scores, incumbent)
             after_block(runner)
 
     def decide(parts: Sequence[None], done: int) -> Decision[None]:
-        return Decision(None, all(r.stopped or len(r.scores) == len(course.networks) for r in runners))
+        return Decision(None, all(r.stopped or len(r.scores) == len(objective.networks) for r in runners))
 
-    run_blocks(blocks_between(course.blocks()), run, decide)
+    run_blocks(blocks_between(objective.blocks()), run, decide)
 
 
-def _is_beaten(course: Course, scores: Sequence[float], bar: Sequence[float]) -> bool:
-    if course.race is None or len(scores) not in course.blocks()[:-1]:
+def _is_beaten(objective: Objective, scores: Sequence[float], incumbent: Sequence[float]) -> bool:
+    if objective.race is None or len(scores) not in objective.blocks()[:-1]:
         return False
-    differences = [own - other for own, other in zip(scores, bar, strict=False)]
-    return is_worse(differences, len(course.networks), course.race.alpha)
+    differences = [own - other for own, other in zip(scores, incumbent, strict=False)]
+    return is_worse(differences, len(objective.networks), objective.race.alpha)

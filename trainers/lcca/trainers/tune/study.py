@@ -30,7 +30,7 @@ from lcca.evaluation.trials.layout import CLAIMS, STUDY
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import finite
 from lcca.trainers.tune.config import TuneConfig
-from lcca.trainers.tune.race import Course, Runner, mean_score, race
+from lcca.trainers.tune.race import Objective, Runner, mean_score, race
 from lcca.trainers.tune.samplers import ListedSearch, distributions, loose_distributions, sampler_of
 from lcca.trainers.tune.space import Params, Space, key
 
@@ -86,7 +86,7 @@ class Tuning:
 
     Attributes:
         config: what is searched, and how.
-        course: what candidates are tried on.
+        objective: what candidates are tried on.
         seed: all proposals follow from it.
         folder: of the run; holds the claims, and the study unless `storage` says otherwise.
         jobs: of the simulator: a process takes as many candidates at a time as keep them busy.
@@ -96,7 +96,7 @@ class Tuning:
     """
 
     config: TuneConfig
-    course: Course
+    objective: Objective
     seed: int
     folder: Path
     jobs: int = 1
@@ -225,7 +225,7 @@ class Tuning:
 
     def _try_some(self) -> bool:
         """Claim some candidates and try them; tell whether there were any."""
-        most = max(1, math.ceil(BUSY * self.jobs / self.course.blocks()[0]))
+        most = max(1, math.ceil(BUSY * self.jobs / self.objective.blocks()[0]))
         with ExitStack() as claims:
             mine: list[FrozenTrial] = []
             for trial in self._open():
@@ -260,11 +260,11 @@ class Tuning:
         for trial in trials:
             if trial.state == TrialState.WAITING:
                 self.database.set_trial_state_values(self._id(trial.number), TrialState.RUNNING)
-        bar = self._bar(_batch(trials[0]))
+        incumbent = self._incumbent(_batch(trials[0]))
         runners = [self._runner(trial) for trial in trials if not self._answer_at_once(trial)]
-        race(self.course, runners, bar, lambda runner: self._keep(runner, bar))
+        race(self.objective, runners, incumbent, lambda runner: self._keep(runner, incumbent))
         for runner in runners:
-            self._finish(runner.number, mean_score(runner.scores, bar), runner.stopped)
+            self._finish(runner.number, mean_score(runner.scores, incumbent), runner.stopped)
 
     def _answer_at_once(self, trial: FrozenTrial) -> bool:
         """Finish a candidate that needs no trials: one that cannot be, or has a twin that is finished."""
@@ -272,7 +272,7 @@ class Tuning:
             self.space.build(trial.params)
         except InputError as error:
             self._note(trial.number, "infeasible", str(error))
-            self._finish(trial.number, self.course.floor, True)
+            self._finish(trial.number, self.objective.floor, True)
             return True
         twin = trial.user_attrs.get("same_as")
         if twin is None:
@@ -295,23 +295,25 @@ class Tuning:
         scores = _from_json(trial.user_attrs.get("scores", []))
         return Runner(trial.number, self.space.build(trial.params), scores, int(trial.user_attrs.get("failed", 0)))
 
-    def _keep(self, runner: Runner, bar: Sequence[float]) -> None:
+    def _keep(self, runner: Runner, incumbent: Sequence[float]) -> None:
         """Write down how far a candidate is."""
         if runner.failed:
             self._note(runner.number, "failed", runner.failed)
         self._note(runner.number, "scores", [*map(finite, runner.scores)])
-        words = f"candidate {runner.number} on {len(runner.scores)} networks; best so far {mean_score(bar):.3f} bits"
+        words = (
+            f"candidate {runner.number} on {len(runner.scores)} networks; best so far {mean_score(incumbent):.3f} bits"
+        )
         self.tell(self._done, words)
 
     def _finish(self, number: int, value: float, stopped: bool) -> None:
-        value = value if math.isfinite(value) else self.course.floor
+        value = value if math.isfinite(value) else self.objective.floor
         at, state = self._id(number), TrialState.PRUNED if stopped else TrialState.COMPLETE
-        self.database.set_trial_intermediate_value(at, len(self.course.networks), value)
+        self.database.set_trial_intermediate_value(at, len(self.objective.networks), value)
         self.database.set_trial_state_values(at, state, [value])
         self._done += 1
         self.tell(self._done, f"candidate {number}: {value:.3f} bits{', stopped early' if stopped else ''}")
 
-    def _bar(self, batch: int) -> list[float]:
+    def _incumbent(self, batch: int) -> list[float]:
         """Return the scores of the best candidate of the batches before, by network."""
         best, scores = mean_score(self._start_scores()), self._start_scores()
         for trial in self._trials():
@@ -331,7 +333,7 @@ class Tuning:
         known = self.study.user_attrs.get("start")
         if known is None:
             self.tell(0, "the policy's own parameters")
-            scores, _ = self.course.run([self.space.policy], 0, len(self.course.networks))
+            scores, _ = self.objective.run([self.space.policy], 0, len(self.objective.networks))
             known = [*map(finite, scores[0].tolist())]
             self.study.set_user_attr("start", known)
         return _from_json(known)
