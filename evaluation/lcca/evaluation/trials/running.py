@@ -12,6 +12,7 @@ from lcca.evaluation.trials.scoring import trial_rows
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.record import Record
 from lcca.remy_plus.simulator import Simulator
 
 
@@ -29,38 +30,36 @@ def run_trials(
     Policies meet the same traffic on the same (network, seed): common random numbers. Rows are ordered by policy,
     network, seed, and hold the network's parameters. Columns and units: `docs/reference/formats.md`.
     """
-    listed = NetworkList(networks)
-    shape = (len(policies), len(listed), len(seeds))
-    policy, network, seed = (i.ravel() for i in np.indices(shape))
-    seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
-    compiled = [engine.compile(p) for p in policies.values()]
-    record = engine.run(
-        compiled,
-        listed,
-        policy,
-        network,
-        seed_values,
-        keep_delays=keep_delays or "delays" in utility.keeps,
-        keep_flows="flows" in utility.keeps,
-    )
-    names = np.array(list(policies), dtype=object)
+    delays, flows = keep_delays or "delays" in utility.keeps, "flows" in utility.keeps
+    record, identity = _run(engine, policies, networks, seeds, keep_delays=delays, keep_flows=flows)
     errors = record.errors
-    identity = pd.DataFrame(
-        {
-            "policy": names[policy],
-            "network": np.array([n.id for n in networks], dtype=np.int64)[network],
-            "seed": seed_values.astype(np.int64),
-            "simulator": engine.name,
-            "status": np.where(errors == "", "ok", "failed"),
-            "error": errors.astype(str),
-            "utility": utility.name,
-            "duration_us": engine.duration,
-        }
+    identity = identity.assign(
+        simulator=engine.name,
+        status=np.where(errors == "", "ok", "failed"),
+        error=errors.astype(str),
+        utility=utility.name,
+        duration_us=engine.duration,
     )
     measured = trial_rows(record, utility)
     measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
-    drawn: pd.DataFrame = _parameters(networks).iloc[network].reset_index(drop=True)
+    drawn: pd.DataFrame = _parameters(networks).iloc[record.network_index].reset_index(drop=True)
     return pd.concat([identity, measured, drawn], axis=1)
+
+
+def _run(
+    engine: Simulator, policies: Mapping[str, Policy], networks: Sequence[Network], seeds: Sequence[int], **keep: bool
+) -> tuple[Record, pd.DataFrame]:
+    """Run every policy on every network with every seed; return the record, and what each trial is."""
+    listed = NetworkList(networks)
+    policy, network, seed = (i.ravel() for i in np.indices((len(policies), len(listed), len(seeds))))
+    seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
+    record = engine.run([engine.compile(p) for p in policies.values()], listed, policy, network, seed_values, **keep)
+    identity = {
+        "policy": np.array(list(policies), dtype=object)[policy],
+        "network": np.array([n.id for n in networks], dtype=np.int64)[network],
+        "seed": seed_values.astype(np.int64),
+    }
+    return record, pd.DataFrame(identity)
 
 
 def _parameters(networks: Sequence[Network]) -> pd.DataFrame:
@@ -86,28 +85,21 @@ def run_flows(
     link: rtt + size / link_rate, and the service at further hops), slowdown (their ratio), completed. All policies
     meet the same flows.
     """
-    listed = NetworkList(networks)
-    policy, network, seed = (i.ravel() for i in np.indices((len(policies), len(listed), len(seeds))))
-    seed_values = np.asarray(seeds, dtype=np.uint64)[seed]
-    compiled = [engine.compile(p) for p in policies.values()]
-    record = engine.run(compiled, listed, policy, network, seed_values, keep_flows=True)
+    record, identity = _run(engine, policies, networks, seeds, keep_flows=True)
     begin = record["flow_begin"]
     trial = np.repeat(np.arange(record.trials), np.diff(begin))
     size, start = record.floats("flow_length"), record.floats("flow_start_us")
     fct = record.floats("flow_last_arrival_us") - start
-    ideal = listed.rtt[network[trial]] + size / listed.link_rate[network[trial]] + record.further_service_us[trial]
+    listed, network = record.networks, record.network_index[trial]
+    ideal = listed.rtt[network] + size / listed.link_rate[network] + record.further_service_us[trial]
     complete = np.asarray(record["flow_finished"], dtype=bool) & (record.floats("flow_delivered") >= size)
-    return pd.DataFrame(
-        {
-            "policy": np.array(list(policies), dtype=object)[policy[trial]],
-            "network": np.array([n.id for n in networks], dtype=np.int64)[network[trial]],
-            "seed": seed_values[trial].astype(np.int64),
-            "flow": np.arange(len(trial)) - np.asarray(begin)[trial],
-            "start_us": start,
-            "size_packets": size,
-            "fct_us": np.where(complete, fct, np.nan),
-            "ideal_fct_us": ideal,
-            "slowdown": np.where(complete, fct / ideal, np.nan),
-            "completed": complete,
-        }
+    flows = identity.iloc[trial].reset_index(drop=True)
+    return flows.assign(
+        flow=np.arange(len(trial)) - np.asarray(begin)[trial],
+        start_us=start,
+        size_packets=size,
+        fct_us=np.where(complete, fct, np.nan),
+        ideal_fct_us=ideal,
+        slowdown=np.where(complete, fct / ideal, np.nan),
+        completed=complete,
     )
