@@ -10,7 +10,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.hand_designed import Classical, classical
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow
-from lcca.trainers.tune import TuneConfig
+from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.space import Range, Space
 from lcca.trainers.tune.table5 import TABLE_5, table_5
 

@@ -20,7 +20,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.hand_designed import classical
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Policy
-from lcca.trainers.tune import TuneConfig
+from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.race import Objective
 from lcca.trainers.tune.samplers import GreedySearch, GridSearch
 from lcca.trainers.tune.space import Range, Space

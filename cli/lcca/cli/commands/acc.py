@@ -7,14 +7,11 @@ from typing import Any
 
 from rich.table import Table
 
-from lcca.cli.options.campaign import add_campaign
+from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
 from lcca.cli.tables import interval, wide_console
 from lcca.evaluation.trials.layout import SUMMARY
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.ecn.run import ACC, AccCampaign, run_acc
-from lcca.experiments.runs.folder import default_folder
-from lcca.inputs.validation import validate
 
 EXAMPLES = """\
   lcca acc configs/acc/acc.yaml
@@ -39,8 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    config = validate(read_with_files(options.config, options.overrides, options.seed), AccCampaign)
-    folder = options.out or default_folder(config)
+    config, folder = config_and_folder(options, AccCampaign)
     summary = run_acc(config, folder, jobs=options.jobs, resume=options.resume)
     if options.json:
         print_json(summary)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lcca.cli.options.campaign import add_campaign
+from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
 from lcca.cli.tables import print_durations
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.durations import parse_durations, try_durations
 from lcca.experiments.estimation.run import Estimated, estimate
-from lcca.experiments.runs.folder import default_folder
-from lcca.inputs.validation import validate
 
 EXAMPLES = """\
   lcca estimate configs/cceval/websearch-p99.yaml
@@ -41,8 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    config = validate(read_with_files(options.config, options.overrides, options.seed), EstimationConfig)
-    folder: Path = options.out or default_folder(config)
+    config, folder = config_and_folder(options, EstimationConfig)
     if options.durations is not None:
         return _durations(options, config, folder)
     done = estimate(config, folder, jobs=options.jobs, resume=options.resume)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from lcca.cli.options.campaign import add_campaign, campaign_of
+from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import print_json
 from lcca.evaluation.trials.layout import checkpoint_files
-from lcca.experiments.campaign.config import require
+from lcca.experiments.campaign.config import read_campaign, require
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import opened
+from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.sweep.training import engine_of, train
 
 EXAMPLES = """\
@@ -28,7 +29,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    config, path = campaign_of(options)
+    config = read_campaign(options.config, options.overrides, options.seed)
+    path = options.out or default_folder(config)
     plan = learners(config)
     known = {learner.signals.name for learner in plan}
     for name in options.only or ():

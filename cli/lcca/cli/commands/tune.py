@@ -8,14 +8,12 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.options.campaign import add_campaign
+from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
 from lcca.cli.tables import interval, print_comparison, wide_console
 from lcca.evaluation.trials.layout import POLICY
-from lcca.experiments.campaign.config import read_with_files, require
-from lcca.experiments.runs.folder import default_folder
+from lcca.experiments.campaign.config import require
 from lcca.experiments.tuning.run import DEFAULT, TUNED, TuningConfig, join, tune
-from lcca.inputs.validation import validate
 
 EXAMPLES = """\
   lcca tune configs/tuning/vegas.yaml
@@ -38,8 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    config = validate(read_with_files(options.config, options.overrides, options.seed), TuningConfig)
-    folder = options.out or default_folder(config)
+    config, folder = config_and_folder(options, TuningConfig)
     if options.join:
         require(not options.json, "--json: the process that leads has the result")
         join(config, folder, jobs=options.jobs, storage=options.storage)

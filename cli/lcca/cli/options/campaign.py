@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TypeVar
 
 from lcca.cli.options.common import add_jobs, add_json, natural
-from lcca.experiments.campaign.config import CampaignConfig, read_campaign
+from lcca.experiments.campaign.config import read_with_files
+from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.folder import default_folder
+from lcca.inputs.validation import validate
+
+C = TypeVar("C", bound=RunConfig)
 
 
 def add_campaign(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +33,7 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def campaign_of(options: argparse.Namespace) -> tuple[CampaignConfig, Path]:
-    """Return the campaign's configuration and its run's folder."""
-    config = read_campaign(options.config, options.overrides, options.seed)
+def config_and_folder(options: argparse.Namespace, kind: type[C]) -> tuple[C, Path]:
+    """Return the configuration of a run of this kind, and the run's folder."""
+    config = validate(read_with_files(options.config, options.overrides, options.seed), kind)
     return config, options.out or default_folder(config)

@@ -30,6 +30,7 @@ from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_file
 from lcca.inputs.errors import ConfigError, InputError, Keys, Problem
 from lcca.inputs.model import Model
+from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.inputs.validation import validate
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import baseline as policy
@@ -43,8 +44,6 @@ FILES = ("networks",)
 
 GRID = "grid"
 """The key of a file that holds many campaigns; see `lcca.experiments.campaign.grid`."""
-
-YAML_ENDINGS = (".yaml", ".yml")
 
 
 def _named(value: Any) -> Any:

@@ -21,6 +21,7 @@ from typing import Any
 from lcca.experiments.campaign.config import GRID, CampaignConfig, read_with_files, with_files
 from lcca.inputs.documents import Document, way_of, with_value
 from lcca.inputs.errors import ConfigError, Keys, Problem
+from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.inputs.validation import validate
 
 MOST_POINTS = 1000
@@ -124,7 +125,7 @@ def _point(
 
 
 def _word(value: Any) -> str:
-    text = Path(value).stem if isinstance(value, str) and value.endswith((".yaml", ".yml")) else str(value)
+    text = Path(value).stem if isinstance(value, str) and value.endswith(YAML_ENDINGS) else str(value)
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", text).strip("-")[:30] or "x"
 
 
