@@ -93,7 +93,8 @@ def choose(utility: str, rows: Sequence[NetBenefit], rivals: Sequence[tuple[NetB
     best = best_of(rows)
     if best is None:
         return Choice(utility, None, None, front(rows))
-    as_good = [row for row, found in rivals if found.verdict.name in ("equivalent", "better") and _cheaper(row, best)]
+    cheaper = [(row, found) for row, found in rivals if row.wire_bytes < best.wire_bytes]
+    as_good = [row for row, found in cheaper if found.verdict.name in ("equivalent", "better")]
     as_good = [row for row in as_good if row.net.verdict.name == "better"]
     take = min(as_good, key=lambda row: (row.wire_bytes, -row.net.difference), default=best)
     return Choice(utility, best.header, take.header, front(rows))
@@ -108,7 +109,3 @@ def front(rows: Sequence[NetBenefit]) -> tuple[str, ...]:
             found.append(row.header)
             highest = row.net.difference
     return tuple(found)
-
-
-def _cheaper(row: NetBenefit, than: NetBenefit) -> bool:
-    return row.wire_bytes < than.wire_bytes

@@ -36,7 +36,8 @@ def validate_in_ns3(run: Run[CampaignConfig, Engine], group: Group) -> list[dict
         return []
     title = f"validating in ns-3 (utility {group.utility.name})"
     with run.reporter.task(title, total=wanted.networks * len(wanted.topologies)) as task:
-        return ns3_summary(group, _trials(run, wanted, group, task.update))
+        trials = _trials(run, wanted, group, task.update)
+    return [_record(group, str(topology), rows) for topology, rows in trials.groupby("topology", sort=False)]
 
 
 def _trials(
@@ -76,12 +77,8 @@ def _networks(config: CampaignConfig, kind: str, block: Block) -> list[Network]:
     return [replace(network, topology=Topology.of(kind)) for network in drawn]
 
 
-def ns3_summary(group: Group, trials: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return what ns-3 found, a record per topology: comparisons, and how far the fast engine agrees."""
-    return [_record(group, str(topology), rows) for topology, rows in trials.groupby("topology", sort=False)]
-
-
 def _record(group: Group, topology: str, rows: pd.DataFrame) -> dict[str, Any]:
+    """Return what ns-3 found on a topology: comparisons, and how far the fast engine agrees."""
     fast, real = (rows[(rows["simulator"] == "engine") == engine] for engine in (True, False))
     return {
         "utility": group.utility.name,

@@ -42,7 +42,7 @@ class _Done:
 def train_side_by_side(
     run: Run[CampaignConfig, Engine], plan: Sequence[Learner], cache: TrainingCache, processes: int
 ) -> None:
-    """Train all policies of a plan, so many at once; each goes on from its checkpoint.
+    """Train all policies of a plan, `processes` at once; each goes on from its checkpoint.
 
     Raises:
         InputError: trainings failed; the message names them and why. The others are done.

@@ -21,22 +21,20 @@ if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.runs.context import Run
     from lcca.remy_plus.engine import Engine
-    from lcca.remy_plus.network import Network
     from lcca.remy_plus.policies.policy import Policy
 
 
-def test_networks(config: CampaignConfig, first: int, number: int) -> list[Network]:
-    """Return the test networks from number `first` on; each is met with one seed, so network and pair are the same."""
-    return config.networks.draw(derive(config.seed, "test"), number, first_id=first)
-
-
 def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
-    """Run blocks of pairs until every selected policy's comparison is settled or the pairs are used up."""
+    """Run blocks of pairs until every selected policy's comparison is settled or the pairs are used up.
+
+    A pair is a network, since each is met with one seed.
+    """
     config, wanted, seed = run.config, run.config.test, derive(run.config.seed, "test")
     policies = tested_policies(group)
 
     def run_block(block: Block) -> pd.DataFrame:
-        return run_trials(run.engine, policies, test_networks(config, block.first, block.size), [seed], group.utility)
+        networks = config.networks.draw(seed, block.size, first_id=block.first)
+        return run_trials(run.engine, policies, networks, [seed], group.utility)
 
     def decide(parts: Sequence[pd.DataFrame], pairs: int) -> Decision[list[Comparison]]:
         trials = pd.concat(parts, ignore_index=True)
