@@ -13,5 +13,17 @@ def finite(value: float | None) -> float | None:
 
 
 def finite_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with None for the numbers that are unknown or infinite."""
-    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
+    """Return values with None for the numbers that are unknown or infinite, at any depth."""
+    return {key: json_value(value) for key, value in values.items()}
+
+
+def json_value(value: Any) -> Any:
+    """Return a value with None for the numbers that are unknown or infinite, at any depth."""
+    match value:
+        case float():
+            return finite(value)
+        case dict():
+            return finite_values(value)
+        case list() | tuple():
+            return [json_value(each) for each in value]
+    return value

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 from typing import Any
+
+from lcca.inputs.json_values import json_value
 
 MOST = 1_000_000
 
@@ -52,15 +53,4 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def print_json(content: Any) -> None:
     """Print a result; numbers that are not finite become null."""
-    print(json.dumps(_finite(content), sort_keys=True, allow_nan=False))
-
-
-def _finite(content: Any) -> Any:
-    match content:
-        case float():
-            return content if math.isfinite(content) else None
-        case dict():
-            return {key: _finite(value) for key, value in content.items()}
-        case list() | tuple():
-            return [_finite(value) for value in content]
-    return content
+    print(json.dumps(json_value(content), sort_keys=True, allow_nan=False))
