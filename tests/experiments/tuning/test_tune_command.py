@@ -83,11 +83,11 @@ def assert_same(one: Path, other: Path) -> None:
 
 
 def wait_for(condition: Any, process: subprocess.Popen[str]) -> None:
-    for _ in range(600):
+    for _ in range(3000):
         if condition() or process.poll() is not None:
             return
         time.sleep(0.02)
-    raise AssertionError("it did not happen within 12 s")
+    raise AssertionError("it did not happen within a minute")
 
 
 def test_gives_a_policy_its_worth_on_fresh_networks_and_all_candidates(finished: Path) -> None:
