@@ -13,7 +13,7 @@ from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import AGGREGATIONS
 from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.sources import convert
+from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
 from lcca.signal_sets.headers.text import content, describe
 
 FIELD = "  - {name: q, source: qlen_pkts, bits: 8, agg: max}\n"
@@ -290,3 +290,8 @@ def test_units_convert_within_what_they_measure():
     assert convert(50, "percent", "share") == 0.5
     with pytest.raises(InputError, match="ns cannot be told in bytes: time against data"):
         convert(1, "ns", "bytes")
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_sources_have_known_units(name):
+    assert SOURCES[name].unit in UNITS and SOURCES[name].doc
