@@ -50,7 +50,70 @@ def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
     answer = lcca(name, "--help")
     assert answer.status == 0
     assert f"examples:\n  lcca {name}" in answer.out
-    assert "--json" in answer.out or name == "show"
+    assert ("[--json]" in answer.out) == (name != "show")  # what is shown has the option, as in show signals --json
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("evaluate", "aimd", "--networks", "x", "--seeds", "99999999999999"), "--seeds: must be at most 1000000"),
+        (("evaluate", "aimd", "--networks", "x", "--jobs", "99999999999999"), "--jobs: must be at most 1000000"),
+        (("rank", "aimd", "--space", "x", "--block", "99999999999999"), "--block: must be at most 1000000"),
+        (("rank", "aimd", "--space", "x", "--figure", "gone/x.png"), "--figure: gone: no such folder"),
+        (("agree", "aimd", "--space", "x", "--figure", "FIFO"), "fifo.png: there already, and not a file"),
+        (("sweep", "TINY", "--set", "test.block=99999999999999"), "test.block: must be <= 1e+06"),
+        (("sweep", "TINY", "--set", "validation.networks=99999999999999"), "validation.networks: must be <= 1e+06"),
+        (("sweep", "TINY", "--set", "trainer.networks=99999999999999"), "trainer.networks: must be <= 1e+06"),
+        (("sweep", "TINY", "--out", "OUT", "--training-cache", "TINY"), "tiny.yaml: no folder; choose another one"),
+    ],
+)
+def test_numbers_and_files_that_cannot_be_are_refused_before_anything_runs(
+    lcca: RunCommand, tiny: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    os.mkfifo(tiny.parent / "fifo.png")
+    files = {"TINY": tiny, "FIFO": tiny.parent / "fifo", "OUT": tiny.parent / "out"}
+    answer = lcca(*(files.get(word, word) for word in arguments))
+    assert answer.status == 2 and message in answer.err and not (tiny.parent / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "package"),
+    [
+        (("sweep", "--set", "trainer={kind: ppo}"), "torch"),
+        (("train", "--set", "trainer={kind: recurrent-ppo}"), "sb3_contrib"),
+        (("sweep", "--executor", "ray"), "ray"),
+    ],
+)
+def test_a_missing_extra_is_told_before_there_is_a_folder(
+    lcca: RunCommand, tiny: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], package: str
+) -> None:
+    monkeypatch.setattr("lcca.inputs.extras.find_spec", lambda name: None if name == package else object())
+    monkeypatch.setitem(sys.modules, package, None)
+    name, *options = command
+    answer = lcca(name, tiny, "--out", tiny.parent / "run", *options)
+    assert answer.status == 2 and answer.out == "" and not (tiny.parent / "run").exists()
+    assert f" the package {package.replace('_', '-')}: pip install 'lcca[" in answer.err
+
+
+def test_too_little_memory_is_one_line(lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(options: object) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr("lcca.cli.commands.show._signals", fail)
+    answer = lcca("show", "signals")
+    assert answer.status == 1 and answer.err.startswith("lcca: not enough memory; ask for fewer trials")
+
+
+def test_a_score_without_bounds_is_refused(lcca: RunCommand, tmp_path: Path) -> None:
+    """Packets that take no time were once worth infinitely many bits, and a traceback with --json."""
+    network = "{link_rate: 1.0e+18, rtt: 0, senders: 1, buffer: inf, mean_on: 1000, mean_off: 10, loss: 0"
+    (tmp_path / "list.yaml").write_text(f"- {network}}}\n")
+    (tmp_path / "space.yaml").write_text(f"{network}, duration: 100}}\n")
+    evaluated = lcca("evaluate", "fixed-rate:1", "--networks", tmp_path / "list.yaml", "--duration", 100, "--json")
+    compared = lcca("compare", "fixed-rate:1", "fixed-rate:2", "--space", tmp_path / "space.yaml", "--json")
+    for answer in (evaluated, compared):
+        assert (answer.status, answer.out) == (2, "")
+        assert "lcca: network 0: packets take no time with link_rate 1e+18 packets/µs and rtt 0 µs" in answer.err
 
 
 def test_the_files_in_the_examples_exist() -> None:

@@ -64,6 +64,8 @@ def _run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         again = "; the same command with --resume goes on from here" if "resume" in options else ""
         return _fail(f"stopped{again}", 130)
+    except MemoryError:
+        return _fail("not enough memory; ask for fewer trials at a time, or for shorter ones", 1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

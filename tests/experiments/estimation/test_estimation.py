@@ -82,11 +82,12 @@ def test_the_estimate_is_what_its_trials_say(lcca: RunCommand, link: Path) -> No
 
 def test_a_mean_over_a_space_of_networks(lcca: RunCommand, space: Path) -> None:
     run = space.parent / "run"
-    found = lcca("estimate", space, "--out", run, "--json").json()
+    wanted = ("--out", run, "--set", "estimate.accuracy=0.5")
+    found = lcca("estimate", space, *wanted, "--json").json()
     scores = TrialStore(run / "trials").all("estimate")["score_bits"].dropna()[: found["trials"]]
     assert found["estimate"] == pytest.approx(scores.mean())
-    assert (found["high"] - found["low"]) / 2 <= 0.2 or found["trials"] == 200
-    answer = lcca("estimate", space, "--out", run, "--resume")
+    assert (found["high"] - found["low"]) / 2 <= 0.5 and found["trials"] < 200
+    answer = lcca("estimate", space, *wanted, "--resume")
     assert "score_bits mean: " in answer.out and f"{found['trials']} trials; " in answer.out
 
 

@@ -103,3 +103,28 @@ def test_the_advice_for_a_damaged_part_of_a_complete_run_works(
     rows, whole = (TrialStore(run / "trials").all("test") for run in (copied, finished))
     pd.testing.assert_frame_equal(rows, whole)
     assert results(copied) == results(finished)
+
+
+@pytest.mark.parametrize("name", ["policies/loss+rtt.default.s1.json", "verdicts.json", "summary.json", "config.yaml"])
+def test_damage_of_a_complete_run_is_noticed_or_healed(
+    finished: Path, copied: Path, tiny: Path, lcca: RunCommand, name: str
+) -> None:
+    file, sound = copied / name, (copied / name).read_bytes()
+    flip(file, random.Random(6))
+    answer = lcca("sweep", tiny, "--out", copied, "--resume")
+    if name == "config.yaml":  # its content is known
+        assert answer.status == 0 and file.read_bytes() == sound
+        return
+    assert answer.status == 2
+    assert f"lcca: {file}: damaged (its content does not match its digest); delete it and resume" in answer.err
+
+
+def test_a_damaged_policy_of_a_run_is_not_run(copied: Path, lcca: RunCommand) -> None:
+    file = copied / "policies" / "loss+rtt.default.s1.json"
+    text = file.read_text()
+    file.write_text(text.replace('"increment": 1', '"increment": 2').replace('"increment":1', '"increment":2'))
+    assert file.read_text() != text
+    answer = lcca("show", "policy", file)
+    assert answer.status == 2 and f"{file}: damaged" in answer.err and "delete" in answer.err
+    digest_file(file).unlink()
+    assert lcca("show", "policy", file).status == 0

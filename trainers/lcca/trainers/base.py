@@ -11,7 +11,7 @@ environment in the place of a network space, and its policy drives no sender. Th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol, TypeAlias
@@ -102,6 +102,7 @@ class TrainerConfig(Model):
 
     Attributes:
         trainer: ``module:Class`` of the trainer, imported when a training begins.
+        libraries: modules that it needs beyond those of lcca, and the packages that have them.
         warm_starts: whether it can go on from a policy that was trained for some of its signals.
         headers: whether it can learn with headers.
         kind: names the trainer in configuration files.
@@ -109,6 +110,7 @@ class TrainerConfig(Model):
     """
 
     trainer: ClassVar[str]
+    libraries: ClassVar[Mapping[str, str]] = {}
     warm_starts: ClassVar[bool] = False
     headers: ClassVar[bool] = False
 

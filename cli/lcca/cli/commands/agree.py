@@ -9,7 +9,7 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.options.common import positive, print_json
+from lcca.cli.options.common import figure_file, positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.simulators import parse_ns3
 from lcca.cli.options.trials import add_space, add_trials, setup_on_space
@@ -38,7 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_space(parser)
     parser.add_argument("--networks", type=positive, default=50, help="networks (default: 50)")
     parser.add_argument("--margin", type=float, default=MARGIN_BITS, help="bits (default: %(default)s)")
-    parser.add_argument("--figure", type=Path, help="PNG file for the scatter of score, throughput and delay")
+    parser.add_argument("--figure", type=figure_file, help="PNG file for the scatter of score, throughput and delay")
     add_trials(parser, None, both_simulators=True)
     parser.set_defaults(run=run)
 
@@ -46,9 +46,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever the verdict, 1 if a trial failed in ns-3."""
     require(options.margin > 0, f"--margin: must be > 0 bits, got {options.margin:g}")
-    if options.figure:
-        folder = options.figure.parent
-        require(folder.is_dir(), f"--figure: {folder}: no such folder")
     named = [Path(name).stem for name in options.policies]
     require(len(set(named)) == len(named), "two policies have the same file name; rename one")
     found, space = setup_on_space(options, options.policies)

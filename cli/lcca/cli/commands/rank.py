@@ -12,7 +12,7 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.options.common import positive, print_json
+from lcca.cli.options.common import figure_file, positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.simulators import simulator_for
 from lcca.cli.options.trials import add_rule, add_space, add_trials, rule_of, setup_on_space
@@ -53,7 +53,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default="group-sequential",
         help="how pairs are settled: group-sequential (default) spends α within --networks, t-mixture has no end",
     )
-    parser.add_argument("--figure", type=Path, help="PNG file for the ranking")
+    parser.add_argument("--figure", type=figure_file, help="PNG file for the ranking")
     add_trials(parser, None)
     parser.set_defaults(run=run)
 

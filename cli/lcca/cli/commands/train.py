@@ -12,7 +12,7 @@ from lcca.experiments.campaign.config import read_campaign, require
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.folder import default_folder
-from lcca.experiments.sweep.training import engine_of, train
+from lcca.experiments.sweep.training import check_libraries, engine_of, train
 
 EXAMPLES = """\
   lcca train configs/quickstart.yaml
@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
     for name in options.only or ():
         require(name in known, f"--only {name}: not in this campaign; it has {', '.join(sorted(known))}")
     rows: list[dict[str, Any]] = []
+    check_libraries(config, path)
     with opened(config, path, resume=options.resume) as begun:
         run = begun.on(engine_of(config, options.jobs))
         for learner in plan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from lcca.inputs.json_values import json_value
@@ -36,6 +37,16 @@ def _whole(text: str, least: int) -> int:
     if value < least:
         raise argparse.ArgumentTypeError(f"must be at least {least}, got {value}")
     return value
+
+
+def figure_file(text: str) -> Path:
+    """Parse the name of a PNG file that can be written when the trials are done."""
+    path = Path(text).with_suffix(".png")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"{path.parent}: no such folder")
+    if path.exists() and not path.is_file():
+        raise argparse.ArgumentTypeError(f"{path}: there already, and not a file")
+    return path
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

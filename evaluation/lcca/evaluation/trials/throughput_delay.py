@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.trials.utility import Floats, TrialScores
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.record import Record
 
 FLOOR_THROUGHPUT = 2.0**-10  # packets/µs
@@ -71,8 +72,21 @@ class ThroughputDelay:
         return "throughput_share" if self.throughput_weight > self.delay_weight else "delay_us"
 
     def score(self, record: Record) -> TrialScores:
-        """Score every trial of a record."""
-        return score_trials(self, sender_totals(record))
+        """Score every trial of a record.
+
+        Raises:
+            InputError: packets took no time on a network, which is worth infinitely much.
+        """
+        with np.errstate(divide="ignore"):  # refused below
+            scores = score_trials(self, sender_totals(record))
+        if (endless := np.isinf(scores.score_bits)).any():
+            at = int(record.network_index[endless.argmax()])
+            raise InputError(
+                f"network {record.networks.networks[at].id}: packets take no time with link_rate "
+                f"{record.networks.link_rate[at]:g} packets/µs and rtt {record.networks.rtt[at]:g} µs, so the score "
+                "has no bounds; lower the link_rate, or raise the rtt"
+            )
+        return scores
 
     def percent(self, difference: float) -> float:
         """Return the change of every sender's throughput, in per cent, that is worth a difference in bits."""

@@ -103,7 +103,7 @@ class Ns3Config(Model):
 
     pick: Literal["engine", "ns3"] = "ns3"
     finalists: Annotated[int, Field(ge=1)] | None = 3
-    networks: Annotated[int, Field(ge=2)] = 50
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 50
     runs: Annotated[int, Field(ge=1)] = 1
     topologies: Annotated[tuple[str, ...], Field(min_length=1)] = ("dumbbell",)
     baselines: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ class ValidationConfig(Model):
     With `ns3`, the selected policies run there too, and it may pick the checkpoints too.
     """
 
-    networks: Annotated[int, Field(ge=2)] = 200
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 200
     ns3: Ns3Config | None = None
 
 
@@ -154,13 +154,13 @@ class TestConfig(Model):
 
     pairs: Annotated[int, Field(ge=20)] = 2000
     at_least: Annotated[int, Field(ge=1)] = 200
-    block: Annotated[int, Field(ge=1)] = 50
+    block: Annotated[int, Field(ge=1, le=1_000_000)] = 50
 
 
 class PerNetworkConfig(Model):
     """Repeated trials per network, for the significance of differences on single networks (the paper's Eq. 2)."""
 
-    networks: Annotated[int, Field(ge=2)] = 100
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 100
     seeds: Annotated[int, Field(ge=2)] = 10
 
 

@@ -66,7 +66,7 @@ class AccTest(Model):
 
     pairs: Annotated[int, Field(ge=20)] = 100
     at_least: Annotated[int, Field(ge=20)] = 40
-    block: Annotated[int, Field(ge=1)] = 20
+    block: Annotated[int, Field(ge=1, le=1_000_000)] = 20
     margin: Annotated[float, Field(gt=0)] = 0.002
     static: Annotated[tuple[str, ...], Field(min_length=1)] = (
         "red-0.2", "red-0.65", "red-1.65", "red-2", "dcqcn", "hpcc", "step-70", "step-20",

@@ -78,7 +78,7 @@ def opened(config: C, path: Path, *, resume: bool, quiet: bool = False) -> Itera
     reporter = None
     try:
         reporter = Reporter(path / layout.LOG, quiet)
-        for warning in () if folder.complete else folder.warnings:
+        for warning in folder.warnings if folder.warnings and not folder.complete else ():
             reporter.say(f"warning: {warning}")
         yield Run(folder, None, Costs(folder), reporter)
     finally:

@@ -20,7 +20,7 @@ from lcca.evaluation.trials.stored import read_json, write_json, write_state, wr
 from lcca.evaluation.trials.tables import missing_files, read_manifest
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.manifest import COMPLETE, check_same, new_manifest
-from lcca.inputs.checked import DIGEST, write_with_digest
+from lcca.inputs.checked import DIGEST, digest_file, read_with_digest, write_with_digest
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import dump
 
@@ -72,8 +72,9 @@ class RunFolder(Generic[C]):
         self._remove_halves()
         if not self._look(resume):
             self._create()
-        if not (self.path / layout.CONFIG).exists():
-            write_with_digest(self.path / layout.CONFIG, resolved_yaml(self.config).encode())
+        text, file = resolved_yaml(self.config).encode(), self.path / layout.CONFIG
+        if not file.exists() or file.read_bytes() != text or not digest_file(file).exists():
+            write_with_digest(file, text)
 
     def _look(self, resume: bool) -> bool:
         """Tell whether a run of ours is here that may be gone on with; refuse anything else."""
@@ -114,10 +115,20 @@ class RunFolder(Generic[C]):
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is left to do, and nothing of it is missing."""
+        """Whether nothing is left to do, and nothing of it is missing.
+
+        Raises:
+            InputError: a file of a complete run is damaged.
+        """
         manifest = self.manifest() or {}
-        wanted = {"files": [*self.config.run_kind.results, *manifest.get("files", ())]}
-        return manifest.get("state") == COMPLETE and not missing_files(self.path, wanted)
+        files = manifest.get("files", ())
+        if manifest.get("state") != COMPLETE:
+            return False
+        if missing_files(self.path, {"files": [*self.config.run_kind.results, *files]}):
+            return False
+        for name in files:
+            read_with_digest(self.path / name, "delete it and resume")
+        return True
 
     def set_state(self, state: str) -> None:
         """Note in the manifest how far the run is, and when it is complete which files belong to it."""

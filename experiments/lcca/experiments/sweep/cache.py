@@ -49,9 +49,14 @@ class TrainingCache:
 
     Attributes:
         folder: None keeps nothing and has nothing.
+
+    Raises:
+        InputError: it is no folder.
     """
 
     def __init__(self, folder: Path | None) -> None:
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder}: no folder; choose another one for the training cache")
         self.folder = folder
 
     def file(self, key: str) -> Path | None:

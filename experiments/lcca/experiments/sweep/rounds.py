@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lcca.evaluation.trials import layout
 from lcca.experiments.campaign.plan import Learner
-from lcca.inputs.checked import digest_file, read_with_digest, write_with_digest
+from lcca.inputs.checked import digest_file, read_with_digest
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads
+from lcca.remy_plus.files.policyfile import PolicyFile, loads, write_with_its_digest
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Rounds:
     def write(self, file: Path, policy: PolicyFile) -> None:
         """Write a policy file."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_with_digest(file, dumps(policy).encode())
+        write_with_its_digest(file, policy)
 
     def text(self, file: Path) -> str:
         """Return the content of a policy file.

@@ -23,7 +23,7 @@ from lcca.experiments.sweep.selection import choose
 from lcca.experiments.sweep.side_by_side import train_side_by_side
 from lcca.experiments.sweep.summary import all_comparisons, summary, verdicts
 from lcca.experiments.sweep.testing import run_tests
-from lcca.experiments.sweep.training import engine_of, learning_rows, train
+from lcca.experiments.sweep.training import check_libraries, engine_of, learning_rows, train
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.remy_plus.engine import Engine
 
@@ -52,16 +52,17 @@ def sweep(
         trainings: how many policies learn at once, each on one thread; 1 gives each in turn all the jobs.
 
     Raises:
-        InputError: the folder cannot be used; see `RunFolder.open`.
+        InputError: the folder or the cache cannot be used, see `RunFolder.open`, or an extra is missing.
     """
     if config.validation.ns3:
         installed()  # or say so before hours of training
-    with opened(config, path, resume=resume, quiet=quiet) as begun:
+    shared = TrainingCache(cache)
+    check_libraries(config, path)
+    with executor(place, jobs) as runner, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             begun.reporter.show(f"{path}: complete already; nothing to do")
             return begun.folder.read_json(layout.SUMMARY)
-        with executor(place, jobs) as runner:
-            return _run(begun.on(engine_of(config, jobs, runner)), TrainingCache(cache), trainings)
+        return _run(begun.on(engine_of(config, jobs, runner)), shared, trainings)
 
 
 def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, trainings: int) -> dict[str, Any]:

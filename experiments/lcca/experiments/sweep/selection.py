@@ -70,7 +70,7 @@ def choose(run: Run[CampaignConfig, Engine], learner: Learner) -> Chosen:
     else:
         best = ranked[0]
     kept = rounds.read(best)
-    policyfile.write(layout.policy_file(run.path, learner.id), kept)
+    policyfile.write_with_its_digest(layout.policy_file(run.path, learner.id), kept)
     return Chosen(learner, best.name, kept.policy, float(np.float64(scores[_checkpoint_id(learner, best)])))
 
 

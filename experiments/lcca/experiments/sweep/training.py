@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.context import Run
@@ -17,6 +18,7 @@ from lcca.experiments.sweep.cache import Finished, TrainingCache
 from lcca.experiments.sweep.rounds import Rounds
 from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
+from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.files.policyfile import PolicyFile, loads
 from lcca.remy_plus.policies.policy import Policy
@@ -30,6 +32,18 @@ NO_CACHE = TrainingCache(None)
 def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> Engine:
     """Return the engine that a campaign's trials run on."""
     return Engine(config.networks.duration, config.model.build(), jobs, runner)
+
+
+def check_libraries(config: CampaignConfig, path: Path) -> None:
+    """Check, before there is a folder, that what its trainings need is installed.
+
+    A run that is there may have its trainings done, and then needs nothing.
+
+    Raises:
+        MissingPackage: it is not.
+    """
+    if read_manifest(path) is None:
+        require_libraries(config.trainer.libraries, f"trainings by {config.trainer.kind}")
 
 
 def train(

@@ -153,7 +153,7 @@ def _tune(run: Run[TuningConfig, Simulator], jobs: int, storage: str | None) -> 
         best = tuning.lead()
     candidates = tuning.candidates()
     file = PolicyFile(tuning.space.build(best.params), provenance=_provenance(config, best))
-    policyfile.write(run.path / layout.POLICY, file)
+    policyfile.write_with_its_digest(run.path / layout.POLICY, file)
     folder.write_table(layout.CANDIDATES, _table(candidates))
     folder.set_state("testing")
     policies = {DEFAULT: tuning.space.policy} | ({} if best.number < 0 else {TUNED: file.policy})

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lcca.inputs.checked import digest_file, read_with_digest, write_with_digest
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.files import read_limited, write_atomically
 from lcca.remy_plus.files import dna
@@ -98,7 +99,7 @@ def read(path: str | os.PathLike[str]) -> PolicyFile:
     Raises:
         InputError: as `loads`, or the file cannot be read; the message begins with its name.
     """
-    data = read_limited(path)
+    data = _whole(path)
     with about(path):
         return _from_json(data)
 
@@ -110,6 +111,15 @@ def write(path: str | os.PathLike[str], file: PolicyFile) -> None:
         InputError: as `dumps`, or the file cannot be written.
     """
     write_atomically(path, dumps(file).encode())
+
+
+def write_with_its_digest(path: str | os.PathLike[str], file: PolicyFile) -> None:
+    """Write a ``policy.json`` of a run, and its digest beside it: damage is noticed when it is read.
+
+    Raises:
+        InputError: as `write`.
+    """
+    write_with_digest(path, dumps(file).encode())
 
 
 def load(
@@ -133,13 +143,21 @@ def load(
     if is_baseline(name) and not Path(name).is_file():
         return PolicyFile(baseline(name), provenance={"baseline": name})
     _check_exists(name)
-    data = read_limited(name)
+    data = _whole(name)
     with about(name):
         if Path(name).suffix == ".json" or (Path(name).suffix != ".dna" and data.startswith(b"{")):
             file = _from_json(data)
             _check_pacing(file.policy, pacing)
             return file
         return _from_dna(Path(name).name, data, pacing, int_signals)
+
+
+def _whole(path: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a file; where its digest lies beside it, as in a run's folder, they are checked."""
+    digest = digest_file(path)
+    if not digest.is_file():
+        return read_limited(path)
+    return read_with_digest(path, f"take it from its run again, or delete {digest} if you changed it")
 
 
 def _content(file: PolicyFile) -> dict[str, Any]:

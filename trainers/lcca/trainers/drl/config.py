@@ -110,7 +110,6 @@ class DrlConfig(TrainerConfig):
 
     Attributes:
         algorithm: ``module:Class`` of the `lcca.trainers.drl.algorithm.Algorithm`.
-        libraries: modules that it needs, and the packages that have them.
         preset: values for what is not named: ``aurora``, the set-up of Jay et al. (ICML 2019).
         steps: decisions to learn from, of all flows together.
         rounds: checkpoints; each is a policy file, of which the campaign's validation picks one.

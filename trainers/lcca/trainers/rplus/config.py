@@ -23,7 +23,7 @@ class RacingConfig(Model):
     first_block: Annotated[int, Key(ge=2)] = 4
     growth: Annotated[float, Key(gt=1)] = 2.0
     alpha: Annotated[float, Key(gt=0, lt=0.5)] = 0.01
-    block_trials: Annotated[int, Key(ge=4)] = 160
+    block_trials: Annotated[int, Key(ge=4, le=1_000_000)] = 160
     fewest: Annotated[int, Key(ge=1)] = 2
 
 
@@ -50,12 +50,12 @@ class RplusConfig(TrainerConfig):
     mode: Literal["racing", "exact"] = "racing"
     rounds: Annotated[int, Key(ge=1)] = 5
     passes: Annotated[int, Key(ge=1)] = 5
-    networks: Annotated[int, Key(ge=4)] = 200
+    networks: Annotated[int, Key(ge=4, le=1_000_000)] = 200
     prune: bool = True
     racing: RacingConfig = RacingConfig()
     optimise: tuple[Field, ...] = FIELDS
     pacing: Literal["relative", "absolute"] = "relative"
-    check_networks: Annotated[int, Key(ge=0)] = 400
+    check_networks: Annotated[int, Key(ge=0, le=1_000_000)] = 400
     budget_trials: Annotated[int, Key(ge=1)] | None = None
 
     @field_validator("optimise")

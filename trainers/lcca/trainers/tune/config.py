@@ -87,8 +87,8 @@ class TuneConfig(Model):
     space: Literal["table-5"] | dict[str, Axis] = "table-5"
     sampler: AnySampler = Tpe()
     trials: Annotated[int, Field(ge=1)] | None = 100
-    batch: Annotated[int, Field(ge=1)] = 8
-    networks: Annotated[int, Field(ge=2)] = 50
+    batch: Annotated[int, Field(ge=1, le=1_000_000)] = 8
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 50
     race: Race | None = Race()
 
     @field_validator("policy")
