@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,9 @@ import psutil
 import pytest
 
 from lcca.cli.main import main
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # tests run in the background; those of Ctrl-C need the signal
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TINY = """\
 name: tiny
