@@ -169,11 +169,13 @@ def test_marks_tell_whether_the_queue_passed_the_step():
         {"name": "q", "source": "qlen_pkts", "bits": 32, "agg": "max"},
         {"name": "m", "source": "mark", "bits": 1, "encode": "flag", "agg": "or"},
     )
-    for above, step in ((7.0, 7.0), (0.0, 0.17 * 3 * 24)):
+    assert _core.dctcp_threshold(3.0, 24.0) == pytest.approx(0.17 * 3 * 24)
+    for above, step in ((45.0, 45.0), (0.0, 0.17 * 3 * 24)):
         rows = trace(WithHeader(Aimd(), stamping(both)), NETWORK, mark_above=above)
         one = (rows["sender"] == 0) & (rows["flow"] == rows["flow"][rows["sender"] == 0][0]) & (rows["current"] == 1)
         mark, average = rows["mark"][one], 0.0
         assert 0 < mark.mean() < 1
+        assert above in (0, *rows["queue"][one])  # a queue at the step is not beyond it
         for queue, found in zip(rows["queue"][one][1:], mark[1:], strict=True):
             average += (float(queue > step) - average) / 8
             assert found == pytest.approx(average, abs=1e-12)
