@@ -130,16 +130,6 @@ def test_help_lists_the_commands(lcca: RunCommand) -> None:
         assert f"    {name} " in answer.out
 
 
-def test_numbers_that_are_not_finite_are_null_in_json(lcca: RunCommand, tmp_path: Path) -> None:
-    """A delay over no RTT, for one."""
-    path = tmp_path / "networks.yaml"
-    path.write_text("- {link_rate: 1.0, rtt: 0, senders: 1, buffer: 9, mean_on: 100, mean_off: 100, loss: 0}\n")
-    answer = lcca("evaluate", "fixed-window:5", "--networks", path, "--seeds", "2", "--duration", "1000", "--json")
-    (row,) = json.loads(answer.out)["rows"]
-    assert (row["delay_over_rtt"], row["delay_over_rtt_se"]) == (None, None)
-    assert row["delay_us"] > 1
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
