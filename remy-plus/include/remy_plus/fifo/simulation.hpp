@@ -167,7 +167,7 @@ class Simulation {
   }
 
   // Sends what window and pacing allow at this instant, then plans the next send.
-  [[gnu::always_inline]] void send_burst(std::size_t i, Sender& s) {
+  void send_burst(std::size_t i, Sender& s) {
     const std::int64_t most = s.sent + Watchdog::most_at_once;
     while (s.on && window_open(s)) {
       if (s.sent > most) watchdog_.stands_still(now_);
