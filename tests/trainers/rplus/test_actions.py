@@ -1,5 +1,6 @@
 import itertools
 import math
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from lcca.trainers.rplus.actions import (
     Limits,
     action_of,
     candidates,
+    limits,
 )
 
 START = Action(1, 1, 1.5)
@@ -81,17 +83,33 @@ def test_a_climb_meets_the_same_candidates_again() -> None:
     assert all(START in candidates(neighbour, "relative") for neighbour in candidates(START, "relative"))
 
 
-def test_absolute_pacing_has_remys_lowest_value() -> None:
-    assert ABSOLUTE["pacing"].low == 0.25
-    assert min(values(candidates(Action(1, 1, 0.4), "absolute"), "pacing")) == 0.35
+def test_absolute_pacing_reaches_a_fair_share_of_many_senders_in_equal_ratios() -> None:
+    grid = values(candidates(Action(1, 1, 4), "absolute"), "pacing")
+    assert 16 / 2 < ABSOLUTE["pacing"].high and ABSOLUTE["pacing"].low == 0.25
+    assert max(grid) == pytest.approx(4 * math.exp(0.8), rel=0.03) and min(grid) == pytest.approx(4 / 2.23, rel=0.03)
     assert min(values(candidates(Action(1, 1, 0.4), "relative"), "pacing")) == 0.2
+
+
+def test_a_climb_in_equal_ratios_meets_the_same_candidates_again() -> None:
+    middle = candidates(Action(1, 1, 1), "absolute")[0]
+    assert all(middle in candidates(neighbour, "absolute") for neighbour in candidates(middle, "absolute"))
+
+
+@pytest.mark.parametrize("kind", ["relative", "absolute"])
+@given(st.floats(-300, 300))
+def test_coordinates_of_a_search_of_all_fields_stay_inside_and_come_back(kind: Literal["relative"], z: float) -> None:
+    for limit in limits(kind).values():
+        value = limit.value(z)
+        assert limit.low <= value <= limit.high
+        if limit.low * 1.001 < value < limit.high * 0.999:
+            assert limit.coordinate(value) == pytest.approx(z, abs=1e-6)
 
 
 def test_steps_grow_by_the_factor_up_to_the_largest() -> None:
     assert RELATIVE["increment"].steps() == [1, 4, 16]
     assert RELATIVE["multiple"].steps() == pytest.approx([0.01, 0.04, 0.16])
     assert RELATIVE["pacing"].steps() == pytest.approx([0.05, 0.2, 0.8])
-    assert Limits(0, 10, 1, 16).steps() == [1, 4, 16]
+    assert Limits(0, 10, 1, 16, 1).steps() == [1, 4, 16]
 
 
 def test_alternatives_are_cut_off_at_the_most() -> None:

@@ -1,6 +1,7 @@
-"""Actions of a rule, and the candidates that a search tries around one.
+"""Actions of a rule: the range of each field, and the candidates that a search tries around one.
 
-Limits and steps are R+'s (and Remy's for absolute pacing).
+Limits and steps are R+'s. Pacing that is not relative to the receive EWMA has a range of its own, in equal ratios:
+sixteen senders on a link of 2 packets/µs need gaps of 8 µs and more, where R+ and Remy end at 3.
 """
 
 from __future__ import annotations
@@ -29,13 +30,25 @@ class Action(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """Range of one field, its smallest and largest step, and the factor between steps."""
+    """Range of one field, and how a search moves in it.
+
+    Attributes:
+        low: smallest value.
+        high: largest value.
+        first_step: smallest step.
+        largest_step: no step is larger.
+        scale: of a search that moves all fields at once: how far one standard deviation of 1 goes.
+        factor: between two steps.
+        ratio: steps and scale are of the logarithm: equal ratios in place of equal distances.
+    """
 
     low: float
     high: float
     first_step: float
     largest_step: float
+    scale: float
     factor: float = 4.0
+    ratio: bool = False
 
     def steps(self) -> list[float]:
         """Return the steps: the first, then times the factor, up to the largest."""
@@ -43,19 +56,45 @@ class Limits:
         return [self.first_step * self.factor**i for i in range(count)]
 
     def alternatives(self, value: float, most: int) -> list[float]:
-        """Return the value and its neighbours inside the range, nearest first, at most `most` of them."""
+        """Return the value and its neighbours inside the range, nearest first, at most `most` of them.
+
+        Neighbours in equal ratios are whole numbers of first steps away from 1, so that a climb meets them again.
+        """
         found = [value]
         for step in self.steps():
-            found += [v for v in (value + step, value - step) if self.low <= v <= self.high]
+            found += [v for v in self._neighbours(value, step) if self.low <= v <= self.high]
         return found[:most]
+
+    def coordinate(self, value: float) -> float:
+        """Return where a value lies in units of `scale`, for searches that move all fields at once."""
+        inside = min(max(value, self.low), self.high)
+        return (math.log(inside) if self.ratio else inside) / self.scale
+
+    def value(self, coordinate: float) -> float:
+        """Return the value at a coordinate, inside the range."""
+        along = coordinate * self.scale
+        if self.ratio:
+            along = math.exp(min(max(along, math.log(self.low)), math.log(self.high)))
+        return min(max(along, self.low), self.high)
+
+    def _neighbours(self, value: float, step: float) -> tuple[float, float]:
+        if not self.ratio:
+            return value + step, value - step
+        place = round(math.log(max(value, self.low)) / self.first_step) * self.first_step
+        return math.exp(place + step), math.exp(place - step)
 
 
 RELATIVE: dict[Field, Limits] = {
-    "increment": Limits(0, 256, 1, 32),
-    "multiple": Limits(0, 1, 0.01, 0.5),
-    "pacing": Limits(0.1, 3, 0.05, 1),
+    "increment": Limits(0, 256, 1, 32, 1),
+    "multiple": Limits(0, 1, 0.01, 0.5, 0.06),
+    "pacing": Limits(0.1, 3, 0.05, 1, 0.15),
 }
-ABSOLUTE: dict[Field, Limits] = RELATIVE | {"pacing": Limits(0.25, 3, 0.05, 1)}
+ABSOLUTE: dict[Field, Limits] = RELATIVE | {"pacing": Limits(0.25, 64, 0.05, 1, 0.15, ratio=True)}
+
+
+def limits(pacing_kind: Pacing) -> dict[Field, Limits]:
+    """Return the limits of each field of tables with this kind of pacing."""
+    return RELATIVE if pacing_kind == "relative" else ABSOLUTE
 
 
 def action_of(table: RuleTable, rule: int) -> Action:
@@ -69,10 +108,10 @@ def candidates(action: Action, pacing_kind: Pacing, fields: tuple[Field, ...] = 
     Fields that are not optimised keep their value. Multiple and pacing are cut to four decimals, as R+ does, so that
     a climb meets the same candidate again instead of one that differs in its last bit.
     """
-    limits = RELATIVE if pacing_kind == "relative" else ABSOLUTE
+    within = limits(pacing_kind)
     most = round(MOST_CANDIDATES ** (1 / len(fields)))
     choices = [
-        limits[field].alternatives(value, most) if field in fields else [value]
+        within[field].alternatives(value, most) if field in fields else [value]
         for field, value in zip(FIELDS, action, strict=True)
     ]
     grid = [Action(i, _four_decimals(m), _four_decimals(p)) for i, m, p in itertools.product(*choices)]
