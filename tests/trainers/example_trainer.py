@@ -13,7 +13,7 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import FixedWindow
-from lcca.trainers.base import NETWORKS_PER_STEP, Keeper, LearningRow, Task, TrainerConfig
+from lcca.trainers.base import Keeper, LearningRow, Task, TrainerConfig, first_network
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
 
 
@@ -62,7 +62,7 @@ class WindowSearch:
     def step(self) -> None:
         began, round_, task = time.process_time(), self.used, self.task
         window = int(np.random.default_rng([task.seed, round_]).integers(1, 20))
-        networks = task.space.draw(task.seed, self.config.networks, first_id=round_ * NETWORKS_PER_STEP)
+        networks = task.space.draw(task.seed, self.config.networks, first_id=first_network(task.space, round_))
         rows = run_trials(self.engine, {"it": FixedWindow(window)}, networks, [task.seed], task.utility)
         score = float(rows["score_bits"].mean())
         if score > self.score:

@@ -27,8 +27,13 @@ if TYPE_CHECKING:  # what comes in: whoever makes a task has imported it
     from lcca.remy_plus.policies.policy import Policy
     from lcca.remy_plus.stamping import Stamping
 
-NETWORKS_PER_STEP = 1 << 20
-"""Network ids set aside for each step, so that no two steps share a network's random streams."""
+BLOCKS_PER_STEP = 1 << 16
+"""Blocks of networks set aside for each step, so that no two steps share a network's random streams."""
+
+
+def first_network(space: NetworkSpace, step: float) -> int:
+    """Return the number of a step's first network, which begins a block; a step may be parted in two halves."""
+    return int(step * BLOCKS_PER_STEP) * space.block
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """Network spaces: ranges of parameters (paper Table 1) and the networks drawn from them.
 
-A draw is a hash of (seed, network id, parameter name), so network 17 of seed 1 is the same whether 20
-or 2,000 networks are drawn, on every platform and with every version of numpy; and two spaces that
-share a parameter's range share its values.
+Networks come in blocks of `NetworkSpace.block`, stratified by the number of senders (or by the parameter that `strata`
+names) and spread evenly in the others; see `design`. A draw is a hash of (seed, network id, parameter name), so network
+17 of seed 1 is the same whether 20 or 2,000 networks are drawn, on every platform and with every version of numpy; and
+two spaces that share a parameter's range and the size of blocks share its values.
 """
 
 import math
-from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from lcca.evaluation.scenarios.design import BlockDesign, block_size
 from lcca.inputs.documents import read_document
 from lcca.inputs.errors import InputError, shown
 from lcca.inputs.model import Model
@@ -27,7 +28,8 @@ from lcca.inputs.validation import validate_list
 from lcca.remy_plus.network import CHECKS, Network, field_problem
 from lcca.remy_plus.topology import DUMBBELL, Topology
 
-PARAMETERS = ("link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss")
+Parameter = Literal["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss"]
+PARAMETERS: tuple[Parameter, ...] = ("link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss")
 MOST_LEVELS = 1_000_000
 GRID_TOLERANCE = 1e-9  # of a step: 2 to 4 by 0.1 has 21 levels in spite of rounding
 
@@ -128,7 +130,7 @@ NamedTopology = Annotated[Topology, BeforeValidator(_topology), PlainSerializer(
 
 
 class NetworkSpace(Model):
-    """A space of networks: each parameter a range or a plain number, drawn independently.
+    """A space of networks: each parameter a range or a plain number, all levels equally likely.
 
     Attributes:
         link_rate: packets/µs.
@@ -141,6 +143,8 @@ class NetworkSpace(Model):
         switched: "time" or "bytes".
         duration: of a trial, µs.
         topology: of every network; a name such as `line`, or a mapping with kind and options.
+        strata: the parameter whose levels all occur equally often in every block of networks; `senders`, where that
+            varies, if left out.
     """
 
     link_rate: Annotated[Range, _checked("link_rate")]
@@ -153,12 +157,21 @@ class NetworkSpace(Model):
     switched: Literal["time", "bytes"] = "time"
     duration: float = Field(gt=0)
     topology: NamedTopology = DUMBBELL
+    strata: Parameter | None = None
 
     @model_serializer(mode="wrap")
-    def _default_topology_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave the plain dumbbell out: what names a campaign by its content must not change for it."""
+    def _defaults_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave the plain dumbbell and the usual strata out: a campaign's name by its content must not change."""
         said: dict[str, Any] = content(self)
-        return {key: value for key, value in said.items() if key != "topology" or self.topology != DUMBBELL}
+        unsaid = {"topology": self.topology == DUMBBELL, "strata": self.strata is None}
+        return {key: value for key, value in said.items() if not unsaid.get(key)}
+
+    @model_validator(mode="after")
+    def _strata_vary(self) -> "NetworkSpace":
+        if self.strata is not None and self.strata not in (varying := self.varying()):
+            known = f"name one that varies ({', '.join(varying)}), or leave" if varying else "leave"
+            raise ValueError(f"strata: {self.strata} has one level; {known} strata out")
+        return self
 
     @model_validator(mode="after")
     def _long_enough(self) -> "NetworkSpace":
@@ -180,35 +193,49 @@ class NetworkSpace(Model):
         """Return the parameters that have more than one level."""
         return tuple(name for name in PARAMETERS if len(self._range(name).levels()) > 1)
 
+    @property
+    def block(self) -> int:
+        """How many networks a block has: each level of the stratified parameter equally often."""
+        return block_size(len(self._range(self.strata or "senders").levels()))
+
+    def whole(self, count: int) -> int:
+        """Return a number of networks rounded up to whole blocks; less than a block stays as it is."""
+        return count if count < self.block else -(-count // self.block) * self.block
+
     def draw(self, seed: int, count: int, first_id: int = 0) -> list[Network]:
         """Draw networks first_id … first_id + count − 1, every level of a parameter being equally likely.
+
+        Network i belongs to block i // `block`. Blocks are independent; within one, networks are stratified. A part of
+        a block is a random part.
 
         Args:
             seed: of the sample; different seeds give unrelated samples.
             count: how many.
             first_id: number of the first. A network depends on its own number, not on the others'.
         """
-        levels = {name: self._range(name).levels() for name in PARAMETERS}
-        return [self._network(seed, id, levels) for id in range(first_id, first_id + count)]
+        size, end = self.block, first_id + count
+        blocks = range(first_id // size, -(-end // size))
+        return [network for b in blocks for network in self._block(seed, b) if first_id <= network.id < end]
 
     def _range(self, name: str) -> Range:
         value: Range = getattr(self, name)
         return value
 
-    def _network(self, seed: int, id: int, levels: dict[str, list[float]]) -> Network:
-        drawn: dict[str, Any] = {n: each[draw_index(seed, id, n, len(each))] for n, each in levels.items()}
-        drawn["senders"] = int(drawn["senders"])
-        return Network(id, **drawn, switched=self.switched, topology=self.topology)
+    def _block(self, seed: int, number: int) -> list[Network]:
+        design = BlockDesign(seed, number, self.block)
+        columns: dict[str, Any] = {name: _spread(design, name, self._range(name).levels()) for name in PARAMETERS}
+        columns["senders"] = [int(senders) for senders in columns["senders"]]
+        return [
+            Network(id, **dict(zip(columns, drawn, strict=True)), switched=self.switched, topology=self.topology)
+            for id, drawn in enumerate(zip(*columns.values(), strict=True), number * self.block)
+        ]
 
 
-def draw_index(seed: int, network: int, parameter: str, levels: int) -> int:
-    """Return a uniform index below `levels`: the top bits of BLAKE2b over "seed/network/parameter".
-
-    The bias is below levels / 2⁶⁴.
-    """
-    key = f"{seed}/{network}/{parameter}".encode()
-    digest = blake2b(key, digest_size=8, person=b"lcca-networks").digest()
-    return int.from_bytes(digest, "big") * levels >> 64
+def _spread(design: BlockDesign, name: str, levels: list[float]) -> list[float]:
+    """Return a parameter's value for each network of a block."""
+    if len(levels) == 1:
+        return levels * design.size
+    return [levels[index] for index in design.indices(name, len(levels))]
 
 
 class ListedNetwork(Model):

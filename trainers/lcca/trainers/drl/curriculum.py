@@ -8,7 +8,7 @@ from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.agents import Agent
-from lcca.trainers.base import NETWORKS_PER_STEP, Task
+from lcca.trainers.base import Task, first_network
 from lcca.trainers.drl.config import DrlConfig
 
 POOL = 1024
@@ -44,7 +44,7 @@ def slots_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_
         patience=config.patience,
     )
     space = space_at(task.space, config, round_ / config.rounds)
-    networks = space.draw(task.seed, POOL, first_id=round_ * NETWORKS_PER_STEP)
+    networks = space.draw(task.seed, POOL, first_id=first_network(space, round_))
     slots = AgentSlots(rules, networks, environments=config.environments, seed=seed, jobs=engine.jobs)
     slots.reset()
     return slots

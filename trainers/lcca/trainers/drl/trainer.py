@@ -17,7 +17,7 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.mlp import MlpPolicy
-from lcca.trainers.base import NETWORKS_PER_STEP, Keeper, LearningRow, Task
+from lcca.trainers.base import Keeper, LearningRow, Task, first_network
 from lcca.trainers.drl.config import DrlConfig
 from lcca.trainers.drl.curriculum import slots_of
 from lcca.trainers.drl.state import TrainingState
@@ -112,7 +112,7 @@ class DrlTrainer:
 
     def _score(self, policy: MlpPolicy, round_: int) -> tuple[float, int]:
         """Return the policy's mean score on networks that nothing is learnt from, and the packets that this took."""
-        first = round_ * NETWORKS_PER_STEP + NETWORKS_PER_STEP // 2
+        first = first_network(self.task.space, round_ + 0.5)
         networks = self.task.space.draw(self.task.seed, self.config.scores, first_id=first)
         rows = run_trials(self.engine, {"it": policy}, networks, [self.task.seed], self.task.utility, keep_delays=False)
         return float(rows["score_bits"].mean()), int(rows["packets_delivered"].sum())

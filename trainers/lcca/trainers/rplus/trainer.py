@@ -21,7 +21,7 @@ from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.policy import with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, lifted, one_rule
-from lcca.trainers.base import NETWORKS_PER_STEP, Keeper, LearningRow, Task, WarmStart
+from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart, first_network
 from lcca.trainers.rplus.actions import Action, action_of, candidates
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.exact import best_exact
@@ -231,7 +231,7 @@ class RplusTrainer:
 
     def _sample(self, count: int, effort: Effort) -> Sample:
         space, seed = self.task.space, self.task.seed
-        networks = NetworkList(space.draw(seed, count, first_id=self.state.step * NETWORKS_PER_STEP))
+        networks = NetworkList(space.draw(seed, count, first_id=first_network(space, self.state.step)))
         return Sample(self.engine, networks, seed, self.task.utility, effort)
 
 
