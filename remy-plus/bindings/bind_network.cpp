@@ -3,16 +3,33 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
 #include "model_state.hpp"
 #include "remy_plus/aqm/markers.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/random.hpp"
+#include "remy_plus/workload/plan.hpp"
 #include "workload_state.hpp"
 
 namespace remy_plus::bindings {
 
 namespace nb = nanobind;
 using namespace nb::literals;
+
+namespace {
+
+nb::dict plan(const Network& network, std::uint64_t seed, double duration) {
+  const std::vector<PlannedFlow> flows = planned_flows(network, seed, duration);
+  nb::dict out;
+  out["sender"] = column<std::int64_t>(flows, [](const PlannedFlow& f) { return f.sender; });
+  out["pause_us"] = column<double>(flows, [](const PlannedFlow& f) { return f.pause; });
+  out["start_us"] = column<double>(flows, [](const PlannedFlow& f) { return f.start; });
+  out["end_us"] = column<double>(flows, [](const PlannedFlow& f) { return f.end; });
+  out["length"] = column<std::int64_t>(flows, [](const PlannedFlow& f) { return f.length; });
+  return out;
+}
+
+}  // namespace
 
 void bind_network(nb::module_& m) {
   nb::class_<Network>(m, "Network", "One bottleneck and its workload (packets, µs).")
@@ -35,6 +52,8 @@ void bind_network(nb::module_& m) {
           "`workload`: its name and numbers; see lcca.remy_plus.engine.compile_workload.")
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);
+  m.def("planned_flows", &plan, "network"_a, "seed"_a, "duration"_a,
+        "The flows that a trial's senders have in store; see lcca.remy_plus.flow_plan.");
   m.def("model_defaults", &model_defaults, "Options of the network model by name; see lcca.remy_plus.engine.Model.");
   m.def("dctcp_threshold", &dctcp_threshold, "link_rate"_a, "rtt"_a, "DCTCP's marking threshold K, packets.");
   m.attr("DCTCP_LAMBDA") = dctcp_lambda;

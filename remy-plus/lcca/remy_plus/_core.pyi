@@ -34,6 +34,11 @@ class Network:
     @property
     def senders(self) -> int: ...
 
+def planned_flows(network: Network, seed: int, duration: float) -> dict:
+    """
+    The flows that a trial's senders have in store; see lcca.remy_plus.flow_plan.
+    """
+
 def model_defaults() -> dict:
     """Options of the network model by name; see lcca.remy_plus.engine.Model."""
 

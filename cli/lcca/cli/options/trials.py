@@ -84,15 +84,19 @@ def setup(options: argparse.Namespace, names: Sequence[str], duration: float) ->
     return Setup(policies, engine_for(options, files, duration), utility(options.utility))
 
 
+def space_of(options: argparse.Namespace) -> NetworkSpace:
+    """Return the space that the options name, with the topology that they name."""
+    space = read_config(options.space, NetworkSpace)
+    return space.model_copy(update={"topology": options.topology}) if options.topology else space
+
+
 def setup_on_space(options: argparse.Namespace, names: Sequence[str]) -> tuple[Setup, NetworkSpace]:
     """Return what a command runs, and the space that it draws networks from.
 
     Raises:
         InputError: a policy or the space cannot be read, or no packet could arrive within the duration.
     """
-    space = read_config(options.space, NetworkSpace)
-    if options.topology:
-        space = space.model_copy(update={"topology": options.topology})
+    space = space_of(options)
     found = setup(options, names, space.duration if options.duration is None else options.duration)
     hops = space.topology.hops(int(space.senders.max))
     check_duration(found.engine.duration, space.rtt.max, space.link_rate.min, hops)

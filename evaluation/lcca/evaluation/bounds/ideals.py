@@ -1,0 +1,102 @@
+"""What is possible on networks: ideals without a queue, and a bound that no policy exceeds, a row per trial."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.bounds.activity import activity
+from lcca.evaluation.bounds.allocation import least_served_first, most_even
+from lcca.evaluation.bounds.bottleneck import Bottleneck, bottleneck
+from lcca.evaluation.bounds.certified import upper_bound
+from lcca.evaluation.trials.throughput_delay import ThroughputDelay
+from lcca.evaluation.trials.utility import Utility
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.flow_plan import planned_flows
+from lcca.remy_plus.network import Network
+
+IDEALS = ("fair_bits", "causal_bits", "clairvoyant_bits", "upper_bits")
+"""What is better and better in the mean: see `ideal_scores`."""
+
+SCORES = (*IDEALS[:3], "gap_bits", IDEALS[3])
+
+
+def ideal_scores(
+    networks: Sequence[Network],
+    seeds: Sequence[int],
+    utility: Utility,
+    duration: float,
+    ack_size: float = Model().ack_size,
+) -> pd.DataFrame:
+    """Return what is possible in the trials of every network with every seed, a row each, in that order.
+
+    On and off times are those of the trials, from the engine's streams. Nothing waits in a queue but in the upper
+    bound, and what is under way at a trial's end counts as received, which is worth (rtt / duration) of throughput.
+    Columns, in bits, NaN where no sender counts: network, seed, senders_counted,
+
+    - fair_bits: the link is shared equally at every instant;
+    - causal_bits: of those that are on, the least served comes first;
+    - clairvoyant_bits: the best allocation by someone who knows all times;
+    - gap_bits: by how much the best may be better than that, for want of precision;
+    - upper_bits: no policy has an expected score above it (`lcca.evaluation.bounds.certified`).
+
+    Args:
+        networks: with time-switched senders.
+        seeds: of trials.
+        utility: throughput and delay with any weights.
+        duration: of a trial, µs.
+        ack_size: of an acknowledgement, in packets, where they cross links.
+
+    Raises:
+        InputError: another utility, or networks for which there is no bound.
+    """
+    wanted = bounded_utility(utility)
+    rows = []
+    for network in networks:
+        link = bottleneck(network, ack_size)
+        for seed in seeds:
+            ideals = _ideals(network, int(seed), link, wanted, duration)
+            rows.append({"network": network.id, "seed": int(seed)} | ideals)
+    return pd.DataFrame(rows)
+
+
+def bounded_utility(utility: Utility) -> ThroughputDelay:
+    """Return a utility that has ideals.
+
+    Raises:
+        InputError: it is another one than throughput and delay.
+    """
+    if isinstance(utility, ThroughputDelay):
+        return utility
+    raise InputError(f"utility {utility.name}: there are bounds for utilities of throughput and delay only")
+
+
+def _ideals(
+    network: Network, seed: int, link: Bottleneck, utility: ThroughputDelay, duration: float
+) -> dict[str, float]:
+    plan = planned_flows(network, seed, duration)
+    share = activity(plan, network.senders, duration).share_us
+    first = np.full(network.senders, np.inf)
+    np.minimum.at(first, plan.sender, plan.start_us)
+    counted = (share > 0) & (first <= duration - link.round_trip_us)
+    if not counted.any():
+        return {"senders_counted": 0} | dict.fromkeys(SCORES, np.nan)
+    everyone = activity(plan, network.senders, duration, link.lead_us)
+    on, share = everyone.only(counted), share[counted]
+    best, gap = most_even(on)
+    allocations = share, least_served_first(everyone)[counted], best
+    fair, causal, clairvoyant = (
+        float(utility.of(link.rate * time / share, link.round_trip_us).mean()) for time in allocations
+    )
+    return {
+        "senders_counted": len(share),
+        "fair_bits": fair,
+        "causal_bits": causal,
+        "clairvoyant_bits": clairvoyant,
+        "gap_bits": utility.throughput_weight * gap / len(best) / math.log(2),
+        "upper_bits": upper_bound(on, share, best * link.rate, link, utility),
+    }

@@ -1,0 +1,59 @@
+"""Ideals as a few numbers: means with standard errors, the population's fair share, and shares of a gap closed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.bounds.bottleneck import bottleneck
+from lcca.evaluation.bounds.ideals import IDEALS, bounded_utility
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.utility import Utility
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.network import Network
+
+
+def ideal_summary(scores: pd.DataFrame, block: int = 1) -> dict[str, Any]:
+    """Return the means of `ideal_scores` in bits, `…_se` their standard errors, and how much they rest on.
+
+    Args:
+        scores: rows in the order of the networks.
+        block: networks of a stratified draw that make one unit; standard errors are those of the units' means.
+    """
+    units = scores[list(IDEALS)].groupby(np.arange(len(scores)) // block).mean().dropna()
+    found: dict[str, Any] = {"networks": len(scores), "counted": int((scores["senders_counted"] > 0).sum())}
+    for name in IDEALS:
+        found[name] = float(units[name].mean())
+        found[f"{name}_se"] = float(units[name].std(ddof=1)) / math.sqrt(len(units)) if len(units) > 1 else None
+    return found | {"gap_bits": float(scores["gap_bits"].max())}
+
+
+def population_fair_bits(space: NetworkSpace, utility: Utility) -> float | None:
+    """Return the mean score of the fair share over all networks of a space of time-switched senders, in bits.
+
+    In closed form: each sender gets link_rate·(1 − loss) of its share of time, and packets take rtt + 1/link_rate. None
+    for byte-switched senders, where the share depends on how long flows take.
+    """
+    wanted = bounded_utility(utility)
+    if space.switched != "time":
+        return None
+    names = ("link_rate", "rtt", "loss") + (() if space.topology.plain else ("senders",))
+    scores = []
+    for levels in product(*(getattr(space, name).levels() for name in names)):
+        drawn = dict(zip(names, levels, strict=True))
+        senders = int(drawn.pop("senders", 1))
+        network = Network(0, senders=senders, buffer=1, mean_on=1, mean_off=1, topology=space.topology, **drawn)
+        link = bottleneck(network, Model().ack_size)
+        scores.append(float(wanted.of(link.rate, link.round_trip_us)))
+    return float(np.mean(scores))
+
+
+def gap_closed(score: float, baseline: float, ideals: Mapping[str, Any], ideal: str = "fair_bits") -> float | None:
+    """Return which share of the way from a baseline's score to an ideal's another score goes; None if there is none."""
+    gap = float(ideals[ideal]) - baseline
+    return (score - baseline) / gap if gap > 0 else None

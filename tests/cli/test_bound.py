@@ -1,0 +1,35 @@
+"""`lcca bound`: what is possible, from the command line."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SPACE = Path(__file__).parents[2] / "configs" / "networks" / "default.yaml"
+OPTIONS = ("bound", "--space", SPACE, "--networks", "30")
+
+
+def test_prints_ideals_in_order(lcca: Any) -> None:
+    found = lcca(*OPTIONS, "--json").json()
+    ideals = [found[name] for name in ("fair_bits", "causal_bits", "clairvoyant_bits", "upper_bits")]
+    assert ideals == sorted(ideals) and 2.5 < ideals[0] < 4.5
+    assert found["networks"] == found["counted"] == 32 and found["gap_bits"] < 1e-4
+    assert found["fair_bits_se"] > 0 and found["population_fair_bits"] == pytest.approx(3.533, abs=5e-4)
+
+
+def test_has_a_table(lcca: Any) -> None:
+    answer = lcca(*OPTIONS, "--topology", "line", "--utility", "2t")
+    assert answer.status == 0 and "upper bound: no policy is better" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--topology", "multi-bottleneck"), "no bound on topology multi-bottleneck"),
+        (("--duration", "10"), "--duration: 10 µs is too short"),
+        (("--utility", "2x"), "unknown utility '2x'"),
+    ],
+)
+def test_bad_input_is_one_line(lcca: Any, options: tuple[str, ...], message: str) -> None:
+    answer = lcca(*OPTIONS, *options)
+    assert (answer.status, answer.out) == (2, "") and message in answer.err and answer.err.count("\n") == 1
