@@ -32,7 +32,8 @@ struct PolicyHandle {
 };
 
 PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lower, const Matrix& upper,
-                        const Vector& increment, const Vector& multiple, const Vector& pacing, bool absolute) {
+                        const Vector& increment, const Vector& multiple, const Vector& pacing, const std::string& over,
+                        const std::string& under) {
   const std::size_t rules = lower.shape(0), k = axes.size();
   if (lower.shape(1) != k || upper.shape(0) != rules || upper.shape(1) != k || increment.shape(0) != rules ||
       multiple.shape(0) != rules || pacing.shape(0) != rules)
@@ -40,6 +41,8 @@ PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lowe
   RuleTable table;
   std::vector<Signal> signals;
   for (const std::string& name : axes) signals.push_back(signal_by_name(name));
+  table.pacing = {unit_part(over), unit_part(under)};
+  table.wanted = table.pacing.wanted();
   for (Signal s : signals) table.wanted |= bit(s);
   std::vector<Box> boxes(rules);
   for (std::size_t r = 0; r < rules; ++r) {
@@ -48,7 +51,6 @@ PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lowe
     table.actions.push_back(checked(increment.data()[r], multiple.data()[r], pacing.data()[r]));
   }
   table.tree = std::make_shared<RuleTree>(signals, boxes);
-  table.pacing = absolute ? Pacing::absolute : Pacing::relative;
   return {table};
 }
 
@@ -133,7 +135,9 @@ std::shared_ptr<const Stamping> header_of(nb::handle handle) { return nb::cast<c
 void bind_policy(nb::module_& m) {
   nb::class_<PolicyHandle>(m, "Policy", "A policy compiled for the engine.")
       .def_static("rule_table", &rule_table, "axes"_a, "lower"_a, "upper"_a, "increment"_a, "multiple"_a, "pacing"_a,
-                  "absolute"_a, "Rules as boxes over the named signals; raises ValueError if they overlap or leak.")
+                  "over"_a, "under"_a,
+                  "Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for "
+                  "none); raises ValueError if they overlap or leak.")
       .def_static(
           "fixed_window", [](double window) { return PolicyHandle{FixedWindow{window}}; }, "window"_a)
       .def_static(
@@ -144,6 +148,15 @@ void bind_policy(nb::module_& m) {
             return PolicyHandle{Aimd{increase, decrease, initial}};
           },
           "increase"_a, "decrease"_a, "initial"_a)
+      .def_static(
+          "explicit_rate",
+          [](const std::string& over, const std::string& under, double factor, double initial_gap) {
+            return PolicyHandle{ExplicitRate{{unit_part(over), unit_part(under)}, factor, initial_gap}};
+          },
+          "over"_a, "under"_a, "factor"_a, "initial_gap"_a)
+      .def_static(
+          "xcp", [](double initial, double smallest) { return PolicyHandle{Xcp{initial, smallest}}; }, "initial"_a,
+          "smallest"_a)
       .def_static(
           "mlp", &mlp, "agent"_a, "layers"_a, "memory"_a.none(),
           "A trained network: layers of (weights, inputs × outputs; biases; activation), and perhaps an LSTM of "

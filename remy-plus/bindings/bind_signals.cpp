@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "remy_plus/headers/explicit_rate.hpp"
 #include "remy_plus/signals/signals.hpp"
 
 namespace remy_plus::bindings {
@@ -40,6 +41,11 @@ nb::dict dict_of(const SignalRow& row) {
   return d;
 }
 
+// alpha, beta, portion, interval (µs)
+nb::tuple tuple_of(const RateGains& gains) {
+  return nb::make_tuple(gains.alpha, gains.beta, gains.portion, gains.interval);
+}
+
 nb::list table() {
   nb::list rows;
   for (const SignalRow& row : signal_table) rows.append(dict_of(row));
@@ -51,6 +57,8 @@ nb::list table() {
 void bind_signals(nb::module_& m) {
   m.def("signal_table", &table, "A row per signal in engine order; see lcca.remy_plus.signals.");
   m.attr("SIGNAL_CEILING") = signal_ceiling;
+  m.attr("RCP_GAINS") = tuple_of(rcp_gains);
+  m.attr("XCP_GAINS") = tuple_of(xcp_gains);
 }
 
 }  // namespace remy_plus::bindings

@@ -28,6 +28,10 @@ inline Action checked(double increment, double multiple, double pacing) {
   return {increment, multiple, pacing};
 }
 
+// A part of a pacing unit by the name of its signal; "1" for none.
+inline Signal unit_part(const std::string& name) { return name == "1" ? signal_count : signal_by_name(name); }
+inline std::string name_of(Signal part) { return part == signal_count ? "1" : std::string(signal_table[part].name); }
+
 inline nb::bytes bytes_of(const std::vector<float>& numbers) {
   return nb::bytes(numbers.data(), numbers.size() * sizeof(float));
 }
@@ -100,6 +104,9 @@ inline nb::tuple state_of(const Policy& policy) {
   if (const auto* p = std::get_if<FixedWindow>(&policy)) return nb::make_tuple("fixed-window", p->window);
   if (const auto* p = std::get_if<FixedRate>(&policy)) return nb::make_tuple("fixed-rate", p->gap);
   if (const auto* p = std::get_if<Aimd>(&policy)) return nb::make_tuple("aimd", p->increase, p->decrease, p->initial);
+  if (const auto* p = std::get_if<Xcp>(&policy)) return nb::make_tuple("xcp", p->initial, p->smallest);
+  if (const auto* p = std::get_if<ExplicitRate>(&policy))
+    return nb::make_tuple("explicit-rate", name_of(p->unit.over), name_of(p->unit.under), p->factor, p->initial_gap);
   if (const auto* p = std::get_if<Mlp>(&policy)) return state_of(*p);
   const auto& table = std::get<RuleTable>(policy);
   std::vector<double> cuts, actions;
@@ -109,8 +116,8 @@ inline nb::tuple state_of(const Policy& policy) {
     links.insert(links.end(), {node.axis, node.child[0], node.child[1]});
   }
   for (const Action& a : table.actions) actions.insert(actions.end(), {a.increment, a.multiple, a.pacing});
-  return nb::make_tuple("rule-table", cuts, links, table.tree->root(), actions, table.pacing == Pacing::absolute,
-                        table.wanted);
+  return nb::make_tuple("rule-table", cuts, links, table.tree->root(), actions, name_of(table.pacing.over),
+                        name_of(table.pacing.under), table.wanted);
 }
 
 inline RuleTable table_of(const nb::tuple& state) {
@@ -128,8 +135,8 @@ inline RuleTable table_of(const nb::tuple& state) {
   for (std::size_t i = 0; i < actions.size(); i += 3)
     table.actions.push_back(checked(actions[i], actions[i + 1], actions[i + 2]));
   table.tree = std::make_shared<RuleTree>(std::move(nodes), nb::cast<std::int32_t>(state[3]), table.actions.size());
-  table.pacing = nb::cast<bool>(state[5]) ? Pacing::absolute : Pacing::relative;
-  table.wanted = nb::cast<SignalMask>(state[6]);
+  table.pacing = {unit_part(nb::cast<std::string>(state[5])), unit_part(nb::cast<std::string>(state[6]))};
+  table.wanted = nb::cast<SignalMask>(state[7]);
   return table;
 }
 
@@ -139,6 +146,11 @@ inline Policy policy_from(const nb::tuple& state) {
   if (kind == "fixed-window") return FixedWindow{number(1)};
   if (kind == "fixed-rate") return FixedRate{number(1)};
   if (kind == "aimd") return Aimd{number(1), number(2), number(3)};
+  if (kind == "xcp") return Xcp{number(1), number(2)};
+  if (kind == "explicit-rate") {
+    const auto part = [&](std::size_t i) { return unit_part(nb::cast<std::string>(state[i])); };
+    return ExplicitRate{{part(1), part(2)}, number(3), number(4)};
+  }
   if (kind == "rule-table") return table_of(state);
   if (kind == "mlp") return mlp_of(state);
   throw std::invalid_argument("unknown kind of compiled policy '" + kind + "'");

@@ -128,6 +128,8 @@ inline StampedField field_from(const nb::dict& d) {
                                 {"counter", Window::counter}},
                                "window");
   field.interval = value_of<double>(d, "interval");
+  const auto gains = value_of<std::vector<double>>(d, "gains");
+  field.gains = {gains.at(0), gains.at(1), gains.at(2), gains.at(3)};
   field.at_enqueue = value_of<std::string>(d, "at") == "enqueue";
   field.follows = value_of<int>(d, "follows");
   field.initial = value_of<std::uint64_t>(d, "init");

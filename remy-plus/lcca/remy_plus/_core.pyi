@@ -58,13 +58,17 @@ def signal_table() -> list:
 
 SIGNAL_CEILING: float = 163840.0
 
+RCP_GAINS: tuple = (0.4, 1.0, 0.95, 0.0)
+
+XCP_GAINS: tuple = (0.4, 0.226, 0.1, 0.0)
+
 class Policy:
     """A policy compiled for the engine."""
 
     @staticmethod
-    def rule_table(axes: Sequence[str], lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], increment: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], multiple: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pacing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], absolute: bool) -> Policy:
+    def rule_table(axes: Sequence[str], lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], increment: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], multiple: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pacing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], over: str, under: str) -> Policy:
         """
-        Rules as boxes over the named signals; raises ValueError if they overlap or leak.
+        Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for none); raises ValueError if they overlap or leak.
         """
 
     @staticmethod
@@ -75,6 +79,12 @@ class Policy:
 
     @staticmethod
     def aimd(increase: float, decrease: float, initial: float) -> Policy: ...
+
+    @staticmethod
+    def explicit_rate(over: str, under: str, factor: float, initial_gap: float) -> Policy: ...
+
+    @staticmethod
+    def xcp(initial: float, smallest: float) -> Policy: ...
 
     @staticmethod
     def mlp(agent: Agent, layers: Sequence[tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], str]], memory: tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None) -> Policy:

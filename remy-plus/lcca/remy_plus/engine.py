@@ -20,6 +20,7 @@ from lcca.remy_plus.layout import Layout, layout
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.pacing import pacing_unit
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple
@@ -371,17 +372,18 @@ def compile_policy(policy: Policy) -> _core.Policy:
     """
     match policy:
         case RuleTable():
-            return _stamped(_compile_rules(policy), raw_stamping(policy.signals))
+            return _stamped(_compile_rules(policy), raw_stamping(policy.seen))
         case MlpPolicy():
             return _stamped(policy.compile(), raw_stamping(policy.signals))
         case Simple():
-            return policy.compile()
+            return _stamped(policy.compile(), policy.header)
         case WithHeader(policy=RuleTable() as table, stamping=stamping):
             return _stamped(_compile_rules(table), stamping)
         case WithHeader(policy=MlpPolicy() as network, stamping=stamping):
             return _stamped(network.compile(), stamping)
-        case WithHeader():
-            return _stamped(compile_policy(policy.policy), policy.stamping)
+        case WithHeader(policy=simple, stamping=stamping):
+            assert isinstance(simple, Simple)
+            return _stamped(simple.compile(), simple.equipped(stamping))
         case Classical():
             raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3")
 
@@ -404,7 +406,7 @@ def _compile_rules(table: RuleTable) -> _core.Policy:
             np.ascontiguousarray(table.increment),
             np.ascontiguousarray(table.multiple),
             np.ascontiguousarray(table.pacing),
-            table.pacing_kind == "absolute",
+            *pacing_unit(table.pacing_kind),
         )
     except ValueError as error:
         raise InputError(f"rule table: {error}") from None

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from lcca.inputs.errors import InputError
+from lcca.remy_plus import _core
 from lcca.remy_plus.signals import CARRIED
 
 Token: TypeAlias = tuple[str, float | str]
 """One step of a formula in postfix order: ("number", 2.0), ("source", name), ("field", index) or (operator, "")."""
+
+Gains: TypeAlias = tuple[float, float, float, float]
+"""Of a hop that says a rate or a change of the window: alpha, beta, portion (RCP's target, XCP's shuffled share) and
+interval (µs; 0 for the mean RTT)."""
 
 Window: TypeAlias = Literal["instant", "rolling", "tumbling", "ewma", "counter"]
 
@@ -66,6 +73,7 @@ class StampedField:
         scale: a source's number times the first over the second is in the field's unit.
         window: how the source, or each source of the formula, is measured.
         interval: µs of the window; 0 for the model's own (``link_interval``).
+        gains: of the sources `fair_rate` and `xcp_feedback`.
         at: "enqueue" or "dequeue".
         coding: numbers to codes.
         agg: min, max, sum, last, first, or, and, count, per_hop or with.
@@ -90,6 +98,7 @@ class StampedField:
     init: int = 0
     only: int = -1
     writes: bool = True
+    gains: Gains = (0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -194,14 +203,37 @@ class Stamping:
 PLAIN = ("queue", "link", "available_capacity")
 """In-network signals that the simulators have without any header."""
 
-_UNIT_OF_RAW = {"hop_delay": "hop_delay", "queue_time": "qdelay", "flows": "flows", "mark": "mark"}
-_RAW_FACTOR = {"hop_delay": 1e-3, "queue_time": 1e-3}  # ns to µs
+_PACKET_BYTES = 1500
+_PER_BIT = 1 / (8e6 * _PACKET_BYTES)  # packets/µs of a bit/s
+_LARGEST = int(np.float64(np.finfo(np.float64).max).view(np.uint64))
+"""Code of an exact field that any hop's value replaces as the smallest."""
+
+
+class _Raw(NamedTuple):
+    """How a signal comes without a header: from which source, the largest or smallest of the path, times a factor."""
+
+    source: str
+    factor: float = 1.0
+    agg: str = "max"
+    gains: Gains = (0.0, 0.0, 0.0, 0.0)
+
+
+_RAW = {
+    "hop_delay": _Raw("hop_delay", 1e-3),  # ns to µs
+    "queue_time": _Raw("qdelay", 1e-3),
+    "flows": _Raw("flows"),
+    "mark": _Raw("mark"),
+    "capacity": _Raw("link_rate", _PER_BIT, "min"),
+    "fair_rate": _Raw("fair_rate", _PER_BIT, "min", _core.RCP_GAINS),
+    "xcp_feedback": _Raw("xcp_feedback", 1.0, "min", _core.XCP_GAINS),
+}
 
 
 def raw_stamping(signals: tuple[str, ...]) -> Stamping | None:
-    """Return what brings in-network signals to a policy without a header: exact, free, the largest of the path.
+    """Return what brings in-network signals to a policy without a header: exact and free.
 
-    None where the simulators have all of them anyway.
+    The largest of the path, but the smallest of capacity, fair rate and XCP's feedback, which hops on the way back do
+    not write. None where the simulators have all of them anyway.
 
     Raises:
         InputError: a signal that only a header can define.
@@ -210,11 +242,17 @@ def raw_stamping(signals: tuple[str, ...]) -> Stamping | None:
     if not wanted:
         return None
     for name in wanted:
-        if name not in _UNIT_OF_RAW:
+        if name not in _RAW:
             raise InputError(f"the signal {name} is what a header makes of it: use one that carries it")
-    fields = tuple(StampedField(name, _UNIT_OF_RAW[name], Coding("exact"), "max") for name in wanted)
+    fields = tuple(_raw_field(name, _RAW[name]) for name in wanted)
     readings = tuple(
-        Reading(name, at, "mark" if name == "mark" else "value", factor=_RAW_FACTOR.get(name, 1.0))
+        Reading(name, at, "mark" if name == "mark" else "value", factor=_RAW[name].factor)
         for at, name in enumerate(wanted)
     )
-    return Stamping("none", 1500, fields, readings, two_way=True, plain=True)
+    both_ways = not any(name in ("fair_rate", "xcp_feedback") for name in wanted)
+    return Stamping("none", _PACKET_BYTES, fields, readings, two_way=both_ways, plain=True)
+
+
+def _raw_field(name: str, raw: _Raw) -> StampedField:
+    init = _LARGEST if raw.agg == "min" else 0
+    return StampedField(name, raw.source, Coding("exact"), raw.agg, init=init, gains=raw.gains)

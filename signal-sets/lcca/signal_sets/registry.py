@@ -72,6 +72,15 @@ MEANINGS: dict[str, tuple[str, str]] = {
         "What a formula in a header makes of a hop, such as HPCC's utilisation: rate and queue over the "
         "bandwidth-delay product. Only a header defines it.",
     ),
+    "capacity": ("HPCC's B (SIGCOMM 2019)", "Rate of the link, the smallest of the path."),
+    "fair_rate": (
+        "RCP (Dukkipati and McKeown, CCR 2006), equation 2",
+        "Rate that a hop grants every flow, from its spare capacity and its queue; the smallest of the path.",
+    ),
+    "xcp_feedback": (
+        "XCP (Katabi et al., SIGCOMM 2002), section 3.5",
+        "Packets that the acknowledged packet allows to send, 1 for an unchanged window; the fewest of the path.",
+    ),
 }
 """Where each signal is defined, and what it says."""
 

@@ -14,6 +14,7 @@ from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.policy import is_baseline
 from lcca.remy_plus.topology import Topology
 
 CONFIGS = Path(__file__).parents[3] / "configs"
@@ -23,7 +24,8 @@ def both(names, networks, topology="dumbbell"):
     """Run policies on networks of the default space in both simulators; signals cost no bytes, as in the engine."""
     space = read_config(CONFIGS / "networks" / "default.yaml", NetworkSpace)
     drawn = [replace(n, topology=Topology(topology)) for n in space.draw(77, networks)]
-    policies = {name: policyfile.read(CONFIGS / "policies" / f"{name}.json").policy for name in names}
+    where = {name: name if is_baseline(name) else CONFIGS / "policies" / f"{name}.json" for name in names}
+    policies = {name: policyfile.load(found).policy for name, found in where.items()}
     simulators = Engine(space.duration, jobs=1), Ns3(space.duration, jobs=2, options=Ns3Options(header_bytes=0))
     return [run_trials(s, policies, drawn, [1], utility("default"), keep_delays=False) for s in simulators]
 
@@ -37,6 +39,14 @@ def test_scores_are_close_on_a_few_networks(topology):
     assert abs(rows["score_bits"].without_starved) < 0.05
     assert abs(rows["throughput_share"].difference) < 3
     assert abs(rows["delay_us"].difference) < 3
+
+
+@pytest.mark.usefixtures("ns3")
+def test_explicit_rates_score_alike():
+    names = ["rcp", "xcp", "fair-rate"]
+    rows = [r for r in agreements(*both(names, 4), "dumbbell") if r.metric == "score_bits"]
+    assert [r.policy for r in rows] == names
+    assert max(abs(r.difference) for r in rows) < 0.05
 
 
 @pytest.mark.full

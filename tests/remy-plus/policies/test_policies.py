@@ -27,7 +27,7 @@ def test_equal_policies_are_equal():
     [
         ("aimdd", r"unknown baseline 'aimdd' \(did you mean 'aimd'\?\)"),
         ("Fixed_window:3", r"unknown baseline 'Fixed_window:3' \(did you mean 'fixed-window'\?\)"),
-        ("xyz", r"unknown baseline 'xyz' \(known: aimd, fixed-window, fixed-rate, newreno, .*\)"),
+        ("xyz", r"unknown baseline 'xyz' \(known: aimd, fixed-window, fixed-rate, fair-rate, rcp, xcp, newreno, .*\)"),
         ("aimd:3", "takes no number; write 'aimd'"),
         ("fixed-window", "a number of packets is needed after the colon, as in 'fixed-window:20'"),
         ("fixed-window:1.5", "a number of packets is needed"),

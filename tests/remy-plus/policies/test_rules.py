@@ -67,7 +67,10 @@ def test_one_rule_has_the_default_action():
         ({"multiple": [-0.1]}, r"rules.0.multiple"),
         ({"pacing": [math.inf]}, r"rules.0.pacing"),
         ({"pacing": [-1]}, r"rules.0.pacing"),
-        ({"pacing_kind": "ticks"}, "pacing: must be 'relative' or 'absolute', got 'ticks'"),
+        ({"pacing_kind": "ticks"}, "pacing: must be 'relative', 'absolute', a signal, or .*, got 'ticks'"),
+        ({"pacing_kind": "1/1"}, "pacing: 1/1 is written 'absolute'"),
+        ({"pacing_kind": "flows/capcity"}, r"got 'flows/capcity' \(did you mean 'capacity'\?\)"),
+        ({"pacing_kind": "receive_ewma"}, "pacing: receive_ewma is written 'relative'"),
     ],
 )
 def test_bad_tables_are_told(change, message):

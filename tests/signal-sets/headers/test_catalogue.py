@@ -30,6 +30,9 @@ BYTES = {
     "pint": (1, 0, 1),  # HPCC's ns-3 release: eight bits at base 1.05
     "poseidon": (8, 0, 8),  # carried as CSIG max(PD), wide
     "bolt": (21, 0, 21),  # Bolt's ns-3 release
+    "rcp-16": (4, 0, 4),  # a rate and an RTT of 16 bits each
+    "rcp-32": (8, 0, 8),
+    "xcp": (20, 0, 20),  # draft-falk-xcp-spec: five words
 }
 
 COMPACT = [
@@ -76,6 +79,12 @@ HEADS = {
     ),
     "hpcc": [],
     "pint": [("u", 0, 8)],
+    "rcp-16": [("rate", 0, 16), ("rtt", 16, 16)],
+    "rcp-32": [("rate", 0, 32), ("rtt", 32, 32)],
+    "xcp": in_turn(
+        *(0, ("protocol", 8), ("length", 8), ("version", 4), ("format", 4), ("unused", 8)),
+        *(("rtt", 32), ("x", 32), ("feedback", 32), ("reverse_feedback", 32)),
+    ),
     # ports 2+2, seq 4, flags 2, msgid 2, drainTime 4, ts 4, hopcnt 1; flags from LINK400G (bit 15) to DATA (bit 0)
     "bolt": in_turn(
         *(0, ("port_source", 16), ("port_destination", 16), ("sequence", 32), ("rate", 5), ("ai", 1), ("dec", 1)),

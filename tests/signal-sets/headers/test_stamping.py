@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
@@ -40,11 +41,14 @@ SIGNALS = {
     "csig-wide-delay": ("hop_delay",),
     "csig-wide-nqd": ("queue_time",),
     "int-md": ("hop_delay", "queue", "link"),
-    "ifa2": ("mark", "hop_delay", "link", "queue"),
-    "hpcc": ("link", "queue"),
+    "ifa2": ("capacity", "mark", "hop_delay", "link", "queue"),
+    "hpcc": ("capacity", "link", "queue"),
     "pint": ("load",),
     "poseidon": ("hop_delay",),
-    "bolt": ("mark", "queue_time"),
+    "bolt": ("capacity", "mark", "queue_time"),
+    "rcp-16": ("fair_rate",),
+    "rcp-32": ("fair_rate",),
+    "xcp": ("xcp_feedback",),
 }
 
 
@@ -188,7 +192,7 @@ def test_what_cannot_be_simulated_is_refused_with_the_reason():
     with pytest.raises(InputError, match=r"header bolt: switch_reply is not simulated yet \(hops send no packets"):
         stamping(header("bolt"))
     told = header("bolt").model_dump() | {"switch_reply": None}
-    assert stamping(Header.model_validate(told)).signals == ("mark", "queue_time")
+    assert stamping(Header.model_validate(told)).signals == SIGNALS["bolt"]
     cnp = header("ecn").model_dump() | {"reflect": {"via": "cnp", "min_gap_us": 4.0}}
     with pytest.raises(InputError, match=r"header ecn: reflect\.via is not simulated yet"):
         stamping(Header.model_validate(cnp))
@@ -205,6 +209,15 @@ def test_sources_that_hops_do_not_have_are_refused_where_signals_need_them():
     assert stamping(own(source="buf_bytes")).signals == ()
     with pytest.raises(InputError, match="field x: util is measured as packets leave"):
         stamping(own(source="util", measure={"at": "enqueue"}))
+
+
+def test_hops_that_say_a_rate_have_their_authors_gains_unless_a_header_says_otherwise():
+    assert stamping(header("rcp-32")).fields[0].gains == (0.4, 1.0, 0.95, 0.0)
+    assert stamping(header("xcp")).fields[0].gains == (0.4, 0.226, 0.1, 0.0)
+    mine = own(source="fair_rate", agg="min", measure={"alpha": 0.2, "update_us": 5})
+    assert stamping(mine).fields[0].gains == (0.2, 1.0, 0.95, 5.0)
+    with pytest.raises(ValidationError, match="belong to the sources fair_rate and xcp_feedback"):
+        own(source="util", measure={"alpha": 0.2})
 
 
 def test_formulas_do_not_read_what_the_same_hop_wrote_before():

@@ -152,6 +152,7 @@ std::optional<Stamps> Source::header(const Mark::Fields& fields) {
   stamps.words.resize(plan_.header->words);
   const remy_plus::Draws draws{plan_.seed, plan_.network.id, fields.sender, fields.number};
   stamps.carried = remy_plus::departure(*plan_.header, draws, stamps.words.data());
+  stamps.carried.told = remy_plus::told_by(control_.window, control_.gap, memory_.latest_rtt());
   return stamps;
 }
 

@@ -118,6 +118,9 @@ class BasicPaths {
     for (const std::uint32_t link : layout_.forward(sender)) space_.ports[link].hop().leave();
   }
 
+  // What the next packet says of its sender.
+  void tell(const Told& told) { told_ = told; }
+
   bool plain() const
     requires headers
   {
@@ -178,7 +181,7 @@ class BasicPaths {
     space_.stamps.words.resize(space_.packets.size() * stamping_->words);
     for (std::size_t i = 0; i < layout_.links.size(); ++i) {
       const double rate = layout_.links[i].rate;
-      space_.ports[i].stamp(space_.stamps, Hop(*stamping_, model, rate, StepMarker::of(model, rate, network.rtt)));
+      space_.ports[i].stamp(space_.stamps, Hop(*stamping_, model, rate, network.rtt));
     }
     readers_.assign(layout_.routes.size(), Reader(*stamping_));
     reflectors_.assign(layout_.routes.size(), Reflector());
@@ -192,6 +195,7 @@ class BasicPaths {
     Carried& carried = space_.stamps.carried[at];
     carried = departure(*stamping_, {space_.stamps.seed, space_.stamps.network, packet.sender, packet.sequence},
                         space_.stamps.of(at));
+    carried.told = told_;
   }
 
   void reflect(double now, std::uint16_t sender) {
@@ -240,6 +244,7 @@ class BasicPaths {
   std::uint64_t passed_ = 0;  // steps that did not bring a packet home
   const Stamping* stamping_;
   double rtt_;
+  Told told_;
   bool returns_ = !headers;  // whether acknowledgements cross links
   double ack_size_ = 0;
   std::uint64_t ack_bytes_ = 0;

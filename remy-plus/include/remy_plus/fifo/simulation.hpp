@@ -188,6 +188,7 @@ class Simulation {
     ++flow.sent;
     const bool lost = sequence == s.next_loss;
     if (lost) draw_loss(s, sequence + 1);
+    if constexpr (Net::stamped) net_.tell(told_by(s.control.window, s.control.gap, s.memory.latest_rtt()));
     note(flow, net_.offer(now_, link_moved_, static_cast<std::uint32_t>(sequence), s.flow,
                           static_cast<std::uint16_t>(i), lost));
     link_moved_ = true;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,14 +51,14 @@ inline Carried departure(const Stamping& stamping, const Draws& draws, std::uint
 
 class Hop {
  public:
-  // `rate` in packets/µs.
-  Hop(const Stamping& stamping, const Model& model, double rate, StepMarker marker)
+  // `rate` in packets/µs; `rtt` in µs, what the network's is without queues.
+  Hop(const Stamping& stamping, const Model& model, double rate, double rtt)
       : stamping_(&stamping),
         rate_(rate),
-        marker_(marker),
+        marker_(StepMarker::of(model, rate, rtt)),
         bytes_per_ns_(rate * stamping.packet_bytes * 1e-3),
         bits_per_us_(stamping.packet_bytes * 8e6) {
-    for (const StampedField& field : stamping.fields) add_meters(field, model);
+    for (const StampedField& field : stamping.fields) add_meters(field, model, rtt);
   }
 
   void join() { ++flows_; }
@@ -66,6 +67,7 @@ class Hop {
   // A packet is put into the queue, at `moment.arrived`; or it leaves, at `moment.start`. Every packet of the link is
   // measured; those that carry the header are written to.
   void enqueue(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
+    if (told_) arrive(moment, carried);
     pass(moment, draws, carried, words, true);
   }
   void dequeue(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words) {
@@ -83,7 +85,10 @@ class Hop {
     std::vector<Source> sources;  // those that are averaged
     std::vector<SampleMeter> samples;
     std::vector<double> values;
-    bool idle() const { return !uses && sources.empty(); }
+    std::optional<FairRate> fair_rate;
+    std::optional<XcpFeedback> feedback;
+    double rate = 0, allowed = 0;  // of these two
+    bool idle() const { return !uses && sources.empty() && !fair_rate && !feedback; }
   };
 
   void pass(const Moment& moment, const Draws& draws, Carried* carried, std::uint64_t* words, bool enqueue) {
@@ -96,6 +101,15 @@ class Hop {
       if (field.at_enqueue != enqueue || !field.writes) continue;
       if (!meters_[i].idle()) measure(meters_[i], field, moment, carried);
       if (carried) write(i, moment, draws, *carried, words);
+    }
+  }
+
+  // What hops say to senders follows from all packets that come, whether or not they carry the header.
+  void arrive(const Moment& m, const Carried* carried) {
+    const Told* told = carried ? &carried->told : nullptr;
+    for (Meters& meters : meters_) {
+      if (meters.fair_rate) meters.fair_rate->arrive(m.arrived, m.size, m.queue_packets, told);
+      if (meters.feedback) meters.feedback->arrive(m.arrived, m.size, m.queue_packets, told);
     }
   }
 
@@ -136,6 +150,8 @@ class Hop {
     if (source == Source::util) return meters.used;
     if (source == Source::abw_over_c) return std::max(0.0, 1 - meters.used);
     if (source == Source::abw) return rate_ * std::max(0.0, 1 - meters.used) * bits_per_us_;
+    if (source == Source::fair_rate) return meters.rate * bits_per_us_;
+    if (source == Source::xcp_feedback) return meters.allowed;
     for (std::size_t k = 0; k < meters.sources.size(); ++k)
       if (meters.sources[k] == source) return meters.values[k];
     return instant(source, m, carried);
@@ -144,6 +160,8 @@ class Hop {
   void measure(Meters& meters, const StampedField& field, const Moment& m, const Carried* carried) {
     const double now = field.at_enqueue ? m.arrived : m.start;
     if (meters.uses) meters.used = meters.use.read(now, m.service, m.size);
+    if (meters.fair_rate) meters.rate = meters.fair_rate->read(now);
+    if (meters.feedback && carried) meters.allowed = meters.feedback->read(now, m.size, &carried->told);
     for (std::size_t k = 0; k < meters.sources.size(); ++k)
       meters.values[k] = meters.samples[k].read(now, instant(meters.sources[k], m, carried));
   }
@@ -154,7 +172,7 @@ class Hop {
     const auto own = [&](std::size_t f) { return stamping_->fields[f].coding.decode(arrived_[f]); };
     const auto at_once = [&](std::size_t s) {
       const auto source = static_cast<Source>(s);
-      return of_use(source) ? measured(meters_[i], source, m, &carried) : instant(source, m, &carried);
+      return of_use(source) || told(source) ? measured(meters_[i], source, m, &carried) : instant(source, m, &carried);
     };
     if (!field.when.empty() && field.when.value(at_once, own) == 0) return;
     if (field.aggregation == Aggregation::with && !(carried.replaced >> field.follows & 1)) return;
@@ -243,16 +261,20 @@ class Hop {
   }
 
   static bool of_use(Source s) { return s == Source::util || s == Source::abw || s == Source::abw_over_c; }
+  static bool told(Source s) { return s == Source::fair_rate || s == Source::xcp_feedback; }
   static bool averaged(Source s) {
     return s <= Source::hop_delay || s == Source::nqd || s == Source::drain_time || s == Source::mark ||
            s == Source::flows;
   }
 
-  void add_meters(const StampedField& field, const Model& model) {
-    Meters meters{false, UseMeter(field.window, field.interval, model, rate_), 0, {}, {}, {}};
+  void add_meters(const StampedField& field, const Model& model, double rtt) {
+    Meters meters{false, UseMeter(field.window, field.interval, model, rate_), 0, {}, {}, {}, {}, {}};
     const bool window = field.window == Window::tumbling || field.window == Window::ewma;
     const auto add = [&](Source s, bool average) {
       meters.uses |= of_use(s);
+      if (s == Source::fair_rate) meters.fair_rate.emplace(field.gains, rate_, rtt);
+      if (s == Source::xcp_feedback) meters.feedback.emplace(field.gains, rate_, rtt);
+      told_ |= told(s);
       if (!average || !averaged(s) || std::ranges::count(meters.sources, s)) return;
       meters.sources.push_back(s);
       meters.samples.emplace_back(field.window, field.interval);
@@ -274,6 +296,7 @@ class Hop {
   int flows_ = 0;
   std::uint64_t sent_bytes_ = 0;
   bool phases_[2] = {false, false};     // whether something is written at dequeue, at enqueue
+  bool told_ = false;                   // whether it says a rate or a change of the window
   std::vector<Meters> meters_;          // per field
   std::vector<std::uint64_t> arrived_;  // codes as the packet brought them, for formulas
 };

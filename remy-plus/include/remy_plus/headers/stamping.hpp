@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "remy_plus/headers/coding.hpp"
+#include "remy_plus/headers/explicit_rate.hpp"
 #include "remy_plus/headers/formula.hpp"
 #include "remy_plus/headers/meter.hpp"
 #include "remy_plus/signals/signals.hpp"
@@ -33,14 +34,16 @@ enum class Source : std::uint8_t {
   trimmed,
   flows,
   hop_count,
+  fair_rate,
+  xcp_feedback,
   constant,
   formula
 };
 inline constexpr std::size_t source_count = static_cast<std::size_t>(Source::constant);  // of those that hops measure
 inline constexpr std::array<std::string_view, source_count + 2> source_names = {
-    "qlen_bytes", "qlen_pkts", "qdelay",    "hop_delay", "util",   "abw",        "abw_over_c",
-    "tx_bytes",   "link_rate", "ts_in",     "ts_out",    "nqd",    "drain_time", "mark",
-    "trimmed",    "flows",     "hop_count", "const",     "formula"};
+    "qlen_bytes", "qlen_pkts", "qdelay",    "hop_delay", "util",         "abw",        "abw_over_c",
+    "tx_bytes",   "link_rate", "ts_in",     "ts_out",    "nqd",          "drain_time", "mark",
+    "trimmed",    "flows",     "hop_count", "fair_rate", "xcp_feedback", "const",      "formula"};
 
 enum class Aggregation : std::uint8_t { min, max, sum, last, first, either, both, count, per_hop, with };
 
@@ -54,6 +57,7 @@ struct StampedField {
   double times = 1, by = 1;  // a source's number × times / by is in the field's unit
   Window window = Window::instant;
   double interval = 0;  // µs; 0: the model's own
+  RateGains gains;      // of fair_rate and xcp_feedback
   bool at_enqueue = false;
   int follows = -1;
   std::uint64_t initial = 0;
@@ -112,6 +116,7 @@ struct Carried {
   std::int16_t label = -1;
   bool there = false;  // the packet has the header
   bool shown = false;  // its acknowledgement has it
+  Told told;
 };
 
 }  // namespace remy_plus

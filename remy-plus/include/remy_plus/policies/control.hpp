@@ -38,7 +38,7 @@ using RuleHits = std::vector<std::uint64_t>;
 struct Action {
   double increment;  // packets
   double multiple;
-  double pacing;  // × receive EWMA (relative, R+) or µs (absolute, Remy)
+  double pacing;  // × the table's unit: receive EWMA (R+), µs (Remy), or another
 };
 
 }  // namespace remy_plus

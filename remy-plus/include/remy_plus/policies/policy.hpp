@@ -11,18 +11,18 @@
 #include <vector>
 
 #include "remy_plus/policies/control.hpp"
+#include "remy_plus/policies/explicit_rate.hpp"
 #include "remy_plus/policies/mlp.hpp"
+#include "remy_plus/policies/pacing.hpp"
 #include "remy_plus/policies/rule_tree.hpp"
 #include "remy_plus/signals/memory.hpp"
 
 namespace remy_plus {
 
-enum class Pacing : std::uint8_t { relative, absolute };
-
 struct RuleTable {
   std::shared_ptr<const RuleTree> tree;
   std::vector<Action> actions;
-  Pacing pacing = Pacing::relative;
+  PacingUnit pacing;
   SignalMask wanted = 0;
 
   void start(Control& control, const Memory& memory, RuleHits& rule_hits) const { apply(control, memory, rule_hits); }
@@ -31,7 +31,7 @@ struct RuleTable {
   }
   // Remy looks the rule up again where a window of 0 would block a send; R+ does not.
   void unblock(Control& control, const Memory& memory, RuleHits& rule_hits) const {
-    if (pacing == Pacing::absolute && control.window == 0) apply(control, memory, rule_hits);
+    if (pacing.absolute() && control.window == 0) apply(control, memory, rule_hits);
   }
   std::size_t rules() const { return actions.size(); }
   std::uint32_t rule(const Memory& memory) const { return tree->find(memory.signals()); }
@@ -43,7 +43,7 @@ struct RuleTable {
     const Action& action = actions[at];
     const double window = control.window * action.multiple + action.increment;
     control.window = std::clamp(static_cast<double>(static_cast<std::int64_t>(window)), 0.0, largest_window);
-    control.gap = pacing == Pacing::relative ? action.pacing * memory.receive_interval() : action.pacing;
+    control.gap = action.pacing * pacing.value(memory.signals());
   }
 };
 
@@ -98,6 +98,6 @@ struct Aimd {
   std::size_t rules() const { return 0; }
 };
 
-using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, Mlp>;
+using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp>;
 
 }  // namespace remy_plus

@@ -23,6 +23,7 @@ class Memory {
   const Signals& signals() const { return signals_; }
   double receive_interval() const { return signals_[receive_ewma]; }
   double smallest_rtt() const { return smallest_rtt_; }
+  double latest_rtt() const { return smallest_rtt_ * std::max(1.0, signals_[rtt_ratio]); }  // 0: not known yet
 
   // A new flow starts: everything is forgotten. `first` is the sequence number of its first packet.
   void reset(std::uint32_t first) {

@@ -34,6 +34,9 @@ enum Signal : std::size_t {
   flows,               // active at a hop
   mark,                // marks
   load,                // what a header's formula makes of a hop; HPCC's utilisation, for one
+  capacity,            // of the slowest link
+  fair_rate,           // RCP's
+  xcp_feedback,        // XCP's
   signal_count
 };
 
@@ -98,6 +101,9 @@ inline constexpr std::array<SignalRow, signal_count> signal_table = {{
     {flows, "flows", "flows at a hop", "", Smoothing::none, {1, 4}, flows, "flows"},
     {mark, "mark", "share of marks", "", Smoothing::fast, share, mark, "mark"},
     {load, "load", "load of a hop", "", Smoothing::none, {1, 1}, load, "load"},
+    {capacity, "capacity", "capacity", "packets/µs", Smoothing::none, {0.1, 4}, capacity, "capacity"},
+    {fair_rate, "fair_rate", "fair rate", "packets/µs", Smoothing::none, {0.01, 4}, fair_rate, "fair rate"},
+    {xcp_feedback, "xcp_feedback", "XCP's feedback", "packets", Smoothing::none, {1, 1}, xcp_feedback, "XCP feedback"},
 }};
 
 // A row that is missing, out of place or without a scale does not compile.

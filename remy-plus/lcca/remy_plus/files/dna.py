@@ -31,7 +31,8 @@ from lcca.inputs.files import LARGEST_FILE, read_limited, write_atomically
 from lcca.remy_plus.files.dna_scan import scan
 from lcca.remy_plus.files.dna_schema import R_PLUS_AXES, Tree
 from lcca.remy_plus.files.dna_tree import Bounds, Leaf, axes_in_use, leaves, stores, widen
-from lcca.remy_plus.policies.rules import Pacing, RuleTable
+from lcca.remy_plus.policies.pacing import NAMED, Pacing
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.tiling import tiling
 from lcca.remy_plus.signals import SIGNAL_CEILING
 
@@ -110,8 +111,10 @@ def dumps(table: RuleTable, smoothed: bool = False) -> bytes:
             a file is another one, unless ``int_signals="raw"`` is given there.
 
     Raises:
-        InputError: signals that the format has no axis for, or two that share one.
+        InputError: signals that the format has no axis for, two that share one, or pacing that it cannot say.
     """
+    if table.pacing_kind not in NAMED:
+        raise InputError(f"pacing: a .dna file knows {' and '.join(NAMED)}, not {table.pacing_kind}")
     axes = _export_axes(table.signals, smoothed)
     stored = _AXES if table.pacing_kind == "relative" or max(axes) >= _REMY_AXES else range(_REMY_AXES)
     root = Tree()

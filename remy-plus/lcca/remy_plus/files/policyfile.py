@@ -21,8 +21,9 @@ from lcca.remy_plus.files.mlpjson import mlp_to_json
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.pacing import Pacing
 from lcca.remy_plus.policies.policy import BASELINES, Policy, WithHeader, baseline, is_baseline
-from lcca.remy_plus.policies.rules import Pacing, RuleTable
+from lcca.remy_plus.policies.rules import RuleTable
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from lcca.remy_plus.files.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.agents import agent_from_json
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.pacing import pacing_unit
 from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable
 from lcca.remy_plus.policies.simple import Simple
@@ -28,6 +29,14 @@ FORMAT = 1
 def _known_format(value: Any) -> Any:
     if isinstance(value, bool) or value != FORMAT:
         raise ValueError(f"{shown(value)} is not known to this version; it must be {FORMAT}")
+    return value
+
+
+def _known_pacing(value: Any) -> Any:
+    try:
+        pacing_unit(value)
+    except InputError as error:
+        raise ValueError(str(error).removeprefix("pacing: ")) from error
     return value
 
 
@@ -72,7 +81,7 @@ class TableContent(Content):
 
     kind: Literal["rule-table"]
     signals: Annotated[tuple[str, ...], Field(min_length=1)]
-    pacing: Literal["relative", "absolute"]
+    pacing: Annotated[str, BeforeValidator(_known_pacing)]
     rules: Annotated[tuple[Rule, ...], Field(min_length=1, max_length=MOST_RULES)]
 
     @model_validator(mode="after")

@@ -135,7 +135,8 @@ def _action(table: RuleTable, index: int) -> str:
         return f"{window}, unpaced"
     if table.pacing_kind == "relative":
         return f"{window}, pace at {digits(pacing)} × receive interval"
-    return f"{window}, pace at {digits(pacing)} µs"
+    unit = "µs" if table.pacing_kind == "absolute" else f"× {table.pacing_kind}"
+    return f"{window}, pace at {digits(pacing)} {unit}"
 
 
 def _window(multiple: float, increment: float) -> str:

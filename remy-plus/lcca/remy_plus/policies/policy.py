@@ -10,6 +10,7 @@ from typing import ClassVar, TypeAlias
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.remy_plus import _core
+from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.families import CLASSICAL
 from lcca.remy_plus.policies.hand_designed import Classical, classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
@@ -132,7 +133,7 @@ class Aimd(Simple):
         ]
 
 
-SIMPLE: dict[str, type[Simple]] = {each.kind: each for each in (Aimd, FixedWindow, FixedRate)}
+SIMPLE: dict[str, type[Simple]] = {each.kind: each for each in (Aimd, FixedWindow, FixedRate, FairShare, Rcp, Xcp)}
 """All that the engine has, by the names of the command line and of policy files."""
 
 BASELINES = (*SIMPLE, *CLASSICAL)
@@ -158,8 +159,13 @@ class WithHeader:
         """Check that the two fit."""
         if not isinstance(self.policy, RuleTable | MlpPolicy | Simple):
             raise InputError(f"a {type(self.policy).__name__} cannot have a header of its own")
-        if isinstance(self.policy, RuleTable | MlpPolicy):
-            self.stamping.require(self.policy.signals)
+        match self.policy:
+            case RuleTable():
+                self.stamping.require(self.policy.seen)
+            case MlpPolicy():
+                self.stamping.require(self.policy.signals)
+            case Simple():
+                self.policy.equipped(self.stamping)
 
 
 Policy: TypeAlias = RuleTable | MlpPolicy | Simple | Classical | WithHeader
@@ -179,9 +185,9 @@ def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
 
 
 def baseline(name: str) -> Simple | Classical:
-    """Return the policy named ``aimd``, ``fixed-window:20`` (packets), ``fixed-rate:0.5`` (packets/µs), or classical.
+    """Return the policy named ``aimd``, ``fixed-window:20`` (packets), ``fixed-rate:0.5`` (packets/µs), or another.
 
-    Classical ones are named as in ``bbr`` or ``vegas:alpha=2,beta=4``.
+    Explicit and classical ones are named as in ``rcp``, ``fair-rate:share=0.97`` or ``vegas:alpha=2,beta=4``.
 
     Raises:
         InputError: an unknown name or parameter (with a suggestion), or a value that is missing or out of range.

@@ -13,16 +13,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.policies.pacing import Pacing, pacing_signals, pacing_unit
 from lcca.remy_plus.signals import SIGNAL_CEILING, check_signals
 
 Array: TypeAlias = NDArray[np.float64]
-Pacing: TypeAlias = Literal["relative", "absolute"]
 
 MOST_RULES = 100_000
 LARGEST_INCREMENT = 1_000_000
@@ -46,8 +46,9 @@ class RuleTable:
         upper: (R, k) exclusive bounds, at most `SIGNAL_CEILING`.
         increment: (R,) whole packets added to the window, at most `LARGEST_INCREMENT` of either sign.
         multiple: (R,) factor of the window, at most `LARGEST_MULTIPLE`.
-        pacing: (R,) pacing gap: a multiple of the receive EWMA ("relative", R+) or µs ("absolute", Remy).
-        pacing_kind: what ``pacing`` means.
+        pacing: (R,) pacing gap, a multiple of what `pacing_kind` says.
+        pacing_kind: the receive EWMA ("relative", R+), µs ("absolute", Remy), or a ratio of signals; see
+            `lcca.remy_plus.policies.pacing`.
 
     Raises:
         InputError: shapes that do not fit, numbers that are not finite or out of range, unknown or repeated
@@ -92,6 +93,11 @@ class RuleTable:
             sha.update(array.astype("<f8").tobytes())
         return sha.hexdigest()
 
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The signals that it looks at: its axes, and those of its pacing."""
+        return tuple(dict.fromkeys((*self.signals, *pacing_signals(self.pacing_kind))))
+
     @cached_property
     def live(self) -> NDArray[np.bool_]:
         """(R,) true where the box has volume."""
@@ -124,11 +130,15 @@ class RuleTable:
             raise InputError(f"rule {index}: the table has rules 0 to {len(self) - 1}")
 
 
+FIRST_PACING = {"relative": 1.5, "absolute": 3.0}
+"""Where a search starts, R+'s and Remy's; other kinds start at 1 of their unit."""
+
+
 def one_rule(signals: Sequence[str], pacing_kind: Pacing = "relative") -> RuleTable:
     """Return the table that a search starts from: one rule for everything, R+'s or Remy's default action."""
     lower = np.zeros((1, len(signals)))
     one = np.ones(1)
-    pacing = one * (1.5 if pacing_kind == "relative" else 3.0)
+    pacing = one * FIRST_PACING.get(pacing_kind, 1.0)
     return RuleTable(tuple(signals), lower, lower + SIGNAL_CEILING, one, one, pacing, pacing_kind)
 
 
@@ -243,8 +253,7 @@ def _check_shapes(table: RuleTable) -> None:
         shape = getattr(table, name).shape
         if shape != (rules,):
             raise InputError(f"{name}: shape {shape}, but {rules} rules need ({rules},)")
-    if table.pacing_kind not in ("relative", "absolute"):
-        raise InputError(f"pacing: must be 'relative' or 'absolute', got {table.pacing_kind!r:.60}")
+    pacing_unit(table.pacing_kind)
 
 
 def _check_boxes(table: RuleTable) -> None:

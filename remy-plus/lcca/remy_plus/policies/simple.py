@@ -10,6 +10,7 @@ from typing import ClassVar, Self, TypeVar
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.stamping import Stamping
 
 N = TypeVar("N", int, float)
 
@@ -42,6 +43,19 @@ class Simple(ABC):
     @abstractmethod
     def compile(self) -> _core.Policy:
         """Return the engine's form."""
+
+    @property
+    def header(self) -> Stamping | None:
+        """What its packets carry unless they are given another header."""
+        return None
+
+    def equipped(self, header: Stamping) -> Stamping:
+        """Return a header whose hops do what this policy needs of them.
+
+        Raises:
+            InputError: the header does not carry what it needs.
+        """
+        return header
 
     @abstractmethod
     def lines(self) -> list[str]:

@@ -8,6 +8,8 @@ from pydantic import Field, field_validator, model_validator
 
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.remy_plus import _core
+from lcca.remy_plus.stamping import Gains
 from lcca.signal_sets.headers.encoding import Counter, Encoding, Enum, Linear, Table, Uint
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.parts import Measurement
@@ -15,6 +17,9 @@ from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
 
 AGGREGATIONS = ("min", "max", "sum", "last", "first", "or", "and", "count", "per_hop")
 """What a hop does with the field; and ``with:FIELD``."""
+
+GAINS: dict[str, Gains] = {"fair_rate": _core.RCP_GAINS, "xcp_feedback": _core.XCP_GAINS}
+"""What hops that say a rate or a change of the window are set to unless a header says otherwise."""
 
 WITH = "with:"
 EXPRESSION = "expr:"
@@ -94,6 +99,7 @@ class HeaderField(Model):
             self._unit_problem(),
             self._bits_problem(),
             self._value_problem(),
+            self._gains_problem(),
             self._init_problem(),
             self._agg_problem(),
             self._scope_problem(),
@@ -129,6 +135,18 @@ class HeaderField(Model):
         """Whether it is part of the hops' records."""
         return self.agg == "per_hop"
 
+    @property
+    def gains(self) -> Gains:
+        """Of a hop that says a rate or a change of the window."""
+        alpha, beta, portion, interval = GAINS.get(self.source, (0.0, 0.0, 0.0, 0.0))
+        given = self.measure
+        return (
+            alpha if given.alpha is None else given.alpha,
+            beta if given.beta is None else given.beta,
+            portion if given.portion is None else given.portion,
+            interval if given.update_us is None else given.update_us,
+        )
+
     def _unit_problem(self) -> tuple[str, str] | None:
         if self.formula is not None or not self.unit:
             return None
@@ -149,6 +167,11 @@ class HeaderField(Model):
         if needed and self.value is None:
             return "value", "const at a hop needs a value; or scope: src_once and init"
         return self._listed("value", self.value)
+
+    def _gains_problem(self) -> tuple[str, str] | None:
+        if self.source in GAINS or all(gain is None for gain in self.measure.gains):
+            return None
+        return "measure", f"alpha, beta, portion and update_us belong to the sources {' and '.join(GAINS)}"
 
     def _init_problem(self) -> tuple[str, str] | None:
         return self._listed("init", self.init)

@@ -114,12 +114,25 @@ class Measurement(Model):
         interval_us: µs, for tumbling, rolling and ewma.
         per: whether of the packet's queue or of the whole port.
         at: whether the packet is stamped as it is put into the queue or as it leaves.
+        alpha: gain of spare capacity, of the sources `fair_rate` and `xcp_feedback`; the authors' if left out.
+        beta: gain of the queue, of the same.
+        portion: of the capacity that `fair_rate` aims at, or of the traffic that `xcp_feedback` shuffles.
+        update_us: µs between updates of `fair_rate`, at most the mean RTT; the mean RTT if left out.
     """
 
     window: Literal["instant", "tumbling", "rolling", "ewma", "counter"] = "instant"
     interval_us: float | None = Field(default=None, gt=0)
     per: Literal["queue", "port"] = "port"
     at: Literal["enqueue", "dequeue"] = "dequeue"
+    alpha: float | None = Field(default=None, ge=0, le=100)
+    beta: float | None = Field(default=None, ge=0, le=100)
+    portion: float | None = Field(default=None, ge=0, le=2)
+    update_us: float | None = Field(default=None, gt=0)
+
+    @property
+    def gains(self) -> tuple[float | None, ...]:
+        """What a hop that says a rate or a change of the window is set to."""
+        return (self.alpha, self.beta, self.portion, self.update_us)
 
     @model_validator(mode="after")
     def _interval_where_one_is_needed(self) -> Measurement:

@@ -36,6 +36,8 @@ SOURCES: dict[str, Source] = {
     "drain_time": Source("ns", "bytes waiting over the rate of the link"),
     "arrival_slack": Source("bytes", "what the link could have carried beyond what arrived"),
     "flows": Source("", "number of active flows"),
+    "fair_rate": Source("bit/s", "rate that the hop grants each flow (RCP)"),
+    "xcp_feedback": Source("packets", "packets that the hop allows for this one, 1 to keep the window (XCP)"),
     "pru_tokens": Source("packets", "packets that will be missing soon (Bolt's proactive ramp-up)"),
     "host_ts": Source("ns", "the sender's clock"),
     "hop_count": Source("", "number of hops so far, this one included"),

@@ -43,8 +43,14 @@ _CARRIED = {
     "nqd": Carried("queue_time", "us"),
     "drain_time": Carried("queue_time", "us"),
     "flows": Carried("flows", ""),
+    "link_rate": Carried("capacity", "bit/s"),
+    "fair_rate": Carried("fair_rate", "bit/s"),
+    "xcp_feedback": Carried("xcp_feedback", "packets"),
     "mark": Carried("mark", "flag"),
 }
+_LEAST = ("available_capacity", "capacity", "fair_rate", "xcp_feedback")
+"""Signals of which the smallest of the path counts."""
+
 _CARRIED_BY_UNIT = {
     "time": Carried("queue_time", "us"),
     "data": Carried("queue", "bytes"),
@@ -164,7 +170,7 @@ def _reading(header: Header, field: HeaderField) -> _Read | None:
         return _Read("mark", field.name, "mark", marked=_marked(field))
     per_packet = told.unit in ("bytes", "bit/s")
     factor = convert(1.0, field.told_in, told.unit) * (1 / 8e6 if told.unit == "bit/s" else 1.0)  # of packets/µs
-    least = told.signal == "available_capacity" or told.rest
+    least = told.signal in _LEAST or told.rest
     over = "min" if least else "max"
     return _Read(
         told.signal, field.name, counter=count, rest=told.rest, over_hops=over, factor=factor, per_packet=per_packet
@@ -257,6 +263,7 @@ def _field(header: Header, field: HeaderField, place: dict[str, int]) -> Stamped
         0 if field.per_hop else initial_code(field),
         _names(header).index(field.only) if field.only is not None else -1,
         field.scope == "hop",
+        field.gains,
     )
 
 

@@ -11,7 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from lcca.remy_plus.policies.rules import Pacing, RuleTable
+from lcca.remy_plus.policies.pacing import Pacing
+from lcca.remy_plus.policies.rules import RuleTable
 
 Field: TypeAlias = Literal["increment", "multiple", "pacing"]
 FIELDS: tuple[Field, ...] = ("increment", "multiple", "pacing")
