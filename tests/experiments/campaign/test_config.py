@@ -49,6 +49,12 @@ def test_the_papers_campaign_is_that_of_section_5() -> None:
 
 
 BAD_VALUES = {
+    "pacing by what a set lacks": (
+        "rounds: 2",
+        "pacing: 1/fair_rate, rounds: 2",
+        "a.yaml:1: loss+rtt: trainer.pacing: 1/fair_rate needs fair_rate among the signals; or auto",
+    ),
+    "pacing by nothing": ("rounds: 2", "pacing: 1/fare_rate, rounds: 2", "(did you mean 'fair_rate'?), or 'auto'"),
     "unknown key": ("seed: 1", "sede: 1", "a.yaml:2: sede: unknown key (did you mean 'seed'?)"),
     "a key of before": ("seed: 1", "elsewhere: []", "a.yaml:2: elsewhere: unknown key"),
     "unknown key below": (

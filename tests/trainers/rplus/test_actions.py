@@ -19,6 +19,7 @@ from lcca.trainers.rplus.actions import (
     candidates,
     limits,
 )
+from lcca.trainers.rplus.config import RplusConfig
 
 START = Action(1, 1, 1.5)
 
@@ -88,6 +89,26 @@ def test_absolute_pacing_reaches_a_fair_share_of_many_senders_in_equal_ratios() 
     assert 16 / 2 < ABSOLUTE["pacing"].high and ABSOLUTE["pacing"].low == 0.25
     assert max(grid) == pytest.approx(4 * math.exp(0.8), rel=0.03) and min(grid) == pytest.approx(4 / 2.23, rel=0.03)
     assert min(values(candidates(Action(1, 1, 0.4), "relative"), "pacing")) == 0.2
+
+
+def test_pacing_by_signals_is_searched_around_its_unit() -> None:
+    grid = values(candidates(Action(1, 1, 1), "1/fair_rate"), "pacing")
+    assert grid == pytest.approx([1, 1.0202, 0.9801, 1.0832, 0.9231, 1.3771, 0.7261], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("signals", "kind"),
+    [
+        (("rtt_ratio", "queue"), "relative"),
+        (("flows", "rtt_ratio"), "flows"),
+        (("capacity",), "relative"),
+        (("flows", "capacity"), "flows/capacity"),
+        (("capacity", "flows", "fair_rate"), "1/fair_rate"),
+    ],
+)
+def test_auto_takes_what_the_signals_offer(signals: tuple[str, ...], kind: str) -> None:
+    assert RplusConfig(pacing="auto").pacing_of(signals) == kind
+    assert RplusConfig(pacing="absolute").pacing_of(signals) == "absolute"
 
 
 def test_a_climb_in_equal_ratios_meets_the_same_candidates_again() -> None:

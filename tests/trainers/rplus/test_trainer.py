@@ -52,6 +52,17 @@ def test_searches_on_other_signals_share_what_comes_before_the_first_split(
         make_trainer(shared=tmp_path / "shared")
 
 
+def test_pacing_by_a_signal_is_learnt_by_itself_and_shared_with_nobody(
+    tmp_path: Path, make_trainer: MakeTrainer
+) -> None:
+    trainer = make_trainer(signals=("rtt_ratio", "fair_rate"), shared=tmp_path / "shared", pacing="auto")
+    table = run(trainer)
+    assert table.pacing_kind == "1/fair_rate" and table.pacing.min() < 3
+    assert not (tmp_path / "shared").exists()
+    again = make_trainer(signals=("rtt_ratio", "fair_rate"), pacing="1/fair_rate")
+    assert run(again) == table
+
+
 def test_a_search_goes_on_from_rules_that_are_trained(tmp_path: Path, make_trainer: MakeTrainer) -> None:
     first = make_trainer(signals=("rtt_ratio",))
     run(first)

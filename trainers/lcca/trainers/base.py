@@ -132,6 +132,13 @@ class TrainerConfig(Model):
         """What a policy file says about how it was trained."""
         return {"trainer": self.kind}
 
+    def require(self, signals: Sequence[str]) -> None:
+        """Check that a policy over these signals can be learnt.
+
+        Raises:
+            InputError: it cannot; the message names what is missing.
+        """
+
 
 Keeper: TypeAlias = "Callable[[int, Policy], None]"
 """Takes the number of a round, from 0, and the policy that it ended with."""

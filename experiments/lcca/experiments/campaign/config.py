@@ -28,7 +28,7 @@ from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_file
-from lcca.inputs.errors import ConfigError, InputError, Keys, Problem
+from lcca.inputs.errors import ConfigError, InputError, Keys, Problem, about
 from lcca.inputs.model import Model
 from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.inputs.validation import validate
@@ -292,6 +292,13 @@ class CampaignConfig(RunConfig):
         for candidate in self.candidates if self.start == "baseline" else ():
             if missing := [name for name in self.base.signals if name not in candidate.signals.signals]:
                 raise ValueError(f"start: {candidate.name} lacks {', '.join(missing)} of {self.baseline}: use scratch")
+        return self
+
+    @model_validator(mode="after")
+    def _signals_can_be_learnt_with(self) -> CampaignConfig:
+        for candidate in self.candidates:
+            with about(candidate.name):
+                self.trainer.require(candidate.signals.signals)
         return self
 
     @model_validator(mode="after")

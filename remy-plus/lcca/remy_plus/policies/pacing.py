@@ -7,6 +7,7 @@ number of flows. Where its signals are not known yet, as at a flow's start, pack
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from lcca.inputs.errors import InputError, did_you_mean
@@ -44,3 +45,9 @@ def pacing_signals(kind: str) -> tuple[str, ...]:
 
 
 _KINDS = "'relative', 'absolute', a signal, or a ratio such as '1/fair_rate' or 'flows/capacity'"
+
+
+def offered_pacing(signals: Sequence[str]) -> Pacing:
+    """Return the kind of pacing that suits these signals: the one that says most with one factor."""
+    kinds = ("1/fair_rate", "flows/capacity", "flows")
+    return next((kind for kind in kinds if all(name in signals for name in pacing_signals(kind))), "relative")

@@ -91,11 +91,13 @@ RELATIVE: dict[Field, Limits] = {
     "pacing": Limits(0.1, 3, 0.05, 1, 0.15),
 }
 ABSOLUTE: dict[Field, Limits] = RELATIVE | {"pacing": Limits(0.25, 64, 0.05, 1, 0.15, ratio=True)}
+BY_SIGNAL: dict[Field, Limits] = RELATIVE | {"pacing": Limits(0.05, 64, 0.02, 1, 0.1, ratio=True)}
+"""Of pacing in units of signals: a few per cent more than the unit itself matter, and its size is the user's."""
 
 
 def limits(pacing_kind: Pacing) -> dict[Field, Limits]:
     """Return the limits of each field of tables with this kind of pacing."""
-    return RELATIVE if pacing_kind == "relative" else ABSOLUTE
+    return {"relative": RELATIVE, "absolute": ABSOLUTE}.get(pacing_kind, BY_SIGNAL)
 
 
 def action_of(table: RuleTable, rule: int) -> Action:

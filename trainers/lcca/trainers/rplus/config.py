@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
+from pydantic import AfterValidator, field_validator
 from pydantic import Field as Key
-from pydantic import field_validator
 
+from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
+from lcca.remy_plus.policies.pacing import Pacing, offered_pacing, pacing_signals, pacing_unit
 from lcca.trainers.base import Budget, TrainerConfig
 from lcca.trainers.rplus.actions import FIELDS, Field
+
+AUTO = "auto"
+
+
+def _known_pacing(kind: str) -> str:
+    if kind != AUTO:
+        try:
+            pacing_unit(kind)
+        except InputError as error:
+            raise ValueError(f"{str(error).removeprefix('pacing: ')}, or 'auto'") from None
+    return kind
 
 
 class RacingConfig(Model):
@@ -37,7 +51,8 @@ class RplusConfig(TrainerConfig):
         networks: networks drawn for each improvement.
         prune: exact mode only: R+'s pruning at 30 % of the duration; false tries every candidate in full.
         optimise: fields of the action that are searched.
-        pacing: meaning of a rule's pacing: relative to the receive EWMA (R+) or absolute in µs (Remy).
+        pacing: what a rule's pacing is a multiple of: `relative` is the receive EWMA (R+), `absolute` a µs (Remy);
+            other kinds are signals (`lcca.remy_plus.policies.pacing`); `auto` takes what a task's signals offer.
         check_networks: fresh networks of the regression check at the end of a round; 0 leaves it out.
         budget_trials: ends the search after so many trials (at the end of a step); none by default.
     """
@@ -54,9 +69,25 @@ class RplusConfig(TrainerConfig):
     prune: bool = True
     racing: RacingConfig = RacingConfig()
     optimise: tuple[Field, ...] = FIELDS
-    pacing: Literal["relative", "absolute"] = "relative"
+    pacing: Annotated[Pacing, AfterValidator(_known_pacing)] = "relative"
     check_networks: Annotated[int, Key(ge=0, le=1_000_000)] = 400
     budget_trials: Annotated[int, Key(ge=1)] | None = None
+
+    def pacing_of(self, signals: Sequence[str]) -> Pacing:
+        """Return the pacing of tables over these signals.
+
+        Raises:
+            InputError: its signals are not among them.
+        """
+        found = offered_pacing(signals) if self.pacing == AUTO else self.pacing
+        missing = [name for name in pacing_signals(found) if name not in signals]
+        if missing:
+            raise InputError(f"trainer.pacing: {found} needs {', '.join(missing)} among the signals; or auto")
+        return found
+
+    def require(self, signals: Sequence[str]) -> None:
+        """See `TrainerConfig`."""
+        self.pacing_of(signals)
 
     @field_validator("optimise")
     @classmethod

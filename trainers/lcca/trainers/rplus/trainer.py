@@ -19,6 +19,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.network import NetworkList
+from lcca.remy_plus.policies.pacing import NAMED
 from lcca.remy_plus.policies.policy import with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, lifted, one_rule
 from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart, first_network
@@ -55,7 +56,8 @@ class RplusTrainer:
         self.engine = engine
         self.checkpoint = checkpoint
         self.keep = keep
-        self.shared = shared
+        # Pacing by signals, which not all have and headers round, is what searches do not share.
+        self.shared = shared if config.pacing_of(task.signals) in NAMED else None
         self.state = self._begin()
 
     def _begin(self) -> SearchState:
@@ -63,7 +65,7 @@ class RplusTrainer:
             return SearchState.load(self.checkpoint, self.task.identity)
         if self.task.warm_start is not None:
             return self._go_on(self.task.warm_start)
-        table = one_rule(self.task.signals, self.config.pacing)
+        table = one_rule(self.task.signals, self.config.pacing_of(self.task.signals))
         if self.shared is not None and self.shared.exists():
             return SearchState.load(self.shared, BEFORE_FIRST_SPLIT).with_one_rule(table)
         return SearchState(table, [0], table)
@@ -146,7 +148,7 @@ class RplusTrainer:
     def _climb(self, scores: CandidateScores, current: Action) -> tuple[Action, float]:
         """Move to the best candidate until there is no better one; return it and its mean score."""
         while True:
-            grid = candidates(current, self.config.pacing, self.config.optimise)
+            grid = candidates(current, self.state.table.pacing_kind, self.config.optimise)
             best = self._best(scores, current, grid)
             if best == current:
                 score = scores.mean(current)
