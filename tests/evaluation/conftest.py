@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.comparison.compare import compare_policies, compare_sets
+from lcca.evaluation.comparison.compare import compare_policies
+from lcca.evaluation.comparison.sets import compare_sets
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
@@ -89,6 +90,7 @@ def _policy(label: str, signal_set: str, seed: int, trials: pd.DataFrame) -> dic
         "checkpoint": "step-12",
         "rules": 31,
         "validation_score_bits": test["score_bits"] + 0.01,
+        "trained": test,
         "test": test,
     }
 
@@ -131,6 +133,10 @@ def build_run(tmp_path_factory: pytest.TempPathFactory) -> BuildRun:
         whole = trials.merge(parameters[["network", *NETWORK_COLUMNS]], on="network")
         store.add(layout.part_name(layout.TEST, "default", 1), whole.iloc[half:])
         store.add(layout.part_name(layout.TEST, "default", 0), whole.iloc[:half])
+        for seed in range(1, seeds + 1):  # the same trials, as if every training seed had networks of its own
+            own = whole[whole["policy"].str.endswith(f"-{seed}")]
+            own = own.assign(network=own["network"] + 1000 * seed)
+            store.add(layout.part_name(layout.TRAININGS_TEST, "default", seed), own)
         write_table(folder / layout.LEARNING, _learning(sets, seeds))
         _write_records(folder, sets, seeds, trials)
         return folder
@@ -146,7 +152,8 @@ def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.Da
         base, label = sets["e2e"], sets[signal_set]
         a = {seed: by_policy[f"{base}-{seed}"] for seed in range(1, seeds + 1)}
         b = {seed: by_policy[f"{label}-{seed}"] for seed in range(1, seeds + 1)}
-        found.append(compare_sets("e2e", signal_set, a, b, utility=DEFAULT, rule=rule, comparisons=3))
+        means = ({seed: float(scores.mean()) for seed, scores in of.items()} for of in (a, b))
+        found.append(compare_sets("e2e", signal_set, *means, utility=DEFAULT, rule=rule, comparisons=3))
         found += [
             compare_policies(
                 f"{base}-{seed}", f"{label}-{seed}", a[seed], b[seed],

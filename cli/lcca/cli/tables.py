@@ -19,13 +19,28 @@ def wide_console() -> Console:
     return console if console.is_terminal else Console(highlight=False, width=max(console.width, 200))
 
 
+def print_sets(summary: dict[str, Any]) -> None:
+    """Print one line per signal set or header: what its trainings score."""
+    table = Table(title=f"{summary['campaign']}: trainings on fresh networks, each seed's on networks of its own")
+    for name in ("signals", "utility", "training seeds", "score (bits)", "SD over seeds", "expected best of 5"):
+        table.add_column(name, justify="left" if name == "signals" else "right", overflow="fold")
+    for row in summary["signal_sets"]:
+        table.add_row(
+            escape(row["name"]),
+            row["utility"],
+            str(len(row["training_seeds"])),
+            *(with_error(row[key], None) for key in ("score_bits", "score_bits_sd", "best_of_score_bits")),
+        )
+    wide_console().print(table)
+
+
 def print_policies(summary: dict[str, Any]) -> None:
-    """Print one line per policy: its results on the test networks."""
+    """Print one line per policy: its results on the test networks of its training seed."""
     table = Table(title=f"{summary['campaign']}: policies on fresh test networks")
     for name in ("policy", "rules", "score (bits)", "throughput / link", "delay / rtt", "starved", "trials"):
         table.add_column(name, justify="left" if name == "policy" else "right", overflow="fold")
     for policy in summary["policies"]:
-        test = policy["test"]
+        test = policy["trained"]
         table.add_row(
             policy["id"] + (" *" if policy["selected"] else ""),
             str(policy["rules"] or "–"),
@@ -43,10 +58,10 @@ def print_policies(summary: dict[str, Any]) -> None:
 
 
 def print_verdicts(summary: dict[str, Any]) -> None:
-    """Print the comparisons: policies first, then signal sets."""
+    """Print the comparisons: signal sets first, then selected policies."""
     for level, title in (
+        ("set", "signal sets, mean over training seeds; all intervals hold together"),
         ("policy", "selected policies, paired on fresh networks"),
-        ("set", "signal sets, mean over trainings"),
     ):
         rows = [c for c in summary["comparisons"] if c["level"] == level]
         if rows:
@@ -61,7 +76,10 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
     found = summary.get("net_benefit")
     if not found:
         return
-    table = Table(title=f"headers against {found['baseline']}, bytes charged on {found['packet_bytes']}-byte packets")
+    table = Table(
+        title=f"headers against {found['baseline']} over training seeds, bytes charged on "
+        f"{found['packet_bytes']}-byte packets; all intervals hold together"
+    )
     for name in (
         "header",
         "bytes",
@@ -69,26 +87,30 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
         "gross (bytes free)",
         "cost of the bytes",
         "net (bits) [95 %]",
-        "net",
-        "n",
+        "decision",
+        "training seeds",
+        "forecast",
     ):
-        table.add_column(name, justify="left" if name in ("header", "net") else "right", overflow="fold")
+        table.add_column(name, justify="left" if name in ("header", "decision") else "right", overflow="fold")
     for row in found["rows"]:
-        net = row["net"]
+        net = row["net_set"]
         table.add_row(
             escape(row["header"]),
             str(row["wire_bytes"]),
             row["utility"],
-            _bits(row["gross"]),
-            _bits(row["cost"]) if row["cost"] else "0",
+            _bits(row["gross_set"]),
+            _bits(row["cost_set"]) if row["cost_set"] else "0",
             interval(net["difference"], net["low"], net["high"], "{:+.3f}"),
-            verdict_words(net),
+            row["decision"],
             str(net["n"]),
+            forecast_words(net) if row["decision"] == "open" else "",
         )
     wide_console().print(table)
+    print(f"pays: more than {found['required_percent']:g} % of throughput at equal delay, its bytes charged")
     for choice in found["choices"]:
-        take = choice["take"] or f"{found['baseline']}: no header is settled better with its bytes charged"
-        print(f"utility {choice['utility']}: recommended: {take}")
+        others = [name for name in choice["answers"] if name != choice["take"]]
+        also = f" (may also be best: {', '.join(others)})" if others else ""
+        print(f"utility {choice['utility']}: recommended: {choice['take']}{also}")
 
 
 def _bits(comparison: dict[str, Any]) -> str:
@@ -121,8 +143,8 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
         ends = each.wall_s
         table.add_row(
             point or name,
-            str(len(each.trainings)),
-            str(len(each.trainings) - each.to_train),
+            _range(each.first, len(each.trainings)),
+            str(sum(done for _, _, done in each.trainings)),
             f"{each.budget:,} {each.unit}",
             f"{each.tests_least:,}–{each.tests_most:,}",
             f"{1000 * each.trial_cpu_s:.2f}",
@@ -134,6 +156,10 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
             print(f"{point + ': ' if point else ''}{id}: {'done' if done else 'to train'}")
     keys: set[str] = {cell for each in found.values() for _, cell, done in each.trainings if not done}
     print(f"{len(keys)} different trainings remain; grid points share equal ones")
+
+
+def _range(least: int, most: int) -> str:
+    return str(least) if least == most else f"{least}–{most}"
 
 
 def notes(rows: list[dict[str, Any]]) -> list[str]:
@@ -195,7 +221,7 @@ def verdict_words(comparison: dict[str, Any]) -> str:
 
 def forecast_words(comparison: dict[str, Any]) -> str:
     """Return how many more units an open comparison will take."""
-    if comparison["verdict"] != "not settled" or not comparison["likely_n"]:
+    if not comparison["likely_n"]:
         return ""
     unit = "pairs" if comparison["level"] == "policy" else "training seeds"
     low, high = (max(n - comparison["n"], 0) for n in comparison["likely_n"])

@@ -2,7 +2,6 @@
 
 import json
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,10 +10,9 @@ from scipy import stats
 from lcca.evaluation.comparison.compare import (
     Comparison,
     compare_policies,
-    compare_sets,
     paper_relative_percent,
 )
-from lcca.evaluation.settling.intervals import CrossedInterval, t_interval
+from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT, UTILITIES
 
@@ -118,91 +116,6 @@ def test_weights_scale_the_margin_and_the_percentage() -> None:
     assert doubled["margin"] == pytest.approx(2 * plain["margin"])
     p, q = (x["throughput_equivalent_percent"]["difference"] for x in (plain, doubled))
     assert (1 + q / 100) ** 2 == pytest.approx(1 + p / 100)
-
-
-def by_seed(rng: np.random.Generator, effect: float, seeds: int, pairs: int = 50) -> dict[int, np.ndarray]:
-    return {s: effect + rng.normal(0, 0.02) + rng.normal(0, 0.05, pairs) for s in range(seeds)}
-
-
-def test_set_level_over_training_seeds() -> None:
-    rng = np.random.default_rng(2)
-    record = compare_sets("e2e", "link", by_seed(rng, 3.0, 5), by_seed(rng, 3.3, 5), utility=DEFAULT, rule=RULE)
-    assert (record.level, record.n, record.verdict.name) == ("set", 5, "better")
-    assert record.e_value is None and "5 training seeds" in record.note
-    json.dumps(record.to_json(), allow_nan=False)
-
-
-def test_set_level_with_means_alone_is_students_t() -> None:
-    a, b = {1: 3.0, 2: 3.1, 3: 2.9}, {1: 3.2, 2: 3.25, 3: 3.2, 4: 3.0}
-    record = compare_sets("a", "b", a, b, utility=DEFAULT, rule=RULE)
-    d = np.array([0.2, 0.15, 0.3])
-    low, high = stats.t.interval(0.95, 2, d.mean(), stats.sem(d))
-    assert (record.low, record.high) == (pytest.approx(low), pytest.approx(high))
-    assert record.note.endswith("1 training seed left out because only one of the two sets has it")
-
-
-@pytest.mark.parametrize("seeds", [0, 1])
-def test_fewer_than_two_seeds_settle_nothing(seeds: int) -> None:
-    rng = np.random.default_rng(2)
-    record = compare_sets("a", "b", by_seed(rng, 0, seeds), by_seed(rng, 9, seeds), utility=DEFAULT, rule=RULE)
-    plain = record.to_json()
-    assert (plain["verdict"], plain["low"], plain["n"]) == ("not settled", None, seeds)
-    assert "needs at least 2" in plain["note"]
-
-
-def test_set_level_forecast() -> None:
-    a, b = {1: 3.0, 2: 3.0, 3: 3.0}, {1: 2.98, 2: 3.06, 3: 3.1}
-    record = compare_sets("a", "b", a, b, utility=DEFAULT, rule=RULE)
-    assert record.verdict.name == "not settled"
-    assert record.likely_n is not None and record.ceiling_n is not None
-    assert 4 <= record.likely_n[0] <= record.likely_n[1] <= record.ceiling_n
-    interval = CrossedInterval(3, 1, 0.0, 0.05)
-    widths = [interval.half_width(0.05, k) for k in range(2, 40)]
-    assert all(first > second for first, second in pairwise(widths))
-    enough = interval.seeds_until(0.01, 0.05)
-    assert enough is not None
-    assert interval.half_width(0.05, enough) <= 0.01 < interval.half_width(0.05, enough - 1)
-    assert CrossedInterval(3, 50, 0.0, 0.05, 0.2).seeds_until(0.01, 0.05) is None  # networks limit it
-
-
-@pytest.mark.parametrize(("between", "network", "own"), [(0.05, 0.2, 0.1), (0.0, 0.2, 0.1), (0.03, 0.3, 0.2)])
-def test_set_level_covers_networks_shared_by_all_seeds(between: float, network: float, own: float) -> None:
-    rng, runs, shape = np.random.default_rng(0), 500, (3, 120)
-    covered = alone = 0
-    for _ in range(runs):
-        d = rng.normal(0, between, (3, 1)) + rng.normal(0, network, (1, 120)) + rng.normal(0, own, shape)
-        low, high = CrossedInterval.of(d).ends(0.05)
-        covered += low <= 0 <= high
-        low, high = CrossedInterval.of(d.mean(axis=1, keepdims=True)).ends(0.05)
-        alone += low <= 0 <= high
-    assert covered >= stats.binom.ppf(0.001, runs, 0.95)
-    assert alone < covered
-
-
-def test_set_level_covers_although_testing_stops_when_one_comparison_is_settled() -> None:
-    rng, runs, effect = np.random.default_rng(0), 200, 0.03
-    covered = 0
-    for _ in range(runs):
-        d = effect + rng.normal(0, 0.2, (1, 3000)) + rng.normal(0, 0.1, (10, 3000))
-        settling = RULE.start()
-        n = settling.feed(d[0].tolist()).n
-        zeros = np.zeros(n)
-        record = compare_sets(
-            "a",
-            "b",
-            dict.fromkeys(range(10), zeros),
-            dict(enumerate(d[:, :n])),
-            utility=DEFAULT,
-            rule=RULE,
-        )
-        covered += record.low <= effect <= record.high
-    assert covered >= stats.binom.ppf(0.001, runs, 0.95)
-
-
-def test_set_level_says_when_there_are_too_few_pairs() -> None:
-    rng = np.random.default_rng(1)
-    record = compare_sets("a", "b", by_seed(rng, 0, 3, 4), by_seed(rng, 0, 3, 4), utility=DEFAULT, rule=RULE)
-    assert record.to_json()["low"] is None and "too few pairs" in record.note
 
 
 def test_t_interval() -> None:

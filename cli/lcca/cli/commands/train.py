@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     config = read_campaign(options.config, options.overrides, options.seed)
     path = options.out or default_folder(config)
-    plan = learners(config)
+    plan = learners(config, config.seed_steps[0])
     known = {learner.signals.name for learner in plan}
     for name in options.only or ():
         require(name in known, f"--only {name}: not in this campaign; it has {', '.join(sorted(known))}")

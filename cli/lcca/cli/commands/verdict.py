@@ -18,10 +18,9 @@ from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.experiments.runs.manifest import read_kind
 from lcca.experiments.runs.progress import Reporter
-from lcca.experiments.sweep.groups import groups
-from lcca.experiments.sweep.selection import choose
 from lcca.experiments.sweep.summary import all_comparisons, verdicts
 from lcca.experiments.sweep.training import engine_of
+from lcca.experiments.sweep.trainings import seeds_done, trained_before
 
 EXAMPLES = """\
   lcca verdict results/quickstart/*/
@@ -55,15 +54,10 @@ def verdicts_of(path: Path) -> dict[str, Any]:
     read_kind(path, SWEEP)
     config = read_campaign(path / layout.CONFIG)
     folder = RunFolder(path, config)
-    plan = learners(config)
-    for learner in plan:
-        require(
-            folder.trials.has(layout.part_name(layout.VALIDATION, learner.id)),
-            f"{path}: {learner.id} has not been validated yet; finish the run with lcca sweep --resume",
-        )
     run = Run(folder, engine_of(config, 1), Costs(folder), Reporter(quiet=True))
-    chosen = [choose(run, learner) for learner in plan]
-    found = groups(config, chosen)
+    seeds = seeds_done(run)
+    require(len(seeds) > 0, f"{path}: its trainings have not been tested yet; finish the run with lcca sweep --resume")
+    found = trained_before(run, learners(config, seeds)).groups(config)
     trials = {g.utility.name: folder.trials.all(layout.TEST, g.utility.name) for g in found}
     for name, rows in trials.items():
         require(len(rows) > 0, f"{path}: no test trials for utility {name}; finish the run with lcca sweep --resume")

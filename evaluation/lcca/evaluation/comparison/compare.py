@@ -1,14 +1,13 @@
 """The record of one comparison, at two levels that must not be confused.
 
 - **policy**: this policy against that one. The unit is a network drawn afresh with its own seed.
-- **set**: this signal set against that one. The unit is a training seed: what matters is what training
-  with these signals gives, apart from chance in a single training.
+- **set**: this signal set against that one (`lcca.evaluation.comparison.sets`). The unit is a training seed: what
+  matters is what training with these signals gives, apart from chance in a single training.
 
 Differences are always B − A, A being the baseline.
 """
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -16,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.settling.base import FEWEST_ALIKE, Rule, Settling
-from lcca.evaluation.settling.intervals import CrossedInterval
-from lcca.evaluation.settling.judgement import Look, Verdict, judge
+from lcca.evaluation.settling.judgement import Look, Verdict
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import finite
 
@@ -44,11 +42,11 @@ class Comparison:
         A: baseline: a policy's id, or a signal set's name.
         B: candidate.
         difference: mean of B − A in the utility's unit.
-        low: lower end of its interval: by the rule (policy), or a t interval (set).
+        low: lower end of its interval: by the rule (policy), or over training seeds (set).
         high: upper end.
         baseline: mean score of A over the same pairs.
         margin: the difference that does not matter, in that unit.
-        alpha: error rate, before any adjustment for several comparisons.
+        alpha: error rate: before any adjustment for several comparisons (policy), or its part of it (set).
         verdict: what the interval says.
         adjusted: the same with α shared among all comparisons of the campaign.
         n: pairs (policy) or training seeds (set) that the verdict rests on.
@@ -58,11 +56,11 @@ class Comparison:
         correlation: of the scores of A and B over the pairs.
         skewness: of the differences.
         looks: how often the rule has looked.
-        e_value: evidence against "no difference" (policy only).
+        e_value: evidence against "no difference".
         note: what a reader must know besides.
         metric: the metric compared.
         adjusted_e_value: that evidence where the comparison with shared α stopped, which is later.
-        rule: the rule's kind (policy), or "t over training seeds" (set).
+        rule: the rule's kind (policy), or "t-mixture over training seeds" (set).
         e_bh: whether the difference is among the discoveries of its campaign by e-values
             (`lcca.evaluation.comparison.ebh`); None where that has not been asked.
         history: every look, for the policy level.
@@ -94,6 +92,11 @@ class Comparison:
     rule: str = "t-mixture"
     e_bh: bool | None = None
     history: tuple[Look, ...] = field(default=(), repr=False)
+
+    @property
+    def units(self) -> str:
+        """What `n` counts."""
+        return "training seeds" if self.level == "set" else "pairs"
 
     def to_json(self, history: bool = False) -> dict[str, Any]:
         """Return the record as JSON values; what is unknown or infinite becomes null.
@@ -190,7 +193,7 @@ def compare_policies(
         likely_n=(ahead.likely_low, ahead.likely_high) if ahead and not look.verdict.settled else None,
         ceiling_n=ahead.ceiling if ahead else None,
         sigma_d=look.spread,
-        correlation=_correlation(x[: look.n], y[: look.n]),
+        correlation=correlation(x[: look.n], y[: look.n]),
         skewness=look.skewness,
         looks=len(run.looks),
         e_value=look.e_value if look.n else None,
@@ -209,7 +212,8 @@ def _complete_pairs(a: str, b: str, scores_a: ArrayLike, scores_b: ArrayLike) ->
     return x[whole], y[whole], int(x.size - whole.sum())
 
 
-def _correlation(x: Floats, y: Floats) -> float:
+def correlation(x: Floats, y: Floats) -> float:
+    """Return Pearson's correlation; NaN with fewer than three values, or where one does not vary."""
     if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     u, v = x - x.mean(), y - y.mean()
@@ -219,7 +223,7 @@ def _correlation(x: Floats, y: Floats) -> float:
 def _policy_note(run: Settling, pairs: int, lost: int) -> str:
     look, notes = run.state, []
     if pairs < run.rule.first_look:
-        notes.append(f"{_counted(pairs, 'pair')}; the first look is at {run.rule.first_look}")
+        notes.append(f"{counted(pairs, 'pair')}; the first look is at {run.rule.first_look}")
     elif look.spread == 0:
         more = "" if look.verdict.settled else f"; {FEWEST_ALIKE} such pairs would settle it"
         notes.append(f"the difference was the same on all {look.n} pairs{more}")
@@ -232,109 +236,10 @@ def _policy_note(run: Settling, pairs: int, lost: int) -> str:
     if abs(look.skewness) > run.rule.skew_limit:
         notes.append(f"differences are skewed ({look.skewness:.1f}): the stated error rate is approximate")
     if lost:
-        notes.append(f"{_counted(lost, 'pair')} left out because a trial failed or had no sender to score")
+        notes.append(f"{counted(lost, 'pair')} left out because a trial failed or had no sender to score")
     return "; ".join(notes)
 
 
-def compare_sets(
-    a: str,
-    b: str,
-    scores_a: Mapping[int, ArrayLike],
-    scores_b: Mapping[int, ArrayLike],
-    *,
-    utility: Utility,
-    rule: Rule,
-    comparisons: int = 1,
-) -> Comparison:
-    """Compare two signal sets over the training seeds that both have, by Student's t.
-
-    The interval has k − 1 degrees of freedom for k training seeds. All seeds are tested on the same
-    networks, so chance in the choice of networks is common to them and does not show in their spread:
-    where scores per network are given, the confidence sequence over networks is added (squares of
-    half-widths add up). It does not matter when testing stopped.
-
-    Args:
-        a: name of the baseline set.
-        b: name of the candidate set.
-        scores_a: by training seed, the scores of A's policy on the test (network, seed) pairs, in the
-            same order for every seed; or one mean score.
-        scores_b: the same for B.
-        utility: of the scores; scales the margin.
-        rule: margin and α; its schedule of looks does not apply.
-        comparisons: how many comparisons share α in the adjusted verdict.
-    """
-    seeds = sorted(scores_a.keys() & scores_b.keys())
-    x, y = _by_seed([scores_a[s] for s in seeds], [scores_b[s] for s in seeds])
-    margin = utility.difference(rule.margin_percent)
-    interval = CrossedInterval.of(y - x, margin)
-    low, high = interval.ends(rule.alpha)
-    adjusted = judge(*interval.ends(rule.alpha / max(comparisons, 1)), margin)
-    verdict = judge(low, high, margin)
-    k = interval.seeds
-    left_out = len(scores_a.keys() ^ scores_b.keys())
-    means_a, means_b = x.mean(axis=1), y.mean(axis=1)
-    return Comparison(
-        level="set",
-        utility=utility,
-        A=a,
-        B=b,
-        difference=interval.mean,
-        low=low,
-        high=high,
-        baseline=float(means_a.mean()) if k else math.nan,
-        margin=margin,
-        alpha=rule.alpha,
-        verdict=verdict,
-        adjusted=adjusted,
-        n=k,
-        likely_n=None if verdict.settled else _likely_seeds(interval, margin, rule.alpha),
-        ceiling_n=interval.seeds_until(margin / 2, rule.alpha),
-        sigma_d=interval.spread,
-        correlation=_correlation(means_a, means_b),
-        skewness=math.nan,
-        looks=int(k >= 2),
-        e_value=None,
-        note=_set_note(k, left_out, x.shape[1], math.isfinite(low)),
-        rule="t over training seeds",
-    )
-
-
-def _by_seed(a: Sequence[ArrayLike], b: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
-    """Return two (training seeds, pairs) arrays without the pairs that any seed lacks."""
-    if not a:
-        return np.empty((0, 1)), np.empty((0, 1))
-    rows = [np.atleast_1d(np.asarray(row, dtype=np.float64)) for row in (*a, *b)]
-    pairs = min(row.size for row in rows)
-    both = np.stack([row[:pairs] for row in rows])
-    both = both[:, np.isfinite(both).all(axis=0)]
-    return (both[: len(a)], both[len(a) :]) if both.size else (np.empty((0, 1)), np.empty((0, 1)))
-
-
-def _likely_seeds(interval: CrossedInterval, margin: float, alpha: float) -> tuple[int, int] | None:
-    if not math.isfinite(interval.spread):
-        return None
-    effect = abs(interval.mean)
-    first = interval.seeds_until(max(effect, margin - effect), alpha)
-    last = interval.seeds_until(margin / 2, alpha)
-    more = interval.seeds + 1
-    return (max(first, more), max(last, more)) if first and last else None
-
-
-def _set_note(k: int, left_out: int, pairs: int, bounded: bool) -> str:
-    seeds = _counted(k, "training seed")
-    notes = [f"over {seeds}" + (f", each tested on the same {pairs} pairs" if pairs > 1 else "")]
-    if k < 2:
-        notes = [f"{seeds}: a verdict on signal sets needs at least 2"]
-    elif not bounded:
-        notes.append("too few pairs for an interval")
-    elif k < 5:
-        notes.append("few training seeds make a wide interval")
-    if left_out:
-        has = "has it" if left_out == 1 else "has them"
-        left = _counted(left_out, "training seed")
-        notes.append(f"{left} left out because only one of the two sets {has}")
-    return "; ".join(notes)
-
-
-def _counted(n: int, noun: str) -> str:
+def counted(n: int, noun: str) -> str:
+    """Return "1 pair", "2 pairs"."""
     return f"{n} {noun}{'' if n == 1 else 's'}"

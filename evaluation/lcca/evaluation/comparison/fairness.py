@@ -4,19 +4,15 @@ A trial's unfairness is the standard deviation, over the senders that were on, o
 link rate: 0 is fair. Trials with one sender have none.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from lcca.evaluation.settling.intervals import CrossedInterval, t_interval
+from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.tables import RunTables, group_of
 
-Floats = NDArray[np.float64]
 Ends = tuple[float, float, float]
 
 ALPHA = 0.05
@@ -29,11 +25,11 @@ class FairnessRow:
     Attributes:
         utility: name.
         group: signal set, or id of a baseline.
-        mean: over trainings and networks.
+        mean: over trainings, each tested on networks of its own.
         low: lower end of the 95 % interval; NaN or infinite if there is none.
         high: upper end.
         policies: mean of each training.
-        networks: networks with competing senders that all policies of the group ran on.
+        networks: networks with competing senders, of all trainings together.
         difference: (mean, low, high) of the paired difference from the baseline's group, with α shared
             among all differences of the run; None for the baseline. Below 0 is fairer.
     """
@@ -80,23 +76,15 @@ def _row(
     base: dict[Any, "pd.Series[float]"] | None,
     alpha: float,
 ) -> FairnessRow:
-    values = _crossed(list(own.values()))
-    mean, low, high = _interval(values, ALPHA)
-    policies = tuple(float(x) for x in values.mean(axis=1)) if values.size else ()
-    both = [own[seed] - base[seed] for seed in own if seed in base] if base else []
-    difference = _interval(_crossed([each.dropna() for each in both]), alpha) if both else None
-    return FairnessRow(utility, group, mean, low, high, policies, values.shape[1], difference)
+    mean, low, high = _interval(list(own.values()), ALPHA)
+    both = [(own[seed] - base[seed]).dropna() for seed in own if seed in base] if base else []
+    difference = _interval(both, alpha) if both else None
+    policies = tuple(float(each.mean()) for each in own.values() if len(each))
+    return FairnessRow(utility, group, mean, low, high, policies, sum(map(len, own.values())), difference)
 
 
-def _crossed(series: Sequence["pd.Series[float]"]) -> Floats:
-    """Return a (trainings, networks) array of the networks that all have."""
-    return pd.concat(series, axis=1, join="inner").to_numpy(dtype=np.float64).T
-
-
-def _interval(values: Floats, alpha: float) -> Ends:
-    """Return (mean, low, high): over training seeds and networks, or over networks with one training."""
-    if not values.size:
-        return math.nan, math.nan, math.nan
-    if len(values) == 1:
-        return t_interval(values[0], alpha)
-    return float(values.mean()), *CrossedInterval.of(values).ends(alpha)
+def _interval(trainings: Sequence["pd.Series[float]"], alpha: float) -> Ends:
+    """Return (mean, low, high): over training seeds, or over the networks of one training."""
+    if len(trainings) == 1:
+        return t_interval(trainings[0], alpha)
+    return t_interval([float(each.mean()) for each in trainings], alpha)

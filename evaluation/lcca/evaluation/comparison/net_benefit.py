@@ -4,21 +4,28 @@
 - **cost**: the same policy with the bytes charged on every packet, against itself with them free;
 - **net**: the policy with the bytes charged, against the baseline.
 
-All three are paired on the same networks and traffic, so gross + cost = net on every pair.
+All three are paired on the same networks and traffic, so gross + cost = net. They are given for the selected policies,
+and as means over all training seeds; decisions rest on the latter alone, so that no lucky training makes them.
+
+A header **pays** where its net benefit is settled above the threshold τ, what its hardware must bring; it **does not
+pay** where it is settled below, else it is **open**. Which one to take is a multiple comparison with the best (Hsu
+1984): the answer set holds every header, and the baseline without any, that is not settled worse than another one by
+what matters; of these the one with the fewest bytes is taken. All intervals hold together: α is shared among all pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from lcca.evaluation.comparison.compare import Comparison
 
 Json = dict[str, Any]
+DecisionName = Literal["pays", "does not pay", "open"]
 
 CHARGED = "+bytes"
-"""Ends the id of a policy whose header's bytes are charged."""
+"""Ends the id of a policy, or the name of a candidate, whose header's bytes are charged."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +39,13 @@ class NetBenefit:
         wire_bytes: on a data packet after one hop.
         reflected_bytes: on its acknowledgement.
         packet_bytes: of the data packet without it.
-        gross: signals free; like the others a comparison of selected policies.
+        required_percent: the threshold τ, as throughput-equivalent percent.
+        required: the same in the utility's unit.
+        gross: signals free; like the next two a comparison of selected policies.
         cost: bytes charged against free; None for a header that adds none.
         net: bytes charged.
         gross_set: signals free, over training seeds.
+        cost_set: bytes charged against free, over training seeds; None for a header that adds none.
         net_set: bytes charged, over training seeds.
     """
 
@@ -45,17 +55,30 @@ class NetBenefit:
     wire_bytes: int
     reflected_bytes: int
     packet_bytes: int
+    required_percent: float
+    required: float
     gross: Comparison
     cost: Comparison | None
     net: Comparison
     gross_set: Comparison
+    cost_set: Comparison | None
     net_set: Comparison
+
+    @property
+    def decision(self) -> DecisionName:
+        """Whether it pays for its bytes, by the mean over training seeds."""
+        return decision(self.net_set, self.required)
 
     def to_json(self) -> Json:
         """Return the record as JSON values."""
-        parts = ("gross", "cost", "net", "gross_set", "net_set")
-        said = {key: value for key, value in vars(self).items() if key not in parts}
+        parts = ("gross", "cost", "net", "gross_set", "cost_set", "net_set")
+        said = {key: value for key, value in vars(self).items() if key not in parts} | {"decision": self.decision}
         return said | {key: value and value.to_json() for key in parts for value in [getattr(self, key)]}
+
+
+def decision(net: Comparison, required: float) -> DecisionName:
+    """Return whether a net benefit is settled above the threshold, below it, or neither."""
+    return "pays" if net.low > required else "does not pay" if net.high < required else "open"
 
 
 @dataclass(frozen=True)
@@ -64,48 +87,42 @@ class Choice:
 
     Attributes:
         utility: name.
-        best: the header with the largest net benefit of those settled better than the baseline; None if there are none.
-        take: the cheapest one of those not worse than the best by more than the margin; the best itself if none
-            is cheaper.
+        take: of the answer set the one with the fewest bytes, of several the baseline if it is there (the others are
+            not settled better), else the one with the largest mean net benefit.
+        answers: the answer set: what is not settled worse than another one. From few bytes to many.
         front: headers that no other beats in both net benefit and bytes, by their estimates, from few bytes to many.
     """
 
     utility: str
-    best: str | None
-    take: str | None
+    take: str
+    answers: tuple[str, ...]
     front: tuple[str, ...]
 
 
-def best_of(rows: Sequence[NetBenefit]) -> NetBenefit | None:
-    """Return the header with the largest net benefit of those that are settled better than the baseline."""
-    good = [row for row in rows if row.net.verdict.name == "better"]
-    return max(good, key=lambda row: (row.net.difference, -row.wire_bytes), default=None)
-
-
-def choose(utility: str, rows: Sequence[NetBenefit], rivals: Sequence[tuple[NetBenefit, Comparison]]) -> Choice:
+def choose(
+    utility: str, baseline: str, wire_bytes: Mapping[str, int], net: Mapping[str, float], pairs: Sequence[Comparison]
+) -> Choice:
     """Return which header to take.
 
     Args:
         utility: name.
-        rows: of this utility.
-        rivals: other headers, each with its comparison (B) with the best one (A), bytes charged.
+        baseline: name of what needs no header.
+        wire_bytes: of every candidate; 0 for the baseline.
+        net: mean net benefit over training seeds of every candidate; 0 for the baseline.
+        pairs: every pair of candidates once, bytes charged, over training seeds; their intervals hold together.
     """
-    best = best_of(rows)
-    if best is None:
-        return Choice(utility, None, None, front(rows))
-    cheaper = [(row, found) for row, found in rivals if row.wire_bytes < best.wire_bytes]
-    as_good = [row for row, found in cheaper if found.verdict.name in ("equivalent", "better")]
-    as_good = [row for row in as_good if row.net.verdict.name == "better"]
-    take = min(as_good, key=lambda row: (row.wire_bytes, -row.net.difference), default=best)
-    return Choice(utility, best.header, take.header, front(rows))
+    worse = {c.B for c in pairs if c.verdict.name == "worse"} | {c.A for c in pairs if c.verdict.name == "better"}
+    good = [name for name in wire_bytes if name not in worse] or list(wire_bytes)
+    answers = sorted(good, key=lambda name: (wire_bytes[name], name != baseline, -net[name]))
+    return Choice(utility, answers[0], tuple(answers), front(wire_bytes, net))
 
 
-def front(rows: Sequence[NetBenefit]) -> tuple[str, ...]:
+def front(wire_bytes: Mapping[str, int], net: Mapping[str, float]) -> tuple[str, ...]:
     """Return the headers on the Pareto front of net benefit against bytes; the baseline has 0 of both."""
     found: list[str] = []
     highest = 0.0
-    for row in sorted(rows, key=lambda row: (row.wire_bytes, -row.net.difference)):
-        if row.net.difference > highest:
-            found.append(row.header)
-            highest = row.net.difference
+    for name in sorted(wire_bytes, key=lambda name: (wire_bytes[name], -net[name])):
+        if net[name] > highest:
+            found.append(name)
+            highest = net[name]
     return tuple(found)

@@ -98,12 +98,12 @@ def _halves(networks: pd.DataFrame, parameter: str, low: str, high: str) -> list
 
 def region_data(tables: RunTables) -> list[RegionRow]:
     """Return a row per leading comparison of a run and region; empty if networks are not known."""
-    regions = [(region, region.of(tables.networks)) for region in regions_of(tables.networks)]
     found = [
-        (comparison, region, _inside(differences, networks, comparison["margin"]))
+        (comparison, region, _inside(differences, region.of(networks), comparison["margin"]))
         for comparison in tables.leading_comparisons
+        for networks in [tables.networks_of(comparison)]
         for differences in [tables.differences(comparison).sort_values("network")]
-        for region, networks in regions
+        for region in regions_of(networks)
     ]
     verdicts = controlled_verdicts([each.evidence for _, _, each in found])
     rows = [_row(tables, *each, verdict) for each, verdict in zip(found, verdicts, strict=True)]

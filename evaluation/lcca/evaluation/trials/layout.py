@@ -44,7 +44,7 @@ MEASURES = (
 )
 """Columns of the trials table that hold what was measured and has a mean; percentiles of delays come beside them."""
 
-VALIDATION, NS3_SELECTION, TEST = "validation", "ns3-selection", "test"
+VALIDATION, NS3_SELECTION, TRAININGS_TEST, TEST = "validation", "ns3-selection", "trainings-test", "test"
 PER_NETWORK, GENERALISATION, NS3_VALIDATION = "per-network", "generalisation", "ns3-validation"
 """Phases of a sweep: they begin the names of its parts, and are the trials' column `phase`."""
 

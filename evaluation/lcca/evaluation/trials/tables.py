@@ -30,9 +30,11 @@ class RunTables:
         folder: the run folder.
         summary: of the run.
         comparisons: with the history of their looks; without, where no verdicts are stored.
-        trials: every test trial that did not fail, sorted by policy, network and seed.
+        trials: every test trial of the selected policies that did not fail, sorted by policy, network and seed.
         failed: how many test trials failed.
-        networks: one row per test network.
+        networks: one row per network of these trials.
+        trained: every test trial of all trainings that did not fail; networks of one training seed are no other's.
+        trained_networks: one row per network of these trials.
         learning: training scores by step, empty if none were recorded.
         costs: of the phases, or None.
         manifest: of the run, or empty.
@@ -48,6 +50,8 @@ class RunTables:
     trials: pd.DataFrame
     failed: int
     networks: pd.DataFrame
+    trained: pd.DataFrame
+    trained_networks: pd.DataFrame
     learning: pd.DataFrame
     costs: Json | None
     manifest: Json
@@ -71,14 +75,17 @@ class RunTables:
         summary = read_json(folder / layout.SUMMARY, ADVICE)
         trials, networks = _phase(folder, layout.TEST)
         repeated, repeated_networks = _phase(folder, layout.PER_NETWORK)
+        trained, trained_networks = _phase(folder, layout.TRAININGS_TEST)
         good, config = _good(trials), folder / layout.CONFIG
         return cls(
             folder=folder,
             summary=summary,
             comparisons=list((_json(folder / layout.VERDICTS) or summary).get("comparisons", [])),
             trials=trials[good].reset_index(drop=True),
-            failed=int((~good).sum()),
+            failed=int((~good).sum() + (~_good(trained)).sum()),
             networks=networks,
+            trained=trained[_good(trained)].reset_index(drop=True),
+            trained_networks=trained_networks,
             learning=_table(folder / layout.LEARNING),
             costs=read_costs(folder),
             manifest=manifest,
@@ -114,32 +121,29 @@ class RunTables:
         return next((group_of(policy) for policy in self.policies if policy["id"] == name), name)
 
     def trials_by_policy(self) -> Iterator[tuple[Json, pd.DataFrame]]:
-        """Yield each policy that has trials, with them."""
-        by_policy = dict(iter(self.trials.groupby("policy"))) if len(self.trials) else {}
+        """Yield each policy that has test trials as one of all trainings, with them."""
+        by_policy = dict(iter(self.trained.groupby("policy"))) if len(self.trained) else {}
         for policy in self.policies:
             if policy["id"] in by_policy:
                 yield policy, by_policy[policy["id"]]
 
     def differences(self, comparison: Json) -> pd.DataFrame:
-        """Return score B − A per network, averaged over seeds and, at the set level, training seeds.
+        """Return score B − A per network of `networks_of` the comparison, averaged over seeds.
 
         Returns:
             Columns `network` and `difference` (bits).
         """
         metric = comparison.get("metric", "score_bits")
-        parts = [self._paired(a, b, metric) for a, b in self._policy_pairs(comparison)]
+        trials = self.trained if comparison["level"] == "set" else self.trials
+        parts = [_paired(trials, a, b, metric) for a, b in self._policy_pairs(comparison)]
         if not parts:
             return pd.DataFrame({"network": [], "difference": []})
         both = pd.concat(parts)
         return both.groupby("network")["difference"].mean().reset_index()
 
-    def _paired(self, a: str, b: str, metric: str) -> pd.DataFrame:
-        key = ["network", "seed"]
-        columns = [*key, metric]
-        of = {id: self.trials.loc[self.trials["policy"] == id, columns] for id in (a, b)}
-        both = of[a].merge(of[b], on=key, suffixes=("_a", "_b"))
-        both["difference"] = both[f"{metric}_b"] - both[f"{metric}_a"]
-        return both.dropna(subset=["difference"])
+    def networks_of(self, comparison: Json) -> pd.DataFrame:
+        """Return the networks that a comparison rests on, a row each."""
+        return self.trained_networks if comparison["level"] == "set" else self.networks
 
     def _policy_pairs(self, comparison: Json) -> list[tuple[str, str]]:
         """Return the (A, B) policy ids behind a comparison: one pair per training seed at the set level."""
@@ -154,6 +158,15 @@ class RunTables:
             for policy in self.policies
             if policy["signal_set"] == signal_set and policy["utility"] == utility
         }
+
+
+def _paired(trials: pd.DataFrame, a: str, b: str, metric: str) -> pd.DataFrame:
+    key = ["network", "seed"]
+    columns = [*key, metric]
+    of = {id: trials.loc[trials["policy"] == id, columns] for id in (a, b)}
+    both = of[a].merge(of[b], on=key, suffixes=("_a", "_b"))
+    both["difference"] = both[f"{metric}_b"] - both[f"{metric}_a"]
+    return both.dropna(subset=["difference"])
 
 
 def group_of(policy: Json) -> str:

@@ -13,11 +13,13 @@ from pydantic import (
     Discriminator,
     Field,
     PlainSerializer,
+    Tag,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
+from lcca.evaluation.comparison.sets import FIRST_SEEDS, MOST_SEEDS
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
@@ -145,9 +147,9 @@ class ValidationConfig(Model):
 class TestConfig(Model):
     """Fresh (network, seed) pairs on which results are reported.
 
-    All policies meet the same pairs, `block` at a time, until every comparison of selected policies is settled or
-    `pairs` are used up; at least `at_least` are run, since signal sets, and the networks on which a signal helps, need
-    more than the clearest comparison.
+    All selected policies meet the same pairs, `block` at a time, until every comparison of them is settled or `pairs`
+    are used up; at least `at_least` are run, since the networks on which a signal helps need more than the clearest
+    comparison. The trainings of one training seed meet `per_training_seed` networks of that seed alone.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
@@ -155,6 +157,7 @@ class TestConfig(Model):
     pairs: Annotated[int, Field(ge=20)] = 2000
     at_least: Annotated[int, Field(ge=1)] = 200
     block: Annotated[int, Field(ge=1, le=1_000_000)] = 50
+    per_training_seed: Annotated[int, Field(ge=2, le=1_000_000)] = 800
 
 
 class PerNetworkConfig(Model):
@@ -198,6 +201,40 @@ class GeneralisationConfig(Model):
         return NetworkSpace.model_validate(found.model_dump(mode="json") | {"topology": self.topology})
 
 
+class SeedsConfig(Model):
+    """Training seeds that are added until every comparison of signal sets and headers is settled.
+
+    Attributes:
+        first: seeds before the first look.
+        most: seeds at which adding them ends, settled or not.
+    """
+
+    first: Annotated[int, Field(ge=FIRST_SEEDS)] = FIRST_SEEDS
+    most: Annotated[int, Field(ge=FIRST_SEEDS, le=1000)] = MOST_SEEDS
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_word(cls, value: Any) -> Any:
+        return {} if value == "auto" else value
+
+    @model_validator(mode="after")
+    def _in_order(self) -> SeedsConfig:
+        if self.most < self.first:
+            raise ValueError(f"most must be at least first ({self.first}), got {self.most}")
+        return self
+
+
+def _seeds(value: Any) -> str:
+    return "listed" if isinstance(value, list | tuple) else "added"
+
+
+Listed = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
+TrainingSeeds = Annotated[
+    Annotated[Listed, Tag("listed")] | Annotated[SeedsConfig, Tag("added")], Discriminator(_seeds)
+]
+"""Training seeds: a list, `auto`, or a mapping with `first` and `most`."""
+
+
 class CampaignConfig(RunConfig):
     """A campaign: learn a policy per signal set and utility, compare them on fresh networks.
 
@@ -213,12 +250,15 @@ class CampaignConfig(RunConfig):
         start: "scratch": every search begins with one rule, as the paper's do; "baseline": a first training with the
             baseline's signals comes before, and all searches, the baseline's too, go on from its rules with a budget of
             their own.
-        training_seeds: each signal set is trained once per seed.
+        training_seeds: each candidate is trained once per seed: a list of seeds, or `auto` to add seeds until every
+            comparison of candidates is settled.
         validation: networks that pick a training's checkpoint.
         test: networks that results are reported on.
         per_network: repeated trials of the selected policies on single networks; left out if null.
         generalisation: other networks or topologies on which the selected policies are tested too.
         settle: when a comparison is settled.
+        required_percent: throughput-equivalent percent that a header must bring, its bytes charged, to pay for itself:
+            the threshold τ of its decision.
         model: options of the network model.
     """
 
@@ -232,12 +272,13 @@ class CampaignConfig(RunConfig):
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: AnyTrainer
     start: Literal["scratch", "baseline"] = "scratch"
-    training_seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
+    training_seeds: TrainingSeeds = (1,)
     validation: ValidationConfig = ValidationConfig()
     test: TestConfig = TestConfig()
     per_network: PerNetworkConfig | None = None
     generalisation: tuple[GeneralisationConfig, ...] = ()
     settle: AnyRule = SettlingRule()
+    required_percent: Annotated[float, Field(gt=0)] = 1.0
     model: LinkModel = LinkModel()
 
     @field_validator("signal_sets")
@@ -259,8 +300,8 @@ class CampaignConfig(RunConfig):
 
     @field_validator("training_seeds")
     @classmethod
-    def _distinct_seeds(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
-        return _once(seeds)
+    def _distinct_seeds(cls, seeds: tuple[int, ...] | SeedsConfig) -> tuple[int, ...] | SeedsConfig:
+        return seeds if isinstance(seeds, SeedsConfig) else _once(seeds)
 
     @field_validator("utilities")
     @classmethod
@@ -326,6 +367,19 @@ class CampaignConfig(RunConfig):
         """Everything that is trained and compared: the signal sets, then the headers."""
         sets = tuple(Candidate(each, None, self.packet_bytes) for each in self.signal_sets)
         return sets + header_candidates(self.headers, self.base, self.packet_bytes)
+
+    @property
+    def seed_steps(self) -> list[tuple[int, ...]]:
+        """Training seeds in the steps in which they are added: all at once where they are listed."""
+        wanted = self.training_seeds
+        if not isinstance(wanted, SeedsConfig):
+            return [wanted]
+        return [tuple(range(1, wanted.first + 1)), *((seed,) for seed in range(wanted.first + 1, wanted.most + 1))]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """All training seeds that there may be."""
+        return tuple(seed for step in self.seed_steps for seed in step)
 
     @property
     def rule(self) -> Rule:

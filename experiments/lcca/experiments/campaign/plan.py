@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,17 +83,17 @@ class Learner:
         )
 
 
-def learners(config: CampaignConfig) -> list[Learner]:
-    """Return all trainings of a campaign, seed by seed, so that early results span all candidates."""
+def learners(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:
+    """Return a campaign's trainings with these training seeds, seed by seed, so that early results span candidates."""
     return [
         Learner(f"{candidate.name}.{utility.name}.s{seed}", candidate, utility.build(), seed)
         for utility in config.utilities
-        for seed in config.training_seeds
+        for seed in seeds
         for candidate in config.candidates
     ]
 
 
-def warm_starts(config: CampaignConfig) -> list[Learner]:
-    """Return the trainings that others go on from, which come first."""
-    found = [learner.warm_start(config) for learner in learners(config)]
+def warm_starts(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:
+    """Return the trainings that those with these training seeds go on from, which come first."""
+    found = [learner.warm_start(config) for learner in learners(config, seeds)]
     return list(dict.fromkeys(start for start in found if start is not None))

@@ -27,6 +27,10 @@ class Phase:
     store: TrialStore
     costs: Costs
 
+    def has(self, *words: str | int) -> bool:
+        """Tell whether the part that the words name has been run."""
+        return self.store.has(part_name(self.name, *words))
+
     def part(self, *words: str | int, run: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """Return the part that the words name, having run its trials unless they are there."""
         part = part_name(self.name, *words)

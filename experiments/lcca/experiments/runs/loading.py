@@ -120,7 +120,7 @@ def _policies(result: Json) -> list[Json]:
 def _policy(row: Json) -> Json:
     """Return a policy of a sweep's summary, flat and in this package's words."""
     flat = {key: value for key, value in row.items() if key not in ("signal_set", "test")}
-    return flat | {"candidate": row["signal_set"], **row["test"]}
+    return flat | {"candidate": row["signal_set"], **row["trained"]}
 
 
 def _verdicts(folder: Path, result: Json) -> list[Json]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.plan import learners, warm_starts
+from lcca.experiments.campaign.plan import Learner, learners, warm_starts
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.training import engine_of
@@ -27,16 +28,18 @@ class Forecast:
     """What one campaign will take.
 
     Attributes:
-        trainings: id and key of each, and whether it is done already.
+        trainings: id and key of each that there may be, and whether it is done already.
+        first: how many of them, the first ones, come before the first look over training seeds.
         budget: what one training may take, in the trainer's own unit.
         unit: of the budget.
-        tests_least: trials of the test phase, if everything is settled at once.
+        tests_least: trials of validation and tests, if everything is settled at once.
         tests_most: if nothing ever is.
         trial_cpu_s: CPU seconds of a trial of this space, measured on `PROBES` networks under one rule.
         jobs: cores.
     """
 
     trainings: tuple[tuple[str, str, bool], ...]
+    first: int
     budget: int
     unit: str
     tests_least: int
@@ -45,25 +48,26 @@ class Forecast:
     jobs: int
 
     @property
-    def to_train(self) -> int:
-        """Trainings that are not done yet."""
-        return sum(not done for _, _, done in self.trainings)
+    def to_train(self) -> tuple[int, int]:
+        """Trainings that are not done yet: those before the first look, and all that there may be."""
+        open_ = [not done for _, _, done in self.trainings]
+        return sum(open_[: self.first]), sum(open_)
 
     @property
     def wall_s(self) -> tuple[float, float] | None:
         """Seconds, least and most; None where trainings have no budget of trials."""
-        if self.to_train and self.unit != "trials":
+        least, most = self.to_train
+        if most and self.unit != "trials":
             return None
-        training = self.to_train * self.budget
         pace = self.trial_cpu_s / self.jobs
-        return (training + self.tests_least) * pace, (training + self.tests_most) * pace
+        return (least * self.budget + self.tests_least) * pace, (most * self.budget + self.tests_most) * pace
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         ends = self.wall_s
         return {
             "trainings": [{"id": id, "key": key, "done": done} for id, key, done in self.trainings],
-            "to_train": self.to_train,
+            "to_train": list(self.to_train),
             "budget": self.budget,
             "unit": self.unit,
             "test_trials": [self.tests_least, self.tests_most],
@@ -75,26 +79,35 @@ class Forecast:
 
 def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int) -> Forecast:
     """Return what a campaign will cost here; runs a few trials to measure the pace."""
-    plan = learners(config)
-    first = warm_starts(config)
-    trainings = tuple(
-        (learner.id, key, cache.file(key) is not None) for learner in [*first, *plan] for key in [learner.key(config)]
-    )
-    tested = len(plan) + sum(learner.candidate.costs for learner in plan)
+    plan = list(dict.fromkeys(each for seeds in config.seed_steps for each in _trainings(config, seeds)))
+    trainings = tuple((each.id, key, cache.file(key) is not None) for each in plan for key in [each.key(config)])
+    least, most = (_tests_of_trainings(config, seeds) for seeds in (config.seed_steps[0], config.seeds))
+    tested = sum(1 + candidate.costs for candidate in config.candidates) * len(config.utilities)
     conditions = len(config.generalisation) * len(config.candidates) * len(config.utilities)
     generalisation = sum(each.pairs for each in config.generalisation) * len(config.candidates) * len(config.utilities)
     repeated = (
         config.per_network.networks * config.per_network.seeds * len(config.candidates) if config.per_network else 0
     )
-    validation = len(plan) * config.validation.networks
     return Forecast(
         trainings,
+        len(_trainings(config, config.seed_steps[0])),
         *config.trainer.budget,
-        tested * config.test.at_least + conditions * config.test.block + repeated + validation,
-        tested * config.test.pairs + generalisation + repeated + 5 * validation,
+        least + tested * config.test.at_least + conditions * config.test.block + repeated,
+        most + tested * config.test.pairs + generalisation + repeated,
         _trial_cpu_s(config),
         min(jobs, len(os.sched_getaffinity(0))),
     )
+
+
+def _trainings(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:
+    return [*warm_starts(config, seeds), *learners(config, seeds)]
+
+
+def _tests_of_trainings(config: CampaignConfig, seeds: Sequence[int]) -> int:
+    """Return the trials that validate and test the trainings with these seeds."""
+    plan = learners(config, seeds)
+    validation = config.trainer.rounds * config.validation.networks
+    return sum(validation + (1 + each.candidate.costs) * config.test.per_training_seed for each in plan)
 
 
 def _trial_cpu_s(config: CampaignConfig) -> float:

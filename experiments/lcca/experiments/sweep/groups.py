@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.comparison.compare import Comparison, compare_policies, compare_sets
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
+from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.utility import Utility
 
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
     from lcca.experiments.sweep.selection import Chosen
 
 Scores = NDArray[np.float64]
+BySeed = Mapping[int, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """What is compared under one utility.
 
@@ -31,6 +34,7 @@ class Group:
         rule: when a comparison is settled.
         policies: all trained policies of this utility.
         selected: per candidate, the policy with the best validation score.
+        trained: test trials of all of them, those of one training seed on networks of its own.
     """
 
     utility: Utility
@@ -38,6 +42,7 @@ class Group:
     rule: Rule
     policies: Sequence[Chosen]
     selected: Mapping[str, Chosen]
+    trained: pd.DataFrame
 
     @property
     def base(self) -> str:
@@ -61,33 +66,71 @@ class Group:
             comparisons=max(total, 1),
         )
 
-    def compare_candidates(self, trials: pd.DataFrame, name: str, total: int, ending: str = "") -> Comparison:
-        """Compare a candidate with the baseline over all their training seeds, its policies' ids ending so."""
-        return compare_sets(
-            self.baseline,
-            name + ending,
-            self._by_seed(trials, self.baseline),
-            self._by_seed(trials, name, ending),
-            utility=self.utility,
-            rule=self.rule,
-            comparisons=max(total, 1),
-        )
-
     def compare_selected(self, trials: pd.DataFrame, total: int) -> list[Comparison]:
         """Compare each candidate's selected policy with the baseline's."""
         return [self.compare(trials, self.base, self.selected[name].learner.id, total) for name in self.others]
 
-    def _by_seed(self, trials: pd.DataFrame, name: str, ending: str = "") -> dict[int, Scores]:
-        own = [c.learner for c in self.policies if c.learner.signals.name == name]
-        return {learner.training_seed: scores(trials, learner.id + ending) for learner in own}
+    def compare_candidates(
+        self, a: str, b: str, total: int, margin: float | None = None, spread: Spread | None = None
+    ) -> Comparison:
+        """Compare candidate `b` with `a` over all training seeds; `total` comparisons share α.
+
+        A name that ends with `CHARGED` stands for the candidate with its header's bytes charged.
+        """
+        return compare_sets(
+            a,
+            b,
+            self.by_seed(a),
+            self.by_seed(b),
+            utility=self.utility,
+            rule=self.rule,
+            comparisons=max(total, 1),
+            margin=margin,
+            spread=spread,
+        )
+
+    def compare_all_candidates(self, total: int) -> list[Comparison]:
+        """Compare each candidate with the baseline over all training seeds."""
+        spread = self.spread([(self.baseline, name) for name in self.others])
+        return [self.compare_candidates(self.baseline, name, total, spread=spread) for name in self.others]
+
+    def spread(self, pairs: Sequence[tuple[str, str]]) -> Spread:
+        """Return the spread between training seeds that the differences of these pairs have in common."""
+        return Spread.pooled([self._differences(a, b) for a, b in pairs])
+
+    def _differences(self, a: str, b: str) -> Scores:
+        x, y = self.by_seed(a), self.by_seed(b)
+        return np.array([y[seed] - x[seed] for seed in sorted(x.keys() & y.keys())])
+
+    def by_seed(self, name: str) -> BySeed:
+        """Return a candidate's mean test score by training seed."""
+        return self._means.get(name, {})
+
+    @cached_property
+    def _means(self) -> dict[str, dict[int, float]]:
+        """By candidate, its header's bytes free or charged, and training seed."""
+        found: dict[str, dict[int, float]] = {}
+        for seed in dict.fromkeys(c.learner.training_seed for c in self.policies):
+            for name, mean in self._means_of(seed):
+                found.setdefault(name, {})[seed] = mean
+        return found
+
+    def _means_of(self, seed: int) -> Iterator[tuple[str, float]]:
+        """Yield each candidate's mean over those of the seed's networks on which no policy's trial failed."""
+        names = {c.learner.id + end: c.learner.signals.name + end for c in self.policies for end in c.endings}
+        own = {c.learner.id + end for c in self.policies if c.learner.training_seed == seed for end in c.endings}
+        rows = self.trained[self.trained["policy"].isin(own)]
+        table = rows.assign(score=rows["score_bits"].where(rows["status"] == "ok"))
+        whole = table.pivot(index="network", columns="policy", values="score").dropna()
+        return ((names[str(policy)], float(mean)) for policy, mean in whole.mean().items())
 
 
-def groups(config: CampaignConfig, chosen: Sequence[Chosen]) -> list[Group]:
-    """Group the policies by utility and select each candidate's."""
+def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[str, pd.DataFrame]) -> list[Group]:
+    """Group the policies by utility and select each candidate's; `trained` has their test trials by utility."""
     found = []
     for utility in dict.fromkeys(c.learner.utility for c in chosen):
         own = [c for c in chosen if c.learner.utility == utility]
-        found.append(Group(utility, config.baseline, config.rule, own, _selected(own)))
+        found.append(Group(utility, config.baseline, config.rule, own, _selected(own), trained[utility.name]))
     return found
 
 
@@ -100,13 +143,18 @@ def _selected(policies: Sequence[Chosen]) -> dict[str, Chosen]:
     return found
 
 
-def standing(pairs: int, found: list[Comparison]) -> str:
-    """Return how far comparisons are, with a forecast for those that are open."""
+def standing(pairs: int, found: Sequence[Comparison]) -> str:
+    """Return how far comparisons are after so many pairs."""
+    return f"{pairs} pairs: {outlooks(found)}"
+
+
+def outlooks(found: Sequence[Comparison]) -> str:
+    """Return the verdicts, with a forecast for those that are open."""
     words = []
     for c in found:
-        likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} pairs" if c.likely_n else ""
+        likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} {c.units}" if c.likely_n else ""
         words.append(f"{c.B.split(f'.{c.utility.name}.')[0]} {c.verdict.name}{likely}")
-    return f"{pairs} pairs: " + "; ".join(words)
+    return "; ".join(words)
 
 
 def scores(trials: pd.DataFrame, policy: str) -> Scores:

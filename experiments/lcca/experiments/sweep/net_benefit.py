@@ -1,69 +1,156 @@
-"""The net benefit of a campaign's headers, from its test trials."""
+"""What a campaign settles over its training seeds: signal sets, and the net benefit of headers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lcca.evaluation.comparison.net_benefit import CHARGED, NetBenefit, best_of, choose
-from lcca.experiments.sweep.groups import Group
+from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.comparison.net_benefit import CHARGED, Choice, NetBenefit, choose, decision
+from lcca.experiments.sweep.groups import Group, outlooks
 
 if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.sweep.selection import Chosen
 
 
-def header_benefits(group: Group, trials: pd.DataFrame, total: int) -> list[NetBenefit]:
-    """Return the net benefit of every header; `total` comparisons share α in the adjusted verdicts."""
-    own = [c for c in group.selected.values() if c.learner.candidate.header is not None]
-    return [_benefit(group, trials, each, total) for each in own]
+@dataclass(frozen=True)
+class HeaderFamily:
+    """The headers of a campaign under one utility, and every pair of them and the baseline, bytes charged.
+
+    Attributes:
+        group: the policies under the utility.
+        headers: the headers' selected policies.
+        required_percent: the threshold τ, as throughput-equivalent percent.
+        required: the same in the utility's unit; also what a difference between two must exceed to matter.
+        total: comparisons that share α: the pairs under all utilities.
+        pairs: every pair of the baseline and the headers once, over training seeds.
+    """
+
+    group: Group
+    headers: tuple[Chosen, ...]
+    required_percent: float
+    required: float
+    total: int
+    pairs: tuple[Comparison, ...]
+
+    @classmethod
+    def of(cls, group: Group, config: CampaignConfig) -> HeaderFamily:
+        """Return a group's."""
+        headers = tuple(c for c in group.selected.values() if c.learner.candidate.header is not None)
+        names = [group.baseline, *(charged_name(c) for c in headers)]
+        pairs = list(combinations(names, 2))
+        required, total = group.utility.difference(config.required_percent), len(pairs) * len(config.utilities)
+        spread = group.spread(pairs)
+        found = tuple(group.compare_candidates(a, b, total, required, spread) for a, b in pairs)
+        return cls(group, headers, config.required_percent, required, total, found)
+
+    def net(self, header: Chosen) -> Comparison:
+        """Return a header's net benefit over training seeds."""
+        return next(c for c in self.pairs if (c.A, c.B) == (self.group.baseline, charged_name(header)))
+
+    @property
+    def settled(self) -> bool:
+        """Whether every header is known to pay or not to."""
+        return all(decision(self.net(header), self.required) != "open" for header in self.headers)
+
+    def words(self) -> str:
+        """Return how far decisions are."""
+        said = ((h.learner.candidate.name, decision(self.net(h), self.required)) for h in self.headers)
+        return "; ".join(f"{name} {words}" for name, words in said)
+
+    def benefit(self, header: Chosen, trials: pd.DataFrame) -> NetBenefit:
+        """Return a header's net benefit; `trials` are the test's of the selected policies."""
+        candidate, free, group = header.learner.candidate, header.learner.id, self.group
+        charged, name = free + CHARGED, candidate.name
+        gross = group.compare(trials, group.base, free, self.total)
+        cost_set = group.compare_candidates(name, name + CHARGED, self.total, self.required)
+        return NetBenefit(
+            header=name,
+            title=candidate.signals.title,
+            utility=group.utility.name,
+            wire_bytes=candidate.wire_bytes,
+            reflected_bytes=candidate.reflected_bytes,
+            packet_bytes=candidate.packet_bytes,
+            required_percent=self.required_percent,
+            required=self.required,
+            gross=gross,
+            cost=group.compare(trials, free, charged, self.total) if candidate.costs else None,
+            net=group.compare(trials, group.base, charged, self.total) if candidate.costs else gross,
+            gross_set=group.compare_candidates(group.baseline, name, self.total, self.required),
+            cost_set=cost_set if candidate.costs else None,
+            net_set=self.net(header),
+        )
+
+    def choice(self) -> Choice:
+        """Return which header to take."""
+        base, headers = self.group.baseline, {charged_name(h): h for h in self.headers}
+        plain = {base: base} | {name: h.learner.candidate.name for name, h in headers.items()}
+        wire_bytes = {base: 0} | {name: h.learner.candidate.wire_bytes for name, h in headers.items()}
+        net = {base: 0.0} | {name: self.net(h).difference for name, h in headers.items()}
+        found = choose(self.group.utility.name, base, wire_bytes, net, self.pairs)
+        names = (tuple(plain[name] for name in part) for part in (found.answers, found.front))
+        return Choice(found.utility, plain[found.take], *names)
+
+
+def charged_name(header: Chosen) -> str:
+    """Return the name of a header whose bytes are charged, if it has any."""
+    candidate = header.learner.candidate
+    return candidate.name + CHARGED if candidate.costs else candidate.name
+
+
+@dataclass(frozen=True)
+class CandidateVerdicts:
+    """What is settled over training seeds: comparisons of signal sets, and decisions on headers."""
+
+    sets: tuple[Comparison, ...]
+    families: tuple[HeaderFamily, ...]
+
+    @property
+    def settled(self) -> bool:
+        """Whether more training seeds would change nothing."""
+        return all(c.verdict.settled for c in self.sets) and all(family.settled for family in self.families)
+
+    def words(self) -> str:
+        """Return how far they are."""
+        return "; ".join(filter(None, (outlooks(self.sets), *(family.words() for family in self.families))))
+
+
+def candidate_verdicts(groups: Sequence[Group], config: CampaignConfig) -> CandidateVerdicts:
+    """Return what training seeds say so far; headers are decided by their net benefit, not by their signals alone."""
+    headers = {c.name for c in config.candidates if c.header is not None}
+    compared = compare_all(groups)
+    return CandidateVerdicts(
+        sets=tuple(c for c in compared if c.B not in headers),
+        families=tuple(HeaderFamily.of(group, config) for group in groups) if headers else (),
+    )
+
+
+def compare_all(groups: Sequence[Group]) -> list[Comparison]:
+    """Compare every candidate with the baseline over training seeds, α shared among all of a campaign."""
+    total = sum(len(group.others) for group in groups)
+    return [found for group in groups for found in group.compare_all_candidates(total)]
 
 
 def benefits_content(
-    groups: Sequence[Group], trials: dict[str, pd.DataFrame], headers: int, packet_bytes: int
+    groups: Sequence[Group], trials: Mapping[str, pd.DataFrame], config: CampaignConfig
 ) -> dict[str, Any]:
-    """Return what summary.json holds about headers.
-
-    Args:
-        groups: the policies under each utility.
-        trials: of the test, by utility.
-        headers: how many there are.
-        packet_bytes: of a data packet without them.
-    """
-    rows, choices = [], []
-    for group in groups:
-        tested = trials[group.utility.name]
-        own = header_benefits(group, tested, len(groups) * headers)
-        rows += [row.to_json() for row in own]
-        choices.append(_choice(group, tested, own))
-    return {"baseline": groups[0].baseline, "packet_bytes": packet_bytes, "rows": rows, "choices": choices}
+    """Return what summary.json holds about headers; `trials` are the test's, by utility."""
+    families = [HeaderFamily.of(group, config) for group in groups]
+    rows = [f.benefit(header, trials[f.group.utility.name]).to_json() for f in families for header in f.headers]
+    return {
+        "baseline": config.baseline,
+        "packet_bytes": config.packet_bytes,
+        "required_percent": config.required_percent,
+        "rows": rows,
+        "choices": [_choice_content(family) for family in families],
+    }
 
 
-def _choice(group: Group, trials: pd.DataFrame, rows: list[NetBenefit]) -> dict[str, Any]:
-    """Return which header to take, and the comparisons of the others (B) with the best one (A)."""
-    best = best_of(rows)
-    others = [row for row in rows if best is not None and row.header != best.header]
-    rivals = [(row, group.compare(trials, best.net.B, row.net.B, len(others))) for row in others if best]
-    choice = choose(group.utility.name, rows, rivals)
-    return {**vars(choice), "front": list(choice.front), "rivals": [each.to_json() for _, each in rivals]}
-
-
-def _benefit(group: Group, trials: pd.DataFrame, selected: Chosen, total: int) -> NetBenefit:
-    candidate, free = selected.learner.candidate, selected.learner.id
-    charged = free + CHARGED
-    gross = group.compare(trials, group.base, free, total)
-    gross_set = group.compare_candidates(trials, candidate.name, total)
-    return NetBenefit(
-        header=candidate.name,
-        title=candidate.signals.title,
-        utility=group.utility.name,
-        wire_bytes=candidate.wire_bytes,
-        reflected_bytes=candidate.reflected_bytes,
-        packet_bytes=candidate.packet_bytes,
-        gross=gross,
-        cost=group.compare(trials, free, charged, total) if candidate.costs else None,
-        net=group.compare(trials, group.base, charged, total) if candidate.costs else gross,
-        gross_set=gross_set,
-        net_set=group.compare_candidates(trials, candidate.name, total, CHARGED) if candidate.costs else gross_set,
-    )
+def _choice_content(family: HeaderFamily) -> dict[str, Any]:
+    said = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(family.choice()).items()}
+    return said | {"pairs": [c.to_json() for c in family.pairs]}

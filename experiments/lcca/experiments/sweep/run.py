@@ -11,19 +11,17 @@ from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.plan import learners, warm_starts
+from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.generalisation import run_generalisation
-from lcca.experiments.sweep.groups import groups
 from lcca.experiments.sweep.ns3_validation import validate_in_ns3
 from lcca.experiments.sweep.per_network import run_per_network
-from lcca.experiments.sweep.selection import choose
-from lcca.experiments.sweep.side_by_side import train_side_by_side
 from lcca.experiments.sweep.summary import all_comparisons, summary, verdicts
 from lcca.experiments.sweep.testing import run_tests
-from lcca.experiments.sweep.training import check_libraries, engine_of, learning_rows, train
+from lcca.experiments.sweep.training import check_libraries, engine_of
+from lcca.experiments.sweep.trainings import run_trainings
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.remy_plus.engine import Engine
 
@@ -67,27 +65,12 @@ def sweep(
 
 def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, trainings: int) -> dict[str, Any]:
     folder, config, reporter = run.folder, run.config, run.reporter
-    plan = learners(config)
-    reporter.say(f"{config.name}: {len(plan)} trainings, then tests; everything goes to {folder.path}")
+    reporter.say(f"{config.name}: {_plan(config)}, then tests; everything goes to {folder.path}")
     folder.set_state("training")
-    first = warm_starts(config)
-    if trainings > 1:
-        for part in filter(None, (first, plan)):
-            train_side_by_side(run, part, cache, trainings)
-    for start in first:
-        train(run, start, " (what all go on from)", cache)
-    curves = [
-        learning_rows(learner, train(run, learner, f" ({i} of {len(plan)})", cache))
-        for i, learner in enumerate(plan, 1)
-    ]
-    folder.write_table(layout.LEARNING, pd.concat(curves, ignore_index=True))
+    trained = run_trainings(run, cache, trainings)
+    folder.write_table(layout.LEARNING, pd.concat(trained.learning, ignore_index=True))
     folder.set_state("testing")
-    chosen = []
-    with reporter.task("picking checkpoints on validation networks", total=len(plan)) as task:
-        for i, learner in enumerate(plan):
-            chosen.append(choose(run, learner))
-            task.update(i + 1, f"{learner.id}: {chosen[-1].validation_score_bits:.3f} bits")
-    found_groups = groups(config, chosen)
+    found_groups = trained.groups(config)
     trials = {g.utility.name: run_tests(run, g) for g in found_groups}
     for group in found_groups:
         run_per_network(run, group)
@@ -105,3 +88,9 @@ def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, trainings: int)
     render(folder.path)
     folder.set_state(COMPLETE)
     return content
+
+
+def _plan(config: CampaignConfig) -> str:
+    """Return how many trainings there will be."""
+    least, most = (len(learners(config, seeds)) for seeds in (config.seed_steps[0], config.seeds))
+    return f"{least} trainings" if least == most else f"{least} to {most} trainings"

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.config import CampaignConfig
@@ -53,6 +54,16 @@ class Chosen:
     def charged(self) -> Policy:
         """The policy as simulators run it, with the bytes of its header charged."""
         return self.learner.candidate.equip(self.policy, charged=True)
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """What its id ends with in test trials: nothing, and `CHARGED` if its header has bytes."""
+        return ("", CHARGED) if self.learner.candidate.costs else ("",)
+
+    @property
+    def tested(self) -> dict[str, Policy]:
+        """The policy by its id in test trials: with its header's bytes free, and charged if it has any."""
+        return {self.learner.id + end: self.charged if end else self.free for end in self.endings}
 
 
 def choose(run: Run[CampaignConfig, Engine], learner: Learner) -> Chosen:

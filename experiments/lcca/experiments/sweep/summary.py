@@ -6,14 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ebh import with_discoveries
+from lcca.evaluation.comparison.sets import BEST_OF, best_of, best_of_difference
 from lcca.evaluation.trials.layout import MEASURES
 from lcca.experiments.runs.version import version
 from lcca.experiments.sweep.groups import Group
-from lcca.experiments.sweep.net_benefit import benefits_content
+from lcca.experiments.sweep.net_benefit import benefits_content, compare_all
 from lcca.inputs.json_values import finite
 
 if TYPE_CHECKING:
@@ -26,12 +28,8 @@ MEANS = (*MEASURES, "rtt_p50_us", "rtt_p99_us")
 def all_comparisons(groups: Sequence[Group], trials: dict[str, pd.DataFrame]) -> list[Comparison]:
     """Return every comparison of a campaign, α of the adjusted verdicts shared among all of one level."""
     total = sum(len(group.others) for group in groups)
-    found: list[Comparison] = []
-    for group in groups:
-        tested = trials[group.utility.name]
-        found += group.compare_selected(tested, total)
-        found += [group.compare_candidates(tested, name, total) for name in group.others]
-    return with_discoveries(found)
+    selected = [c for group in groups for c in group.compare_selected(trials[group.utility.name], total)]
+    return with_discoveries([*compare_all(groups), *selected])
 
 
 def summary(
@@ -43,13 +41,14 @@ def summary(
         "campaign": config.name,
         "config_hash": config.hash,
         "version": version(),
+        "signal_sets": [row for group in groups for row in _sets(group)],
         "policies": [
             _policy(chosen, trials[group.utility.name], group) for group in groups for chosen in group.policies
         ],
         "comparisons": [c.to_json() for c in found],
     }
-    if headers := sum(c.header is not None for c in config.candidates):
-        content["net_benefit"] = benefits_content(groups, trials, headers, config.packet_bytes)
+    if any(c.header is not None for c in config.candidates):
+        content["net_benefit"] = benefits_content(groups, trials, config)
     return content
 
 
@@ -58,18 +57,44 @@ def verdicts(found: list[Comparison]) -> dict[str, Any]:
     return {"format": 1, "comparisons": [c.to_json(history=True) for c in found]}
 
 
+def _sets(group: Group) -> list[dict[str, Any]]:
+    """Return a row per candidate: what its trainings score, each on the networks of its training seed."""
+    base, rows = group.by_seed(group.baseline), []
+    for name in (group.baseline, *group.others):
+        own = group.by_seed(name)
+        seeds, scores = sorted(own), [own[seed] for seed in sorted(own)]
+        difference, error = best_of_difference([base[seed] for seed in seeds], scores)
+        rows.append(
+            {
+                "name": name,
+                "utility": group.utility.name,
+                "training_seeds": seeds,
+                "score_bits": float(np.mean(scores)),
+                "score_bits_sd": finite(float(np.std(scores, ddof=1))) if len(scores) > 1 else None,
+                "scores_bits": scores,
+                "best_of": BEST_OF,
+                "best_of_score_bits": finite(best_of(scores)),
+                "best_of_difference_bits": finite(difference),
+                "best_of_difference_bits_se": finite(error),
+            }
+        )
+    return rows
+
+
 def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any]:
-    learner = chosen.learner
+    """Return a policy's row: `trained` on the networks of its training seed, `test` on those of selected policies."""
+    learner, selected = chosen.learner, group.selected[chosen.learner.signals.name] is chosen
     return {
         "id": learner.id,
         "signal_set": learner.signals.name,
         "utility": learner.utility.name,
         "training_seed": learner.training_seed,
-        "selected": group.selected[learner.signals.name] is chosen,
+        "selected": selected,
         "checkpoint": chosen.checkpoint,
         "rules": chosen.rules,
         "validation_score_bits": chosen.validation_score_bits,
-        "test": test_summary(trials[trials["policy"] == learner.id]),
+        "trained": test_summary(group.trained[group.trained["policy"] == learner.id]),
+        "test": test_summary(trials[trials["policy"] == learner.id]) if selected else None,
     }
 
 

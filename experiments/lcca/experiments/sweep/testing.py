@@ -1,4 +1,4 @@
-"""The test phase: all policies on the same fresh networks, block by block, until the comparisons are settled."""
+"""The test phase: the selected policies on the same fresh networks, block by block, until all is settled."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group, standing
-from lcca.experiments.sweep.net_benefit import header_benefits
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.runs.context import Run
     from lcca.remy_plus.engine import Engine
-    from lcca.remy_plus.policies.policy import Policy
 
 
 def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
@@ -30,7 +28,8 @@ def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
     A pair is a network, since each is met with one seed.
     """
     config, wanted, seed = run.config, run.config.test, derive(run.config.seed, "test")
-    policies = tested_policies(group)
+    headers = [c for c in group.selected.values() if c.learner.candidate.costs]
+    policies = {id: policy for c in group.selected.values() for id, policy in c.tested.items()}
 
     def run_block(block: Block) -> pd.DataFrame:
         networks = config.networks.draw(seed, block.size, first_id=block.first)
@@ -39,7 +38,7 @@ def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
     def decide(parts: Sequence[pd.DataFrame], pairs: int) -> Decision[list[Comparison]]:
         trials = pd.concat(parts, ignore_index=True)
         found = group.compare_selected(trials, total=1)
-        found += [row.net for row in header_benefits(group, trials, total=1) if row.cost]
+        found += [group.compare(trials, group.base, c.learner.id + CHARGED, 1) for c in headers]
         return Decision(found, pairs >= wanted.at_least and bool(found) and all(c.verdict.settled for c in found))
 
     with run.reporter.task(f"testing on fresh networks (utility {group.utility.name})", total=wanted.pairs) as task:
@@ -50,9 +49,3 @@ def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
         plan, keep = equal_blocks(wanted.block, wanted.pairs), run.phase(TEST).blocks(group.utility.name)
         parts, _ = run_blocks(plan, run_block, decide, keep=keep, tell=tell)
     return pd.concat(parts, ignore_index=True)
-
-
-def tested_policies(group: Group) -> dict[str, Policy]:
-    """Return every policy with its header free, and those whose headers have bytes with these charged too."""
-    free = {c.learner.id: c.free for c in group.policies}
-    return free | {c.learner.id + CHARGED: c.charged for c in group.policies if c.learner.candidate.costs}

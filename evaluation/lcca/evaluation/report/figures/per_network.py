@@ -68,11 +68,12 @@ class _Cloud:
 
 def correlation_data(tables: RunTables) -> list[CorrelationRow]:
     """Return a row per leading comparison and varying parameter, of the difference in bits."""
-    if tables.networks.empty:
-        return []
     clouds = []
     for each in tables.leading_comparisons:
-        table = tables.differences(each).merge(tables.networks, on="network")
+        networks = tables.networks_of(each)
+        if networks.empty:
+            continue
+        table = tables.differences(each).merge(networks, on="network")
         name, group = f"{each['B']} against {each['A']}", tables.group_named(each["B"])
         clouds.append(_Cloud(name, group, each["utility"], table, table["difference"].to_numpy(dtype=np.float64)))
     return _rows(clouds)

@@ -1,16 +1,14 @@
 """Score by signal set: the paper's Fig. 3, with 95 % intervals instead of standard deviations."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from lcca.evaluation.report.figures.style import draw_means, drawing, panels_by_utility
-from lcca.evaluation.settling.intervals import CrossedInterval, t_interval
+from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.tables import RunTables, group_of
 
 
@@ -21,11 +19,11 @@ class ScoreRow:
     Attributes:
         utility: name.
         group: signal set, or id of a baseline.
-        mean: over training seeds and networks.
+        mean: over training seeds, or over the networks of one.
         low: lower end of the 95 % interval; NaN if there is none.
         high: upper end.
         policies: mean score of each policy of the group.
-        networks: how many networks.
+        networks: how many networks, all policies together.
     """
 
     utility: str
@@ -38,9 +36,9 @@ class ScoreRow:
 
 
 def scores_data(tables: RunTables) -> list[ScoreRow]:
-    """Return a row per utility and group, over the networks that all policies of the group met.
+    """Return a row per utility and group.
 
-    With several policies (training seeds) the interval is over seeds and networks, with one over
+    With several policies (training seeds, each tested on its own networks) the interval is over seeds, with one over
     networks alone.
     """
     by_row: dict[tuple[str, str], list[pd.Series[Any]]] = {}
@@ -51,15 +49,9 @@ def scores_data(tables: RunTables) -> list[ScoreRow]:
 
 
 def _row(utility: str, group: str, policies: Sequence["pd.Series[Any]"]) -> ScoreRow:
-    common = pd.concat(policies, axis=1, join="inner").to_numpy(dtype=np.float64).T
-    low: float
-    high: float
-    if len(policies) > 1:
-        low, high = CrossedInterval.of(common).ends(0.05)
-    else:
-        _, low, high = t_interval(common[0])
-    means = tuple(float(x) for x in common.mean(axis=1)) if common.size else (math.nan,)
-    return ScoreRow(utility, group, float(np.mean(means)), low, high, means, common.shape[1])
+    means = tuple(float(each.mean()) for each in policies)
+    mean, low, high = t_interval(means if len(means) > 1 else policies[0])
+    return ScoreRow(utility, group, mean, low, high, means, sum(map(len, policies)))
 
 
 @drawing

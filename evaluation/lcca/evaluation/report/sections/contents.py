@@ -39,9 +39,10 @@ def _forest(tables: RunTables) -> Content:
         return Content("Nothing was compared.")
     caption = (
         "Difference of the mean score from the baseline, in bits, with its 95 % interval. Band: equivalence margin. "
-        "▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. Signal sets: all trainings averaged; "
-        "the unit is a training seed, Student's t. Selected policies: the unit is a network with a seed, run with both "
-        "policies; a confidence sequence, valid at every look. n is in the tables."
+        "▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. Signal sets: the unit is a training "
+        "seed, tested on networks of its own; the intervals hold together and at every number of seeds. Selected "
+        "policies: the unit is a network with a seed, run with both policies; a confidence sequence, valid at every "
+        "look. n is in the tables."
     )
     return Content(caption, draw_forest(rows), population=BOTH)
 
@@ -51,12 +52,12 @@ def _scores(tables: RunTables) -> Content:
     if not rows:
         return Content("No trials were recorded.")
     seeds, networks = max(len(row.policies) for row in rows), max(row.networks for row in rows)
-    over = "training seeds and networks" if seeds > 1 else "networks only, as there is one training seed"
+    over = "training seeds" if seeds > 1 else "networks only, as there is one training seed"
     caption = (
         f"Mean score on test networks, in bits (◆), with a 95 % Student's t interval over {over} "
-        f"({networks:,} networks; up to {seeds} trainings per signal set, small dots if several). All run on the same "
-        "networks, so these intervals can overlap although the paired difference is settled: judge differences by "
-        "the forest plot. The paper's Fig. 3 shows standard deviations instead."
+        f"({networks:,} networks; up to {seeds} trainings per signal set, small dots if several). The trainings of one "
+        "seed run on the same networks, so these intervals can overlap although the paired difference is settled: "
+        "judge differences by the forest plot. The paper's Fig. 3 shows standard deviations instead."
     )
     return Content(caption, draw_scores(rows), population=TRAININGS)
 

@@ -50,8 +50,8 @@ def correlations(tables: RunTables) -> Content | None:
         return Content("Too few networks, or neither their parameters nor the differences vary.")
     caption = (
         "Pearson's correlation, over test networks, of the paired difference of the score in bits with each "
-        f"parameter ({_n(row.n for row in rows)} networks; one value per network, averaged over seeds and "
-        f"trainings; load: senders per packet/µs). {_marks(rows)} The paper's Fig. 9 correlates s(score) instead."
+        f"parameter ({_n(row.n for row in rows)} networks, pooled over training seeds; one value per network, averaged "
+        f"over seeds; load: senders per packet/µs). {_marks(rows)} The paper's Fig. 9 correlates s(score) instead."
     )
     return Content(caption, draw_correlations(rows, tables.groups), correlations_sentence(rows), population=TRAININGS)
 
@@ -240,7 +240,7 @@ def fairness(tables: RunTables) -> Content | None:
     if not rows:
         return None
     seeds = max(len(row.policies) for row in rows)
-    over = "training seeds and networks" if seeds > 1 else "networks only, as there is one training seed"
+    over = "training seeds" if seeds > 1 else "networks only, as there is one training seed"
     caption = (
         "Unfairness: standard deviation, over the senders of a trial, of throughput share over link rate (no unit, 0 "
         "is fair), mean over test networks with at least two senders "

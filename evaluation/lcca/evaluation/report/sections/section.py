@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from lcca.evaluation.trials.tables import RunTables
 
 SELECTED = "Policies shown: the selected policy of each signal set, the training with the best validation score."
-TRAININGS = "Policies shown: all trainings of each signal set, averaged."
-BOTH = "Policies shown: for signal sets all trainings, averaged; below them the selected policies."
+TRAININGS = "Policies shown: all trainings of each signal set, each on the test networks of its training seed."
+BOTH = "Policies shown: for signal sets all trainings; below them the selected policies."
 EVERY = "Policies shown: each training by itself."
 
 

@@ -18,6 +18,9 @@ from lcca.inputs.json_values import finite
 
 Json = dict[str, Any]
 
+BADGES = {"pays": "better", "does not pay": "worse", "open": "not settled"}
+"""Verdicts whose colours and markers decisions have."""
+
 
 @dataclass(frozen=True)
 class RegionBenefit:
@@ -40,7 +43,7 @@ class WhichHeader:
     Attributes:
         title: the answer in one line.
         statements: the recommendation and its reasons, the most important first.
-        rows: of `net_benefit.rows` in summary.json, by net benefit.
+        rows: of `net_benefit.rows` in summary.json, by net benefit over training seeds, with the `badge` of a decision.
         caption: of the figure.
         svg: the Pareto figure.
         regions: net benefit by region; empty if networks are not known.
@@ -63,14 +66,14 @@ def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
     benefits = tables.summary.get("net_benefit")
     if not benefits or not benefits["rows"]:
         return None
-    rows = sorted(benefits["rows"], key=lambda row: (row["utility"], -(row["net"]["difference"] or 0)))
+    rows = sorted(benefits["rows"], key=lambda row: (row["utility"], -(row["net_set"]["difference"] or 0)))
     caption = _caption(rows[0], benefits["baseline"])
     drawn = draw_pareto(_points(benefits), benefits["baseline"])
     save(drawn, figures, "pareto")
     return WhichHeader(
         title=title(benefits),
         statements=tuple(_statements(benefits)),
-        rows=tuple(rows),
+        rows=tuple(row | {"badge": BADGES[row["decision"]]} for row in rows),
         caption=caption,
         svg=inline_svg(drawn, "pareto", escape(f"Net benefit against header bytes. {caption}")),
         regions=tuple(_regions(tables, rows)),
@@ -86,24 +89,24 @@ def _points(benefits: Json) -> list[Point]:
             row["header"],
             row["utility"],
             row["wire_bytes"],
-            row["net"]["difference"],
-            row["net"]["low"],
-            row["net"]["high"],
-            row["net"]["verdict"],
+            row["net_set"]["difference"],
+            row["net_set"]["low"],
+            row["net_set"]["high"],
+            BADGES[row["decision"]],
             row["header"] in fronts[row["utility"]],
-            row["net"]["margin"],
+            row["required"],
         )
         for row in benefits["rows"]
-        if row["net"]["difference"] is not None
     ]
 
 
 def _caption(row: Json, baseline: str) -> str:
     return (
-        f"Net benefit: difference of the score from {baseline} in bits, the header's bytes charged on packets of "
-        f"{row['packet_bytes']} bytes, with its 95 % interval, against the bytes on a data packet. Dashed: the Pareto "
-        "front, headers that no other beats in both, by their estimates. Band: the equivalence margin. ▲ better than "
-        "the baseline, ▼ worse, ■ equivalent, ○ not settled. Headers of equal size are drawn side by side."
+        f"Net benefit: difference of the score from {baseline} in bits, mean over training seeds, the header's bytes "
+        f"charged on packets of {row['packet_bytes']} bytes, with its interval (all intervals hold together at 95 %), "
+        "against the bytes on a data packet. Dashed: the Pareto front, headers that no other beats in both, by their "
+        "estimates. Band: less than what a header must bring. ▲ pays, ▼ does not pay, ○ open; without a line: too few "
+        "training seeds for an interval. Headers of equal size are drawn side by side."
     )
 
 
@@ -114,72 +117,68 @@ def title(benefits: Json) -> str:
     """Return the answer in one line."""
     choices = benefits["choices"]
     takes = {choice["take"] for choice in choices}
-    if takes == {None}:
-        return f"No header is settled better than {benefits['baseline']} with its bytes charged"
-    if len(choices) == 1 or len(takes) == 1:
-        sure = _row(benefits, choices[0]["take"], choices[0]["utility"])["net_set"]["verdict"] == "better"
-        return f"Recommended{'' if sure else ' (not settled over trainings)'}: {_of(benefits, choices[0])}"
-    parts = [f"{choice['take'] or benefits['baseline']} (utility {choice['utility']})" for choice in choices]
-    return f"The recommendation depends on the utility: {', '.join(parts)}"
+    if len(takes) > 1:
+        parts = [f"{choice['take']} (utility {choice['utility']})" for choice in choices]
+        return f"The recommendation depends on the utility: {', '.join(parts)}"
+    take = takes.pop()
+    if take != benefits["baseline"]:
+        return f"Take {_of(benefits, choices[0])}"
+    opened = [row["header"] for row in benefits["rows"] if row["decision"] == "open"]
+    return f"No header yet: {len(opened)} of {len(benefits['rows'])} are open" if opened else "No header pays"
 
 
 def _of(benefits: Json, choice: Json) -> str:
     row = _row(benefits, choice["take"], choice["utility"])
-    value = percent(row["net"]["throughput_equivalent_percent"]["difference"] or 0)
-    return f"{row['header']}, {_bytes(row['wire_bytes'])}, {value} throughput with its bytes charged"
+    value = percent(row["net_set"]["throughput_equivalent_percent"]["difference"] or 0)
+    sure = "" if row["decision"] == "pays" else f" ({row['decision']})"
+    return f"{row['header']}{sure}: {_bytes(row['wire_bytes'])}, {value} throughput with its bytes charged"
 
 
 def _statements(benefits: Json) -> Iterator[Statement]:
     for choice in benefits["choices"]:
         yield _choice(benefits, choice)
-        for row in sorted(benefits["rows"], key=lambda row: -(row["net"]["difference"] or 0)):
+        for row in sorted(benefits["rows"], key=lambda row: -(row["net_set"]["difference"] or 0)):
             if row["utility"] == choice["utility"]:
                 yield Statement(
-                    row["net"]["verdict"], sentence(row, benefits["baseline"], len(benefits["choices"]) > 1)
+                    BADGES[row["decision"]], sentence(row, benefits["baseline"], len(benefits["choices"]) > 1)
                 )
 
 
 def _choice(benefits: Json, choice: Json) -> Statement:
     under = f" under utility {choice['utility']}" if len(benefits["choices"]) > 1 else ""
-    base = benefits["baseline"]
-    if choice["take"] is None:
-        return Statement("not settled", f"Keep {base}{under}: no header is settled better with its bytes charged.")
-    take = _row(benefits, choice["take"], choice["utility"])
-    if choice["take"] == choice["best"]:
-        text = (
-            f"We recommend {take['header']}{under}: of all headers settled better than {base} it has the largest net "
-        )
-        text += "benefit, and no smaller header is equivalent to it."
-    else:
-        best = _row(benefits, choice["best"], choice["utility"])
-        text = (
-            f"We recommend {take['header']} ({_bytes(take['wire_bytes'])}){under}: {best['header']} "
-            f"({_bytes(best['wire_bytes'])}) has the largest estimate, but the smaller header is not worse by more "
-            "than the margin."
-        )
-    return Statement("better", text)
+    base, answers = benefits["baseline"], choice["answers"]
+    others = [name for name in answers if name != choice["take"]]
+    left = (
+        f"not settled worse than any other are also {', '.join(others)}"
+        if others
+        else "every other choice is settled worse"
+    )
+    if choice["take"] == base:
+        return Statement("not settled", f"Keep {base} without a header{under}: no bytes; {left}.")
+    row = _row(benefits, choice["take"], choice["utility"])
+    text = f"We recommend {row['header']}{under}, {_bytes(row['wire_bytes'])}, the fewest of what may be best; {left}."
+    return Statement(BADGES[row["decision"]], text)
 
 
 def sentence(row: Json, base: str, name_utility: bool) -> str:
     """Return the result for one header in a sentence."""
-    net, gross, cost = row["net"], row["gross"], row["cost"]
+    net, gross, cost = row["net_set"], row["gross_set"], row["cost_set"]
+    required = percent(row["required_percent"], signed=False)
     words = {
-        "better": f"better than {base} with its {_bytes(row['wire_bytes'])} charged",
-        "equivalent": f"equivalent to {base}",
-        "worse": f"worse than {base} with its {_bytes(row['wire_bytes'])} charged",
-        "not settled": "not settled" + _outlook(net),
-    }[net["verdict"]]
-    if row["cost"] is None and net["verdict"] in ("better", "worse"):
-        words = f"{net['verdict']} than {base}, and adds no bytes"
+        "pays": f"pays: it brings more than {required} with its {_bytes(row['wire_bytes'])} charged",
+        "does not pay": f"does not pay: it brings less than {required} with its {_bytes(row['wire_bytes'])} charged",
+        "open": f"open whether it brings {required}{_outlook(net)}",
+    }[row["decision"]]
     paid = "" if cost is None else f"; signals {_percent(gross)}, bytes {_percent(cost)}"
     if gross["verdict"] == "worse":
-        words = f"trained too little: worse than {base} even with its bytes free, although a policy can ignore signals"
+        words += f"; trained too little: worse than {base} with its bytes free, although a policy can ignore signals"
     by = f" (utility {row['utility']})" if name_utility else ""
-    return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)}{paid}."
+    seeds = f"{net['n']} training seed{'' if net['n'] == 1 else 's'}"
+    return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)} over {seeds}{paid}."
 
 
 def _outlook(net: Json) -> str:
-    return f" (forecast: {counts(*net['likely_n'])} pairs)" if net["likely_n"] else ""
+    return f" (forecast: {counts(*net['likely_n'])} training seeds)" if net["likely_n"] else ""
 
 
 def _percent(comparison: Json) -> str:
@@ -207,27 +206,31 @@ def _row(benefits: Json, header: str, utility: str) -> Json:
 
 
 def _population(rows: Sequence[Json]) -> str:
-    seeds, pairs = max(row["net_set"]["n"] for row in rows), max(row["net"]["n"] for row in rows)
-    trained = f"the best of {seeds} trainings by validation" if seeds > 1 else "one training each"
-    return f"Policies shown: learned with each header's signals, {trained}, on up to {pairs:,} fresh networks."
+    seeds = max(row["net_set"]["n"] for row in rows)
+    trained = f"the mean over {seeds} training seeds" if seeds > 1 else "one training each"
+    return f"Policies shown: learned with each header's signals, {trained}, each on fresh networks of its own."
 
 
 def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
     rows = benefits["rows"]
-    settled = [row for row in rows if row["net_set"]["verdict"] != "not settled"]
-    if len(settled) < len(rows):
+    opened = [row for row in rows if row["decision"] == "open"]
+    if opened:
         yield (
-            f"As a mean over trainings, {len(rows) - len(settled)} of {len(rows)} headers are not settled: other "
-            "trainings could change their order. Add training_seeds before a decision on hardware."
+            f"{len(opened)} of {len(rows)} headers are open. `training_seeds: auto` adds training seeds until all are "
+            "settled."
         )
-    if any(row["gross"]["verdict"] == "worse" for row in rows):
+    if any(row["gross_set"]["verdict"] == "worse" for row in rows):
         yield (
             "A header that is worse with its bytes free was trained too little, since a policy can ignore signals. "
             "More signals need more rules: give them a larger budget."
         )
     yield (
+        f"A header must bring {benefits['required_percent']:g}{NO_BREAK}% of throughput at equal delay to pay "
+        "(`required_percent`); the cost of hardware is to be put there."
+    )
+    yield (
         f"Bytes are charged on packets of {benefits['packet_bytes']} bytes: each packet takes that much longer on the "
-        "link. The cost is larger for shorter packets. The cost of hardware is not included."
+        "link. The cost is larger for shorter packets."
     )
     ns3 = tables.summary.get("ns3")
     yield (

@@ -1,0 +1,150 @@
+"""The trainings of a campaign, training seed by training seed, until its candidates are settled over them.
+
+What belongs to one training seed (its trainings, their validation and their test on networks of that seed alone) is
+complete before another one is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from lcca.evaluation.trials.blocks import Block, Decision, blocks_between, run_blocks
+from lcca.evaluation.trials.layout import TRAININGS_TEST
+from lcca.evaluation.trials.running import run_trials
+from lcca.experiments.campaign.plan import learners, warm_starts
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.sweep.groups import Group, groups
+from lcca.experiments.sweep.net_benefit import CandidateVerdicts, candidate_verdicts
+from lcca.experiments.sweep.selection import Chosen, choose
+from lcca.experiments.sweep.side_by_side import train_side_by_side
+from lcca.experiments.sweep.training import learning_rows, train
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.plan import Learner
+    from lcca.experiments.runs.context import Run
+    from lcca.experiments.sweep.cache import TrainingCache
+    from lcca.remy_plus.engine import Engine
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What some training seeds gave.
+
+    Attributes:
+        chosen: the policy of each training.
+        learning: learning curves.
+        trials: test trials by utility, the policies of one training seed on networks of its own.
+    """
+
+    chosen: tuple[Chosen, ...]
+    learning: tuple[pd.DataFrame, ...]
+    trials: dict[str, pd.DataFrame]
+
+    @classmethod
+    def of(cls, parts: Sequence[Trained]) -> Trained:
+        """Return several together."""
+        names = dict.fromkeys(name for part in parts for name in part.trials)
+        return cls(
+            tuple(c for part in parts for c in part.chosen),
+            tuple(rows for part in parts for rows in part.learning),
+            {name: pd.concat([part.trials[name] for part in parts], ignore_index=True) for name in names},
+        )
+
+    def groups(self, config: CampaignConfig) -> list[Group]:
+        """Return the policies by utility."""
+        return groups(config, self.chosen, self.trials)
+
+
+def run_trainings(run: Run[CampaignConfig, Engine], cache: TrainingCache, at_once: int) -> Trained:
+    """Train, validate and test with one training seed after another until all is settled, or no more are wanted."""
+    steps = run.config.seed_steps
+
+    def run_step(block: Block) -> Trained:
+        return _run_seeds(run, steps[block.number], cache, at_once)
+
+    def decide(parts: Sequence[Trained], _: int) -> Decision[CandidateVerdicts]:
+        found = candidate_verdicts(Trained.of(parts).groups(run.config), run.config)
+        return Decision(found, found.settled)
+
+    def tell(seeds: int, found: CandidateVerdicts) -> None:
+        if found.words():
+            run.reporter.say(f"{seeds} training seed{'' if seeds == 1 else 's'}: {found.words()}")
+
+    parts, _ = run_blocks(blocks_between(accumulate(map(len, steps))), run_step, decide, tell=tell)
+    return Trained.of(parts)
+
+
+def _run_seeds(run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: TrainingCache, at_once: int) -> Trained:
+    curves = _train(run, seeds, cache, at_once)
+    plan = learners(run.config, seeds)
+    chosen = []
+    with run.reporter.task("picking checkpoints on validation networks", total=len(plan)) as task:
+        for i, learner in enumerate(plan):
+            chosen.append(choose(run, learner))
+            task.update(i + 1, f"{learner.id}: {chosen[-1].validation_score_bits:.3f} bits")
+    return Trained(tuple(chosen), tuple(curves), _test(run, chosen))
+
+
+def _train(
+    run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: TrainingCache, at_once: int
+) -> list[pd.DataFrame]:
+    """Train all policies of these training seeds and return their learning curves."""
+    first, plan = warm_starts(run.config, seeds), learners(run.config, seeds)
+    if at_once > 1:
+        for part in filter(None, (first, plan)):
+            train_side_by_side(run, part, cache, at_once)
+    for start in first:
+        train(run, start, " (what all go on from)", cache)
+    places = ((learner, f" ({i} of {len(plan)})") for i, learner in enumerate(plan, 1))
+    return [learning_rows(learner, train(run, learner, place, cache)) for learner, place in places]
+
+
+def _test(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> dict[str, pd.DataFrame]:
+    """Test the policies of each training seed on networks of that seed, the same for all candidates."""
+    found: dict[str, list[pd.DataFrame]] = {}
+    cells = list(dict.fromkeys((c.learner.utility, c.learner.training_seed) for c in chosen))
+    with run.reporter.task("testing the trainings", total=len(cells)) as task:
+        for i, (utility, seed) in enumerate(cells, 1):
+            own = [c for c in chosen if (c.learner.utility, c.learner.training_seed) == (utility, seed)]
+            found.setdefault(utility.name, []).append(test_of_seed(run, own))
+            task.update(i, f"training seed {seed}, utility {utility.name}")
+    return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
+
+
+def test_of_seed(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> pd.DataFrame:
+    """Return the test trials of all policies of one utility and training seed."""
+    config, learner = run.config, chosen[0].learner
+
+    def run_all() -> pd.DataFrame:
+        size, seed = config.test.per_training_seed, derive(config.seed, "trainings test")
+        networks = config.networks.draw(seed, size, first_id=learner.training_seed * size)
+        policies = {id: policy for c in chosen for id, policy in c.tested.items()}
+        return run_trials(run.engine, policies, networks, [seed], learner.utility, keep_delays=False)
+
+    return run.phase(TRAININGS_TEST).part(learner.utility.name, learner.training_seed, run=run_all)
+
+
+test_of_seed.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of its name
+
+
+def seeds_done(run: Run[CampaignConfig, Engine]) -> list[int]:
+    """Return the training seeds whose policies have all been tested, as far as they follow one another."""
+    done: list[int] = []
+    for step in run.config.seed_steps:
+        cells = [(utility.name, seed) for seed in step for utility in run.config.utilities]
+        if not all(run.phase(TRAININGS_TEST).has(*cell) for cell in cells):
+            break
+        done += step
+    return done
+
+
+def trained_before(run: Run[CampaignConfig, Engine], plan: Sequence[Learner]) -> Trained:
+    """Return what trainings that are done and tested gave, from what the run has kept."""
+    chosen = [choose(run, learner) for learner in plan]
+    return Trained(tuple(chosen), (), _test(run, chosen))
