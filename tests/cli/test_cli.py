@@ -333,7 +333,7 @@ def test_show_run_and_report(lcca: RunCommand, copied: Path) -> None:
     assert lcca("show", "run", copied, "--json").json() == json.loads((copied / "summary.json").read_text())
     shown = lcca("show", "run", copied).out
     assert "policies on fresh test networks" in shown
-    assert "signal sets, mean over trainings" in shown
+    assert "signal sets, mean over training seeds" in shown
     before = (copied / "report.html").read_bytes()
     (copied / "report.html").unlink()
     answer = lcca("report", copied, "--json")

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
-from lcca.evaluation.comparison.sets import compare_sets
 from lcca.evaluation.comparison.ebh import e_bh, with_discoveries
+from lcca.evaluation.comparison.sets import compare_sets
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
 

@@ -45,7 +45,7 @@ def run(differences: dict[str, np.ndarray], table: pd.DataFrame) -> Any:
 
     comparisons = [{"A": "e2e", "B": name, "utility": "default", "margin": MARGIN} for name in differences]
     return SimpleNamespace(
-        networks=table, leading_comparisons=comparisons, differences=of, group_named=lambda name: name
+        networks_of=lambda _: table, leading_comparisons=comparisons, differences=of, group_named=lambda name: name
     )
 
 
@@ -95,5 +95,5 @@ def test_regions_of_a_run(build_run: Any) -> None:
     found = {(row.group, row.region.name): row for row in rows}
     assert found["link", "many senders"].verdict.name == "better"
     differences = tables.differences(tables.comparisons[0]).set_index("network")["difference"]
-    inside = sorted(found["link", "many senders"].region.of(tables.networks))
+    inside = sorted(found["link", "many senders"].region.of(tables.trained_networks))
     assert found["link", "many senders"].found.mean == pytest.approx(differences[inside].mean())

@@ -67,7 +67,7 @@ def read(path: Path) -> tuple[Page, str]:
 
 @pytest.fixture(scope="module")
 def folder(build_run: Any) -> Path:
-    path: Path = build_run(seeds=3, count=120)
+    path: Path = build_run(seeds=6, count=120)
     render(path)
     return path
 
@@ -92,8 +92,8 @@ def test_answer_comes_first_and_verdicts_are_there(folder: Path) -> None:
     for record in json.loads((folder / "verdicts.json").read_text())["comparisons"]:
         assert f"against {record['A']}" in text and record["verdict"] in text
     assert "Paper's relative %" in text and "throughput-equivalent" in text
-    assert "link is better than e2e" in text and "over 3 training seeds" in text
-    assert "120 networks" in text and "2,110.0" in text
+    assert "link is better than e2e" in text and "over 6 training seeds" in text
+    assert "720 networks" in text and "2,110.0" in text
 
 
 def test_every_figure_is_inline_and_on_disk(folder: Path) -> None:
@@ -164,11 +164,11 @@ def test_the_score_is_explained() -> None:
 
 
 def test_answers_in_words(build_run: Any) -> None:
-    found = answer(RunTables.load(build_run(seeds=3, count=120)).comparisons)
-    assert len(found.sets) == 3 and len(found.policies) == 9
+    found = answer(RunTables.load(build_run(seeds=6, count=120)).comparisons)
+    assert len(found.sets) == 3 and len(found.policies) == 18
     assert re.fullmatch(
         r"link is better than e2e(, by more than 3\u00a0%)?: \+\d+\.\d+\u00a0% throughput-equivalent "
-        r"\(95\u00a0% interval .* to .*\); over 3 training seeds\.",
+        r"\(98\.3\u00a0% interval .* to .*\); over 6 training seeds\.",
         found.sets[0].text,
     )
     assert answer([]).title == "Nothing was compared"

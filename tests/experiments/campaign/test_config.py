@@ -37,7 +37,7 @@ CAMPAIGNS = [*CONFIGS.glob("*.yaml"), *CONFIGS.glob("paper/*.yaml"), *CONFIGS.gl
 @pytest.mark.parametrize("path", CAMPAIGNS, ids=lambda path: f"{path.parent.stem}-{path.stem}")
 def test_the_campaigns_that_ship_are_valid(path: Path) -> None:
     config = read_campaign(path)
-    assert len(learners(config)) == len(config.candidates) * len(config.utilities) * len(config.training_seeds)
+    assert len(learners(config, config.seeds)) == len(config.candidates) * len(config.utilities) * len(config.seeds)
 
 
 def test_the_papers_campaign_is_that_of_section_5() -> None:
@@ -311,4 +311,4 @@ def test_a_campaign_can_be_made_without_a_file() -> None:
             "trainer": {"kind": "rplus"},
         }
     )
-    assert [each.id for each in learners(config)] == ["e2e.default.s1", "queue.default.s1"]
+    assert [each.id for each in learners(config, [1])] == ["e2e.default.s1", "queue.default.s1"]

@@ -82,7 +82,7 @@ def test_a_plan_runs_nothing(tmp_path: Path, lcca: RunCommand) -> None:
     path = file(tmp_path, "grid: {test.pairs: [40, 60]}\n")
     told = lcca("sweep", path, "--out", tmp_path / "run", "--plan", "--json").json()
     assert not (tmp_path / "run").exists()
-    assert [point["to_train"] for point in told["points"]] == [4, 4]
+    assert [point["to_train"] for point in told["points"]] == [[4, 4], [4, 4]]
     assert told["points"][0]["wall_s"] is None  # no budget: nobody can know
     least, most = told["points"][1]["test_trials"]
     assert least < most

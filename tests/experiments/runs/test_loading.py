@@ -44,17 +44,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def expected(config: CampaignConfig, phase: str, condition: str, count: int) -> list[Any]:
-    word = {"per-network": "where", "generalisation": "elsewhere"}.get(phase, phase)
+    word = {"per-network": "where", "generalisation": "elsewhere", "trainings-test": "trainings test"}.get(phase, phase)
     spaces = {each.name: each.space(config.networks) for each in config.generalisation}
     words = (word, condition) if condition else (word,)
-    return spaces.get(condition, config.networks).draw(derive(config.seed, *words), count)
+    first = config.networks.whole(config.test.per_training_seed) if phase == "trainings-test" else 0  # training seed 1
+    return spaces.get(condition, config.networks).draw(derive(config.seed, *words), count, first)
 
 
 def test_every_trial_has_the_network_that_it_was_run_on(run: Path) -> None:
     loaded, config = load_run(run), read_campaign(run / "config.yaml")
     found = loaded.trials[["phase", "condition"]].drop_duplicates().itertuples(index=False)
-    assert set(found) == {("validation", ""), ("test", ""), ("per-network", ""), ("generalisation", "x-y"),
-                          ("generalisation", "y")}  # fmt: skip
+    assert set(found) == {("validation", ""), ("trainings-test", ""), ("test", ""), ("per-network", ""),
+                          ("generalisation", "x-y"), ("generalisation", "y")}  # fmt: skip
     assert not loaded.trials.duplicated(["phase", "utility", "condition", "policy", "network", "seed"]).any()
     key = ["phase", "condition", "network"]
     assert not loaded.networks.duplicated(key).any()
@@ -84,13 +85,15 @@ def test_the_other_tables_of_a_sweep(run: Path) -> None:
     assert loaded.manifest["kind"] == "sweep" and loaded.config["name"] == "tiny" == loaded.result["campaign"]
     policy = loaded.policies.set_index("id").loc["loss+queue.u-x.s1"]
     assert (policy["candidate"], policy["utility"], policy["training_seed"]) == ("loss+queue", "u-x", 1)
-    tested = loaded.trials.query("phase == 'test'").groupby("policy")["score_bits"].mean()
+    tested = loaded.trials.query("phase == 'trainings-test'").groupby("policy")["score_bits"].mean()
     assert loaded.policies.set_index("id")["score_bits"].to_dict() == pytest.approx(tested.to_dict())
     assert set(loaded.learning["policy_base"]) == set(loaded.policies["id"])
     assert loaded.verdicts.groupby(["phase", "level"]).size().to_dict() == {
         ("generalisation", "policy"): 4, ("test", "policy"): 2, ("test", "set"): 2,
     }  # fmt: skip
-    assert set(loaded.costs["name"]) == {"training", "validation", "test", "per-network", "generalisation"}
+    assert set(loaded.costs["name"]) == {
+        *("training", "validation", "trainings-test", "test", "per-network", "generalisation")
+    }
 
 
 @pytest.mark.parametrize("kind", ["estimate", "tune"])

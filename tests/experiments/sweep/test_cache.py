@@ -23,7 +23,7 @@ DRL = ["trainer={kind: ppo, steps: 1000, rounds: 1}"]
 def trained(config: CampaignConfig, run: Path, cache: Path | None, resume: bool = False) -> dict[str, bytes]:
     """Train the first policy of a campaign; return its policy files."""
     with opened(config, run, resume=resume, quiet=True) as begun:
-        train(begun.on(engine_of(config, 1)), learners(config)[0], cache=TrainingCache(cache))
+        train(begun.on(engine_of(config, 1)), learners(config, [1])[0], cache=TrainingCache(cache))
     return {file.name: file.read_bytes() for file in (run / "policies").rglob("*") if file.is_file()}
 
 
@@ -100,13 +100,13 @@ def test_a_damaged_file_of_a_run_is_one_error_with_advice_that_works(tiny: Path,
 
 
 def test_what_changes_a_training_changes_its_key(tiny: Path) -> None:
-    first = learners(read_campaign(tiny))[0].key(read_campaign(tiny))
+    first = learners(read_campaign(tiny), [1])[0].key(read_campaign(tiny))
     same = ["name=other", "test.pairs=60", "validation.networks=30", "training_seeds=[1]", "packet_bytes=1500"]
     other = ["seed=2", "networks.loss=0.02", "trainer.rounds=1", "model.link_interval=20", "utilities=[2t]"]
     for override in same:
         config = read_campaign(tiny, [override])
-        assert learners(config)[0].key(config) == first, override
-    found = {learners(config)[0].key(config) for o in other for config in [read_campaign(tiny, [o])]}
+        assert learners(config, [1])[0].key(config) == first, override
+    found = {learners(config, [1])[0].key(config) for o in other for config in [read_campaign(tiny, [o])]}
     assert len(found | {first}) == len(other) + 1
     assert training_key((), a=1, b=[2]) == training_key((), b=[2], a=1) != training_key((), a=1, b=[3])
 
@@ -128,7 +128,7 @@ LIBRARIES |= {"sb3-contrib": {"drl"}, "matplotlib": set()}
 
 def keys(configs: dict[str, CampaignConfig]) -> dict[str, str]:
     code_version.code_version.cache_clear()
-    found = {name: learners(config)[0].key(config) for name, config in configs.items()}
+    found = {name: learners(config, [1])[0].key(config) for name, config in configs.items()}
     code_version.code_version.cache_clear()
     return found
 

@@ -58,26 +58,67 @@ def test_the_summary_tells_what_was_found(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
     ids = [policy["id"] for policy in summary["policies"]]
     assert ids == ["loss+rtt.default.s1", "loss+queue.default.s1", "loss+rtt.default.s2", "loss+queue.default.s2"]
-    assert [(c["level"], c["A"]) for c in summary["comparisons"]][-1] == ("set", "loss+rtt")
-    of_policies, of_sets = summary["comparisons"]
+    assert [(c["level"], c["A"]) for c in summary["comparisons"]][0] == ("set", "loss+rtt")
+    of_sets, of_policies = summary["comparisons"]
     assert of_policies["A"].startswith("loss+rtt.default.s")
     assert of_policies["B"].startswith("loss+queue.default.s")
     assert (of_policies["verdict"], of_policies["n"]) == ("not settled", 80)  # the best of two short trainings each
     assert (of_sets["verdict"], of_sets["n"]) == ("not settled", 2)
     assert {policy["rules"] for policy in summary["policies"]} == {4}
     assert sum(policy["selected"] for policy in summary["policies"]) == 2
-    scores = {policy["test"]["score_bits"] for policy in summary["policies"]}
+    scores = {policy["trained"]["score_bits"] for policy in summary["policies"]}
     assert len(scores) == 4  # the sets and seeds learnt different policies
 
 
 def test_the_summary_agrees_with_the_trials(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
-    trials = TrialStore(finished / "trials").all("test")
+    store = TrialStore(finished / "trials")
+    trials, trained = store.all("test"), store.all("trainings-test")
     for policy in summary["policies"]:
-        rows = trials[trials["policy"] == policy["id"]]
-        assert policy["test"]["score_bits"] == pytest.approx(rows["score_bits"].mean())
-        assert policy["test"]["trials"] == len(rows) == trials["network"].nunique()
-    assert len(rows) in (20, 40, 60, 80)  # whole blocks, and no more than the configuration allows
+        rows = trained[trained["policy"] == policy["id"]]
+        assert policy["trained"]["score_bits"] == pytest.approx(rows["score_bits"].mean())
+        assert policy["trained"]["trials"] == len(rows) == 48
+        assert policy["selected"] == (policy["test"] is not None) == (policy["id"] in set(trials["policy"]))
+    assert trials["network"].nunique() in (20, 40, 60, 80)  # whole blocks, and no more than the configuration allows
+
+
+def test_training_seeds_have_test_networks_of_their_own(finished: Path) -> None:
+    trained = TrialStore(finished / "trials").all("trainings-test")
+    met = {policy: set(rows["network"]) for policy, rows in trained.groupby("policy")}
+    assert met["loss+rtt.default.s1"] == met["loss+queue.default.s1"]
+    assert met["loss+rtt.default.s1"].isdisjoint(met["loss+rtt.default.s2"])
+
+
+def test_a_set_is_compared_by_its_mean_over_training_seeds(finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    by_set = {row["name"]: row for row in summary["signal_sets"]}
+    scores = {
+        name: [p["trained"]["score_bits"] for p in summary["policies"] if p["signal_set"] == name] for name in by_set
+    }
+    for name, row in by_set.items():
+        assert row["scores_bits"] == pytest.approx(scores[name]) and row["score_bits"] == pytest.approx(
+            sum(scores[name]) / 2
+        )
+    difference = by_set["loss+queue"]["score_bits"] - by_set["loss+rtt"]["score_bits"]
+    assert summary["comparisons"][0]["difference"] == pytest.approx(difference)
+
+
+@pytest.mark.usefixtures("no_report")
+def test_training_seeds_are_added_until_all_is_settled(tiny: Path, lcca: RunCommand) -> None:
+    """A margin so wide that the first look settles; one so narrow that nothing does."""
+    short = (
+        "--set",
+        "trainer.check_networks=0",
+        "--set",
+        "training_seeds={first: 5, most: 6}",
+        "--set",
+        "test.pairs=20",
+    )
+    for margin, seeds in ((900, 5), (0.001, 6)):
+        run = tiny.parent / str(seeds)
+        answer = lcca("sweep", tiny, "--out", run, *short, "--set", f"settle.margin_percent={margin}", "--json").json()
+        assert [row["training_seeds"] for row in answer["signal_sets"]] == [list(range(1, seeds + 1))] * 2
+        assert (answer["comparisons"][0]["verdict"] == "equivalent") == (seeds == 5)
 
 
 def test_training_validation_and_test_networks_are_different(finished: Path) -> None:
@@ -243,8 +284,8 @@ def test_several_utilities_are_trained_and_tested_apart(tiny: Path, lcca: RunCom
     summary = lcca("sweep", tiny, "--out", tiny.parent / "run", *changes, *short, "--json").json()
     assert [p["utility"] for p in summary["policies"]] == ["default"] * 2 + ["mine"] * 2
     assert [(c["level"], c["utility"]) for c in summary["comparisons"]] == [
-        *(("policy", "default"), ("set", "default")),
-        *(("policy", "mine"), ("set", "mine")),
+        *(("set", "default"), ("set", "mine")),
+        *(("policy", "default"), ("policy", "mine")),
     ]
 
 
@@ -253,7 +294,7 @@ def test_testing_stops_when_every_comparison_is_settled(tiny: Path, lcca: RunCom
     """A margin so wide that the first look settles."""
     run = tiny.parent / "run"
     answer = lcca("sweep", tiny, "--out", run, "--set", "settle.margin_percent=900", "--json")
-    (of_policies, *_) = answer.json()["comparisons"]
+    (*_, of_policies) = answer.json()["comparisons"]
     assert (of_policies["verdict"], of_policies["n"]) == ("equivalent", 20)
     assert [file.name for file in sorted((run / "trials").glob("part-test*.parquet"))] == [
         "part-test,default,000000.parquet"

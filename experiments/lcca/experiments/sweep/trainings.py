@@ -122,7 +122,7 @@ def test_of_seed(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> 
     config, learner = run.config, chosen[0].learner
 
     def run_all() -> pd.DataFrame:
-        size, seed = config.test.per_training_seed, derive(config.seed, "trainings test")
+        size, seed = config.networks.whole(config.test.per_training_seed), derive(config.seed, "trainings test")
         networks = config.networks.draw(seed, size, first_id=learner.training_seed * size)
         policies = {id: policy for c in chosen for id, policy in c.tested.items()}
         return run_trials(run.engine, policies, networks, [seed], learner.utility, keep_delays=False)

@@ -133,7 +133,7 @@ def _interval(comparison: Json) -> str:
     if comparison["sigma_d"] == 0:
         return f"{percent(value['difference'])} throughput-equivalent on every pair"
     ends = f"{percent(value['low'])} to {percent(value['high'])}"
-    confidence = f"{100 * (1 - comparison['alpha']):g}{NO_BREAK}%"
+    confidence = f"{100 * (1 - comparison['alpha']):.3g}{NO_BREAK}%"
     return f"{percent(value['difference'])} throughput-equivalent ({confidence} interval {ends})"
 
 
