@@ -58,7 +58,7 @@ def test_the_summary_tells_what_was_found(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
     ids = [policy["id"] for policy in summary["policies"]]
     assert ids == ["loss+rtt.default.s1", "loss+queue.default.s1", "loss+rtt.default.s2", "loss+queue.default.s2"]
-    assert [(c["level"], c["A"]) for c in summary["comparisons"]][0] == ("set", "loss+rtt")
+    assert (summary["comparisons"][0]["level"], summary["comparisons"][0]["A"]) == ("set", "loss+rtt")
     of_sets, of_policies = summary["comparisons"]
     assert of_policies["A"].startswith("loss+rtt.default.s")
     assert of_policies["B"].startswith("loss+queue.default.s")
@@ -91,16 +91,11 @@ def test_training_seeds_have_test_networks_of_their_own(finished: Path) -> None:
 
 def test_a_set_is_compared_by_its_mean_over_training_seeds(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
-    by_set = {row["name"]: row for row in summary["signal_sets"]}
-    scores = {
-        name: [p["trained"]["score_bits"] for p in summary["policies"] if p["signal_set"] == name] for name in by_set
-    }
-    for name, row in by_set.items():
-        assert row["scores_bits"] == pytest.approx(scores[name]) and row["score_bits"] == pytest.approx(
-            sum(scores[name]) / 2
-        )
-    difference = by_set["loss+queue"]["score_bits"] - by_set["loss+rtt"]["score_bits"]
-    assert summary["comparisons"][0]["difference"] == pytest.approx(difference)
+    mean = {row["name"]: row["score_bits"] for row in summary["signal_sets"]}
+    for row in summary["signal_sets"]:
+        own = [p["trained"]["score_bits"] for p in summary["policies"] if p["signal_set"] == row["name"]]
+        assert row["scores_bits"] == pytest.approx(own) and row["score_bits"] == pytest.approx(sum(own) / 2)
+    assert summary["comparisons"][0]["difference"] == pytest.approx(mean["loss+queue"] - mean["loss+rtt"])
 
 
 @pytest.mark.usefixtures("no_report")
