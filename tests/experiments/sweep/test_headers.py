@@ -56,7 +56,7 @@ def test_candidates_see_the_baselines_signals_and_those_they_carry(campaign: Pat
     base = seen["loss+rtt"]
     assert list(seen) == ["loss+rtt", "ecn", "nosignal-8b_queue.bits-4", "nosignal-8b_queue.bits-32", "dear"]
     assert seen["ecn"] == (*base, "mark")
-    assert set(seen["dear"]) == {*base, "link", "queue"}
+    assert set(seen["dear"]) == {*base, "capacity", "link", "queue"}
     assert [c.wire_bytes for c in config.candidates] == [0, 0, 5, 8, 42]
 
 
