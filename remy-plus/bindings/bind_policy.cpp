@@ -21,6 +21,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Actions = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 namespace {
 
@@ -107,6 +108,22 @@ PolicyHandle with_action(const PolicyHandle& self, std::size_t rule, double incr
   return {table, self.header, self.content};
 }
 
+// Policies that share the compiled tree, one for each (rules, 3) part of `actions`.
+std::vector<PolicyHandle> population(const PolicyHandle& self, const Actions& actions) {
+  const auto& table = std::get<RuleTable>(self.policy);
+  const std::size_t rules = table.actions.size();
+  if (actions.shape(1) != rules || actions.shape(2) != 3)
+    throw std::invalid_argument("actions must have the shape (policies, " + std::to_string(rules) + ", 3)");
+  std::vector<PolicyHandle> policies(actions.shape(0), self);
+  const double* next = actions.data();
+  for (PolicyHandle& policy : policies)
+    for (Action& action : std::get<RuleTable>(policy.policy).actions) {
+      action = checked(next[0], next[1], next[2]);
+      next += 3;
+    }
+  return policies;
+}
+
 PolicyHandle with_header(const PolicyHandle& self, const nb::dict& content) {
   return {self.policy, std::make_shared<const Stamping>(stamping_from(content)), content};
 }
@@ -165,6 +182,9 @@ void bind_policy(nb::module_& m) {
            "A network's outputs for (n, inputs) views and (n, 2 × cells) states, and the states afterwards.")
       .def("with_action", &with_action, "rule"_a, "increment"_a, "multiple"_a, "pacing"_a,
            "The same table with another action for one rule; the compiled tree is shared.")
+      .def("population", &population, "actions"_a,
+           "Tables with other actions for all rules, one for each (rules, 3) part of (policies, rules, 3) increments, "
+           "multiples and pacings; the compiled tree is shared.")
       .def("with_header", &with_header, "content"_a,
            "The same with a header on its packets: the content of a Stamping; ValueError names what is wrong with it.")
       .def("find", &find, "signals"_a, "Index of the rule that holds these values (one per engine signal).")

@@ -102,6 +102,11 @@ class Policy:
         The same table with another action for one rule; the compiled tree is shared.
         """
 
+    def population(self, actions: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)]) -> list[Policy]:
+        """
+        Tables with other actions for all rules, one for each (rules, 3) part of (policies, rules, 3) increments, multiples and pacings; the compiled tree is shared.
+        """
+
     def with_header(self, content: dict) -> Policy:
         """
         The same with a header on its packets: the content of a Stamping; ValueError names what is wrong with it.

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import compile_policy
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.rules import LARGEST_INCREMENT, LARGEST_MULTIPLE, RuleTable, bisect, lifted, one_rule
 from lcca.remy_plus.policies.tiling import tiling
 from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
@@ -110,6 +111,30 @@ def test_the_digest_is_the_same_on_every_machine():
 def test_negative_zero_is_zero():
     box = ([-0.0, 0.0], [TOP, TOP])
     assert table_of(box).digest == table_of(([0.0, 0.0], [TOP, TOP])).digest
+
+
+def test_a_population_is_tables_with_other_actions(grow):
+    """Made in one call, they run as tables that are compiled one by one, the header kept."""
+    table = grow(3)
+    rng = np.random.default_rng(1)
+    shape = (4, len(table))
+    actions = np.stack([rng.integers(0, 9, shape), rng.random(shape), rng.uniform(0.2, 3, shape)], axis=2)
+    networks = NetworkList([Network(0, 2.0, 20.0, 2, 50, 500.0, 100.0, 0.0)])
+    each = [
+        compile_policy(dataclasses.replace(table, increment=a[:, 0], multiple=a[:, 1], pacing=a[:, 2])) for a in actions
+    ]
+    made = compile_policy(table).population(actions)
+    one, other = (
+        Engine(2000.0, jobs=1).run(p, networks, np.arange(4), np.zeros(4), np.ones(4), keep_rule_hits=True).columns
+        for p in (made, each)
+    )
+    for name in ("trial_delivered", "trial_rule_hits", "sender_delivered"):
+        np.testing.assert_array_equal(one[name], other[name])
+    assert made[0].__getstate__()[1:] != made[1].__getstate__()[1:]
+    with pytest.raises(ValueError, match=rf"\(policies, {len(table)}, 3\)"):
+        compile_policy(table).population(actions[:, 1:])
+    with pytest.raises(ValueError, match="multiple"):
+        compile_policy(table).population(-actions)
 
 
 def test_with_action_changes_one_rule(grow):

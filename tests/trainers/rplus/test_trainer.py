@@ -176,18 +176,28 @@ def test_the_check_may_be_left_out(make_trainer: MakeTrainer) -> None:
     assert trainer.state.learning[-1].trials == trainer.state.learning[-2].trials
 
 
-def test_a_budget_ends_the_search_after_the_step_that_uses_it_up(make_trainer: MakeTrainer) -> None:
-    whole = make_trainer()
+@pytest.mark.parametrize("mode", ["racing", "exact"])
+def test_no_budget_is_exceeded_and_a_step_that_it_cuts_short_ends_with_the_best_so_far(
+    make_trainer: MakeTrainer, mode: str
+) -> None:
+    whole = make_trainer(mode=mode)
     run(whole)
-    for at, row in enumerate(whole.state.learning[:-1]):
+    found = []
+    for budget in range(30, whole.state.trials, 41):
         kept: list[tuple[int, RuleTable]] = []
         short = make_trainer(
-            budget_trials=row.trials, keep=lambda round_, table, kept=kept: kept.append((round_, table))
+            mode=mode, budget_trials=budget, keep=lambda round_, table, kept=kept: kept.append((round_, table))
         )
         table = run(short)
-        assert len(short.state.learning) == at + 1
+        assert short.state.trials <= budget
+        assert short.state.trials >= budget - 120  # what the largest batch takes
         assert kept[-1][1] == table
-        assert len({round_ for round_, _ in kept}) == len(kept)
+        assert [round_ for round_, _ in kept] == sorted({round_ for round_, _ in kept})
+        steps = len(short.learning)
+        assert [r.step for r in short.learning[:-1]] == [r.step for r in whole.learning[: steps - 1]]
+        assert [r.score_bits for r in short.learning[:-1]] == [r.score_bits for r in whole.learning[: steps - 1]]
+        found.append(steps)
+    assert len(set(found)) > 5
 
 
 def test_the_rules_of_every_table_cover_the_domain_once(make_trainer: MakeTrainer) -> None:

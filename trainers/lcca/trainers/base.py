@@ -57,6 +57,8 @@ class Task:
         header: what carries the signals of the network: its bytes are charged as it says, and its signals are all that
             is seen of the network. Only for trainers that take `headers`.
         warm_start: what to go on from. Only for trainers that take `warm_starts`.
+        rivals: policies for some of the signals that a policy must not be worse than: where one is better, a training
+            goes on from it. Trainers that do not take `rivals` leave them out.
     """
 
     identity: str
@@ -66,6 +68,7 @@ class Task:
     seed: int
     header: Stamping | None = None
     warm_start: WarmStart | None = None
+    rivals: tuple[Policy, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,7 @@ class TrainerConfig(Model):
         libraries: modules that it needs beyond those of lcca, and the packages that have them.
         warm_starts: whether it can go on from a policy that was trained for some of its signals.
         headers: whether it can learn with headers.
+        rivals: whether it takes rivals.
         kind: names the trainer in configuration files.
         rounds: each ends with a policy file, of which validation picks one.
     """
@@ -118,6 +122,7 @@ class TrainerConfig(Model):
     libraries: ClassVar[Mapping[str, str]] = {}
     warm_starts: ClassVar[bool] = False
     headers: ClassVar[bool] = False
+    rivals: ClassVar[bool] = False
 
     kind: str
     rounds: Annotated[int, Field(ge=1)] = 1

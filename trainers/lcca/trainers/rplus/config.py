@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, field_validator
+from pydantic import AfterValidator, field_validator, model_validator
 from pydantic import Field as Key
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.remy_plus.policies.pacing import Pacing, offered_pacing, pacing_signals, pacing_unit
+from lcca.remy_plus.policies.rules import MOST_RULES
 from lcca.trainers.base import Budget, TrainerConfig
 from lcca.trainers.rplus.actions import FIELDS, Field
 
@@ -41,12 +43,58 @@ class RacingConfig(Model):
     fewest: Annotated[int, Key(ge=1)] = 2
 
 
+class PolishConfig(Model):
+    """How all actions of a table are moved at once, by a natural evolution strategy.
+
+    Attributes:
+        pairs: mirrored perturbations of a generation, each on a network of its own.
+        sigma: size of the perturbations, in units of the fields' scales (`actions.Limits`).
+        step: how far a generation may move a coordinate, at the beginning.
+        last_step: at the end; in between it falls by equal ratios.
+        trials_per_rule: of a polish, where no budget says how many.
+        check_networks: fresh networks on which the last point, the mean of the last half and rivals are compared.
+        seed: of the perturbations, which can so be varied apart from the networks.
+    """
+
+    pairs: Annotated[int, Key(ge=2, le=100_000)] = 80
+    sigma: Annotated[float, Key(gt=0)] = 0.6
+    step: Annotated[float, Key(gt=0)] = 0.2
+    last_step: Annotated[float, Key(gt=0)] = 0.05
+    trials_per_rule: Annotated[int, Key(ge=1)] = 2500
+    check_networks: Annotated[int, Key(ge=2, le=1_000_000)] = 320
+    seed: Annotated[int, Key(ge=0)] = 0
+
+
+class GrowConfig(Model):
+    """How a table grows: rules are split along the signals that gain most, then all are polished; and so on.
+
+    Attributes:
+        rules: at which numbers of rules to polish, rising. Each leaves policies for validation to pick from.
+        pairs: mirrored perturbations that estimate the gains of splits, per signal.
+        look_ups: networks whose look-ups say where boxes are cut.
+        least_use: share of the look-ups below which a rule is not split.
+    """
+
+    rules: Annotated[tuple[Annotated[int, Key(ge=1, le=MOST_RULES)], ...], Key(min_length=1)] = (1, 2, 4, 8, 16, 32)
+    pairs: Annotated[int, Key(ge=2, le=100_000)] = 160
+    look_ups: Annotated[int, Key(ge=1, le=100_000)] = 32
+    least_use: Annotated[float, Key(ge=0, lt=1)] = 0.003
+
+    @field_validator("rules")
+    @classmethod
+    def _rising(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        if any(after <= before for before, after in pairwise(value)):
+            raise ValueError("numbers of rules must rise")
+        return value
+
+
 class RplusConfig(TrainerConfig):
-    """The R+ search (`kind: rplus`).
+    """The R+ search, and polishing and growth of its table (`kind: rplus`).
 
     Attributes:
         mode: `racing` drops candidates early on common networks; `exact` does what R+ does.
-        rounds: rounds ("generations" in the paper); each ends with a split of the most-used rule.
+        rounds: rounds ("generations" in the paper); each ends with a split of the most-used rule. 0 leaves the search
+            out: then a table of one rule is polished and grown.
         passes: how often each used rule is improved in a round.
         networks: networks drawn for each improvement.
         prune: exact mode only: R+'s pruning at 30 % of the duration; false tries every candidate in full.
@@ -54,16 +102,21 @@ class RplusConfig(TrainerConfig):
         pacing: what a rule's pacing is a multiple of: `relative` is the receive EWMA (R+), `absolute` a µs (Remy);
             other kinds are signals (`lcca.remy_plus.policies.pacing`); `auto` takes what a task's signals offer.
         check_networks: fresh networks of the regression check at the end of a round; 0 leaves it out.
-        budget_trials: ends the search after so many trials (at the end of a step); none by default.
+        search_trials: ends the search after so many trials; none by default.
+        polish: moves all actions at once after the search; none by default, or the usual way where a table grows.
+        grow: splits and polishes in turn; none by default.
+        budget_trials: ends the training before it takes more trials than that; none by default. What the search leaves
+            is shared among polishes in proportion to their rules.
     """
 
     trainer: ClassVar[str] = "lcca.trainers.rplus.trainer:RplusTrainer"
     warm_starts: ClassVar[bool] = True
     headers: ClassVar[bool] = True
+    rivals: ClassVar[bool] = True
 
     kind: Literal["rplus"] = "rplus"
     mode: Literal["racing", "exact"] = "racing"
-    rounds: Annotated[int, Key(ge=1)] = 5
+    rounds: Annotated[int, Key(ge=0)] = 5
     passes: Annotated[int, Key(ge=1)] = 5
     networks: Annotated[int, Key(ge=4, le=1_000_000)] = 200
     prune: bool = True
@@ -71,6 +124,9 @@ class RplusConfig(TrainerConfig):
     optimise: tuple[Field, ...] = FIELDS
     pacing: Annotated[Pacing, AfterValidator(_known_pacing)] = "relative"
     check_networks: Annotated[int, Key(ge=0, le=1_000_000)] = 400
+    search_trials: Annotated[int, Key(ge=1)] | None = None
+    polish: PolishConfig | None = None
+    grow: GrowConfig | None = None
     budget_trials: Annotated[int, Key(ge=1)] | None = None
 
     def pacing_of(self, signals: Sequence[str]) -> Pacing:
@@ -96,10 +152,29 @@ class RplusConfig(TrainerConfig):
             raise ValueError(f"name at least one of {', '.join(FIELDS)}, each once")
         return value
 
+    @model_validator(mode="after")
+    def _something_to_do(self) -> RplusConfig:
+        if not self.rounds and not self.polishes:
+            raise ValueError("rounds: 0 leaves nothing to do without polish or grow")
+        return self
+
+    @property
+    def polishes(self) -> bool:
+        """Whether a table is polished after the search."""
+        return self.polish is not None or self.grow is not None
+
+    @property
+    def polishing(self) -> PolishConfig:
+        """How tables are polished."""
+        return self.polish or PolishConfig()
+
     @property
     def budget(self) -> Budget:
-        """Trials, or rounds where trials are not limited."""
-        return super().budget if self.budget_trials is None else Budget(self.budget_trials, "trials")
+        """Trials, or rounds where trials are not limited: those of the search, and two for each polish."""
+        if self.budget_trials is not None:
+            return Budget(self.budget_trials, "trials")
+        polishes = len(self.grow.rules) if self.grow else int(self.polishes)
+        return Budget(self.rounds + 2 * polishes, "rounds")
 
     @property
     def provenance(self) -> dict[str, str]:

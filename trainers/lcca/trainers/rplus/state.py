@@ -11,6 +11,7 @@ from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.base import LearningRow
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
 from lcca.trainers.rplus.actions import action_of
+from lcca.trainers.rplus.evolution import Evolution
 
 
 @dataclass
@@ -21,9 +22,13 @@ class SearchState:
         table: the rules so far.
         generations: per rule, the pass in which it was last improved this round.
         before: the table at the beginning of the round, for the regression check.
-        stage: what comes next: improve, check, or done.
+        stage: what comes next: improve, check, (searched), split, polish, compare, or done.
         step: steps taken; it names the networks of the next one.
         learning: one row per step.
+        wanted: at which number of rules the growth is; 0 before it begins.
+        began: trials before this number's polish.
+        ends: at how many trials it is to end.
+        evolution: the polish.
     """
 
     table: RuleTable
@@ -37,18 +42,36 @@ class SearchState:
     packets: int = 0
     cpu_s: float = 0.0
     learning: list[LearningRow] = field(default_factory=list)
+    wanted: int = 0
+    began: int = 0
+    ends: int = 0
+    evolution: Evolution | None = None
+
+    @property
+    def searches(self) -> bool:
+        """Whether the next step is one of the search."""
+        return self.stage in ("improve", "check")
+
+    @property
+    def grows(self) -> bool:
+        """Whether the search has ended, if there was one, and the growth has begun."""
+        return self.stage in ("split", "polish", "compare")
 
     def save(self, path: Path, identity: str) -> None:
         """Write the state as the checkpoint of a task."""
         tables = {"table": dumps(PolicyFile(self.table)), "before": dumps(PolicyFile(self.before))}
-        write_checkpoint(path, identity, vars(self) | tables | {"learning": [asdict(row) for row in self.learning]})
+        evolution = None if self.evolution is None else self.evolution.content()
+        content = {"evolution": evolution, "learning": [asdict(row) for row in self.learning]}
+        write_checkpoint(path, identity, vars(self) | tables | content)
 
     @classmethod
     def load(cls, path: Path, identity: str) -> SearchState:
         """Read a state back; see `read_checkpoint`."""
         state = read_checkpoint(path, identity)
         tables = {name: loads(state[name]).policy for name in ("table", "before")}
-        return cls(**state | tables | {"learning": [LearningRow(**row) for row in state["learning"]]})
+        evolution = None if state["evolution"] is None else Evolution.of(state["evolution"])
+        learning = [LearningRow(**row) for row in state["learning"]]
+        return cls(**state | tables | {"evolution": evolution, "learning": learning})
 
     def with_one_rule(self, table: RuleTable) -> SearchState:
         """Return the state of a search that has one rule, for the signals of `table`, which has one rule too."""

@@ -1,0 +1,66 @@
+"""Points and actions are the same thing in other units, whole and inside the ranges."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcca.remy_plus.policies.rules import one_rule
+from lcca.trainers.rplus.actions import FIELDS, Field, limits
+from lcca.trainers.rplus.coordinates import Coordinates, actions_of, with_actions
+
+Kind = Literal["relative", "absolute"]
+KINDS: tuple[Kind, ...] = ("relative", "absolute")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(increment=st.integers(0, 256), multiple=st.floats(0, 1), pacing=st.floats(0.25, 3))
+def test_an_action_survives_its_coordinates(kind: Kind, increment: int, multiple: float, pacing: float) -> None:
+    actions = np.array([[increment, multiple, pacing]])
+    coordinates = Coordinates(kind)
+    again = coordinates.actions(coordinates.point(actions), actions)
+    assert again[0, 0] == increment
+    np.testing.assert_allclose(again, actions, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3))
+def test_coordinates_are_those_of_the_limits(kind: Kind, values: list[float]) -> None:
+    point = np.array([values])
+    found = Coordinates(kind).actions(point, np.ones((1, 3)))[0]
+    for field, at, value in zip(FIELDS, values, found, strict=True):
+        within = limits(kind)[field]
+        expected = within.value(at)
+        assert math.isclose(value, round(expected) if field == "increment" else expected, abs_tol=1e-12)
+        assert within.low <= value <= within.high
+    np.testing.assert_allclose(
+        Coordinates(kind).point(found[None])[0],
+        [limits(kind)[field].coordinate(value) for field, value in zip(FIELDS, found, strict=True)],
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("fields", [("pacing",), ("pacing", "increment"), ("multiple",)])
+def test_fields_that_are_not_optimised_keep_their_values(fields: tuple[Field, ...]) -> None:
+    rng = np.random.default_rng(1)
+    others = np.column_stack([rng.integers(0, 256, 4), rng.random(4), rng.uniform(0.25, 3, 4)])
+    coordinates = Coordinates("relative", fields)
+    point = rng.uniform(-5, 30, (6, 4, len(fields)))
+    found = coordinates.actions(point, others)
+    assert found.shape == (6, 4, 3)
+    for at, field in enumerate(FIELDS):
+        same = (found[..., at] == others[:, at]).all()
+        assert same == (field not in fields)
+    np.testing.assert_array_equal(coordinates.inside(coordinates.point(found)), coordinates.point(found))
+
+
+def test_a_table_with_other_actions_keeps_its_boxes() -> None:
+    table = one_rule(("loss",), "absolute")
+    changed = with_actions(table, np.array([[7.0, 0.5, 2.0]]))
+    assert actions_of(changed).tolist() == [[7, 0.5, 2]]
+    assert changed == table.with_action(0, 7, 0.5, 2)

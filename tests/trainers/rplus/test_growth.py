@@ -1,0 +1,151 @@
+"""Growth on few, small networks: what it keeps, what it leaves alone, what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.utilities import utility
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.policies.policy import FixedWindow
+from lcca.remy_plus.policies.rules import RuleTable, one_rule
+from lcca.trainers.base import WarmStart, run
+from lcca.trainers.rplus.config import RplusConfig
+from lcca.trainers.rplus.trainer import RplusTrainer
+
+from ..conftest import MakeTrainer
+
+SIGNALS = ("rtt_ratio", "queue")
+FIELDS = ["increment", "multiple", "pacing"]
+POLISH: dict[str, Any] = {"pairs": 8, "check_networks": 16}
+GROW: dict[str, Any] = {"rules": [1, 2, 4], "pairs": 32, "look_ups": 8}
+GROWN: dict[str, Any] = {"rounds": 0, "polish": POLISH, "grow": GROW, "optimise": FIELDS}
+
+
+def scores(space: NetworkSpace, table: RuleTable, count: int = 100) -> NDArray[np.float64]:
+    rows = run_trials(Engine(space.duration, jobs=1), {"it": table}, space.draw(999, count), [1], utility("default"))
+    return rows["score_bits"].to_numpy()
+
+
+def grown(make_trainer: MakeTrainer, **config: Any) -> tuple[RplusTrainer, dict[int, RuleTable]]:
+    kept: dict[int, RuleTable] = {}
+    trainer = make_trainer(keep=kept.__setitem__, **GROWN | {"budget_trials": 2000} | config)
+    run(trainer)
+    return trainer, kept
+
+
+def test_a_table_of_one_rule_grows_and_gets_better(make_trainer: MakeTrainer, space: NetworkSpace) -> None:
+    trainer, kept = grown(make_trainer)
+    assert [len(kept[round_]) for round_ in sorted(kept)] == [1, 1, 2, 2, 4, 4]
+    assert trainer.policy == kept[5]
+    gain = scores(space, trainer.policy) - scores(space, one_rule(SIGNALS))
+    assert gain.mean() > 0.5 and gain.mean() > 4 * gain.std() / np.sqrt(len(gain))
+    compile_policy(trainer.policy)  # refuses overlaps and leaks
+    kinds = [row.kind for row in trainer.learning]
+    assert kinds[0] == "polish" and kinds[-1] == "compare"
+    assert kinds.count("compare") == 3 and kinds.count("split") == 2
+
+
+def test_a_split_alone_changes_no_score(make_trainer: MakeTrainer, space: NetworkSpace) -> None:
+    trainer = make_trainer(**GROWN | {"budget_trials": 2000})
+    found = 0
+    while not trainer.done:
+        before, after_split = trainer.policy, trainer.state.stage == "split"
+        trainer.step()
+        if after_split:
+            found += 1
+            assert len(trainer.policy) > len(before)
+            assert (scores(space, trainer.policy) == scores(space, before)).all()
+    assert found == 2
+
+
+@pytest.mark.parametrize("budget", [700, 1000, 1999])
+def test_a_budget_is_used_up_and_not_exceeded(make_trainer: MakeTrainer, budget: int) -> None:
+    trainer, kept = grown(make_trainer, budget_trials=budget)
+    assert 0.97 * budget <= trainer.state.trials <= budget
+    assert kept[max(kept)] == trainer.policy
+
+
+def test_a_budget_that_ends_in_a_split_keeps_what_there_is(make_trainer: MakeTrainer) -> None:
+    for budget in (20, 60, 150, 200):
+        trainer, kept = grown(make_trainer, budget_trials=budget)
+        assert trainer.state.trials <= budget
+        assert kept[max(kept)] == trainer.policy
+
+
+def test_the_budget_goes_to_the_polishes_in_proportion_to_their_rules(make_trainer: MakeTrainer) -> None:
+    trainer, _ = grown(make_trainer, budget_trials=7000)
+    rows = [row for row in trainer.learning if row.kind == "compare"]
+    taken = np.diff([0, *(row.trials for row in rows)])
+    np.testing.assert_allclose(taken, [1000, 2000, 4000], rtol=0.03)
+
+
+def test_a_search_comes_first_where_there_are_rounds(make_trainer: MakeTrainer) -> None:
+    trainer, kept = grown(make_trainer, rounds=2, search_trials=400, networks=4, budget_trials=3000)
+    kinds = [row.kind for row in trainer.learning]
+    assert kinds[0] == "improve" and "polish" in kinds
+    searched = [row for row in trainer.learning if row.kind in ("improve", "split", "check") and row.trials <= 400]
+    assert searched[-1].trials <= 400
+    assert len(kept[max(kept)]) >= 4
+    assert set(kept) == {row.round for row in trainer.learning}
+
+
+def test_a_polish_alone_keeps_the_boxes(make_trainer: MakeTrainer) -> None:
+    _, kept = grown(make_trainer, rounds=1, search_trials=300, grow=None, budget_trials=800)
+    assert [len(table) for table in kept.values()] == [1, 1, 1]
+    assert kept[0] != kept[2]
+
+
+def test_a_better_rival_takes_the_place_of_what_was_grown(make_trainer: MakeTrainer, space: NetworkSpace) -> None:
+    """So that more signals are never worse than fewer, but for the noise of the comparison."""
+    good, _ = grown(make_trainer, budget_trials=6000, grow=GROW | {"rules": [1, 2]})
+    poor = good.policy.with_action(0, 0, 0, 3).with_action(1, 0, 0, 3)
+    for rival, wins in ((good.policy, True), (poor, False)):
+        trainer = make_trainer(**GROWN | {"budget_trials": 300, "grow": GROW | {"rules": [1, 2], "pairs": 8}})
+        trainer.task = replace(trainer.task, rivals=(rival,))
+        assert (run(trainer) == rival) == wins
+
+
+def test_a_warm_start_is_a_rival_and_what_is_grown_from(make_trainer: MakeTrainer) -> None:
+    first, _ = grown(make_trainer, signals=("rtt_ratio",))
+    start = WarmStart(first.policy, first.state.step)
+    more, kept = grown(make_trainer, warm_start=start, grow=GROW | {"rules": [2, 6]})
+    assert [len(table) for table in kept.values()] == [6, 6]
+    assert more.learning[0].kind == "split" and more.learning[0].step == first.state.step + 1
+
+
+def test_rivals_must_be_tables(make_trainer: MakeTrainer) -> None:
+    trainer = make_trainer(**GROWN | {"budget_trials": 300})
+    trainer.task = replace(trainer.task, rivals=(FixedWindow(3),))
+    with pytest.raises(InputError, match="not from FixedWindow"):
+        trainer.step()
+
+
+def test_perturbations_vary_apart_from_networks(make_trainer: MakeTrainer) -> None:
+    made = [make_trainer(**GROWN | {"budget_trials": 400, "polish": POLISH | {"seed": seed}}) for seed in (0, 0, 1)]
+    for trainer in made:
+        trainer.step()
+    same, again, other = (trainer.policy for trainer in made)
+    assert same == again != other
+    networks = [trainer._growth(trainer.state, trainer_effort()).samples.draw(8).networks.networks for trainer in made]
+    assert networks[0] == networks[2]
+
+
+def trainer_effort() -> Any:
+    from lcca.trainers.rplus.sample import Effort
+
+    return Effort()
+
+
+def test_impossible_ladders_are_refused() -> None:
+    with pytest.raises(ValueError, match="numbers of rules must rise"):
+        RplusConfig.model_validate({"kind": "rplus", "grow": {"rules": [4, 4]}})
+    with pytest.raises(ValueError, match="nothing to do without polish or grow"):
+        RplusConfig.model_validate({"kind": "rplus", "rounds": 0})

@@ -1,0 +1,50 @@
+"""What rules see agrees with the engine's own counts and cuts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.network import NetworkList
+from lcca.remy_plus.policies.rules import CUT_STEP, bisect, one_rule
+from lcca.trainers.rplus import lookups
+from lcca.trainers.rplus.lookups import even_cut, look_up
+
+SIGNALS = ("rtt_ratio", "queue")
+
+
+def test_cuts_and_use_are_those_of_the_engine(space: NetworkSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookups, "EVERY", 1)
+    table = bisect(one_rule(SIGNALS), 0, np.array([1.3, 2.0])).with_action(0, 2, 0.9, 1)
+    engine, networks = Engine(space.duration, jobs=1), space.draw(5, 12)
+    found = look_up(engine, compile_policy(table), table, networks, 3)
+    index, seeds = np.arange(12), np.full(12, 3)
+    for rule in range(4):
+        of_rule = found.values[found.rule == rule]
+        expected = engine.cuts(compile_policy(table), NetworkList(networks), index, seeds, rule, SIGNALS)
+        inside = (table.lower[rule] < expected) & (expected < table.upper[rule]) & (len(of_rule) >= lookups.FEWEST)
+        np.testing.assert_allclose(found.cuts()[rule], np.where(inside, expected, np.nan), rtol=2e-7)
+    rows = engine.run([compile_policy(table)], NetworkList(networks), np.zeros(12), index, seeds, keep_rule_hits=True)
+    hits = np.asarray(rows["trial_rule_hits"]).sum(axis=0)
+    np.testing.assert_allclose(found.use, hits / hits.sum(), atol=0.05)  # which count flows' starts too
+
+
+@given(st.lists(st.integers(0, 8), min_size=2, max_size=40))
+def test_no_other_cut_parts_more_evenly(whole: list[int]) -> None:
+    values = np.array(whole, dtype=np.float32)
+    cut = even_cut(values)
+    if len(set(whole)) == 1:
+        assert math.isnan(cut)
+        return
+    assert cut % CUT_STEP == 0
+
+    def off(at: float) -> int:
+        return abs(2 * int((values < at).sum()) - len(values))
+
+    assert off(cut) == min(off(at) for at in values[values > values.min()])

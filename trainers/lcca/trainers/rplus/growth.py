@@ -1,0 +1,219 @@
+"""Growth: split the rules that gain most by it, polish all actions at once, compare; then the next number of rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.remy_plus.policies.rules import RuleTable
+from lcca.trainers.base import Keeper
+from lcca.trainers.rplus.config import GrowConfig, RplusConfig
+from lcca.trainers.rplus.coordinates import Coordinates, actions_of, with_actions
+from lcca.trainers.rplus.evolution import Evolution, Floats, gradient, half_differences
+from lcca.trainers.rplus.sample import BudgetSpent, Sample, Samples
+from lcca.trainers.rplus.splits import Split, best, contrasts, gains, parts, split
+from lcca.trainers.rplus.state import SearchState
+
+FEWEST_PAIRS = 8
+"""Of a generation that the budget cuts short: with fewer it would be left out."""
+
+AVERAGED = 0.5
+"""Share of a polish, its last part, whose points are averaged."""
+
+
+@dataclass
+class Growth:
+    """The steps of a growth; each changes the state.
+
+    Attributes:
+        config: of the training.
+        state: where it stands.
+        samples: draws the networks of this step.
+        keep: takes the policies of a round.
+        rivals: tables that may be gone on from where they are no larger and better.
+    """
+
+    config: RplusConfig
+    state: SearchState
+    samples: Samples
+    keep: Keeper
+    rivals: tuple[RuleTable, ...] = ()
+
+    def step(self) -> tuple[str, float]:
+        """Take one step and return its kind and score."""
+        match self.state.stage:
+            case "split":
+                return "split", self._split()
+            case "polish":
+                return "polish", self._generation()
+            case _:
+                return "compare", self._compare()
+
+    def begin(self) -> None:
+        """Go on to the next number of rules, or end the training."""
+        state, ladder = self.state, self._ladder()
+        state.stage = "split" if ladder else "done"
+        if not ladder:
+            return
+        state.wanted, left = ladder[0], self._left()
+        share = state.wanted / sum(ladder)
+        state.ends = state.trials + (self._usual(state.wanted) if left is None else round(left * share))
+        if state.wanted <= len(state.table):
+            self._begin_polish()
+
+    def _ladder(self) -> list[int]:
+        """Return the numbers of rules that are to come."""
+        rules, most = len(self.state.table), self.state.wanted
+        if self.config.grow is None:
+            return [] if most else [rules]
+        larger = [each for each in self.config.grow.rules if each > most]
+        return [each for each in larger if each >= rules] or ([] if most else [rules])
+
+    def _left(self) -> int | None:
+        budget = self.config.budget_trials
+        return None if budget is None else budget - self.state.trials
+
+    def _usual(self, rules: int) -> int:
+        return self.config.polishing.trials_per_rule * rules
+
+    # --- splitting
+
+    def _split(self) -> float:
+        """Split the rules that gain most, as many as there is room for; return the mean score of what was tried."""
+        grow, state = self.config.grow, self.state
+        assert grow is not None
+        try:
+            tried = [self._tried(grow, places) for places in self._places(grow)]
+        except BudgetSpent:
+            tried = []
+        found = best([each for _, gained in tried for each in gained], state.wanted - len(state.table))
+        state.table = split(state.table, found)
+        if not found or len(state.table) >= state.wanted:
+            self._begin_polish()
+        return float(np.mean([score for score, _ in tried])) if tried else 0.0
+
+    def _places(self, grow: GrowConfig) -> list[list[Split]]:
+        """Return, for each signal that parts any rule, where it would cut those that are used."""
+        table, sample = self.state.table, self.samples.draw(grow.look_ups)
+        found = sample.look_ups(self.samples.compiled(table), table)
+        cuts = np.where(found.use[:, None] >= grow.least_use, found.cuts(), np.nan)
+        rows = [
+            [Split(int(r), axis, cut[r]) for r in np.flatnonzero(~np.isnan(cut))] for axis, cut in enumerate(cuts.T)
+        ]
+        return [each for each in rows if each]
+
+    def _tried(self, grow: GrowConfig, places: list[Split]) -> tuple[float, list[tuple[float, Split]]]:
+        """Move the parts of all split rules apart at random; return the mean score, and the gain of each split."""
+        table, low = split(self.state.table, places), parts(places)
+        shape = (grow.pairs, len(places), len(self.config.optimise))
+        directions = self._random(1 + places[0].axis).standard_normal(shape)
+        moved = contrasts(places, directions, len(table))
+        halves, used, score = self._mirrored(table, self._point(table), moved, self.samples.draw(grow.pairs, part=0.5))
+        found = gains(halves, used[:, low] | used[:, low + 1], directions)
+        return score, list(zip(found.tolist(), places, strict=True))
+
+    # --- polishing
+
+    def _begin_polish(self) -> None:
+        self.state.evolution, self.state.began = Evolution.at(self._point(self.state.table)), self._trials
+        self.state.stage = "polish" if self._room() >= FEWEST_PAIRS else "compare"
+
+    def _generation(self) -> float:
+        """Move all actions along the estimated gradient; return the mean score of the perturbed tables."""
+        state, polish, evolution = self.state, self.config.polishing, self._evolution
+        pairs, progress = min(polish.pairs, self._room()), self._progress()
+        directions = self._random(0).standard_normal((pairs, *evolution.point.shape))
+        sample = self.samples.draw(pairs)
+        halves, used, score = self._mirrored(state.table, evolution.point, directions, sample)
+        step = polish.step * (polish.last_step / polish.step) ** progress
+        evolution.climb(gradient(halves, used, directions, polish.sigma), step)
+        evolution.point = self._coordinates.inside(evolution.point)
+        if self._progress() >= 1 - AVERAGED:
+            evolution.count()
+        state.table = self._at(evolution.point)
+        if self._room() < FEWEST_PAIRS:
+            state.stage = "compare"
+        return score
+
+    def _mirrored(
+        self, table: RuleTable, point: Floats, directions: Floats, sample: Sample
+    ) -> tuple[Floats, NDArray[np.bool_], float]:
+        """Score a table moved there and back along each direction, each on a network of its own.
+
+        Returns:
+            (pairs,) half differences, (pairs, rules) whether a rule was looked up there or back, and the mean score.
+        """
+        moved = self.config.polishing.sigma * directions
+        actions = self._coordinates.actions(np.concatenate([point + moved, point - moved]), actions_of(table))
+        pairs = np.arange(len(directions))
+        policies = self.samples.compiled(table).population(actions)
+        scores, rule_hits = sample.each_once(policies, np.tile(pairs, 2))
+        above, below = np.split(scores, 2)
+        return half_differences(above, below), np.logical_or(*np.split(rule_hits > 0, 2)), float(scores.mean())
+
+    # --- comparing
+
+    def _compare(self) -> float:
+        """Keep the last point and the mean of the last half, the better one last; a better rival takes its place."""
+        state, average = self.state, self._at(self._evolution.average)
+        tables = [state.table, average, *self._fitting()]
+        scores = self._scores(tables)
+        order = sorted(range(len(tables)), key=lambda at: (scores[at], -at))
+        state.table = tables[order[-1]]
+        self.keep(state.round, tables[order[-2]])
+        self.keep(state.round + 1, state.table)
+        state.round += 2
+        return scores[order[-1]]
+
+    def _scores(self, tables: list[RuleTable]) -> list[float]:
+        """Return the mean scores of tables on fresh networks, as many as may be run; 0 where none may."""
+        wanted = self.config.polishing.check_networks * len(tables)
+        sample = self.samples.draw(self.samples.effort.affordable(wanted) // len(tables))
+        if not len(sample):
+            return [0.0] * len(tables)
+        everyone = np.arange(len(sample))
+        found = sample.scores([self.samples.compiled(table) for table in tables], [everyone] * len(tables))
+        return [float(each.mean()) for each in found]
+
+    def _fitting(self) -> list[RuleTable]:
+        """Return the rivals that have no more rules than are wanted here."""
+        return [each for each in self.rivals if len(each) <= max(self.state.wanted, len(self.state.table))]
+
+    # --- where the actions lie
+
+    @property
+    def _coordinates(self) -> Coordinates:
+        return Coordinates(self.state.table.pacing_kind, self.config.optimise)
+
+    @property
+    def _evolution(self) -> Evolution:
+        assert self.state.evolution is not None
+        return self.state.evolution
+
+    def _point(self, table: RuleTable) -> Floats:
+        return self._coordinates.point(actions_of(table))
+
+    def _at(self, point: Floats) -> RuleTable:
+        return with_actions(self.state.table, self._coordinates.actions(point, actions_of(self.state.table)))
+
+    # --- what may still be run
+
+    @property
+    def _trials(self) -> int:
+        return self.state.trials + self.samples.effort.trials
+
+    def _room(self) -> int:
+        """Return how many pairs may still be run in this polish, with what the comparison needs set aside."""
+        compared = self.config.polishing.check_networks * (2 + len(self._fitting()))
+        return (self.state.ends - compared - self._trials) // 2
+
+    def _progress(self) -> float:
+        """Return which share of the polish is done."""
+        done = (self._trials - self.state.began) // 2
+        return done / max(1, done + self._room())
+
+    def _random(self, stream: int) -> np.random.Generator:
+        """Return the random numbers of one purpose of this step: perturbations have nothing in common with networks."""
+        return np.random.default_rng([self.config.polishing.seed, self.samples.task.seed, self.samples.step, stream])
