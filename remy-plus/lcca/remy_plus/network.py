@@ -50,7 +50,7 @@ class Network:
             byte-switched.
         mean_off: mean of the exponential off-times in µs.
         loss: chance of random loss per packet, after the link.
-        switched: "time" (a sender stays on for a time) or "bytes" (until its flow is sent).
+        switched: "time" (a sender stays on for a time) or "bytes" (until its flow has arrived, or is lost).
         open_flows: open-loop traffic in place of switched senders; then `senders` is 1, `loss` 0 and `buffer`
             infinite (nothing is resent in this model), and `mean_on`, `mean_off` and `switched` do not matter.
         topology: the links around it; anything but a plain dumbbell repeats the bottleneck or adds senders.

@@ -40,6 +40,7 @@ struct AgentSlot {
   AgentMemory memory;
   bool on = false;
   bool due = false;
+  bool able = false;            // to decide: it has something to send
   std::uint32_t decisions = 0;  // of this flow
   double decided_at = 0;
   FlowReward flow_reward;
@@ -92,7 +93,9 @@ class EpisodeOn final : public Episode, public NoObserver {
     slot.flow_reward.start(simulation_.now(), simulation_.share(i), s.sent);
     slot.memory.start(rules_.agent);
     rules_.agent.actions.start(s.control);
+    slot.able = true;
     ++on_;
+    ++able_;
     set_due(slot, simulation_.now());
   }
 
@@ -110,11 +113,16 @@ class EpisodeOn final : public Episode, public NoObserver {
     return closed(now) || nobody_to_wait_for();
   }
 
-  void ended(std::size_t i) {
+  void sent(std::size_t i) {
     AgentSlot& slot = slots_[i];
-    --on_;
+    able_ -= slot.able;
     due_ -= slot.due;
-    slot.due = false;
+    slot.able = slot.due = false;
+  }
+
+  void ended(std::size_t i) {
+    sent(i);
+    --on_;
     end(i, Ending::flow);
   }
 
@@ -124,12 +132,12 @@ class EpisodeOn final : public Episode, public NoObserver {
     slot.due = true;
   }
 
-  bool closed(double now) const { return due_ == on_ || now - first_due_ >= patience_; }
+  bool closed(double now) const { return due_ == able_ || now - first_due_ >= patience_; }
 
   // Flows that are not due are all stalled: no acknowledgement will make them so.
   bool nobody_to_wait_for() {
     for (std::size_t i = 0; i < slots_.size(); ++i)
-      if (slots_[i].on && !slots_[i].due && !simulation_.stalled(i)) return false;
+      if (slots_[i].able && !slots_[i].due && !simulation_.stalled(i)) return false;
     stop_ = true;
     return true;
   }
@@ -179,11 +187,12 @@ class EpisodeOn final : public Episode, public NoObserver {
   std::vector<SlotReport>& reports_;
   std::vector<AgentSlot> slots_;
   Steered policy_;
-  std::uint32_t on_ = 0;   // slots whose flow is on
-  std::uint32_t due_ = 0;  // of these, slots that have to decide
-  double first_due_ = 0;   // µs
-  bool stop_ = false;      // the others need not be waited for
-  bool current_ = true;    // the latest feedback was of the sender's current flow
+  std::uint32_t on_ = 0;    // slots whose flow is on
+  std::uint32_t able_ = 0;  // of these, slots that have something to send
+  std::uint32_t due_ = 0;   // of these, slots that have to decide
+  double first_due_ = 0;    // µs
+  bool stop_ = false;       // the others need not be waited for
+  bool current_ = true;     // the latest feedback was of the sender's current flow
   Simulation<Steered, EpisodeOn, Net> simulation_;
 };
 

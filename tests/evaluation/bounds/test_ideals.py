@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 from lcca.evaluation.bounds import certified
+from lcca.evaluation.bounds.bottleneck import bottleneck
+from lcca.evaluation.bounds.byte_switched import ProcessorSharing
 from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
 from lcca.evaluation.bounds.summary import gap_closed, ideal_summary, population_fair_bits
 from lcca.evaluation.scenarios.networks import NetworkSpace
@@ -127,6 +129,57 @@ def test_a_wrong_bound_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certified, "prices", of_nobody_who_leaves)
     best, ideals = leaving_packets_behind()
     assert (best > ideals["upper_bits"]).any()
+
+
+HIGH_SENDERS = read_config(CONFIGS / "networks" / "high-senders.yaml", NetworkSpace)
+
+
+def byte_switched(senders: int, mean_on: float, count: int = 8) -> list[Network]:
+    network = Network(0, 3.0, 15.0, senders, math.inf, mean_on, 300.0, 0.0, "bytes")
+    return [replace(network, id=i) for i in range(count)]
+
+
+@pytest.mark.parametrize("senders", [1, 2, 16])
+@pytest.mark.parametrize("mean_on", [20.0, 300.0])
+def test_no_policy_exceeds_the_bound_of_byte_switched_senders(senders: int, mean_on: float) -> None:
+    """With one sender it is the link's rate, which a window as long as the flow must not seem to pass."""
+    networks = byte_switched(senders, mean_on)
+    ideals = ideal_scores(networks, [4], DEFAULT, 5000.0).set_index("network")
+    assert (best_score(networks, DEFAULT, 4, 5000.0) <= ideals["upper_bits"]).all()
+    assert (ideals["fair_bits"] <= ideals["upper_bits"]).all() and ideals["clairvoyant_bits"].isna().all()
+    if senders == 1:
+        assert ideals["upper_bits"][0] == pytest.approx(math.log2(3) - math.log2((15 + 1 / 3) / 100))
+
+
+def test_no_policy_exceeds_the_bound_of_high_senders() -> None:
+    networks = HIGH_SENDERS.draw(1, 6)
+    upper = ideal_scores(networks, [4], DEFAULT, 3000.0).set_index("network")["upper_bits"]
+    assert (best_score(networks, DEFAULT, 4, 3000.0) <= upper).all()
+
+
+@pytest.mark.parametrize("senders", [1, 3, 7])
+def test_processor_sharing_is_that_of_small_steps(senders: int) -> None:
+    """The same by steps of 0.05 µs: who is on, what each has left to send, and what has to arrive."""
+    network, step, duration = byte_switched(senders, 90.0, 1)[0], 0.05, 800.0
+    plan, link = planned_flows(network, 3, duration), bottleneck(network, 0.1)
+    found = ProcessorSharing(plan, senders, link, duration)
+    owned = plan.sender == np.arange(senders)[:, None]
+    flows = [list(zip(plan.pause_us[own], plan.length[own], strict=True)) for own in owned]
+    begin = np.array([own[0][0] if own else np.inf for own in flows])
+    left, arrives, packets, share = np.zeros(senders), np.full(senders, np.inf), np.zeros(senders), np.zeros(senders)
+    on, turn = np.zeros(senders, dtype=bool), np.zeros(senders, dtype=int)
+    for now in np.arange(0, duration, step):
+        for i in np.flatnonzero(~on & (begin <= now)):
+            on[i], left[i], arrives[i] = True, flows[i][turn[i]][1], np.inf
+        for i in np.flatnonzero(on & (arrives <= now)):
+            on[i], turn[i] = False, turn[i] + 1
+            begin[i] = now + flows[i][turn[i]][0] if turn[i] < len(flows[i]) else np.inf
+        sending = on & (left > 0)
+        served = np.where(sending, np.minimum(left, 3.0 * step / max(sending.sum(), 1)), 0.0)
+        left, packets, share = left - served, packets + served, share + on * step / max(on.sum(), 1)
+        arrives[sending & (left <= 0)] = now + step + network.rtt
+    np.testing.assert_allclose(found.packets, packets, rtol=0.02)
+    np.testing.assert_allclose(found.share_us, share, rtol=0.02)
 
 
 def test_nobody_counts_where_nobody_comes() -> None:

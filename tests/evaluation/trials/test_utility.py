@@ -92,6 +92,12 @@ def test_the_last_moment_to_start_counts() -> None:
     assert found.score_bits[0] == pytest.approx(-15) and math.isnan(found.score_bits[1])
 
 
+def test_a_sender_whose_packets_were_all_dropped_at_once_is_starved() -> None:
+    """Its flow was over as it began, so it has no share of time; but it had something to send."""
+    found = score_trials(DEFAULT, senders([(0, 0, 0.0, 0.0, 10.0)], trials=1))
+    assert (found.score_bits[0], found.starved[0]) == (pytest.approx(DEFAULT.worst), 1)
+
+
 def test_late_but_served_counts() -> None:
     rows = [(0, 10, 10 * 100.0, 10.0, 999.0)]
     assert score_trials(DEFAULT, senders(rows, trials=1)).score_bits[0] == pytest.approx(0)
@@ -107,9 +113,9 @@ def one_at_a_time(wanted: ThroughputDelay, totals: SenderTotals, trial: int) -> 
     scores = []
     for i in np.flatnonzero(totals.trial == trial):
         got, share, first = totals.delivered[i], totals.share_us[i], totals.first_on_us[i]
-        if not (share > 0 and first < NEVER) or (got == 0 and first > totals.latest_start_us[trial]):
+        if not first < NEVER or (got > 0 and share == 0) or (got == 0 and first > totals.latest_start_us[trial]):
             continue
-        throughput = max(got / share, FLOOR_THROUGHPUT)
+        throughput = max(got / share if got else 0, FLOOR_THROUGHPUT)
         delay = totals.delay_sum_us[i] / got if got else FLOOR_DELAY_US
         scores.append(wanted.throughput_weight * math.log2(throughput) - wanted.delay_weight * math.log2(delay / 100))
     return float(np.mean(scores)) if scores else math.nan

@@ -53,7 +53,7 @@ CASES = (
         "aimd-bytes",
         Network(12, 3.1, 12.4, 5, math.inf, 18.0, 30.0, 0.05, "bytes"),
         Aimd(1.5, 0.7, 3.0),
-        170.0,
+        300.0,
         Model(),
     ),
     Case(
@@ -65,9 +65,9 @@ CASES = (
     ),
     Case(
         "table-bytes",
-        Network(14, 1.9, 33.3, 6, 4.0, 12.0, 40.0, 0.04, "bytes"),
+        Network(14, 1.9, 33.3, 6, 4.0, 12.0, 40.0, 0.02, "bytes"),
         table(("receive_ewma", "rtt_difference", "queue_ewma", "link_ewma"), (0.8, 0.5, 0.4, 0.3), "absolute"),
-        700.0,
+        1000.0,
         Model(7.0, rplus_link_window=True),
     ),
 )
@@ -122,6 +122,7 @@ def test_they_tell_of_what_happens(pair: tuple[dict[str, Any], dict[str, Any]]) 
     trace, batch = (pair[1][part] for part in ("trace", "batch"))
     assert 150 < len(trace["now_us"]) < 600
     assert sum(batch["sender_lost"]) >= 3
-    assert 0 in trace["current"] and 0 in trace["on"]
+    assert 0 in trace["on"]
+    assert (0 in trace["current"]) != any(batch["flow_length"])  # flows of a length leave nothing behind
     assert len(batch["flow_start_us"]) >= 6
     assert max(trace["stamp_queue"]) >= 2

@@ -164,7 +164,8 @@ def test_packets_are_conserved(topology: Topology) -> None:
     done = np.asarray(batch["flow_finished"], dtype=bool) & (batch.floats("flow_end_us") < 18_000)
     sent, fates = batch["flow_sent"], sum(batch[f"flow_{fate}"] for fate in ("delivered", "lost", "dropped"))
     np.testing.assert_array_equal(fates[done], sent[done])
-    assert (fates <= sent).all() and done.sum() > 50
+    assert (fates <= sent).all() and done.sum() > 30
+    assert not ((fates == batch["flow_length"]) & ~np.asarray(batch["flow_finished"], dtype=bool)).any()
     assert (batch["flow_acks_dropped"] <= batch["flow_delivered"]).all()
     assert batch["sender_lost"].sum() > 10 and batch["sender_dropped"].sum() > 10
     assert batch["trial_hops"][0] == batch["link_accepted"].sum()

@@ -46,7 +46,7 @@ def by_source(kind: str, record: Record, *columns: str) -> list[list[tuple[float
 
 @every
 def test_policies_meet_the_same_flows(kind: str) -> None:
-    """Byte-switched ones begin when the one before was sent, so their lengths are compared; the others begin alike."""
+    """Byte-switched ones begin after the one before has arrived, so lengths are compared; the others begin alike."""
     found = [by_source(kind, run(kind, policy), "length") for policy in POLICIES]
     assert sum(map(len, found[0])) > 30
     first = 1 if kind == "byte-switched" else 0

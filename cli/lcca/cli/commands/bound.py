@@ -65,7 +65,8 @@ def _print(found: dict[str, Any]) -> None:
     table.add_column("")
     table.add_column("score (bits)", justify="right")
     for name, words in WORDS.items():
-        table.add_row(words, with_error(found[name], found[f"{name}_se"]))
+        if found[name] is not None:
+            table.add_row(words, with_error(found[name], found[f"{name}_se"]))
     if found["population_fair_bits"] is not None:
         table.add_row(
             "fair share over the whole space, in closed form", with_error(found["population_fair_bits"], None)

@@ -45,8 +45,6 @@ def bottleneck(network: Network, ack_size: float) -> Bottleneck:
     """
     if network.open_flows is not None:
         raise InputError(f"network {network.id}: there is no bound for open flows, only for senders that come and go")
-    if network.switched == "bytes":
-        raise InputError(f"network {network.id}: there is no bound for byte-switched senders; use switched: time")
     topology, service = network.topology, 1 / network.link_rate
     if topology.plain:
         lead, hops, services = np.zeros(network.senders), 1, 1.0

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from lcca.evaluation.bounds import byte_switched
 from lcca.evaluation.bounds.activity import activity
 from lcca.evaluation.bounds.allocation import least_served_first, most_even
 from lcca.evaluation.bounds.bottleneck import Bottleneck, bottleneck
@@ -16,7 +18,7 @@ from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model
-from lcca.remy_plus.flow_plan import planned_flows
+from lcca.remy_plus.flow_plan import FlowPlan, planned_flows
 from lcca.remy_plus.network import Network
 
 IDEALS = ("fair_bits", "causal_bits", "clairvoyant_bits", "upper_bits")
@@ -44,8 +46,11 @@ def ideal_scores(
     - gap_bits: by how much the best may be better than that, for want of precision;
     - upper_bits: no policy has an expected score above it (`lcca.evaluation.bounds.certified`).
 
+    With byte-switched senders causal, clairvoyant and gap are NaN, and the bound is far
+    (`lcca.evaluation.bounds.byte_switched`).
+
     Args:
-        networks: with time-switched senders.
+        networks: with senders that come and go.
         seeds: of trials.
         utility: throughput and delay with any weights.
         duration: of a trial, µs.
@@ -79,21 +84,49 @@ def _ideals(
     network: Network, seed: int, link: Bottleneck, utility: ThroughputDelay, duration: float
 ) -> dict[str, float]:
     plan = planned_flows(network, seed, duration)
-    share = activity(plan, network.senders, duration).share_us
     first = np.full(network.senders, np.inf)
     np.minimum.at(first, plan.sender, plan.start_us)
-    counted = (share > 0) & (first <= duration - link.round_trip_us)
+    counted = first <= duration - link.round_trip_us
+    found: dict[str, float] = {"senders_counted": int(counted.sum())} | dict.fromkeys(SCORES, np.nan)
     if not counted.any():
-        return {"senders_counted": 0} | dict.fromkeys(SCORES, np.nan)
+        return found
+    if network.switched == "bytes":
+        return found | _byte_switched(network, plan, link, utility, duration, counted)
+    return found | _time_switched(network, plan, link, utility, duration, counted)
+
+
+def _byte_switched(
+    network: Network,
+    plan: FlowPlan,
+    link: Bottleneck,
+    utility: ThroughputDelay,
+    duration: float,
+    counted: NDArray[np.bool_],
+) -> dict[str, float]:
+    fair = byte_switched.ProcessorSharing(plan, network.senders, link, duration)
+    throughput = link.rate * link.service_us * fair.packets[counted] / fair.share_us[counted]
+    return {
+        "fair_bits": float(utility.of(throughput, link.round_trip_us).mean()),
+        "upper_bits": byte_switched.upper_bound(int(counted.sum()), network.senders, link, utility),
+    }
+
+
+def _time_switched(
+    network: Network,
+    plan: FlowPlan,
+    link: Bottleneck,
+    utility: ThroughputDelay,
+    duration: float,
+    counted: NDArray[np.bool_],
+) -> dict[str, float]:
     everyone = activity(plan, network.senders, duration, link.lead_us)
-    on, share = everyone.only(counted), share[counted]
+    on, share = everyone.only(counted), activity(plan, network.senders, duration).share_us[counted]
     best, gap = most_even(on)
     allocations = share, least_served_first(everyone)[counted], best
     fair, causal, clairvoyant = (
         float(utility.of(link.rate * time / share, link.round_trip_us).mean()) for time in allocations
     )
     return {
-        "senders_counted": len(share),
         "fair_bits": fair,
         "causal_bits": causal,
         "clairvoyant_bits": clairvoyant,

@@ -25,11 +25,12 @@ def ideal_summary(scores: pd.DataFrame, block: int = 1) -> dict[str, Any]:
         scores: rows in the order of the networks.
         block: networks of a stratified draw that make one unit; standard errors are those of the units' means.
     """
-    units = scores[list(IDEALS)].groupby(np.arange(len(scores)) // block).mean().dropna()
+    units = scores[list(IDEALS)].groupby(np.arange(len(scores)) // block).mean()
     found: dict[str, Any] = {"networks": len(scores), "counted": int((scores["senders_counted"] > 0).sum())}
     for name in IDEALS:
-        found[name] = float(units[name].mean())
-        found[f"{name}_se"] = float(units[name].std(ddof=1)) / math.sqrt(len(units)) if len(units) > 1 else None
+        known = units[name].dropna()
+        found[name] = float(known.mean()) if len(known) else None
+        found[f"{name}_se"] = float(known.std(ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else None
     return found | {"gap_bits": float(scores["gap_bits"].max())}
 
 

@@ -9,12 +9,14 @@ A sender's utility is c_t·log2(T) − c_d·log2(D / 100), in bits, where
 A trial's score is the mean over its counted senders. Two things keep it finite and fair:
 
 - **Floor.** T counts as at least `FLOOR_THROUGHPUT`. A sender that was on but received nothing is
-  starved: it counts with T = `FLOOR_THROUGHPUT` and D = `FLOOR_DELAY_US`, and is reported.
-- **Not counted** are senders that had no share of time (never on), and those that received nothing
-  because they first came on too late for a packet to arrive, later than the trial's duration less
-  (rtt + 1/link_rate).
+  starved, even if all that it sent was lost at once: it counts with T = `FLOOR_THROUGHPUT` and
+  D = `FLOOR_DELAY_US`, and is reported.
+- **Not counted** are senders that were never on, and those that received nothing because they first
+  came on too late for a packet to arrive, later than the trial's duration less (rtt + 1/link_rate).
 
-A trial without any counted sender has the score NaN: it says nothing. Average with `numpy.nanmean`.
+When senders first come on does not depend on what a policy does: who counts does not either. A trial
+without any counted sender has the score NaN, for every policy alike: nobody had anything to send.
+Average with `numpy.nanmean`.
 """
 
 from __future__ import annotations
@@ -134,10 +136,16 @@ class SenderTotals:
 
     def counted(self) -> NDArray[np.bool_]:
         """Tell which senders count in the score."""
-        on = (self.share_us > 0) & np.isfinite(self.first_on_us)
         in_time = self.first_on_us <= self.latest_start_us[self.trial]
-        counted: NDArray[np.bool_] = on & ((self.delivered > 0) | in_time)
+        could = np.where(self.delivered > 0, self.share_us > 0, in_time)
+        counted: NDArray[np.bool_] = could & np.isfinite(self.first_on_us)
         return counted
+
+    def throughput_share(self) -> Floats:
+        """Return T of each sender, packets per µs of fair share; 0 where nothing was received."""
+        received = (self.delivered > 0) & (self.share_us > 0)
+        share: Floats = np.divide(self.delivered, self.share_us, out=np.zeros(received.size), where=received)
+        return share
 
 
 def latest_start_us(duration_us: ArrayLike, rtt: ArrayLike, link_rate: ArrayLike) -> Floats:
@@ -153,7 +161,7 @@ def score_trials(wanted: ThroughputDelay, senders: SenderTotals) -> TrialScores:
     delivered = senders.delivered[counted]
     trial = senders.trial[counted]
     starved = delivered == 0
-    throughput = delivered / senders.share_us[counted]
+    throughput = senders.throughput_share()[counted]
     delay = np.where(starved, FLOOR_DELAY_US, senders.delay_sum_us[counted] / np.maximum(delivered, 1))
     bits = wanted.of(throughput, delay)
     n = np.bincount(trial, minlength=senders.trials)
@@ -191,7 +199,7 @@ def mean_trials(senders: SenderTotals, link_rate: ArrayLike) -> TrialMeans:
     """Return throughput, delay and fairness of every trial; `link_rate` (packets/µs) is per trial."""
     counted = senders.counted()
     trial, trials = senders.trial[counted], senders.trials
-    throughput = senders.delivered[counted] / senders.share_us[counted]
+    throughput = senders.throughput_share()[counted]
     n = np.bincount(trial, minlength=trials)
     mean = _means(throughput, trial, n)
     variance = _means((throughput - mean[trial]) ** 2, trial, n)

@@ -161,6 +161,11 @@ void Source::acknowledged(const Mark::Fields& echo, const Stamps* header) {
   const double time = now();
   const double sent = static_cast<double>(echo.sent - begin_) / plan_.ns_per_us();
   flow_monitor_.acknowledged(echo.flow, echo.delivered, time - sent, time);
+  learn(echo, header, time, sent);
+  if (on_ && by_bytes() && flow_monitor_.row(flow_).delivered >= length_) switch_off();
+}
+
+void Source::learn(const Mark::Fields& echo, const Stamps* header, double time, double sent) {
   if (!governed()) {
     if (echo.flow == flow_) inform({static_cast<double>(echo.queue), echo.link, time - sent});
     return;
@@ -201,7 +206,7 @@ void Source::resume() {
 
 void Source::obey() {
   socket_->set_window(control_.window);
-  if (active() && due() > clock() && due() < INT64_MAX) wake();
+  if (on_ && due() > clock() && due() < INT64_MAX) wake();
 }
 
 // --- sending
@@ -213,7 +218,7 @@ std::int64_t Source::due() const {
 
 bool Source::may_send() const {
   if (controller_ && controller_->holds()) return false;
-  return active() && (!governed() || due() <= clock());
+  return on_ && (!governed() || due() <= clock());
 }
 
 void Source::wake() {
@@ -232,12 +237,7 @@ void Source::sending(Mark::Fields& fields, std::uint32_t) {
   fields.lost = fields.number == next_loss_;
   if (fields.lost) draw_loss(sent_);
   ++flow_monitor_.row(flow_).sent;
-  if (governed() && active() && due() > clock() && due() < INT64_MAX) wake();
-  if (by_bytes() && on_ && supply_ == 0) Simulator::ScheduleNow(&Source::end_if_sent, this);
-}
-
-void Source::end_if_sent() {
-  if (on_ && supply_ == 0 && socket_->unsent() == 0) switch_off();
+  if (governed() && on_ && due() > clock() && due() < INT64_MAX) wake();
 }
 
 void Source::refill() {

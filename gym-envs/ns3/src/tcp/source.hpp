@@ -51,7 +51,7 @@ class Source : public Sender {
   void at(double time, void (Source::*what)());  // µs since the trial began
   void switch_on();
   void switch_off();
-  void end_if_sent();
+  void learn(const Mark::Fields& echo, const Stamps* header, double time, double sent);  // what an echo tells (µs)
   void start_policy();
   void start_stock();
   void inform(const Signals& signals);  // a stock congestion control that reads signals
@@ -60,7 +60,6 @@ class Source : public Sender {
   void draw_loss(std::int64_t from);
   std::int64_t due() const;  // ns, when pacing allows the next packet
   bool by_bytes() const { return length_ > 0; }
-  bool active() const { return on_ || by_bytes(); }  // a byte-switched flow may resend what was lost after its end
   const StockControl& stock() const { return std::get<StockControl>(plan_.policy); }
   bool governed() const { return controller_ || policy(); }  // not by a stock congestion control
   const remy_plus::Policy* policy() const { return std::get_if<remy_plus::Policy>(&plan_.policy); }

@@ -12,7 +12,7 @@ namespace remy_plus {
 struct Flow {
   std::uint32_t sender = 0;
   double start = 0;
-  double end = 0;        // switched off, or the end of the trial; an open flow ends with its last packet's arrival
+  double end = 0;        // switched off, or the end of the trial; a flow of a length: its last packet's arrival
   double share = 0;      // ∫ dt / active senders over the on-period
   double delay_sum = 0;  // µs over delivered packets whose acknowledgement came home
   double last_arrival = 0;
@@ -23,7 +23,7 @@ struct Flow {
   std::uint64_t acks_dropped = 0;       // delivered packets that the sender never hears of; no delay is known of them
   std::uint64_t length = 0;             // packets to send when byte-switched or open, else 0
   double delay_p50 = 0, delay_p99 = 0;  // filled in when delays are kept
-  bool finished = false;                // switched off before the end of the trial; an open flow: all packets arrived
+  bool finished = false;                // ended before the trial did
   bool stalled = false;                 // ended with a closed window and nothing under way: no ACK could open it
 };
 

@@ -29,7 +29,7 @@ class Workload {
   virtual ~Workload() = default;
   // Whether flows begin whatever the others do, each at a sender of its own that leaves when its last packet has
   // arrived: then sender 0 of the traffic stands for the arrivals, one after another. Else flows are those of a
-  // network's senders, and end with next_off() or when their last packet is sent.
+  // network's senders, and end with next_off() or when nothing of their length is under way any more.
   virtual bool open() const { return false; }
   // Throws std::invalid_argument if the workload does not suit a network.
   virtual void check(const Network&) const {}

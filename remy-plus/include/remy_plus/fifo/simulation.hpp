@@ -106,7 +106,7 @@ class Simulation {
   // Its window is closed and nothing is under way: no ACK can open it.
   bool stalled(std::size_t i) {
     const Flow& flow = flows_of(i)[senders_[i].flow];
-    return !window_open(senders_[i]) && flow.sent == flow.delivered + flow.lost + flow.dropped;
+    return !window_open(senders_[i]) && arrived(flow);
   }
 
  private:
@@ -192,15 +192,18 @@ class Simulation {
     note(flow, net_.offer(now_, link_moved_, static_cast<std::uint32_t>(sequence), s.flow,
                           static_cast<std::uint16_t>(i), lost));
     link_moved_ = true;
-    if (s.sent < s.cap) return;
-    if (open_) {
-      s.on = false;  // nothing more to send; the flow leaves when its last packet has arrived
-    } else {
-      space_.next_switch[i] = traffic_->next_on(i, now_);
-      switch_off(i, s);
-      find_switch();
-    }
+    if (s.sent >= s.cap) all_sent(i, s, flow);
   }
+
+  // A flow of a length leaves when nothing of it is under way any more.
+  void all_sent(std::size_t i, Sender& s, const Flow& flow) {
+    s.on = false;
+    if constexpr (steering_)
+      if (steered(i)) observer_.sent(i);
+    if (arrived(flow)) leave(i, s);
+  }
+
+  static bool arrived(const Flow& flow) { return flow.sent == flow.delivered + flow.lost + flow.dropped; }
 
   static void note(Flow& flow, Fate fate) {
     flow.dropped += fate == Fate::dropped;
@@ -240,8 +243,7 @@ class Simulation {
     if (!steered(sender))
       policy_.feedback(s.control, s.memory, {packet.sequence, s.sent, current, now_}, rule_hits_of(sender));
     if (measured(sender)) observer_.feedback(now_, packet, s, current);
-    if (open_ && flow.delivered == flow.length) return complete(sender);
-    if (!s.on) return;
+    if (!s.on) return gone(packet.flow, sender);
     link_moved_ = true;
     if (held(sender)) return;
     if (!steered(sender)) policy_.unblock(s.control, s.memory, rule_hits_of(sender));
@@ -254,8 +256,16 @@ class Simulation {
     if (fate == Fate::home) return true;
     if (fate == Fate::under_way) return false;
     const Packet& packet = net_.deliver();
-    note(flows_of(packet.sender)[packet.flow], fate);
+    const std::size_t sender = packet.sender;
+    note(flows_of(sender)[packet.flow], fate);
+    if (!senders_[sender].on) gone(packet.flow, sender);
     return false;
+  }
+
+  // A packet of a sender that has nothing to send is gone: was it the last one of its flow?
+  void gone(std::uint32_t index, std::size_t i) {
+    const Flow& flow = flows_of(i)[index];
+    if (flow.length > 0 && !flow.finished && arrived(flow)) leave(i, senders_[i]);
   }
 
   // --- switching
@@ -312,11 +322,13 @@ class Simulation {
     space_.idle.push_back(i);
   }
 
-  void complete(std::size_t i) {
-    Sender& s = senders_[i];
+  // The last packet of a flow of a length has arrived, or is lost.
+  void leave(std::size_t i, Sender& s) {
     plan(i, never);
     switch_off(i, s);
-    space_.idle.push_back(i);
+    if (open_) return space_.idle.push_back(i);
+    space_.next_switch[i] = traffic_->next_on(i, now_);
+    find_switch();
   }
 
   void switch_on(std::size_t i, Sender& s) {
