@@ -144,6 +144,11 @@ def build_run(tmp_path_factory: pytest.TempPathFactory) -> BuildRun:
     return build
 
 
+def _capacity(name: str, rules: int, comparison: dict[str, Any]) -> dict[str, Any]:
+    row = {"utility": "default", "name": name, "rules": rules, "training_seeds": 3, "score_bits_sd": 0.02}
+    return row | {"score_bits": 2.8 + WORTH[name] + rules / 160, "comparison": None if name == "e2e" else comparison}
+
+
 def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.DataFrame) -> None:
     by_policy = {str(name): rows["score_bits"].to_numpy() for name, rows in trials.groupby("policy")}
     rule = SettlingRule(ceiling=100)
@@ -168,6 +173,7 @@ def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.Da
         "config_hash": "0123abcd",
         "version": "0.1.0",
         "policies": policies,
+        "capacity": [_capacity(name, rules, found[0].to_json()) for name in WORTH for rules in (1, 16)],
         "comparisons": [each.to_json() for each in found],
     }
     verdicts = {"format": 1, "comparisons": [each.to_json(history=True) for each in found]}

@@ -22,7 +22,7 @@ from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.inputs.checked import write_with_digest
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
-FIGURES = ("forest", "scores", "tradeoff", "correlations", "regions", "fairness", "learning", "settling")
+FIGURES = ("forest", "scores", "capacity", "tradeoff", "correlations", "regions", "fairness", "learning", "settling")
 
 
 class Page(HTMLParser):
@@ -93,6 +93,7 @@ def test_answer_comes_first_and_verdicts_are_there(folder: Path) -> None:
         assert f"against {record['A']}" in text and record["verdict"] in text
     assert "Paper's relative %" in text and "throughput-equivalent" in text
     assert "link is better than e2e" in text and "over 6 training seeds" in text
+    assert "With 16 rules each: link better" in text
     assert "720 networks" in text and "2,110.0" in text
 
 
@@ -131,7 +132,7 @@ def test_a_bare_run_still_gives_a_report(build_run: Any) -> None:
     (folder / "config.yaml").unlink()
     shutil.rmtree(folder / "trials")
     summary = json.loads((folder / "summary.json").read_text())
-    write_json(folder / "summary.json", summary | {"comparisons": []})
+    write_json(folder / "summary.json", summary | {"comparisons": [], "capacity": []})
     page, text = read(render(folder))
     assert "Nothing was compared" in text and "No costs were recorded" in text
     assert "svg" not in page.tags

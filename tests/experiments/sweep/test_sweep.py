@@ -98,6 +98,20 @@ def test_a_set_is_compared_by_its_mean_over_training_seeds(finished: Path) -> No
     assert summary["comparisons"][0]["difference"] == pytest.approx(mean["loss+queue"] - mean["loss+rtt"])
 
 
+def test_sets_are_compared_at_equal_numbers_of_rules_too(finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    trained = TrialStore(finished / "trials").all("trainings-test")
+    rows = {(row["name"], row["rules"]): row for row in summary["capacity"]}
+    assert set(rows) == {(name, rules) for name in ("loss+rtt", "loss+queue") for rules in (4,)}
+    mean = trained.groupby("policy")["score_bits"].mean()
+    for (name, rules), row in rows.items():
+        own = [mean[f"{name}.default.s{seed}@{rules}"] for seed in (1, 2)]
+        assert row["score_bits"] == pytest.approx(sum(own) / 2) and row["training_seeds"] == 2
+    found = rows["loss+queue", 4]["comparison"]
+    assert found["difference"] == pytest.approx(rows["loss+queue", 4]["score_bits"] - rows["loss+rtt", 4]["score_bits"])
+    assert found["alpha"] == pytest.approx(0.05)  # one size
+
+
 @pytest.mark.usefixtures("no_report")
 def test_training_seeds_are_added_until_all_is_settled(tiny: Path, lcca: RunCommand) -> None:
     """A margin so wide that the first look settles; one so narrow that nothing does."""

@@ -117,9 +117,13 @@ class Group:
 
     def _means_of(self, seed: int) -> Iterator[tuple[str, float]]:
         """Yield each candidate's mean over those of the seed's networks on which no policy's trial failed."""
-        names = {c.learner.id + end: c.learner.signals.name + end for c in self.policies for end in c.endings}
-        own = {c.learner.id + end for c in self.policies if c.learner.training_seed == seed for end in c.endings}
-        rows = self.trained[self.trained["policy"].isin(own)]
+        names = {
+            c.learner.id + end: c.learner.signals.name + end
+            for c in self.policies
+            if c.learner.training_seed == seed
+            for end in (*c.endings, *(at_rules("", rules) for rules in c.by_rules))
+        }
+        rows = self.trained[self.trained["policy"].isin(set(names))]
         table = rows.assign(score=rows["score_bits"].where(rows["status"] == "ok"))
         whole = table.pivot(index="network", columns="policy", values="score").dropna()
         return ((names[str(policy)], float(mean)) for policy, mean in whole.mean().items())
@@ -132,6 +136,17 @@ def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[st
         own = [c for c in chosen if c.learner.utility == utility]
         found.append(Group(utility, config.baseline, config.rule, own, _selected(own), trained[utility.name]))
     return found
+
+
+def at_rules(name: str, rules: int) -> str:
+    """Return how test trials call a policy, or a candidate, at a number of rules."""
+    return f"{name}@{rules}"
+
+
+def equal_rules(chosen: Sequence[Chosen]) -> list[int]:
+    """Return the numbers of rules at which all trainings of one seed can be compared, if there are several."""
+    common = set[int].intersection(*(set(c.by_rules) for c in chosen))
+    return sorted(common) if len(chosen) > 1 else []
 
 
 def _selected(policies: Sequence[Chosen]) -> dict[str, Chosen]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,12 +34,15 @@ class Chosen:
         checkpoint: file name of the round, as in ``round-02.json``.
         policy: as it was learnt.
         validation_score_bits: its mean score on the validation networks, in the fast engine.
+        by_rules: for each number of rules that checkpoints of the training had, the best of them by the same score;
+            empty for policies that are no rule tables.
     """
 
     learner: Learner
     checkpoint: str
     policy: Policy
     validation_score_bits: float
+    by_rules: Mapping[int, Policy]
 
     @property
     def rules(self) -> int:
@@ -65,6 +69,10 @@ class Chosen:
         """The policy by its id in test trials: with its header's bytes free, and charged if it has any."""
         return {self.learner.id + end: self.charged if end else self.free for end in self.endings}
 
+    def at(self, rules: int) -> Policy:
+        """Return the best checkpoint with so many rules as simulators run it, with the bytes of its header free."""
+        return self.learner.candidate.equip(self.by_rules[rules])
+
 
 def choose(run: Run[CampaignConfig, Engine], learner: Learner) -> Chosen:
     """Run all checkpoints of a training on the validation networks; write the best one to policies/<id>.json."""
@@ -82,7 +90,14 @@ def choose(run: Run[CampaignConfig, Engine], learner: Learner) -> Chosen:
         best = ranked[0]
     kept = rounds.read(best)
     policyfile.write_with_its_digest(layout.policy_file(run.path, learner.id), kept)
-    return Chosen(learner, best.name, kept.policy, float(np.float64(scores[_checkpoint_id(learner, best)])))
+    score = float(np.float64(scores[_checkpoint_id(learner, best)]))
+    return Chosen(learner, best.name, kept.policy, score, _by_rules(rounds, ranked))
+
+
+def _by_rules(rounds: Rounds, ranked: list[Path]) -> dict[int, Policy]:
+    """Return the best rule table of each size; `ranked` are all checkpoints, the best first."""
+    tables = [policy for file in ranked for policy in [rounds.read(file).policy] if isinstance(policy, RuleTable)]
+    return {len(table): table for table in reversed(tables)}
 
 
 def _best_in_ns3(run: Run[CampaignConfig, Engine], rounds: Rounds, finalists: list[Path]) -> Path:

@@ -14,6 +14,7 @@ from lcca.evaluation.comparison.ebh import with_discoveries
 from lcca.evaluation.comparison.sets import BEST_OF, best_of, best_of_difference
 from lcca.evaluation.trials.layout import MEASURES
 from lcca.experiments.runs.version import version
+from lcca.experiments.sweep.capacity import capacity_content
 from lcca.experiments.sweep.groups import Group
 from lcca.experiments.sweep.net_benefit import benefits_content, compare_all
 from lcca.inputs.json_values import finite
@@ -47,6 +48,8 @@ def summary(
         ],
         "comparisons": [c.to_json() for c in found],
     }
+    if rows := capacity_content(groups):
+        content["capacity"] = rows
     if any(c.header is not None for c in config.candidates):
         content["net_benefit"] = benefits_content(groups, trials, config)
     return content

@@ -18,7 +18,7 @@ from lcca.evaluation.trials.layout import TRAININGS_TEST
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.plan import learners, warm_starts
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.groups import Group, groups
+from lcca.experiments.sweep.groups import Group, at_rules, equal_rules, groups
 from lcca.experiments.sweep.net_benefit import CandidateVerdicts, candidate_verdicts
 from lcca.experiments.sweep.selection import Chosen, choose
 from lcca.experiments.sweep.side_by_side import train_side_by_side
@@ -118,13 +118,14 @@ def _test(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> dict[st
 
 
 def test_of_seed(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> pd.DataFrame:
-    """Return the test trials of all policies of one utility and training seed."""
+    """Return the test trials of all policies of one utility and training seed, also at equal numbers of rules."""
     config, learner = run.config, chosen[0].learner
 
     def run_all() -> pd.DataFrame:
         size, seed = config.networks.whole(config.test.per_training_seed), derive(config.seed, "trainings test")
         networks = config.networks.draw(seed, size, first_id=learner.training_seed * size)
         policies = {id: policy for c in chosen for id, policy in c.tested.items()}
+        policies |= {at_rules(c.learner.id, r): c.at(r) for c in chosen for r in equal_rules(chosen)}
         return run_trials(run.engine, policies, networks, [seed], learner.utility, keep_delays=False)
 
     return run.phase(TRAININGS_TEST).part(learner.utility.name, learner.training_seed, run=run_all)

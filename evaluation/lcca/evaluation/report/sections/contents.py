@@ -10,6 +10,7 @@ from lcca.evaluation.report.figures.settling import draw_settling, settling_data
 from lcca.evaluation.report.figures.style import inline_svg, save
 from lcca.evaluation.report.figures.tradeoff import MOST_DOTS, draw_tradeoff, tradeoff_data
 from lcca.evaluation.report.sections.agreement import ns3_validation
+from lcca.evaluation.report.sections.capacity import capacity
 from lcca.evaluation.report.sections.generalisation import generalisation
 from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
 from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content, Maker, Section
@@ -102,6 +103,7 @@ def _settling(tables: RunTables) -> Content:
 SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("forest", "Differences from the baseline", _forest),
     ("scores", "Score by signal set", _scores),
+    ("capacity", "Score by number of rules", capacity),
     ("tradeoff", "Throughput against delay", _tradeoff),
     ("ns3", "Validation in ns-3", ns3_validation),
     ("generalisation", "Generalisation tests", generalisation),
