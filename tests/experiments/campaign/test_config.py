@@ -40,6 +40,20 @@ def test_the_campaigns_that_ship_are_valid(path: Path) -> None:
     assert len(learners(config, config.seeds)) == len(config.candidates) * len(config.utilities) * len(config.seeds)
 
 
+def test_a_training_may_begin_with_a_given_table(tmp_path: Path) -> None:
+    write(tmp_path, (CONFIGS / "policies" / "fair-rate.json").read_text(), "tables/mine.json")
+    sets = "[loss+rtt, {name: rate, title: Rate, signals: [rtt_ratio, fair_rate]}]"
+    text = changed("signal_sets: [loss+rtt, loss+queue]", f"signal_sets: {sets}\nstart: {{rate: tables/mine.json}}")
+    config = read_campaign(write(tmp_path, text))
+    plain = read_campaign(config_file := write(tmp_path, text), ["start=scratch"])
+    assert list(config.starts) == ["rate"] and config.starts["rate"].pacing_kind == "1/fair_rate"
+    keys = [[learner.key(each) for learner in learners(each)] for each in (config, plain)]
+    assert keys[0][0] == keys[1][0] and keys[0][1] != keys[1][1]  # the other set's training is the same one
+    before = config.hash
+    write(tmp_path, (tmp_path / "tables/mine.json").read_text().replace("1.02", "1.05"), "tables/mine.json")
+    assert read_campaign(config_file).hash != before
+
+
 def test_the_papers_campaign_is_that_of_section_5() -> None:
     config = read_campaign(CONFIGS / "paper" / "signals-default.yaml")
     assert [each.name for each in config.signal_sets] == ["e2e", "link", "queue", "link+queue"]
@@ -49,6 +63,21 @@ def test_the_papers_campaign_is_that_of_section_5() -> None:
 
 
 BAD_VALUES = {
+    "a start that is no table": (
+        "seed: 1",
+        f"seed: 1\nstart: {{loss+rtt: {CONFIGS / 'policies' / 'xcp.json'}}}",
+        "xcp.json: a training begins with a rule table",
+    ),
+    "a start of nobody": (
+        "seed: 1",
+        f"seed: 1\nstart: {{loss+rt: {CONFIGS / 'policies' / 'e2e.json'}}}",
+        "start.loss+rt: no signal set or header has this name (did you mean 'loss+rtt'?)",
+    ),
+    "a start that sees more": (
+        "seed: 1",
+        f"seed: 1\nstart: {{loss+rtt: {CONFIGS / 'policies' / 'fair-rate.json'}}}",
+        "start.loss+rtt: fair_rate missing, which the table looks at",
+    ),
     "pacing by what a set lacks": (
         "rounds: 2",
         "pacing: 1/fair_rate, rounds: 2",

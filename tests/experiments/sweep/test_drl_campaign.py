@@ -60,7 +60,7 @@ def test_wrong_keys_are_told_by_line(campaign: Path, lcca: RunCommand) -> None:
     ("asked", "told"),
     [
         ("headers=[ecn]", "headers: trainer.kind ppo cannot learn with them; use signal_sets"),
-        ("start=baseline", "start: baseline: trainer.kind ppo has no warm start; use scratch"),
+        ("start=baseline", "start: trainer.kind ppo has no warm start; use scratch"),
     ],
 )
 def test_what_a_trainer_cannot_do_is_told_before_it_begins(

@@ -63,6 +63,15 @@ def test_pacing_by_a_signal_is_learnt_by_itself_and_shared_with_nobody(
     assert run(again) == table
 
 
+def test_a_search_improves_rules_that_are_given_before_it_splits_them(make_trainer: MakeTrainer) -> None:
+    given = one_rule(("fair_rate",), "1/fair_rate")
+    trainer = make_trainer(signals=("rtt_ratio", "fair_rate"), warm_start=WarmStart(given, 0))
+    table = run(trainer)
+    kinds = [row.kind for row in trainer.learning]
+    assert kinds[0] == "improve" and "split" in kinds
+    assert table.signals == ("rtt_ratio", "fair_rate") and table.pacing_kind == "1/fair_rate"
+
+
 def test_a_search_goes_on_from_rules_that_are_trained(tmp_path: Path, make_trainer: MakeTrainer) -> None:
     first = make_trainer(signals=("rtt_ratio",))
     run(first)

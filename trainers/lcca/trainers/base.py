@@ -38,7 +38,7 @@ def first_network(space: NetworkSpace, step: float) -> int:
 
 @dataclass(frozen=True)
 class WarmStart:
-    """A trained policy to go on from, and the steps that were taken for it: their networks are not met again."""
+    """A policy to go on from, and the steps that were taken for it: their networks are not met again. 0 if by hand."""
 
     policy: Policy
     step: int

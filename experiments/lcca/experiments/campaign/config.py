@@ -26,6 +26,7 @@ from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
+from lcca.experiments.campaign.starts import check_start, read_start
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.gym_envs.ns3.plan import Ns3Options
@@ -36,6 +37,7 @@ from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.inputs.validation import validate
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import baseline as policy
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
@@ -249,7 +251,8 @@ class CampaignConfig(RunConfig):
         trainer: how to learn.
         start: "scratch": every search begins with one rule, as the paper's do; "baseline": a first training with the
             baseline's signals comes before, and all searches, the baseline's too, go on from its rules with a budget of
-            their own.
+            their own; names of candidates with files of rule tables: those begin with that table, whose pacing they
+            keep, the others with one rule.
         training_seeds: each candidate is trained once per seed: a list of seeds, or `auto` to add seeds until every
             comparison of candidates is settled.
         validation: networks that pick a training's checkpoint.
@@ -271,7 +274,7 @@ class CampaignConfig(RunConfig):
     packet_bytes: Annotated[int, Field(ge=64, le=65535)] = 1500
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: AnyTrainer
-    start: Literal["scratch", "baseline"] = "scratch"
+    start: Literal["scratch", "baseline"] | dict[str, str] = "scratch"
     training_seeds: TrainingSeeds = (1,)
     validation: ValidationConfig = ValidationConfig()
     test: TestConfig = TestConfig()
@@ -328,8 +331,10 @@ class CampaignConfig(RunConfig):
 
     @model_validator(mode="after")
     def _can_go_on(self) -> CampaignConfig:
-        if self.start == "baseline" and not self.trainer.warm_starts:
-            raise ValueError(f"start: baseline: trainer.kind {self.trainer.kind} has no warm start; use scratch")
+        if self.start != "scratch" and not self.trainer.warm_starts:
+            raise ValueError(f"start: trainer.kind {self.trainer.kind} has no warm start; use scratch")
+        for name, table in self.starts.items():
+            check_start(name, table, {each.name: each.signals for each in self.candidates})
         for candidate in self.candidates if self.start == "baseline" else ():
             if missing := [name for name in self.base.signals if name not in candidate.signals.signals]:
                 raise ValueError(f"start: {candidate.name} lacks {', '.join(missing)} of {self.baseline}: use scratch")
@@ -368,6 +373,11 @@ class CampaignConfig(RunConfig):
         sets = tuple(Candidate(each, None, self.packet_bytes) for each in self.signal_sets)
         return sets + header_candidates(self.headers, self.base, self.packet_bytes)
 
+    @cached_property
+    def starts(self) -> dict[str, RuleTable]:
+        """The rule tables that trainings begin with, by candidate."""
+        return {k: read_start(k, path) for k, path in self.start.items()} if isinstance(self.start, dict) else {}
+
     @property
     def seed_steps(self) -> list[tuple[int, ...]]:
         """Training seeds in the steps in which they are added: all at once where they are listed."""
@@ -387,7 +397,8 @@ class CampaignConfig(RunConfig):
         return self.settle.ending_at(self.test.pairs)
 
     def _named(self) -> dict[str, Any]:
-        return {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
+        sets = {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
+        return sets | ({"starts": {name: table.digest for name, table in self.starts.items()}} if self.starts else {})
 
 
 def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -455,6 +466,11 @@ def _placed_sets(document: Document) -> Document:
         data["signal_sets"] = [
             _placed(document, ("signal_sets", i), each) for i, each in enumerate(data["signal_sets"])
         ]
+    if isinstance(data.get("start"), dict):
+        files = data["start"].items()
+        data["start"] = {
+            k: str(_beside(document, ("start", k), v).absolute()) if isinstance(v, str) else v for k, v in files
+        }
     if "baseline" in data:
         data["baseline"] = _placed(document, ("baseline",), data["baseline"])
     return Document(document.path, data, document.places)

@@ -11,6 +11,7 @@ from lcca.experiments.campaign.candidates import Candidate
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.cache import training_key
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.signal_set import SignalSet
 from lcca.trainers.base import Task
 
@@ -37,8 +38,9 @@ class Learner:
 
     def key(self, config: CampaignConfig) -> str:
         """Return the name of the training's content: equal trainings of any campaigns have the same."""
-        start = self.warm_start(config)
+        start, table = self.warm_start(config), self.start(config)
         begun = {} if start is None else {"warm_start": start.key(config)}
+        begun |= {} if table is None else {"start": table.digest}
         return self._key(config, candidate=self.candidate.content(), **begun)
 
     def shared_key(self, config: CampaignConfig) -> str:
@@ -47,11 +49,15 @@ class Learner:
 
     def warm_start(self, config: CampaignConfig) -> Learner | None:
         """Return the training whose policy this one goes on from; None if it begins from nothing."""
-        if self.warms or config.start == "scratch":
+        if self.warms or config.start != "baseline":
             return None
         base = next(c for c in config.candidates if c.name == config.baseline)
         name = f"warm-start.{self.utility.name}.s{self.training_seed}"
         return Learner(name, base, self.utility, self.training_seed, warms=True)
+
+    def start(self, config: CampaignConfig) -> RuleTable | None:
+        """Return the given table that this training begins with, if there is one."""
+        return config.starts.get(self.candidate.name)
 
     def _key(self, config: CampaignConfig, **content: Any) -> str:
         trainer = config.trainer

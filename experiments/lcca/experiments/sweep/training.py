@@ -87,10 +87,11 @@ def _trainer(run: Run[CampaignConfig, Engine], learner: Learner, shared: Path | 
 
 
 def _warm_start(run: Run[CampaignConfig, Engine], learner: Learner) -> WarmStart | None:
-    """Return what a training goes on from, which is trained already."""
+    """Return what a training goes on from, which is trained already or given."""
     first = learner.warm_start(run.config)
     if first is None:
-        return None
+        table = learner.start(run.config)
+        return None if table is None else WarmStart(table, 0)
     trained = _trainer(run, first)
     if not trained.done:
         raise InputError(f"{Rounds(run.path, first).checkpoint}: not trained to its end; resume to do that first")
