@@ -47,7 +47,7 @@ def test_a_training_may_begin_with_a_given_table(tmp_path: Path) -> None:
     config = read_campaign(write(tmp_path, text))
     plain = read_campaign(config_file := write(tmp_path, text), ["start=scratch"])
     assert list(config.starts) == ["rate"] and config.starts["rate"].pacing_kind == "1/fair_rate"
-    keys = [[learner.key(each) for learner in learners(each)] for each in (config, plain)]
+    keys = [[learner.key(each) for learner in learners(each, each.seeds)] for each in (config, plain)]
     assert keys[0][0] == keys[1][0] and keys[0][1] != keys[1][1]  # the other set's training is the same one
     before = config.hash
     write(tmp_path, (tmp_path / "tables/mine.json").read_text().replace("1.02", "1.05"), "tables/mine.json")
