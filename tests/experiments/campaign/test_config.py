@@ -184,7 +184,7 @@ def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
 
 def test_values_of_the_command_line_are_told_as_such(tmp_path: Path) -> None:
     path = write(tmp_path, TINY)
-    assert error(path, "trainer.rounds=0") == "--set: trainer.rounds: must be >= 1, found 0"
+    assert error(path, "trainer.rounds=-1") == "--set: trainer.rounds: must be >= 0, found -1"
     assert error(path, "trainer.rounds") == "--set: 'trainer.rounds' must look like key.key=value"
     assert error(path, "seed.x=1") == "--set: seed.x: seed is a number and has no keys"
 
@@ -247,10 +247,10 @@ def test_a_base_names_its_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_an_error_in_a_base_points_into_it(tmp_path: Path) -> None:
-    write(tmp_path, changed("rounds: 2", "rounds: 0"), "base.yaml")
+    write(tmp_path, changed("rounds: 2", "rounds: -1"), "base.yaml")
     assert error(write(tmp_path, "extends: base.yaml\nsed: 2\n")).splitlines() == [
         "a.yaml:2: sed: unknown key (did you mean 'seed'?)",
-        "base.yaml:14: trainer.rounds: must be >= 1, found 0",
+        "base.yaml:14: trainer.rounds: must be >= 0, found -1",
     ]
     assert error(write(tmp_path, "extends: bse.yaml\n")).startswith(
         "a.yaml:1: extends: bse.yaml: cannot be read: No such file or directory (did you mean 'base.yaml'?)"
