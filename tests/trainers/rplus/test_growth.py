@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,12 @@ from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.trainers.base import WarmStart, run
+from lcca.trainers.rplus import growth
 from lcca.trainers.rplus.config import RplusConfig
+from lcca.trainers.rplus.sample import Effort, Samples
 from lcca.trainers.rplus.trainer import RplusTrainer
 
+from ..conformance import without_time
 from ..conftest import MakeTrainer
 
 SIGNALS = ("rtt_ratio", "queue")
@@ -116,8 +121,9 @@ def test_a_better_rival_takes_the_place_of_what_was_grown(make_trainer: MakeTrai
 def test_a_warm_start_is_a_rival_and_what_is_grown_from(make_trainer: MakeTrainer) -> None:
     first, _ = grown(make_trainer, signals=("rtt_ratio",))
     start = WarmStart(first.policy, first.state.step)
-    more, kept = grown(make_trainer, warm_start=start, grow=GROW | {"rules": [2, 6]})
-    assert [len(table) for table in kept.values()] == [6, 6]
+    for rules, expected in (([2, 6], 6), ([1, 2, 4], 8)):
+        more, kept = grown(make_trainer, warm_start=start, grow=GROW | {"rules": rules})
+        assert [len(table) for table in kept.values()] == [expected] * 2
     assert more.learning[0].kind == "split" and more.learning[0].step == first.state.step + 1
 
 
@@ -128,20 +134,46 @@ def test_rivals_must_be_tables(make_trainer: MakeTrainer) -> None:
         trainer.step()
 
 
+def test_a_training_stopped_after_any_generation_goes_on_with_the_same_bits(
+    make_trainer: MakeTrainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growth, "STEP_TRIALS", 1)
+    whole, kept = grown(make_trainer, budget_trials=900)
+    again: dict[int, RuleTable] = {}
+    for steps, jobs in zip(range(1, len(whole.learning) + 1), itertools.cycle((1, 2)), strict=False):
+        part = make_trainer(tmp_path / "c", jobs=jobs, keep=again.__setitem__, **GROWN | {"budget_trials": 900})
+        part.step()
+        assert len(part.learning) == steps
+    assert part.done and again == kept
+    assert [without_time(row) for row in part.learning] == [without_time(row) for row in whole.learning]
+
+
+def test_generations_meet_other_networks_and_perturbations(
+    make_trainer: MakeTrainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met: list[Any] = []
+    draw = Samples.draw
+
+    def spied(self: Samples, count: int, skipped: int = 0) -> Any:
+        met.append(draw(self, count, skipped))
+        return met[-1]
+
+    monkeypatch.setattr(Samples, "draw", spied)
+    trainer, _ = grown(make_trainer, budget_trials=2500)
+    networks = [network.id for sample in met for network in sample.networks.networks]
+    shared = len(GROW["rules"]) - 1  # splits try their two signals on the same networks
+    assert len(networks) - len(set(networks)) == shared * GROW["pairs"]
+    assert len(met) > 100 and len(trainer.learning) < 20
+
+
 def test_perturbations_vary_apart_from_networks(make_trainer: MakeTrainer) -> None:
     made = [make_trainer(**GROWN | {"budget_trials": 400, "polish": POLISH | {"seed": seed}}) for seed in (0, 0, 1)]
     for trainer in made:
         trainer.step()
     same, again, other = (trainer.policy for trainer in made)
     assert same == again != other
-    networks = [trainer._growth(trainer.state, trainer_effort()).samples.draw(8).networks.networks for trainer in made]
+    networks = [trainer._growth(trainer.state, Effort()).samples.draw(8).networks.networks for trainer in made]
     assert networks[0] == networks[2]
-
-
-def trainer_effort() -> Any:
-    from lcca.trainers.rplus.sample import Effort
-
-    return Effort()
 
 
 def test_impossible_ladders_are_refused() -> None:

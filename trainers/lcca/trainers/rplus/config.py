@@ -56,7 +56,7 @@ class PolishConfig(Model):
         seed: of the perturbations, which can so be varied apart from the networks.
     """
 
-    pairs: Annotated[int, Key(ge=2, le=100_000)] = 80
+    pairs: Annotated[int, Key(ge=2, le=100_000)] = 32
     sigma: Annotated[float, Key(gt=0)] = 0.6
     step: Annotated[float, Key(gt=0)] = 0.2
     last_step: Annotated[float, Key(gt=0)] = 0.05
@@ -76,7 +76,7 @@ class GrowConfig(Model):
     """
 
     rules: Annotated[tuple[Annotated[int, Key(ge=1, le=MOST_RULES)], ...], Key(min_length=1)] = (1, 2, 4, 8, 16, 32)
-    pairs: Annotated[int, Key(ge=2, le=100_000)] = 160
+    pairs: Annotated[int, Key(ge=2, le=100_000)] = 96
     look_ups: Annotated[int, Key(ge=1, le=100_000)] = 32
     least_use: Annotated[float, Key(ge=0, lt=1)] = 0.003
 

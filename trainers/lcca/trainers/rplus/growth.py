@@ -19,6 +19,9 @@ from lcca.trainers.rplus.state import SearchState
 FEWEST_PAIRS = 8
 """Of a generation that the budget cuts short: with fewer it would be left out."""
 
+STEP_TRIALS = 1000
+"""A step takes generations until they have so many trials: checkpoints and learning rows cost time too."""
+
 AVERAGED = 0.5
 """Share of a polish, its last part, whose points are averaged."""
 
@@ -47,13 +50,17 @@ class Growth:
             case "split":
                 return "split", self._split()
             case "polish":
-                return "polish", self._generation()
+                return "polish", self._polish()
             case _:
                 return "compare", self._compare()
 
-    def begin(self) -> None:
-        """Go on to the next number of rules, or end the training."""
-        state, ladder = self.state, self._ladder()
+    def begin(self, larger: bool = False) -> None:
+        """Go on to the next number of rules, or end the training.
+
+        Args:
+            larger: grow even if the table is as large as it was to become: to twice its rules then.
+        """
+        state, ladder = self.state, self._ladder(larger)
         state.stage = "split" if ladder else "done"
         if not ladder:
             return
@@ -63,13 +70,13 @@ class Growth:
         if state.wanted <= len(state.table):
             self._begin_polish()
 
-    def _ladder(self) -> list[int]:
+    def _ladder(self, larger: bool) -> list[int]:
         """Return the numbers of rules that are to come."""
-        rules, most = len(self.state.table), self.state.wanted
-        if self.config.grow is None:
-            return [] if most else [rules]
-        larger = [each for each in self.config.grow.rules if each > most]
-        return [each for each in larger if each >= rules] or ([] if most else [rules])
+        rules, grow, before = len(self.state.table), self.config.grow, self.state.wanted
+        if grow is None:
+            return [] if before else [rules]
+        to_come = [each for each in grow.rules if each >= rules + larger and each > before]
+        return to_come or ([] if before else [rules * (1 + larger)])
 
     def _left(self) -> int | None:
         budget = self.config.budget_trials
@@ -108,11 +115,15 @@ class Growth:
         """Move the parts of all split rules apart at random; return the mean score, and the gain of each split."""
         table, low = split(self.state.table, places), parts(places)
         shape = (grow.pairs, len(places), len(self.config.optimise))
-        directions = self._random(1 + places[0].axis).standard_normal(shape)
+        directions = self._random(places[0].axis).standard_normal(shape)
         moved = contrasts(places, directions, len(table))
-        halves, used, score = self._mirrored(table, self._point(table), moved, self.samples.draw(grow.pairs, part=0.5))
+        halves, used, score = self._mirrored(table, self._point(table), moved, self._apart(grow))
         found = gains(halves, used[:, low] | used[:, low + 1], directions)
         return score, list(zip(found.tolist(), places, strict=True))
+
+    def _apart(self, grow: GrowConfig) -> Sample:
+        """Draw networks that are not those of the look-ups; the same for all signals."""
+        return self.samples.draw(grow.pairs, self.samples.task.space.whole(grow.look_ups))
 
     # --- polishing
 
@@ -120,12 +131,19 @@ class Growth:
         self.state.evolution, self.state.began = Evolution.at(self._point(self.state.table)), self._trials
         self.state.stage = "polish" if self._room() >= FEWEST_PAIRS else "compare"
 
-    def _generation(self) -> float:
+    def _polish(self) -> float:
+        """Take some generations; return the mean score of their perturbed tables."""
+        scores: list[float] = []
+        while self.state.stage == "polish" and self.samples.effort.trials < STEP_TRIALS:
+            scores.append(self._generation(len(scores)))
+        return float(np.mean(scores))
+
+    def _generation(self, number: int) -> float:
         """Move all actions along the estimated gradient; return the mean score of the perturbed tables."""
         state, polish, evolution = self.state, self.config.polishing, self._evolution
         pairs, progress = min(polish.pairs, self._room()), self._progress()
-        directions = self._random(0).standard_normal((pairs, *evolution.point.shape))
-        sample = self.samples.draw(pairs)
+        directions = self._random(number).standard_normal((pairs, *evolution.point.shape))
+        sample = self.samples.draw(pairs, number * self.samples.task.space.whole(polish.pairs))
         halves, used, score = self._mirrored(state.table, evolution.point, directions, sample)
         step = polish.step * (polish.last_step / polish.step) ** progress
         evolution.climb(gradient(halves, used, directions, polish.sigma), step)

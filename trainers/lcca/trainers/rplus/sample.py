@@ -147,10 +147,10 @@ class Samples:
     step: int
     effort: Effort
 
-    def draw(self, count: int, part: float = 0) -> Sample:
-        """Draw networks; another part of a step (0.5) has other networks."""
+    def draw(self, count: int, skipped: int = 0) -> Sample:
+        """Draw networks of the step after the first `skipped` ones, which are whole blocks."""
         space, seed = self.task.space, self.task.seed
-        networks = NetworkList(space.draw(seed, count, first_id=first_network(space, self.step + part)))
+        networks = NetworkList(space.draw(seed, count, first_id=first_network(space, self.step) + skipped))
         return Sample(self.engine, networks, seed, self.task.utility, self.effort)
 
     def compiled(self, table: RuleTable) -> _core.Policy:
