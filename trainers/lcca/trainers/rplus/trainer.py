@@ -63,7 +63,7 @@ class RplusTrainer:
             if self.shared is not None and self.shared.exists() and self.config.rounds:
                 return SearchState.load(self.shared, BEFORE_FIRST_SPLIT).with_one_rule(table)
         if self.config.polishes and (start is not None or not self.config.rounds):
-            self._growth(state, Effort()).begin(larger=start is not None)
+            self._growth(state, Effort()).begin(larger=start is not None and start.step > 0)
         return state
 
     @property
