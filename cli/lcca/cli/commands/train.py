@@ -40,10 +40,10 @@ def run(options: argparse.Namespace) -> int:
     with opened(config, path, resume=options.resume) as begun:
         run = begun.on(engine_of(config, options.jobs))
         for learner in plan:
-            if (start := learner.warm_start(config)) is not None:
-                train(run, start)
             if options.only and learner.signals.name not in options.only:
                 continue
+            for needed in learner.needs(config):
+                train(run, needed)
             last = train(run, learner)[-1]
             files = [str(file) for file in checkpoint_files(path, learner.id)]
             rows.append({"id": learner.id, "policies": files, "rules": last.rules, "trials": last.trials})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lcca.evaluation.trials.utility import Utility
@@ -38,9 +38,11 @@ class Learner:
 
     def key(self, config: CampaignConfig) -> str:
         """Return the name of the training's content: equal trainings of any campaigns have the same."""
-        start, table = self.warm_start(config), self.start(config)
-        begun = {} if start is None else {"warm_start": start.key(config)}
+        start, table, rivals = self.warm_start(config), self.start(config), self.rivals(config)
+        begun: dict[str, Any] = {} if start is None else {"warm_start": start.key(config)}
         begun |= {} if table is None else {"start": table.digest}
+        if rivals:
+            begun["rivals"] = [rival.key(config) for rival in rivals]
         return self._key(config, candidate=self.candidate.content(), **begun)
 
     def shared_key(self, config: CampaignConfig) -> str:
@@ -58,6 +60,26 @@ class Learner:
     def start(self, config: CampaignConfig) -> RuleTable | None:
         """Return the given table that this training begins with, if there is one."""
         return config.starts.get(self.candidate.name)
+
+    def rivals(self, config: CampaignConfig) -> list[Learner]:
+        """Return the trainings whose tables this one may go on from: of the largest sets whose signals it has too.
+
+        A policy can ignore signals, so that one with more signals need not be worse. Signals that come through a header
+        are another's only where nothing else carries them.
+        """
+        if config.rivals != "subsets":
+            return []
+        inside = [each for each in config.candidates if _inside(each, self.candidate, config.base)]
+        largest = [each for each in inside if not any(_inside(each, other, config.base) for other in inside)]
+        return [replace(self, id=_id(each, self), candidate=each) for each in largest]
+
+    def needs(self, config: CampaignConfig) -> list[Learner]:
+        """Return the trainings that must be finished before this one begins, in their order."""
+        start = self.warm_start(config)
+        found = [start] if start is not None else []
+        for rival in self.rivals(config):
+            found += [*rival.needs(config), rival]
+        return list(dict.fromkeys(found))
 
     def _key(self, config: CampaignConfig, **content: Any) -> str:
         trainer = config.trainer
@@ -87,6 +109,29 @@ class Learner:
             seed=derive(config.seed, "training", self.training_seed),
             header=self.candidate.stamping(charged=False),
         )
+
+
+def _id(candidate: Candidate, learner: Learner) -> str:
+    return f"{candidate.name}.{learner.utility.name}.s{learner.training_seed}"
+
+
+def _inside(part: Candidate, whole: Candidate, base: SignalSet) -> bool:
+    """Tell whether all that a policy sees of one candidate is seen, alike, of another with more signals."""
+    known = set(part.signals.signals)
+    alike = part.header is None and (whole.header is None or known <= set(base.signals))
+    return alike and known < set(whole.signals.signals)
+
+
+def waves(config: CampaignConfig, plan: Sequence[Learner]) -> list[list[Learner]]:
+    """Return trainings in groups, each of which needs the groups before it alone."""
+    by_depth: dict[int, list[Learner]] = {}
+    for learner in plan:
+        by_depth.setdefault(_depth(learner, config), []).append(learner)
+    return [by_depth[depth] for depth in sorted(by_depth)]
+
+
+def _depth(learner: Learner, config: CampaignConfig) -> int:
+    return max((1 + _depth(rival, config) for rival in learner.rivals(config)), default=0)
 
 
 def learners(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:

@@ -22,6 +22,7 @@ from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.files.policyfile import PolicyFile, loads
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.headers.policy_headers import described
 from lcca.trainers.base import LearningRow, Trainer, WarmStart
 from lcca.trainers.registry import trainer_class
@@ -66,14 +67,14 @@ def train(
     if not rounds.checkpoint.exists() and (found := cache.take(key, run.reporter.say)) is not None:
         _take_over(found, rounds, config)
         run.reporter.say(f"{title}: done before, taken from {cache.file(key)}")
-    trainer = _trainer(run, learner, cache.folder)
+    trainer = trainer_of(run, learner, cache.folder)
     if not trainer.done:
         _train_to_end(trainer, title, run)
     cache.keep(key, _finished(trainer, rounds))
     return trainer.learning
 
 
-def _trainer(run: Run[CampaignConfig, Engine], learner: Learner, shared: Path | None = None) -> Trainer:
+def trainer_of(run: Run[CampaignConfig, Engine], learner: Learner, shared: Path | None = None) -> Trainer:
     """Return a learner's trainer as it stands; `shared` is the folder of what trainings have in common."""
     config, rounds = run.config, Rounds(run.path, learner)
 
@@ -82,7 +83,7 @@ def _trainer(run: Run[CampaignConfig, Engine], learner: Learner, shared: Path | 
 
     shared = (shared or layout.shared(run.path)) / f"{learner.shared_key(config)}.json"
     shared.parent.mkdir(parents=True, exist_ok=True)
-    task = replace(learner.task(config), warm_start=_warm_start(run, learner))
+    task = replace(learner.task(config), warm_start=_warm_start(run, learner), rivals=_rivals(run, learner))
     return trainer_class(config.trainer)(task, config.trainer, run.engine, rounds.checkpoint, keep, shared)
 
 
@@ -92,10 +93,25 @@ def _warm_start(run: Run[CampaignConfig, Engine], learner: Learner) -> WarmStart
     if first is None:
         table = learner.start(run.config)
         return None if table is None else WarmStart(table, 0)
-    trained = _trainer(run, first)
-    if not trained.done:
-        raise InputError(f"{Rounds(run.path, first).checkpoint}: not trained to its end; resume to do that first")
+    trained = _done(run, first)
     return WarmStart(trained.policy, trained.learning[-1].step)
+
+
+def _rivals(run: Run[CampaignConfig, Engine], learner: Learner) -> tuple[Policy, ...]:
+    """Return the tables that a training may go on from: the last one of each size of the trainings it needs."""
+    found: list[Policy] = []
+    for rival in learner.rivals(run.config):
+        rounds = Rounds(run.path, rival)
+        kept = [rounds.read(rounds.file(r)).policy for r in sorted({row.round for row in _done(run, rival).learning})]
+        found += {len(table): table for table in kept if isinstance(table, RuleTable)}.values()
+    return tuple(found)
+
+
+def _done(run: Run[CampaignConfig, Engine], learner: Learner) -> Trainer:
+    trained = trainer_of(run, learner)
+    if not trained.done:
+        raise InputError(f"{Rounds(run.path, learner).checkpoint}: not trained to its end; resume to do that first")
+    return trained
 
 
 def _take_over(found: Finished, rounds: Rounds, config: CampaignConfig) -> None:

@@ -16,7 +16,7 @@ import pandas as pd
 from lcca.evaluation.trials.blocks import Block, Decision, blocks_between, run_blocks
 from lcca.evaluation.trials.layout import TRAININGS_TEST
 from lcca.evaluation.trials.running import run_trials
-from lcca.experiments.campaign.plan import learners, warm_starts
+from lcca.experiments.campaign.plan import learners, warm_starts, waves
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group, at_rules, equal_rules, groups
 from lcca.experiments.sweep.net_benefit import CandidateVerdicts, candidate_verdicts
@@ -96,13 +96,15 @@ def _train(
 ) -> list[pd.DataFrame]:
     """Train all policies of these training seeds and return their learning curves."""
     first, plan = warm_starts(run.config, seeds), learners(run.config, seeds)
+    ordered = waves(run.config, plan)
     if at_once > 1:
-        for part in filter(None, (first, plan)):
+        for part in filter(None, (first, *ordered)):
             train_side_by_side(run, part, cache, at_once)
     for start in first:
         train(run, start, " (what all go on from)", cache)
-    places = ((learner, f" ({i} of {len(plan)})") for i, learner in enumerate(plan, 1))
-    return [learning_rows(learner, train(run, learner, place, cache)) for learner, place in places]
+    numbered = enumerate((learner for part in ordered for learner in part), 1)
+    curves = {learner: train(run, learner, f" ({i} of {len(plan)})", cache) for i, learner in numbered}
+    return [learning_rows(learner, curves[learner]) for learner in plan]
 
 
 def _test(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> dict[str, pd.DataFrame]:
