@@ -253,8 +253,8 @@ class CampaignConfig(RunConfig):
             baseline's signals comes before, and all searches, the baseline's too, go on from its rules with a budget of
             their own; names of candidates with files of rule tables: those begin with that table, whose pacing they
             keep, the others with one rule.
-        rivals: "subsets": a training with more signals may go on from a finished table of the same training seed for some of
-            them, wherever that is better; "none": all learn apart.
+        rivals: "subsets": a training with more signals may go on from a finished table of the same training seed for some
+            of them, wherever that is better; "none": all learn apart.
         training_seeds: each candidate is trained once per seed: a list of seeds, or `auto` to add seeds until every
             comparison of candidates is settled.
         validation: networks that pick a training's checkpoint.
@@ -339,9 +339,7 @@ class CampaignConfig(RunConfig):
         for name, table in self.starts.items():
             check_start(name, table, {each.name: each.signals for each in self.candidates})
         if self.rivals != "none" and not self.trainer.rivals:
-            raise ValueError(
-                f"rivals: {self.rivals}: trainer.kind {self.trainer.kind} cannot go on from them; use none"
-            )
+            raise ValueError(f"rivals: {self.rivals}: trainer.kind {self.trainer.kind} cannot take them; use none")
         for candidate in self.candidates if self.start == "baseline" else ():
             if missing := [name for name in self.base.signals if name not in candidate.signals.signals]:
                 raise ValueError(f"start: {candidate.name} lacks {', '.join(missing)} of {self.baseline}: use scratch")
