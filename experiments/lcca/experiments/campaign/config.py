@@ -253,8 +253,8 @@ class CampaignConfig(RunConfig):
             baseline's signals comes before, and all searches, the baseline's too, go on from its rules with a budget of
             their own; names of candidates with files of rule tables: those begin with that table, whose pacing they
             keep, the others with one rule.
-        rivals: "subsets": a training with more signals may go on from a finished table of the same training seed for some
-            of them, wherever that is better; "none": all learn apart.
+        rivals: "subsets": a training with more signals may go on from a finished table of the same training seed for
+            some of them, wherever that is better; "none": all learn apart.
         training_seeds: each candidate is trained once per seed: a list of seeds, or `auto` to add seeds until every
             comparison of candidates is settled.
         validation: networks that pick a training's checkpoint.
