@@ -12,7 +12,7 @@ from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.explicit import Rcp, Xcp
+from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.topology import Topology
@@ -38,7 +38,7 @@ def steering(signal):
 
 def driven(made):
     """By the first signal that there is a rule for; RCP and XCP by their own senders."""
-    own = {"fair_rate": Rcp(), "xcp_feedback": Xcp()}
+    own = {"fair_rate": Rcp(), "xcp_feedback": Xcp(), "flows": FairShare()}
     signal = next(name for name in made.signals if name in CUTS or name in own)
     return own.get(signal) or steering(signal)
 

@@ -30,6 +30,7 @@ BYTES = {
     "pint": (1, 0, 1),  # HPCC's ns-3 release: eight bits at base 1.05
     "poseidon": (8, 0, 8),  # carried as CSIG max(PD), wide
     "bolt": (21, 0, 21),  # Bolt's ns-3 release
+    "fair-share": (4, 0, 4),
     "rcp-16": (4, 0, 4),  # a rate and an RTT of 16 bits each
     "rcp-32": (8, 0, 8),
     "xcp": (20, 0, 20),  # draft-falk-xcp-spec: five words
@@ -79,6 +80,7 @@ HEADS = {
     ),
     "hpcc": [],
     "pint": [("u", 0, 8)],
+    "fair-share": [("capacity", 0, 16), ("flows", 16, 16)],
     "rcp-16": [("rate", 0, 16), ("rtt", 16, 16)],
     "rcp-32": [("rate", 0, 32), ("rtt", 32, 32)],
     "xcp": in_turn(

@@ -47,6 +47,7 @@ SIGNALS = {
     "poseidon": ("hop_delay",),
     "bolt": ("capacity", "mark", "queue_time"),
     "rcp-16": ("fair_rate",),
+    "fair-share": ("capacity", "flows"),
     "rcp-32": ("fair_rate",),
     "xcp": ("xcp_feedback",),
 }

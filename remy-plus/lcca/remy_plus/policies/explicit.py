@@ -1,7 +1,7 @@
 """Hand-designed congestion controls that do as the hops of their path say: RCP, XCP, and an explicit fair rate.
 
 Each brings what its hops do: their gains, and a header that is exact and costs nothing unless the policy file names one
-(`rcp-16`, `rcp-32`, `xcp`).
+(`rcp-16`, `rcp-32`, `fair-share`, `xcp`).
 """
 
 from __future__ import annotations
