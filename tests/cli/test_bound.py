@@ -33,3 +33,23 @@ def test_has_a_table(lcca: Any) -> None:
 def test_bad_input_is_one_line(lcca: Any, options: tuple[str, ...], message: str) -> None:
     answer = lcca(*OPTIONS, *options)
     assert (answer.status, answer.out) == (2, "") and message in answer.err and answer.err.count("\n") == 1
+
+
+def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
+    policies = ("aimd", "fixed-window:3")
+    options = ("--space", SPACE, "--pairs", "32", "--block", "16", "--jobs", "1", "--bound")
+    found = lcca("compare", *policies, *options, "--json").json()["ideal"]
+    scores = {row["policy"]: row["score_bits"] for row in found["policies"]}
+    share = (scores["fixed-window:3"] - scores["aimd"]) / (found["fair_bits"] - scores["aimd"])
+    assert found["policies"][1]["gap_closed"] == pytest.approx(share) and found["baseline"] == "aimd"
+    assert "share of the gap closed" in lcca("compare", *policies, *options).out
+    evaluated = ("evaluate", "aimd", "--networks", SPACE.with_name("examples.yaml"), "--seeds", "2", "--bound")
+    rows = lcca(*evaluated, "--json").json()["rows"]
+    assert all(row["score_bits"] < row["upper_bits"] for row in rows)
+    assert [row["clairvoyant_bits"] is None for row in rows] == [row["switched"] == "bytes" for row in rows]
+    assert "clairvoyant" in lcca(*evaluated).out
+
+
+def test_without_a_bound_nothing_runs(lcca: Any) -> None:
+    answer = lcca("compare", "aimd", "aimd", "--space", SPACE, "--topology", "multi-bottleneck", "--bound")
+    assert (answer.status, answer.out) == (2, "") and "no bound on topology multi-bottleneck" in answer.err

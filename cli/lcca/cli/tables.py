@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from lcca.evaluation.bounds.summary import WORDS
 from lcca.experiments.runs.remaining import words_for_time
 from lcca.experiments.sweep.forecast import Forecast
 
@@ -230,6 +231,27 @@ def forecast_words(comparison: dict[str, Any]) -> str:
     if low == high:
         return f"about {high} more {unit}"
     return f"about {low}–{high} more {unit}" if low else f"up to {high} more {unit}"
+
+
+def print_ideals(found: Mapping[str, Any], title: str) -> None:
+    """Print what is possible, and policies beside it, if there are any."""
+    policies = found.get("policies", [])
+    table = Table(title=f"{escape(title)} (± one standard error)")
+    table.add_column("")
+    for name in ("score (bits)", *(("share of the gap closed",) if policies else ())):
+        table.add_column(name, justify="right")
+    for row in policies:
+        share = "" if row["gap_closed"] is None else f"{100 * row['gap_closed']:.0f} %"
+        table.add_row(escape(row["policy"]), with_error(row["score_bits"], None), share)
+    for name, words in WORDS.items():
+        if found[name] is not None:
+            table.add_row(words, with_error(found[name], found[f"{name}_se"]))
+    if found.get("population_fair_bits") is not None:
+        table.add_row("fair share, mean of the space in closed form", with_error(found["population_fair_bits"], None))
+    console = wide_console()
+    console.print(table)
+    if policies:
+        console.print(f"gap: from {found['baseline']} to the fair share", style="dim", markup=False)
 
 
 def print_comparison(comparison: dict[str, Any]) -> None:

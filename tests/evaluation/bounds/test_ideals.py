@@ -14,7 +14,7 @@ from lcca.evaluation.bounds import certified
 from lcca.evaluation.bounds.bottleneck import bottleneck
 from lcca.evaluation.bounds.byte_switched import ProcessorSharing
 from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
-from lcca.evaluation.bounds.summary import gap_closed, ideal_summary, population_fair_bits
+from lcca.evaluation.bounds.summary import beside_ideals, gap_closed, ideal_summary, population_fair_bits
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
@@ -218,5 +218,10 @@ def test_summary_has_standard_errors_of_blocks(space: NetworkSpace) -> None:
     assert plain["fair_bits_se"] == pytest.approx(scores["fair_bits"].sem())
     halves = [scores["fair_bits"][:16].mean(), scores["fair_bits"][16:].mean()]
     assert blocked["fair_bits_se"] == pytest.approx(abs(halves[1] - halves[0]) / 2)
-    assert gap_closed(3.3, 3.1, {"fair_bits": 3.5}) == pytest.approx(0.5)
-    assert gap_closed(3.3, 3.6, {"fair_bits": 3.5}) is None
+
+
+def test_policies_beside_ideals() -> None:
+    found = beside_ideals({"fair_bits": 3.5}, {"a": 3.1, "b": 3.3}, "a")["policies"]
+    assert found[0] == {"policy": "a", "score_bits": 3.1, "below_fair_bits": pytest.approx(0.4), "gap_closed": None}
+    assert found[1]["gap_closed"] == pytest.approx(0.5)
+    assert gap_closed(3.3, 3.6, 3.5) is None and gap_closed(math.nan, 3.1, 3.5) is None

@@ -82,6 +82,15 @@ def test_the_summary_agrees_with_the_trials(finished: Path) -> None:
     assert trials["network"].nunique() in (20, 40, 60, 80)  # whole blocks, and no more than the configuration allows
 
 
+def test_the_summary_says_what_is_possible(finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    (found,) = summary["ideal"]
+    selected = {policy["id"]: policy["test"]["score_bits"] for policy in summary["policies"] if policy["selected"]}
+    assert {row["policy"]: row["score_bits"] for row in found["policies"]} == pytest.approx(selected)
+    assert max(selected.values()) < found["fair_bits"] < found["clairvoyant_bits"] <= found["upper_bits"]
+    assert (found["networks"], found["baseline"]) == (80, summary["comparisons"][1]["A"])
+
+
 def test_training_seeds_have_test_networks_of_their_own(finished: Path) -> None:
     trained = TrialStore(finished / "trials").all("trainings-test")
     met = {policy: set(rows["network"]) for policy, rows in trained.groupby("policy")}

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
-
-from rich.markup import escape
-from rich.table import Table
 
 from lcca.cli.options.common import add_json, natural, positive, print_json
 from lcca.cli.options.policies import add_topology, check_duration
 from lcca.cli.options.trials import add_space, space_of
-from lcca.cli.tables import wide_console, with_error
+from lcca.cli.tables import print_ideals
 from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.bounds.summary import ideal_summary, population_fair_bits
 from lcca.evaluation.trials.utilities import UTILITIES, utility
@@ -20,13 +16,6 @@ from lcca.experiments.runs.seeds import derive
 EXAMPLES = """\
   lcca bound --space configs/networks/default.yaml --networks 200
   lcca bound --space configs/networks/default.yaml --networks 200 --utility 2t --json"""
-
-WORDS = {
-    "fair_bits": "fair share at every instant, no queue",
-    "causal_bits": "the least-served sender first, no queue",
-    "clairvoyant_bits": "best allocation, all times known, no queue",
-    "upper_bits": "upper bound: no policy is better",
-}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -56,19 +45,5 @@ def run(options: argparse.Namespace) -> int:
         "duration_us": duration,
         "population_fair_bits": population_fair_bits(space, wanted),
     } | ideal_summary(scores, space.block if count >= space.block else 1)
-    print_json(found) if options.json else _print(found)
+    print_json(found) if options.json else print_ideals(found, f"what is possible on {options.space}")
     return 0
-
-
-def _print(found: dict[str, Any]) -> None:
-    table = Table(title=f"what is possible on {escape(found['space'])} (± one standard error)")
-    table.add_column("")
-    table.add_column("score (bits)", justify="right")
-    for name, words in WORDS.items():
-        if found[name] is not None:
-            table.add_row(words, with_error(found[name], found[f"{name}_se"]))
-    if found["population_fair_bits"] is not None:
-        table.add_row(
-            "fair share over the whole space, in closed form", with_error(found["population_fair_bits"], None)
-        )
-    wide_console().print(table)

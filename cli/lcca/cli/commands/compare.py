@@ -11,8 +11,10 @@ import pandas as pd
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.simulators import report_failures, simulator_for
-from lcca.cli.options.trials import add_rule, add_space, add_trials, rule_of, setup_on_space
-from lcca.cli.tables import print_comparison
+from lcca.cli.options.trials import add_bound, add_rule, add_space, add_trials, rule_of, setup_on_space
+from lcca.cli.tables import print_comparison, print_ideals
+from lcca.evaluation.bounds.ideals import ideal_scores
+from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
@@ -38,6 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let the two meet different traffic on the same networks (an A/A check of the method)",
     )
+    add_bound(parser)
     add_trials(parser, None)
     parser.set_defaults(run=run)
 
@@ -49,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
     simulator = simulator_for(options, found.engine)
     first = derive(options.seed, "compare")
     seeds = (first, derive(options.seed, "compare", "private") if options.private_seeds else first)
+    if options.bound:  # or say so before any trial
+        ideal_scores(space.draw(first, 1), [first], found.utility, found.engine.duration)
 
     def run_block(block: Block) -> list[pd.DataFrame]:
         networks = space.draw(first, block.size, first_id=block.first)
@@ -69,8 +74,16 @@ def run(options: argparse.Namespace) -> int:
             task.update(done, f"{done} pairs: {compared.verdict.name}", remaining)
 
         parts, compared = run_blocks(equal_blocks(options.block, options.pairs), run_block, decide, tell=tell)
+    content = compared.to_json()
+    if options.bound:
+        a, b = (np.concatenate([part[side]["score_bits"] for part in parts]) for side in (0, 1))
+        drawn = ideal_scores(space.draw(first, len(a)), [first], found.utility, found.engine.duration)
+        scores = {name: float(np.nanmean(each)) for name, each in ((options.a, a), (options.b, b))}
+        content["ideal"] = beside_ideals(ideal_summary(drawn, space.block), scores, options.a)
     if options.json:
-        print_json(compared.to_json())
+        print_json(content)
     else:
-        print_comparison(compared.to_json())
+        print_comparison(content)
+        if options.bound:
+            print_ideals(content["ideal"], "what is possible on these networks")
     return report_failures([error for part in parts for rows in part for error in rows["error"] if error])

@@ -15,8 +15,9 @@ from rich.table import Table
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP, check_duration
 from lcca.cli.options.simulators import report_failures, simulator_for
-from lcca.cli.options.trials import add_trials, setup
+from lcca.cli.options.trials import add_bound, add_trials, setup
 from lcca.cli.tables import wide_console, with_error
+from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
 from lcca.evaluation.scenarios.networks import networks_from_yaml
 from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
 from lcca.evaluation.trials.layout import MEASURES
@@ -41,6 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("policy", help=POLICY_HELP)
     parser.add_argument("--networks", type=Path, required=True, help="YAML list of networks (packets, packets/µs, µs)")
     parser.add_argument("--seeds", type=positive, default=10, help="trials per network (default: 10)")
+    add_bound(parser)
     add_trials(parser, 10_000.0)
     parser.set_defaults(run=run)
 
@@ -54,7 +56,9 @@ def run(options: argparse.Namespace) -> int:
     simulator, policies = simulator_for(options, found.engine), {"policy": found.policies[0]}
     for network in networks:
         check_duration(options.duration, network.rtt, network.link_rate, network.topology.hops(network.senders))
-    seeds = list(range(options.seed, options.seed + options.seeds))
+    seeds, ideals = list(range(options.seed, options.seed + options.seeds)), None
+    if options.bound:
+        ideals = ideal_scores(networks, seeds, found.utility, options.duration).groupby("network")[list(IDEALS)].mean()
 
     def run_block(block: Block) -> pd.DataFrame:
         drawn = networks[block.first : block.end]
@@ -68,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
         plan = equal_blocks(_block(options.seeds, options.jobs), len(networks))
         trials = pd.concat(run_blocks(plan, run_block, to_the_end, tell=tell)[0], ignore_index=True)
     rows = [_row(network, trials[trials["network"] == network.id]) for network in networks]
+    if ideals is not None:
+        rows = [row | ideals.loc[row["id"]].to_dict() for row in rows]
     if options.json:
         print_json(
             {
@@ -108,9 +114,13 @@ def _print(policy: str, rows: list[dict[str, Any]]) -> None:
     table = Table(title=f"{escape(policy)} (± one standard error over seeds)")
     for name in ("network", "score (bits)", "share (packets/µs)", "throughput / link", "delay (µs)", "delay / rtt"):
         table.add_column(name, justify="left" if name == "network" else "right")
+    bounds = [name for name in IDEALS if any(name in r for r in rows)]
+    for name in bounds:
+        table.add_column(name.removesuffix("_bits"), justify="right")
     for r in rows:
         table.add_row(
             f"{r['id']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
             *(with_error(r[name], r[f"{name}_se"]) for name in SHOWN),
+            *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
         )
     wide_console().print(table)

@@ -9,7 +9,15 @@ from pathlib import Path
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import add_topology
-from lcca.cli.tables import print_forecasts, print_net_benefit, print_points, print_policies, print_sets, print_verdicts
+from lcca.cli.tables import (
+    print_forecasts,
+    print_ideals,
+    print_net_benefit,
+    print_points,
+    print_policies,
+    print_sets,
+    print_verdicts,
+)
 from lcca.evaluation.trials.executors import EXECUTORS
 from lcca.evaluation.trials.layout import REPORT
 from lcca.experiments.campaign.grid import Grid, read_grid
@@ -94,6 +102,8 @@ def _single(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
         return 0
     print_sets(summary)
     print_policies(summary)
+    for each in summary.get("ideal", []):
+        print_ideals(each, f"{summary['campaign']}: what is possible on the test networks, utility {each['utility']}")
     print_verdicts(summary)
     print_net_benefit(summary)
     print(f"\nreport: {folder / REPORT}")

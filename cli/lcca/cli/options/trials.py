@@ -58,6 +58,11 @@ def add_space(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--space", type=Path, required=True, help="YAML file of the network space")
 
 
+def add_bound(parser: argparse.ArgumentParser) -> None:
+    """Add what asks for ideals beside scores."""
+    parser.add_argument("--bound", action="store_true", help="say too what is possible on these networks (lcca bound)")
+
+
 def add_rule(parser: argparse.ArgumentParser, block: int, unit: str, over: str) -> None:
     """Add the block between two looks, the margin, and the error rate `over` something."""
     parser.add_argument(

@@ -14,8 +14,17 @@ from lcca.evaluation.bounds.bottleneck import bottleneck
 from lcca.evaluation.bounds.ideals import IDEALS, bounded_utility
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.utility import Utility
+from lcca.inputs.json_values import finite
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network
+
+WORDS = {
+    "fair_bits": "fair share at every instant, no queue",
+    "causal_bits": "the least-served sender first, no queue",
+    "clairvoyant_bits": "best allocation, all times known, no queue",
+    "upper_bits": "upper bound: no policy is better",
+}
+"""What ideals are, for tables."""
 
 
 def ideal_summary(scores: pd.DataFrame, block: int = 1) -> dict[str, Any]:
@@ -31,7 +40,7 @@ def ideal_summary(scores: pd.DataFrame, block: int = 1) -> dict[str, Any]:
         known = units[name].dropna()
         found[name] = float(known.mean()) if len(known) else None
         found[f"{name}_se"] = float(known.std(ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else None
-    return found | {"gap_bits": float(scores["gap_bits"].max())}
+    return found | {"gap_bits": finite(float(scores["gap_bits"].max()))}
 
 
 def population_fair_bits(space: NetworkSpace, utility: Utility) -> float | None:
@@ -54,7 +63,29 @@ def population_fair_bits(space: NetworkSpace, utility: Utility) -> float | None:
     return float(np.mean(scores))
 
 
-def gap_closed(score: float, baseline: float, ideals: Mapping[str, Any], ideal: str = "fair_bits") -> float | None:
+def gap_closed(score: float, baseline: float, ideal: float | None) -> float | None:
     """Return which share of the way from a baseline's score to an ideal's another score goes; None if there is none."""
-    gap = float(ideals[ideal]) - baseline
-    return (score - baseline) / gap if gap > 0 else None
+    if ideal is None or not ideal > baseline or math.isnan(score):
+        return None
+    return (score - baseline) / (ideal - baseline)
+
+
+def beside_ideals(ideals: Mapping[str, Any], scores: Mapping[str, float], baseline: str) -> dict[str, Any]:
+    """Return ideals with policies beside them.
+
+    Args:
+        ideals: of `ideal_summary`.
+        scores: mean score in bits by policy, on the networks of the ideals.
+        baseline: the policy from which the gap is counted.
+    """
+    fair = ideals["fair_bits"]
+    rows = [
+        {
+            "policy": policy,
+            "score_bits": finite(score),
+            "below_fair_bits": None if fair is None else finite(fair - score),
+            "gap_closed": None if policy == baseline else gap_closed(score, scores[baseline], fair),
+        }
+        for policy, score in scores.items()
+    ]
+    return dict(ideals) | {"baseline": baseline, "policies": rows}

@@ -16,6 +16,7 @@ from lcca.evaluation.trials.layout import MEASURES
 from lcca.experiments.runs.version import version
 from lcca.experiments.sweep.capacity import capacity_content
 from lcca.experiments.sweep.groups import Group
+from lcca.experiments.sweep.ideal import ideals
 from lcca.experiments.sweep.net_benefit import benefits_content, compare_all
 from lcca.inputs.json_values import finite
 
@@ -50,6 +51,8 @@ def summary(
     }
     if rows := capacity_content(groups):
         content["capacity"] = rows
+    if possible := ideals(config, groups, trials):
+        content["ideal"] = possible
     if any(c.header is not None for c in config.candidates):
         content["net_benefit"] = benefits_content(groups, trials, config)
     return content

@@ -12,6 +12,7 @@ from lcca.evaluation.report.figures.tradeoff import MOST_DOTS, draw_tradeoff, tr
 from lcca.evaluation.report.sections.agreement import ns3_validation
 from lcca.evaluation.report.sections.capacity import capacity
 from lcca.evaluation.report.sections.generalisation import generalisation
+from lcca.evaluation.report.sections.ideal import ideal
 from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
 from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content, Maker, Section
 from lcca.evaluation.trials.tables import RunTables
@@ -104,6 +105,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("forest", "Differences from the baseline", _forest),
     ("scores", "Score by signal set", _scores),
     ("capacity", "Score by number of rules", capacity),
+    ("ideal", "What is possible", ideal),
     ("tradeoff", "Throughput against delay", _tradeoff),
     ("ns3", "Validation in ns-3", ns3_validation),
     ("generalisation", "Generalisation tests", generalisation),
