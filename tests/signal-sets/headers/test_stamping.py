@@ -131,7 +131,7 @@ def test_any_encoding_has_the_codec_s_codes(encode, bits, invalid, values):
     agree(field, np.array(values))
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(
     mant=st.integers(0, 30),
     exp=st.integers(1, 8),
