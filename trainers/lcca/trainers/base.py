@@ -128,9 +128,19 @@ class TrainerConfig(Model):
     rounds: Annotated[int, Field(ge=1)] = 1
 
     @property
+    def policies(self) -> int:
+        """How many policy files a training leaves at most."""
+        return self.rounds
+
+    @property
+    def sizes(self) -> int:
+        """At how many numbers of rules, the same for all tasks, policies are to be compared."""
+        return 0
+
+    @property
     def budget(self) -> Budget:
         """What a training may take."""
-        return Budget(self.rounds, "rounds")
+        return Budget(self.policies, "rounds")
 
     @property
     def provenance(self) -> dict[str, str]:

@@ -105,9 +105,9 @@ def _trainings(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:
 
 def _tests_of_trainings(config: CampaignConfig, seeds: Sequence[int]) -> int:
     """Return the trials that validate and test the trainings with these seeds."""
-    plan = learners(config, seeds)
-    validation = config.trainer.rounds * config.validation.networks
-    return sum(validation + (1 + each.candidate.costs) * config.test.per_training_seed for each in plan)
+    validation, tested = config.trainer.policies * config.validation.networks, 1 + config.trainer.sizes
+    own = config.test.per_training_seed
+    return sum(validation + (tested + each.candidate.costs) * own for each in learners(config, seeds))
 
 
 def _trial_cpu_s(config: CampaignConfig) -> float:

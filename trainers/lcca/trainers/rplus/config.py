@@ -169,12 +169,19 @@ class RplusConfig(TrainerConfig):
         return self.polish or PolishConfig()
 
     @property
+    def policies(self) -> int:
+        """One for each round of the search, and two for each polish."""
+        return self.rounds + 2 * (self.sizes or int(self.polishes))
+
+    @property
+    def sizes(self) -> int:
+        """Those at which a growing table is polished."""
+        return len(self.grow.rules) if self.grow else 0
+
+    @property
     def budget(self) -> Budget:
-        """Trials, or rounds where trials are not limited: those of the search, and two for each polish."""
-        if self.budget_trials is not None:
-            return Budget(self.budget_trials, "trials")
-        polishes = len(self.grow.rules) if self.grow else int(self.polishes)
-        return Budget(self.rounds + 2 * polishes, "rounds")
+        """Trials, or rounds where trials are not limited."""
+        return super().budget if self.budget_trials is None else Budget(self.budget_trials, "trials")
 
     @property
     def provenance(self) -> dict[str, str]:
