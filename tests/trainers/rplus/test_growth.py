@@ -21,6 +21,7 @@ from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.trainers.base import WarmStart, run
 from lcca.trainers.rplus import growth
 from lcca.trainers.rplus.config import RplusConfig
+from lcca.trainers.rplus.evolution import Evolution
 from lcca.trainers.rplus.sample import Effort, Samples
 from lcca.trainers.rplus.trainer import RplusTrainer
 
@@ -164,6 +165,33 @@ def test_generations_meet_other_networks_and_perturbations(
     shared = len(GROW["rules"]) - 1  # splits try their two signals on the same networks
     assert len(networks) - len(set(networks)) == shared * GROW["pairs"]
     assert len(met) > 100 and len(trainer.learning) < 20
+
+
+def test_each_generation_has_its_own_perturbations_and_a_smaller_step(
+    make_trainer: MakeTrainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directions: list[NDArray[np.float64]] = []
+    steps: list[float] = []
+    estimate, climb = growth.gradient, Evolution.climb
+
+    def seen(halves: Any, used: Any, along: Any, sigma: float) -> Any:
+        directions.append(along)
+        return estimate(halves, used, along, sigma)
+
+    def climbed(self: Evolution, slope: Any, step: float) -> Any:
+        steps.append(step)
+        return climb(self, slope, step)
+
+    monkeypatch.setattr(growth, "gradient", seen)
+    monkeypatch.setattr(Evolution, "climb", climbed)
+    trainer, _ = grown(make_trainer, budget_trials=2000, grow=GROW | {"rules": [2]})
+    first = np.array([each[0, 0, 0] for each in directions])
+    assert len(set(first)) == len(first) > 50
+    np.testing.assert_allclose(steps[0], 0.2)
+    np.testing.assert_allclose(steps[-1], 0.05, rtol=0.05)
+    np.testing.assert_allclose(np.diff(np.log(steps)), np.log(0.05 / 0.2) / len(steps), rtol=0.1)
+    assert trainer.state.evolution is not None
+    assert trainer.state.evolution.counted == pytest.approx(len(steps) / 2, abs=2)
 
 
 def test_perturbations_vary_apart_from_networks(make_trainer: MakeTrainer) -> None:
