@@ -23,6 +23,7 @@ from lcca.trainers.rplus import growth
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.evolution import Evolution
 from lcca.trainers.rplus.sample import Effort, Samples
+from lcca.trainers.rplus.splits import Split, split
 from lcca.trainers.rplus.trainer import RplusTrainer
 
 from ..conformance import without_time
@@ -117,6 +118,20 @@ def test_a_better_rival_takes_the_place_of_what_was_grown(make_trainer: MakeTrai
         trainer = make_trainer(**GROWN | {"budget_trials": 300, "grow": GROW | {"rules": [1, 2], "pairs": 8}})
         trainer.task = replace(trainer.task, rivals=(rival,))
         assert (run(trainer) == rival) == wins
+
+
+def test_each_rival_costs_one_comparison(make_trainer: MakeTrainer) -> None:
+    trainer = make_trainer(**GROWN | {"budget_trials": 3000, "polish": POLISH | {"check_networks": 50}})
+    one = one_rule(SIGNALS)
+    two = split(one, [Split(0, 0, 1.5)])
+    trainer.task = replace(trainer.task, rivals=(one, two.with_action(0, 2, 0.5, 1), two))
+    compared = []
+    while not trainer.done:
+        before = trainer.state.trials
+        trainer.step()
+        if trainer.learning[-1].kind == "compare":
+            compared.append(trainer.state.trials - before)
+    assert compared == [50 * 3, 50 * 4, 50 * 2]
 
 
 def test_a_warm_start_is_a_rival_and_what_is_grown_from(make_trainer: MakeTrainer) -> None:

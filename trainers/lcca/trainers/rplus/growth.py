@@ -35,7 +35,7 @@ class Growth:
         state: where it stands.
         samples: draws the networks of this step.
         keep: takes the policies of a round.
-        rivals: tables that may be gone on from where they are no larger and better.
+        rivals: tables to go on from where they are better: each is compared once, as soon as it is no larger.
     """
 
     config: RplusConfig
@@ -183,6 +183,7 @@ class Growth:
         self.keep(state.round, tables[order[-2]])
         self.keep(state.round + 1, state.table)
         state.round += 2
+        state.compared = state.wanted
         return scores[order[-1]]
 
     def _scores(self, tables: list[RuleTable]) -> list[float]:
@@ -196,8 +197,9 @@ class Growth:
         return [float(each.mean()) for each in found]
 
     def _fitting(self) -> list[RuleTable]:
-        """Return the rivals that have no more rules than are wanted here."""
-        return [each for each in self.rivals if len(each) <= max(self.state.wanted, len(self.state.table))]
+        """Return the rivals that have no more rules than are wanted here, and more than were wanted before."""
+        most = max(self.state.wanted, len(self.state.table))
+        return [each for each in self.rivals if self.state.compared < len(each) <= most]
 
     # --- where the actions lie
 

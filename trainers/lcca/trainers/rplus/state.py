@@ -29,6 +29,7 @@ class SearchState:
         began: trials before this number's polish.
         ends: at how many trials it is to end.
         evolution: the polish.
+        compared: the number of rules at which tables were compared last.
     """
 
     table: RuleTable
@@ -46,6 +47,7 @@ class SearchState:
     began: int = 0
     ends: int = 0
     evolution: Evolution | None = None
+    compared: int = 0
 
     @property
     def searches(self) -> bool:
