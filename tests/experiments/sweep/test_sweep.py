@@ -296,6 +296,16 @@ def test_a_campaign_of_one_set_has_nothing_to_compare(tiny: Path, lcca: RunComma
 
 
 @pytest.mark.usefixtures("no_report")
+def test_hand_designed_policies_are_tested_beside_the_selected_ones(tiny: Path, lcca: RunCommand) -> None:
+    changes = ("--set", "hand_designed=[aimd, fixed-window:3]", "--set", "trainer.rounds=1", "--set", "test.pairs=20")
+    summary = lcca("sweep", tiny, "--out", tiny.parent / "run", *changes, "--json").json()
+    policies = [c["B"] for c in summary["comparisons"] if c["level"] == "policy"]
+    assert policies[1:] == ["aimd", "fixed-window:3"]
+    answer = lcca("sweep", tiny, "--out", tiny.parent / "other", "--set", "hand_designed=[cubic]")
+    assert answer.status == 2 and "cubic runs in ns-3 alone" in answer.err
+
+
+@pytest.mark.usefixtures("no_report")
 def test_several_utilities_are_trained_and_tested_apart(tiny: Path, lcca: RunCommand) -> None:
     changes = ("--set", "utilities=[default, {name: mine, throughput_weight: 3, delay_weight: 1}]")
     short = ("--set", "trainer.rounds=1", "--set", "test.pairs=20", "--set", "training_seeds=[1]")

@@ -38,6 +38,7 @@ from lcca.inputs.validation import validate
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
@@ -255,6 +256,9 @@ class CampaignConfig(RunConfig):
             keep, the others with one rule.
         rivals: "subsets": a training with more signals may go on from a finished table of the same training seed for
             some of them, wherever that is better; "none": all learn apart.
+        hand_designed: policies of the engine that are tested beside the selected ones, such as rcp or
+            fair-rate:share=0.97: where one is better than what was learnt from its signals, it is the learner that
+            found no use for them.
         training_seeds: each candidate is trained once per seed: a list of seeds, or `auto` to add seeds until every
             comparison of candidates is settled.
         validation: networks that pick a training's checkpoint.
@@ -278,6 +282,7 @@ class CampaignConfig(RunConfig):
     trainer: AnyTrainer
     start: Literal["scratch", "baseline"] | dict[str, str] = "scratch"
     rivals: Literal["none", "subsets"] = "none"
+    hand_designed: tuple[str, ...] = ()
     training_seeds: TrainingSeeds = (1,)
     validation: ValidationConfig = ValidationConfig()
     test: TestConfig = TestConfig()
@@ -297,6 +302,14 @@ class CampaignConfig(RunConfig):
     @classmethod
     def _name_of_file(cls, value: Any) -> Any:
         return signal_set(value).name if isinstance(value, str) and value.endswith(YAML_ENDINGS) else value
+
+    @field_validator("hand_designed")
+    @classmethod
+    def _in_the_engine(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if not isinstance(policy(name), Simple):
+                raise ValueError(f"{name} runs in ns-3 alone: name it in validation.ns3.baselines")
+        return _once(names)
 
     @field_validator("generalisation")
     @classmethod

@@ -34,8 +34,8 @@ def run_generalisation(
     config, space = run.config, condition.space(run.config.networks)
     simulator = replace(run.engine, duration=space.duration)
     seed = derive(config.seed, "elsewhere", condition.name)  # a word of the seed: another one means other networks
-    policies = {c.learner.id: c.charged for c in group.selected.values()}
-    total = len(config.generalisation) * len(group.others)
+    policies = {c.learner.id: c.charged for c in group.selected.values()} | dict(group.hand_designed)
+    total = len(config.generalisation) * len(group.compared)
 
     def run_block(block: Block) -> pd.DataFrame:
         networks = space.draw(seed, block.size, first_id=block.first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.utility import Utility
+from lcca.remy_plus.policies.policy import Policy, baseline
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
@@ -35,6 +36,7 @@ class Group:
         policies: all trained policies of this utility.
         selected: per candidate, the policy with the best validation score.
         trained: test trials of all of them, those of one training seed on networks of its own.
+        hand_designed: policies that are tested beside the selected ones, by their names.
     """
 
     utility: Utility
@@ -43,6 +45,7 @@ class Group:
     policies: Sequence[Chosen]
     selected: Mapping[str, Chosen]
     trained: pd.DataFrame
+    hand_designed: Mapping[str, Policy] = field(default_factory=dict)
 
     @property
     def base(self) -> str:
@@ -67,8 +70,13 @@ class Group:
         )
 
     def compare_selected(self, trials: pd.DataFrame, total: int) -> list[Comparison]:
-        """Compare each candidate's selected policy with the baseline's."""
-        return [self.compare(trials, self.base, self.selected[name].learner.id, total) for name in self.others]
+        """Compare each candidate's selected policy, and the hand-designed ones, with the baseline's."""
+        return [self.compare(trials, self.base, id, total) for id in self.compared]
+
+    @property
+    def compared(self) -> list[str]:
+        """Ids of what is compared with the baseline's selected policy."""
+        return [*(self.selected[name].learner.id for name in self.others), *self.hand_designed]
 
     def compare_candidates(
         self, a: str, b: str, total: int, margin: float | None = None, spread: Spread | None = None
@@ -131,10 +139,10 @@ class Group:
 
 def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[str, pd.DataFrame]) -> list[Group]:
     """Group the policies by utility and select each candidate's; `trained` has their test trials by utility."""
-    found = []
+    found, designed = [], {name: baseline(name) for name in config.hand_designed}
     for utility in dict.fromkeys(c.learner.utility for c in chosen):
         own = [c for c in chosen if c.learner.utility == utility]
-        found.append(Group(utility, config.baseline, config.rule, own, _selected(own), trained[utility.name]))
+        found.append(Group(utility, config.baseline, config.rule, own, _selected(own), trained[utility.name], designed))
     return found
 
 

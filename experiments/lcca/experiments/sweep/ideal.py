@@ -37,4 +37,5 @@ def _row(config: CampaignConfig, group: Group, trials: pd.DataFrame) -> dict[str
     good = trials[trials["status"] == "ok"]
     means = good.groupby("policy")["score_bits"].mean()
     scores = {c.learner.id: float(means.get(c.learner.id, float("nan"))) for c in group.selected.values()}
+    scores |= {name: float(means.get(name, float("nan"))) for name in group.hand_designed}
     return beside_ideals(possible, scores, group.base)

@@ -29,7 +29,7 @@ MEANS = (*MEASURES, "rtt_p50_us", "rtt_p99_us")
 
 def all_comparisons(groups: Sequence[Group], trials: dict[str, pd.DataFrame]) -> list[Comparison]:
     """Return every comparison of a campaign, α of the adjusted verdicts shared among all of one level."""
-    total = sum(len(group.others) for group in groups)
+    total = sum(len(group.compared) for group in groups)
     selected = [c for group in groups for c in group.compare_selected(trials[group.utility.name], total)]
     return with_discoveries([*compare_all(groups), *selected])
 

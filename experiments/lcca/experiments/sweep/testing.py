@@ -30,6 +30,7 @@ def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
     config, wanted, seed = run.config, run.config.test, derive(run.config.seed, "test")
     headers = [c for c in group.selected.values() if c.learner.candidate.costs]
     policies = {id: policy for c in group.selected.values() for id, policy in c.tested.items()}
+    policies |= group.hand_designed
 
     def run_block(block: Block) -> pd.DataFrame:
         networks = config.networks.draw(seed, block.size, first_id=block.first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -72,7 +72,7 @@ def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
     save(drawn, figures, "pareto")
     return WhichHeader(
         title=title(benefits),
-        statements=tuple(_statements(benefits)),
+        statements=tuple(_statements(benefits, _gaps(tables))),
         rows=tuple(row | {"badge": BADGES[row["decision"]]} for row in rows),
         caption=caption,
         svg=inline_svg(drawn, "pareto", escape(f"Net benefit against header bytes. {caption}")),
@@ -134,9 +134,17 @@ def _of(benefits: Json, choice: Json) -> str:
     return f"{row['header']}{sure}: {_bytes(row['wire_bytes'])}, {value} throughput with its bytes charged"
 
 
-def _statements(benefits: Json) -> Iterator[Statement]:
+def _gaps(tables: RunTables) -> dict[str, float]:
+    """Return the bits between the baseline's trainings and the fair share, by utility."""
+    fair = {row["utility"]: row["fair_bits"] for row in tables.summary.get("ideal", ())}
+    base = tables.summary["net_benefit"]["baseline"]
+    rows = [row for row in tables.summary.get("signal_sets", ()) if row["name"] == base and row["utility"] in fair]
+    return {row["utility"]: fair[row["utility"]] - row["score_bits"] for row in rows}
+
+
+def _statements(benefits: Json, gaps: Mapping[str, float]) -> Iterator[Statement]:
     for choice in benefits["choices"]:
-        yield _choice(benefits, choice)
+        yield _choice(benefits, choice, gaps.get(choice["utility"]))
         for row in sorted(benefits["rows"], key=lambda row: -(row["net_set"]["difference"] or 0)):
             if row["utility"] == choice["utility"]:
                 yield Statement(
@@ -144,7 +152,7 @@ def _statements(benefits: Json) -> Iterator[Statement]:
                 )
 
 
-def _choice(benefits: Json, choice: Json) -> Statement:
+def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
     under = f" under utility {choice['utility']}" if len(benefits["choices"]) > 1 else ""
     base, answers = benefits["baseline"], choice["answers"]
     others = [name for name in answers if name != choice["take"]]
@@ -157,6 +165,9 @@ def _choice(benefits: Json, choice: Json) -> Statement:
         return Statement("not settled", f"Keep {base} without a header{under}: no bytes; {left}.")
     row = _row(benefits, choice["take"], choice["utility"])
     text = f"We recommend {row['header']}{under}, {_bytes(row['wire_bytes'])}, the fewest of what may be best; {left}."
+    if gap is not None and gap > 0:
+        share = 100 * row["net_set"]["difference"] / gap
+        text += f" It closes {percent(share, signed=False)} of the gap between {base} and the fair share."
     return Statement(BADGES[row["decision"]], text)
 
 
