@@ -13,6 +13,7 @@ import pytest
 from lcca.evaluation.bounds import certified
 from lcca.evaluation.bounds.bottleneck import bottleneck
 from lcca.evaluation.bounds.byte_switched import ProcessorSharing
+from lcca.evaluation.bounds.byte_switched import upper_bound as byte_switched_bound
 from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
 from lcca.evaluation.bounds.summary import beside_ideals, gap_closed, ideal_summary, population_fair_bits
 from lcca.evaluation.scenarios.networks import NetworkSpace
@@ -225,3 +226,13 @@ def test_policies_beside_ideals() -> None:
     assert found[0] == {"policy": "a", "score_bits": 3.1, "below_fair_bits": pytest.approx(0.4), "gap_closed": None}
     assert found[1]["gap_closed"] == pytest.approx(0.5)
     assert gap_closed(3.3, 3.6, 3.5) is None and gap_closed(math.nan, 3.1, 3.5) is None
+
+
+def test_short_flows_served_first_get_more_than_the_links_rate_of_their_share() -> None:
+    """Sixteen flows that come at once, served one after another: the k-th waits among 16, then 15, … others."""
+    link = bottleneck(Network(0, 1.0, 99.0, 16, 100, 20.0, 300.0, 0.0, "bytes"), 0.1)
+    times = np.cumsum(1 / np.arange(16, 0, -1))  # of fair share, in units of one flow's service
+    serial = float(np.log2(1 / times).mean())
+    assert (
+        0.5 < serial < byte_switched_bound(16, 16, link, DEFAULT) == pytest.approx(math.log2(math.factorial(16)) / 16)
+    )

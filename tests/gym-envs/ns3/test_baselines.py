@@ -232,10 +232,10 @@ def test_headers_of_a_given_size_are_charged():
 
 def bytes_of_a_packet(name: str, options: Ns3Options | None = None) -> float:
     """Bytes on the wire of each data packet, from a trial at whose end all that was sent has arrived."""
-    found = trial(name, SHORT_FLOWS, 3_000, options=options)
+    found = trial(name, SHORT_FLOWS, 3_500, options=options)
     packets = sum(found["flows"]["sent"])
     assert packets == found["delivered"] > 100
-    return float(found["utilisation"] * 3_000 * RATE * DATA / packets)
+    return float(found["utilisation"] * 3_500 * RATE * DATA / packets)
 
 
 # --- time and state
