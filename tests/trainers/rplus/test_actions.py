@@ -100,7 +100,7 @@ def test_pacing_by_signals_is_searched_around_its_unit() -> None:
     ("signals", "kind"),
     [
         (("rtt_ratio", "queue"), "relative"),
-        (("flows", "rtt_ratio"), "flows"),
+        (("flows", "rtt_ratio"), "relative"),
         (("capacity",), "relative"),
         (("flows", "capacity"), "flows/capacity"),
         (("capacity", "flows", "fair_rate"), "1/fair_rate"),

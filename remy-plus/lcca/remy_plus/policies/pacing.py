@@ -48,6 +48,10 @@ _KINDS = "'relative', 'absolute', a signal, or a ratio such as '1/fair_rate' or 
 
 
 def offered_pacing(signals: Sequence[str]) -> Pacing:
-    """Return the kind of pacing that suits these signals: the one that says most with one factor."""
-    kinds = ("1/fair_rate", "flows/capacity", "flows")
+    """Return the kind of pacing that suits these signals: a fair rate if they tell one, else `relative`.
+
+    The number of flows alone tells none, and does better beside gaps relative to the receive EWMA: see
+    benchmarks/README.md.
+    """
+    kinds = ("1/fair_rate", "flows/capacity")
     return next((kind for kind in kinds if all(name in signals for name in pacing_signals(kind))), "relative")
