@@ -57,11 +57,11 @@ def test_t_evidence_is_scipys_and_one_unit_is_judged_by_its_interval(shift: floa
 def test_too_little_says_nothing() -> None:
     assert t_evidence(0.5, 0.0, 10, MARGIN) == Evidence(0.5, 1.0, 1.0)
     assert t_evidence(0.5, 0.1, 1, MARGIN).p_difference == 1
-    few = sequential(np.ones(19), MARGIN)
+    few = sequential(np.ones(5), MARGIN)
     assert few.low == -math.inf and few.evidence.p_difference == 1
     assert sequential([], MARGIN).n == 0
-    assert sequential(np.zeros(99), MARGIN).evidence.p_equivalence == 1
-    alike = sequential(np.zeros(1000), MARGIN)
+    assert sequential(np.zeros(6), MARGIN).evidence.p_equivalence == 1
+    alike = sequential(np.zeros(100), MARGIN)
     assert (alike.low, alike.high) == (0, 0) and alike.evidence.p_equivalence < 0.05
 
 
@@ -71,7 +71,7 @@ def test_sequential_is_the_confidence_sequence(shift: float) -> None:
     for n in (40, 300, 3000):
         d = rng.normal(shift, 0.2, n)
         found = sequential(d, MARGIN)
-        g = mixture_scale(float(d[:20].std(ddof=1)), MARGIN, 0.05)
+        g = mixture_scale(float(d[:6].std(ddof=1)), MARGIN, 0.05)
         width = half_width(n, float(d.std(ddof=1)), g, 0.05)
         assert (found.low, found.high) == (pytest.approx(d.mean() - width), pytest.approx(d.mean() + width))
         verdict = judge(found.low, found.high, MARGIN)

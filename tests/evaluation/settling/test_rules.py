@@ -2,14 +2,12 @@
 
 import json
 import math
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from settling_conformance import MARGIN, NOISE, SettlingConformance, settled
+from scipy import stats
+from settling_conformance import MARGIN, NOISE, SettlingConformance, ended
 
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.settling.base import Rule
@@ -17,9 +15,9 @@ from lcca.evaluation.settling.cceval import CCEvalRule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.repeated_t import RepeatedTRule
 from lcca.evaluation.settling.rules import BY_KIND, AnyRule
-from lcca.evaluation.settling.spending import last_critical_value
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
+from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 
 
@@ -28,11 +26,11 @@ class TestMixture(SettlingConformance):
 
 
 class TestGroupSequential(SettlingConformance):
-    rule = GroupSequentialRule()
+    rule = GroupSequentialRule(ceiling=120)
 
 
 class TestGroupSequentialWithFewLooks(SettlingConformance):
-    rule = GroupSequentialRule(looks=3, alpha=0.1)
+    rule = GroupSequentialRule(looks=3, alpha=0.1, ceiling=120)
 
 
 class TestCCEval(SettlingConformance):
@@ -70,27 +68,19 @@ def test_a_file_without_a_kind_means_the_mixture() -> None:
 # Group-sequential
 
 
-def test_the_budget_ends_with_a_verdict_no_wider_than_the_margin() -> None:
-    rng, last = np.random.default_rng(0), 0
-    information = (2 * last_critical_value(10, 0.05) / MARGIN) ** 2
-    for _ in range(200):
-        run = settled(GroupSequentialRule(), rng.normal(MARGIN / 2, NOISE, 600))
-        state = run.state
-        assert state.verdict.settled and len(run.looks) <= 10
-        assert state.n <= 1.1 * information * state.spread**2 + 20
-        if state.n - 10 >= information * state.spread**2:
-            last += 1
-            assert 0.8 < (state.high - state.low) / MARGIN < 1.02
-    assert last >= 5
+def test_a_budget_must_be_fixed() -> None:
+    with pytest.raises(InputError, match="needs a ceiling"):
+        GroupSequentialRule().start(MARGIN)
 
 
 def test_a_fixed_budget_is_looked_at_in_equal_parts() -> None:
-    run = GroupSequentialRule(ceiling=200).start(1e-3)
+    run = GroupSequentialRule(ceiling=45).start(1e-3)
     run.feed(np.random.default_rng(2).normal(0, 1, 500).tolist())
-    assert [look.n for look in run.looks] == [20, 40, 60, 80, 100, 120, 140, 160, 180, 200]
+    assert [look.n for look in run.looks] == [9, 14, 18, 23, 27, 32, 36, 41, 45]  # 4.5 is before the first look
     assert run.finished
     last = run.looks[-1]
-    assert (last.high - last.low) / 2 == pytest.approx(2.08 * last.spread / math.sqrt(200), rel=0.03)
+    critical = stats.t.ppf(stats.norm.cdf(2.08), 44)
+    assert (last.high - last.low) / 2 == pytest.approx(critical * last.spread / math.sqrt(45), rel=0.03)
 
 
 def test_a_fixed_budget_spends_all_of_alpha() -> None:
@@ -98,7 +88,7 @@ def test_a_fixed_budget_spends_all_of_alpha() -> None:
     for _ in range(runs):
         run = GroupSequentialRule(ceiling=200).start(1e-3)
         run.feed(rng.normal(0, 1, 200).tolist())
-        crossed += run.state.verdict.settled
+        crossed += any(look.verdict.settled for look in run.looks)
     assert 0.015 < crossed / runs < 0.09  # 5 % with odds of 1,000 to 1 on either side
 
 
@@ -108,13 +98,13 @@ def test_a_fixed_budget_spends_all_of_alpha() -> None:
 def test_cceval_judges_once_and_only_when_accurate() -> None:
     rule = CCEvalRule()
     d = np.random.default_rng(4).normal(0.2, NOISE, 4000)
-    run = settled(rule, d)
+    run = ended(rule, d)
     target = rule.accuracy(MARGIN)
     assert target == pytest.approx(math.log(1.01))
     widths = [(look.high - look.low) / 2 for look in run.looks]
     assert widths[-1] <= target < min(widths[:-1])
     assert run.looks[0].low > MARGIN and not run.looks[0].verdict.settled  # clear long before
-    assert settled(SettlingRule(), d).state.n < run.state.n / 10
+    assert ended(SettlingRule(), d).state.n < run.state.n / 10
 
 
 def test_cceval_must_be_able_to_end_with_a_verdict() -> None:
@@ -142,17 +132,3 @@ def test_a_comparison_of_independent_arms() -> None:
     assert record.verdict.name == "better" and "independent arms" in record.note
     spreads = a[: record.n].std(ddof=1), b[: record.n].std(ddof=1)
     assert record.sigma_d == pytest.approx(math.hypot(*spreads))
-
-
-# The benchmark
-
-
-def test_the_benchmark_tells_valid_rules_from_the_invalid_one() -> None:
-    script = Path(__file__).parents[3] / "benchmarks" / "settle.py"
-    command = [sys.executable, str(script), "--json", "--repetitions", "30", "--noise", "5"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = json.loads(done.stdout)["rows"]
-    null = {row["rule"]: row for row in rows if row["noise_percent"] == 5 and row["effect_percent"] == 0}
-    assert set(null) == {"t-mixture", "group-sequential", "cceval", "repeated-t"}
-    assert null["repeated-t"]["winner"] > 0.1 > null["t-mixture"]["winner"]
-    assert all(row["repetitions"] == 30 and row["mean_trials"] >= 20 for row in rows)

@@ -20,14 +20,19 @@ def at_most(rate: float, n: int) -> int:
     return int(stats.binom.ppf(0.999, n, rate))
 
 
-def settle(differences: np.ndarray, rule: SettlingRule | None = None) -> Settling:
-    run = (rule or SettlingRule()).start(MARGIN)
-    run.feed(differences.tolist())
-    assert run.finished, "draw more differences"
-    return run
+RULE = SettlingRule(first_look=20, every=10)  # of single differences, as in those measurements
 
 
-def many(effect: float, runs: int, rule: SettlingRule | None = None, seed: int = 1) -> list[Look]:
+def settle(differences: np.ndarray, rule: SettlingRule = RULE) -> Settling:
+    """Feed differences until it is safe to stop."""
+    run = rule.start(MARGIN)
+    for at in range(0, differences.size, 10):
+        if run.feed(differences[at : at + 10].tolist()).verdict.settled:
+            return run
+    raise AssertionError("draw more differences")
+
+
+def many(effect: float, runs: int, rule: SettlingRule = RULE, seed: int = 1) -> list[Look]:
     rng = np.random.default_rng(seed)
     return [settle(rng.normal(effect, NOISE, 8000), rule).state for _ in range(runs)]
 
@@ -71,9 +76,8 @@ def test_a_planted_effect_is_found_and_beyond_the_margin() -> None:
 
 @pytest.mark.parametrize(("comparisons", "factor"), [(10, 1.45), (100, 1.9)])
 def test_cost_of_several_comparisons(comparisons: int, factor: float) -> None:
-    rule = SettlingRule()
     alone = np.mean([look.n for look in many(0.0, 150)])
-    shared = np.mean([look.n for look in many(0.0, 150, rule.shared_among(comparisons))])
+    shared = np.mean([look.n for look in many(0.0, 150, RULE.shared_among(comparisons))])
     assert shared / alone == pytest.approx(factor, rel=0.15)
 
 
@@ -83,11 +87,11 @@ def test_forecasts_hold() -> None:
     for effect in (0.0, 0.04):
         for _ in range(runs // 2):
             d = rng.normal(effect, 0.15, 8000).tolist()
-            run = SettlingRule().start(MARGIN)
+            run = RULE.start(MARGIN)
             run.feed(d[:20])
             ahead = run.forecast()
             assert ahead is not None
-            n = run.feed(d[20:]).n
+            n = settle(np.array(d)).state.n
             inside += ahead.likely_low <= n <= ahead.likely_high
             by_ceiling += n <= ahead.ceiling
     assert inside / runs > 0.85
@@ -96,12 +100,12 @@ def test_forecasts_hold() -> None:
 
 def test_looks_at_its_own_schedule() -> None:
     rng = np.random.default_rng(4)
-    plain = SettlingRule(ceiling=75).start(1e-6)
-    plain.feed(rng.normal(0, 1, 100).tolist())
-    assert [look.n for look in plain.looks] == [20, 30, 40, 50, 60, 70, 75]
-    skewed = SettlingRule(ceiling=75).start(1e-6)
-    skewed.feed(([-0.2, 0.2, 0.0, 0.1] * 4 + [30.0, 0, 0, 0]) * 5)
-    assert [look.n for look in skewed.looks] == [20, 40, 60, 75]
+    rare = SettlingRule(first_look=20, every=10, ceiling=75).start(1e-6)
+    rare.feed(rng.normal(0, 1, 100).tolist())
+    assert [look.n for look in rare.looks] == [20, 30, 40, 50, 60, 70, 75]
+    usual = SettlingRule(ceiling=9).start(1e-6)
+    usual.feed(rng.normal(0, 1, 100).tolist())
+    assert [look.n for look in usual.looks] == [6, 7, 8, 9]
 
 
 @given(st.floats(-1, 1), st.floats(1e-6, 1), st.floats(0, 1))
@@ -119,6 +123,11 @@ def test_judge() -> None:
     assert judge(-0.09, -0.04, 0.03) == Verdict("worse", True, "-")
     assert judge(-0.01, 0.05, 0.03) == Verdict()
     assert judge(-math.inf, math.inf, 0.03) == Verdict()
+
+
+def test_sign_and_size_are_two_statements() -> None:
+    found = {(v.direction, v.size) for v in (judge(x - 0.005, x + 0.005, 0.03) for x in (0.0, 0.01, 0.03, 0.09, -0.09))}
+    assert found == {("0", "smaller"), ("+", "smaller"), ("+", "open"), ("+", "larger"), ("-", "larger")}
 
 
 def test_bad_input() -> None:

@@ -1,8 +1,14 @@
 """What every settling rule has in common: its fields, and the run of one comparison under it.
 
-A `Rule` is a value that can stand in a campaign's file. `rule.start()` returns a `Settling`, which is
-fed differences in order and looks at them when the rule says so. Its state is a function of the first
-n differences alone: it does not matter when anybody looked, nor how they were cut into batches.
+The unit of every rule is a block: what it is fed are means of differences over blocks of networks (`units`), one per
+stratum, and all its numbers count blocks. Single networks are no units: the few with one or two senders carry the tail
+of the differences, and before one of them is met a sample is tight, symmetric and wrong (measured by
+`benchmarks/null.py --plain`).
+
+A `Rule` is a value that can stand in a campaign's file. `rule.start()` returns a `Settling`, which is fed differences
+in order and looks at them when the rule says so. Its state is that of the last look, on everything that was fed: a
+rule tells when it is safe to stop, and what was run after that still counts. The state is a function of the first n
+differences alone: it does not matter when anybody looked, nor how they were cut into batches.
 
 A new rule is one file with two small classes, the rule and its run, its place in `rules`, and a subclass of the
 conformance suite in `tests/evaluation/settling/settling_conformance.py`, which also measures its error rates.
@@ -21,9 +27,12 @@ from lcca.evaluation.settling.judgement import NOT_SETTLED, Look, judge
 from lcca.evaluation.settling.sequence import Moments, log_e_value, mixture_scale
 from lcca.inputs.model import Model
 
-FEWEST_ALIKE = 100
-"""Pairs before differences that were all the same may settle anything. Policies that differ on few networks look alike
-at first; after 100 equal pairs fewer than 3 % of networks differ (95 %, the rule of three)."""
+FEWEST_ALIKE = 7
+"""Blocks before differences that were all the same may settle anything. Policies that differ on few networks look alike
+at first; after 7 blocks of 16 equal pairs fewer than 3 % of networks differ (95 %, the rule of three)."""
+
+ACCURATE = 1 / 8
+"""Half-width of the interval, in margins, at which a run ends: its size is then known as well as its sign."""
 
 Arms = Literal["paired", "independent"]
 Guarantee = Literal["at every look", "at its own looks", "at its one judgement", "none"]
@@ -39,14 +48,14 @@ class Rule(Model, ABC):
         arms: whether trial i of A and of B met the same traffic (paired), or were seeded independently.
             Independent arms have the spread √(s_A² + s_B²), which leaves out their chance covariance as
             Welch's test does, and n − 1 degrees of freedom, the fewest that Welch's may give.
-        first_look: pairs before anything is said.
-        every: pairs from there to the next time a look may be due, and so on.
-        skew_limit: |skewness| above which differences count as skewed.
-        ceiling: pairs at which to stop, settled or not; the last look is there. None for no limit.
+        first_look: blocks before anything is said.
+        every: blocks from there to the next look, and so on.
+        skew_limit: |skewness| of the blocks above which a reader is warned.
+        ceiling: blocks at which to stop, settled or not; the last look is there. None for no limit.
     """
 
     guarantee: ClassVar[Guarantee]
-    """Where the error rate holds, for normal differences."""
+    """Where the error rate holds; `benchmarks/null.py` measures it on real policies."""
     caution: ClassVar[str] = ""
     """What every reader of a verdict by this rule must be told."""
 
@@ -54,8 +63,8 @@ class Rule(Model, ABC):
     margin_percent: float = Field(default=3.0, gt=0)
     alpha: float = Field(default=0.05, gt=0, lt=1)
     arms: Arms = "paired"
-    first_look: int = Field(default=20, ge=2)
-    every: int = Field(default=10, ge=1)
+    first_look: int = Field(default=6, ge=2)
+    every: int = Field(default=1, ge=1)
     skew_limit: float = Field(default=2.0, gt=0)
     ceiling: int | None = Field(default=None, ge=2)
 
@@ -74,7 +83,7 @@ class Rule(Model, ABC):
         return self.model_copy(update={"alpha": self.alpha / max(comparisons, 1)})
 
     def ending_at(self, most: int) -> Self:
-        """Return the rule with its last look at `most` pairs at the latest, but for its first look."""
+        """Return the rule with its last look at `most` blocks at the latest, but for its first look."""
         return self.model_copy(update={"ceiling": max(min(self.ceiling or most, most), self.first_look)})
 
     @abstractmethod
@@ -84,12 +93,12 @@ class Rule(Model, ABC):
 
 @dataclass(frozen=True)
 class Forecast:
-    """How many pairs a comparison will take, judged from those seen.
+    """How many blocks a comparison will take until it is settled, judged from those seen.
 
     Attributes:
-        likely_low: pairs needed if the effect and the noise are as kind as they may well be.
-        likely_high: pairs needed if they are as unkind, at most `ceiling`.
-        ceiling: pairs after which the interval is no wider than the margin, so that some verdict must
+        likely_low: blocks needed if the effect and the noise are as kind as they may well be.
+        likely_high: blocks needed if they are as unkind, at most `ceiling`.
+        ceiling: blocks after which the interval is no wider than the margin, so that some verdict must
             have been reached, if the noise stays as it is.
     """
 
@@ -99,10 +108,7 @@ class Forecast:
 
 
 class Settling(ABC):
-    """A comparison on its way to a verdict, by one rule.
-
-    A verdict is frozen at the first look that reaches one: what is fed later changes nothing.
-    """
+    """A comparison on its way to a verdict, by one rule. Interval and verdict are those of the last look."""
 
     rule: Rule
 
@@ -125,10 +131,13 @@ class Settling(ABC):
 
     @property
     def finished(self) -> bool:
-        """Whether further differences would change nothing: settled, at the ceiling, or budget spent."""
-        ceiling = self.rule.ceiling
-        at_ceiling = ceiling is not None and self._moments.n >= ceiling
-        return at_ceiling or bool(self.looks and (self.looks[-1].verdict.settled or self._spent()))
+        """Whether the rule takes no more: it is at its ceiling."""
+        return self.rule.ceiling is not None and self._moments.n >= self.rule.ceiling
+
+    @property
+    def accurate(self) -> bool:
+        """Whether the last look is settled and knows the difference as well as a run is to know it."""
+        return self.state.verdict.settled and (self.state.high - self.state.low) / 2 <= self._accuracy()
 
     def feed(self, differences: Iterable[float]) -> Look:
         """Take the next paired differences in order and return the state.
@@ -163,7 +172,7 @@ class Settling(ABC):
         return self.state
 
     def forecast(self) -> Forecast | None:
-        """Forecast the pairs to settle from the last look; None before the first."""
+        """Forecast the blocks to settle from the last look; None before the first."""
         if not self.looks:
             return None
         if self.state.spread == 0:  # nothing is known of the noise; if it stays so, these many settle it
@@ -173,27 +182,23 @@ class Settling(ABC):
 
     @abstractmethod
     def _forecast(self) -> Forecast:
-        """Forecast the pairs to settle from the last look, which saw a spread > 0."""
+        """Forecast the blocks to settle from the last look, which saw a spread > 0."""
 
     @abstractmethod
     def _half_width(self, n: int, spread: float) -> float:
         """Return half the width of the interval at a look after `n` differences of this spread > 0."""
 
-    def _due(self, n: int) -> bool:
-        """Tell whether to look at n = `next_look`; at the ceiling there is a look in any case."""
-        return True
+    def _accuracy(self) -> float:
+        """Return the half-width at which a run may end."""
+        return ACCURATE * self.margin
 
-    def _interval_of_looks(self) -> int:
-        """Return the pairs from the last look to where the next may be due."""
-        return self.rule.every
+    def _after(self, n: int) -> int:
+        """Return where the look after the one at n is; there is one at the ceiling in any case."""
+        return n + self.rule.every
 
     def _decides(self, n: int, half_width: float) -> bool:
         """Tell whether a look may settle anything."""
         return True
-
-    def _spent(self) -> bool:
-        """Tell whether the rule has no looks left."""
-        return False
 
     @property
     def _until_look(self) -> int:
@@ -209,11 +214,10 @@ class Settling(ABC):
         for arm, values in zip(self._arms or (), zip(*pairs, strict=True), strict=True):
             arm.extend(values)
         n, ceiling = self._moments.n, self.rule.ceiling
-        if n < self.next_look:
+        if n < (self.next_look if ceiling is None else min(self.next_look, ceiling)):
             return
-        if n == ceiling or self._due(n):
-            self._look()
-        following = n + self._interval_of_looks()
+        self._look()
+        following = self._after(n)
         self.next_look = following if ceiling is None else min(following, ceiling)
 
     def _spread(self) -> float:
@@ -242,10 +246,10 @@ def spread_range(n: int, spread: float, confidence: float) -> tuple[float, float
     return low, high
 
 
-def forecast_pairs(
+def forecast_blocks(
     look: Look, margin: float, until: Callable[[float, float], int], confidence: float = 0.9
 ) -> Forecast:
-    """Forecast the pairs to settle, with a range for what the pairs seen tell about mean and spread.
+    """Forecast the blocks to settle, with a range for what the blocks seen tell about mean and spread.
 
     The point forecast is the first n whose half-width is at most max(|mean|, margin − |mean|). The
     range moves the mean over its t interval and the spread over its χ² interval at `confidence`.

@@ -5,7 +5,8 @@ nothing about when two policies differ; readers compare the finished intervals. 
 with the difference: trials are added until its t interval has the accuracy asked for, and that interval
 is judged. Nothing is decided before, however clear it looks, which is what it costs. Student's t stands
 in place of the paper's normal quantile (Eq. 2), and an accuracy relative to the metric's mean is one of
-a log-ratio or of bits. Since when to stop depends on the spread alone, it hardly favours any verdict.
+a log-ratio or of bits. When to stop depends on the spread alone, so it hardly favours any verdict; a run of
+several comparisons that ends when the last of them is accurate enough judges the others later, on more.
 """
 
 import math
@@ -18,7 +19,7 @@ from lcca.evaluation.settling.repeated_t import t_half_width, t_pairs_until
 
 
 class CCEvalRule(Rule):
-    """Student's t interval, judged once: when it is as accurate as asked, or at the ceiling (`kind: cceval`).
+    """Student's t interval, judged when it is as accurate as asked, or at the ceiling (`kind: cceval`).
 
     Attributes:
         accuracy_percent: throughput-equivalent percent that half the interval's width must not exceed; at
@@ -55,7 +56,7 @@ class CCEvalSettling(Settling):
     rule: CCEvalRule
 
     def _forecast(self) -> Forecast:
-        """Forecast the pairs to the accuracy (Eq. 3), by the χ² interval of the spread."""
+        """Forecast the blocks to the accuracy (Eq. 3), by the χ² interval of the spread."""
         n, spread = self.state.n, self.state.spread
         target = self.rule.accuracy(self.margin)
         kind, unkind = (t_pairs_until(target, s, self.rule.alpha, n) for s in spread_range(n, spread, 0.9))
@@ -64,5 +65,8 @@ class CCEvalSettling(Settling):
     def _half_width(self, n: int, spread: float) -> float:
         return t_half_width(n, spread, self.rule.alpha)
 
+    def _accuracy(self) -> float:
+        return self.rule.accuracy(self.margin)
+
     def _decides(self, n: int, half_width: float) -> bool:
-        return n == self.rule.ceiling or half_width <= self.rule.accuracy(self.margin)
+        return n == self.rule.ceiling or half_width <= self._accuracy()

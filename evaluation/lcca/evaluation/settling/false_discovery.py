@@ -84,7 +84,7 @@ class Sequential:
     """The mean of a stream of differences that was stopped at a time that depended on what was seen.
 
     Attributes:
-        n: differences.
+        n: blocks.
         mean: their mean; NaN without any.
         low: lower end of the confidence sequence, −inf while there are too few.
         high: upper end.
@@ -100,7 +100,7 @@ class Sequential:
 
 
 def sequential(differences: ArrayLike, margin: float, alpha: float = LEVEL) -> Sequential:
-    """Return what the differences, in the order in which they were planned, say at any time.
+    """Return what differences of blocks (`units`), in the order in which they were planned, say at any time.
 
     The mixture is tuned by the first of them and then frozen, as in `SettlingRule`.
     """

@@ -5,15 +5,8 @@ the same tail chance from Student's t): repeated confidence intervals, which hol
 (Jennison & Turnbull 1989). They are judged like any other interval, so that equivalence is two
 one-sided tests, each with α/2 spent over the looks in the same way.
 
-Information is (n − 10)/s². The budget is I = (c/(δ/2))², c being the critical value of the last of K
-equally spaced looks (2.08 for K = 10, α = 5 %): there the interval is no wider than the margin, and
-something is settled. With a ceiling, that many pairs are a budget too: the fraction spent is the larger
-of information/I and n/ceiling. Look k is where the fraction has reached k/K, which is tried at
-`first_look` and every 10 pairs from there.
-
-Stopping by the spread catches it when it happens to be small. At 5 % noise, where 70 pairs settle, 5.5 %
-of equal policies got a winner when every pair was tried, 5.2 % with every tenth, and 4.3 % when
-10 pairs did not count as information, which is what a known spread gives.
+Information is n/ceiling: K looks at equal parts of the ceiling, but for those before `first_look`. So comparisons of
+one run look at the same blocks, whatever their spreads.
 """
 
 import math
@@ -22,11 +15,9 @@ from typing import ClassVar, Literal
 from pydantic import Field
 from scipy.special import ndtr, stdtrit
 
-from lcca.evaluation.settling.base import FEWEST_ALIKE, Forecast, Guarantee, Rule, Settling, forecast_pairs
-from lcca.evaluation.settling.sequence import HORIZON
+from lcca.evaluation.settling.base import Forecast, Guarantee, Rule, Settling, forecast_blocks
 from lcca.evaluation.settling.spending import Boundary, last_critical_value
-
-UNCOUNTED = 10  # pairs that do not count as information
+from lcca.inputs.errors import InputError
 
 
 class GroupSequentialRule(Rule):
@@ -34,7 +25,7 @@ class GroupSequentialRule(Rule):
 
     Attributes:
         looks: K, how many looks the budget has at most.
-        ceiling: pairs of the budget; None for as many as the margin needs, judged by the spread.
+        ceiling: blocks of the budget; a campaign or command gives it where a file does not.
     """
 
     guarantee: ClassVar[Guarantee] = "at its own looks"
@@ -43,7 +34,13 @@ class GroupSequentialRule(Rule):
     looks: int = Field(default=10, ge=1, le=100)
 
     def start(self, margin: float | None = None) -> "GroupSequentialSettling":
-        """Return a comparison without any differences yet; the margin is in bits unless given."""
+        """Return a comparison without any differences yet; the margin is in bits unless given.
+
+        Raises:
+            InputError: there is no ceiling.
+        """
+        if self.ceiling is None:
+            raise InputError("the rule group-sequential needs a ceiling: its budget is fixed beforehand")
         return GroupSequentialSettling(self, self.margin_bits() if margin is None else margin)
 
 
@@ -56,34 +53,23 @@ class GroupSequentialSettling(Settling):
         """Start without differences; `margin` is in their unit and must be > 0."""
         super().__init__(rule, margin)
         self._boundary = Boundary(rule.alpha)
-        self._last_critical = last_critical_value(rule.looks, rule.alpha)
-        self._information = (2 * self._last_critical / margin) ** 2
+        self._budget = rule.ceiling or 0
+        self.next_look = self._after(rule.first_look - 1)
+
+    def _after(self, n: int) -> int:
+        """Return the first of the equal parts of the budget that ends after n."""
+        looks = self.rule.looks
+        return next((end for k in range(1, looks) if (end := math.ceil(k * self._budget / looks)) > n), self._budget)
 
     def _forecast(self) -> Forecast:
-        """Forecast the pairs to settle from the last look."""
-        return forecast_pairs(self.state, self.margin, self._pairs_until)
+        """Forecast the blocks to settle from the last look."""
+        return forecast_blocks(self.state, self.margin, self._blocks_until)
 
-    def _pairs_until(self, target: float, spread: float) -> int:
+    def _blocks_until(self, target: float, spread: float) -> int:
         """The critical value at fraction t is about that at 1 over √t, so a half-width falls as 1/n."""
-        budget = min(spread**2 * self._information + UNCOUNTED, float(self.rule.ceiling or HORIZON))
-        part = self._last_critical * spread / math.sqrt(budget) / target
-        look = math.ceil(min(part, 1.0) * self.rule.looks - 1e-9)
-        return max(self.state.n, math.ceil(look * budget / self.rule.looks))
-
-    def _fraction(self, n: int) -> float:
-        spread = self._spread()
-        if spread == 0:
-            return 0.0 if n < FEWEST_ALIKE else 1.0
-        known = max(n - UNCOUNTED, 0) / max(spread**2 * self._information, 1e-300)
-        return min(max(known, n / (self.rule.ceiling or HORIZON)), 1.0)
-
-    def _due(self, n: int) -> bool:
-        k = math.floor(self._boundary.fraction * self.rule.looks + 1e-9) + 1
-        return self._fraction(n) >= k / self.rule.looks
+        part = last_critical_value(self.rule.looks, self.rule.alpha) * spread / math.sqrt(self._budget) / target
+        return max(self.state.n, self._after(math.ceil(min(part, 1.0) * self._budget - 1e-9) - 1))
 
     def _half_width(self, n: int, spread: float) -> float:
-        critical = self._boundary.next(self._fraction(n))
+        critical = self._boundary.next(n / self._budget)
         return -float(stdtrit(n - 1, ndtr(-critical))) * spread / math.sqrt(n)
-
-    def _spent(self) -> bool:
-        return self._boundary.fraction >= 1

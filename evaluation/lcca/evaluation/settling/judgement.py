@@ -6,11 +6,12 @@ from typing import Literal
 
 VerdictName = Literal["better", "worse", "equivalent", "not settled"]
 Direction = Literal["+", "-", "0"]
+Size = Literal["smaller", "larger", "open"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an interval says about B − A.
+    """What an interval says about B − A: two statements, on its sign (`direction`) and on its size, and one name.
 
     Attributes:
         name: B is better than A, worse, equivalent (within the margin), or not settled.
@@ -27,6 +28,11 @@ class Verdict:
     def settled(self) -> bool:
         """Whether anything has been decided."""
         return self.name != "not settled"
+
+    @property
+    def size(self) -> Size:
+        """Whether |B − A| is smaller than the margin, larger, or not known to be either."""
+        return "smaller" if self.name == "equivalent" else "larger" if self.by_more_than_margin else "open"
 
 
 NOT_SETTLED = Verdict()
@@ -53,12 +59,12 @@ class Look:
     """What was seen at one look: a function of the first n differences.
 
     Attributes:
-        n: differences seen.
+        n: blocks seen.
         mean: their mean; NaN before the first look.
         low: lower end of the rule's interval, −inf before the first look.
         high: upper end.
-        spread: their standard deviation.
-        skewness: their skewness.
+        spread: standard deviation of the blocks.
+        skewness: of the blocks.
         log_e_value: natural logarithm of the e-value of "the mean difference is 0".
         verdict: what the interval says.
     """

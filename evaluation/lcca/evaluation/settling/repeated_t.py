@@ -3,7 +3,7 @@
 import math
 from typing import ClassVar, Literal
 
-from lcca.evaluation.settling.base import Forecast, Guarantee, Rule, Settling, forecast_pairs
+from lcca.evaluation.settling.base import Forecast, Guarantee, Rule, Settling, forecast_blocks
 from lcca.evaluation.settling.intervals import t_quantile
 from lcca.evaluation.settling.sequence import first_reached
 
@@ -29,12 +29,12 @@ class RepeatedTSettling(Settling):
     rule: RepeatedTRule
 
     def _forecast(self) -> Forecast:
-        """Forecast the pairs to settle from the last look."""
+        """Forecast the blocks to settle from the last look."""
 
         def until(target: float, spread: float) -> int:
             return t_pairs_until(target, spread, self.rule.alpha, self.state.n)
 
-        return forecast_pairs(self.state, self.margin, until)
+        return forecast_blocks(self.state, self.margin, until)
 
     def _half_width(self, n: int, spread: float) -> float:
         return t_half_width(n, spread, self.rule.alpha)

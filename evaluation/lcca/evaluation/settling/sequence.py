@@ -6,29 +6,29 @@ turns the t statistic into a test martingale (the scale-invariant mixture of Lai
 after every pair or once a day changes nothing in its error rate.
 
 The guarantee is exact for normal differences and a `g` fixed beforehand. Here `g` is tuned by the
-spread of the first pairs and then frozen, and real differences are not normal: what that costs is
-measured in `tests/evaluation`.
+spread of the first blocks and then frozen, and real differences are not normal: what that costs is
+measured by `benchmarks/null.py`.
 """
 
 import math
 from collections.abc import Callable, Iterable
 
-SHORTEST_TUNING = 20  # pairs; the mixture is tuned for a number of pairs between these two
-LONGEST_TUNING = 5000
-HORIZON = 10**12  # pairs; a forecast beyond it is given as this
+SHORTEST_TUNING = 6  # blocks; the mixture is tuned for a number of blocks between these two
+LONGEST_TUNING = 1000
+HORIZON = 10**12  # blocks; a forecast beyond it is given as this
 
 
 def mixture_scale(spread: float, margin: float, alpha: float) -> float:
-    """Return the mixture's `g`, best at the number of pairs that the margin will probably need.
+    """Return the mixture's `g`, best at the number of blocks that the margin will probably need.
 
     Args:
         spread: standard deviation of the first differences.
         margin: the difference that matters, > 0, in the unit of `spread`.
         alpha: error rate, in (0, 1).
     """
-    pairs = min(max((3.05 * spread / margin) ** 2, SHORTEST_TUNING), LONGEST_TUNING)
+    blocks = min(max((3.05 * spread / margin) ** 2, SHORTEST_TUNING), LONGEST_TUNING)
     log_term = -2 * math.log(alpha)
-    return (log_term + math.log(log_term) + 1) / pairs
+    return (log_term + math.log(log_term) + 1) / blocks
 
 
 def half_width(n: int, spread: float, g: float, alpha: float) -> float:

@@ -1,13 +1,11 @@
 """The default rule: the t-mixture confidence sequence, valid at every look.
 
-What all rules share is in `settling.py`, what an interval says in `judgement.py`.
+What all rules share is in `base.py`, what an interval says in `judgement.py`.
 """
 
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
-from lcca.evaluation.settling.base import FEWEST_ALIKE, Forecast, Guarantee, Rule, Settling, forecast_pairs
+from lcca.evaluation.settling.base import FEWEST_ALIKE, Forecast, Guarantee, Rule, Settling, forecast_blocks
 from lcca.evaluation.settling.judgement import Direction, Look, Verdict, VerdictName, judge
 from lcca.evaluation.settling.sequence import half_width, pairs_until
 
@@ -18,17 +16,11 @@ __all__ = [
 
 
 class SettlingRule(Rule):
-    """The t-mixture confidence sequence at a fixed schedule of looks (`kind: t-mixture`).
-
-    Attributes:
-        first_look: pairs at the first look, which also tune the mixture.
-        every_skewed: pairs between looks while the differences are skewed.
-    """
+    """The t-mixture confidence sequence (`kind: t-mixture`); the blocks of the first look also tune the mixture."""
 
     guarantee: ClassVar[Guarantee] = "at every look"
 
     kind: Literal["t-mixture"] = "t-mixture"
-    every_skewed: int = Field(default=20, ge=1)
 
     def start(self, margin: float | None = None) -> "MixtureSettling":
         """Return a comparison without any differences yet; the margin is in bits unless given."""
@@ -41,16 +33,12 @@ class MixtureSettling(Settling):
     rule: SettlingRule
 
     def _forecast(self) -> Forecast:
-        """Forecast the pairs to settle from the last look."""
+        """Forecast the blocks to settle from the last look."""
 
         def until(target: float, spread: float) -> int:
             return pairs_until(target, spread, self._g, self.rule.alpha, self.state.n)
 
-        return forecast_pairs(self.state, self.margin, until)
+        return forecast_blocks(self.state, self.margin, until)
 
     def _half_width(self, n: int, spread: float) -> float:
         return half_width(n, spread, self._g, self.rule.alpha)
-
-    def _interval_of_looks(self) -> int:
-        skewed = abs(self.state.skewness) > self.rule.skew_limit
-        return self.rule.every_skewed if skewed else self.rule.every
