@@ -210,14 +210,13 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{value:+.1f} %"
 
 
+SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
+
+
 def verdict_words(comparison: dict[str, Any]) -> str:
-    """Return the verdict in words."""
-    words: str = comparison["verdict"]
-    if comparison["by_more_than_margin"]:
-        words += " by more than the margin"
-    elif comparison["verdict"] == "equivalent" and comparison["direction"] != "0":
-        words += f" (slightly {'better' if comparison['direction'] == '+' else 'worse'})"
-    return words
+    """Return the verdict, and its two statements apart: the difference's sign, and its size against the margin."""
+    size = "size open" if comparison["size"] == "open" else f"{comparison['size']} than the margin"
+    return f"{comparison['verdict']}: {SIGNS[comparison['direction']]}; {size}"
 
 
 def forecast_words(comparison: dict[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """What every settling rule must do. A new rule subclasses `SettlingConformance` and gives its `rule`.
 
-Error rates are measured, on normal blocks whose noise is twice the margin, and held against the binomial bound that a true rate of α passes in 999 of 1,000 runs of the suite. A rule that says
+Error rates are measured, on normal blocks whose noise is twice the margin, and held against the
+binomial bound that a true rate of α passes in 999 of 1,000 runs of the suite. A rule that says
 of itself that it has no guarantee must be seen to break it, or the label is wrong.
 """
 

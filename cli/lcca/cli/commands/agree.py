@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("policies", nargs="+", help=POLICY_HELP)
     add_space(parser)
-    parser.add_argument("--networks", type=positive, default=50, help="networks (default: 50)")
+    parser.add_argument("--networks", type=positive, default=64, help="networks (default: 64)")
     parser.add_argument("--margin", type=float, default=MARGIN_BITS, help="bits (default: %(default)s)")
     parser.add_argument("--figure", type=figure_file, help="PNG file for the scatter of score, throughput and delay")
     add_trials(parser, None, both_simulators=True)
@@ -49,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
     named = [Path(name).stem for name in options.policies]
     require(len(set(named)) == len(named), "two policies have the same file name; rename one")
     found, space = setup_on_space(options, options.policies)
+    most = space.whole(options.networks)
     engine, policies = found.engine, dict(zip(named, found.policies, strict=True))
     simulators: list[Simulator] = [engine, Ns3(engine.duration, engine.model, engine.jobs, parse_ns3(options.ns3))]
     seed = derive(options.seed, "agree")
@@ -57,12 +58,12 @@ def run(options: argparse.Namespace) -> int:
         networks = space.draw(seed, block.size, first_id=block.first)
         return [run_trials(s, policies, networks, [seed], found.utility, keep_delays=False) for s in simulators]
 
-    with Reporter().task("running both simulators", total=options.networks) as task:
+    with Reporter().task("running both simulators", total=most) as task:
 
         def tell(done: int, _: None) -> None:
-            task.update(done, f"{done} of {options.networks} networks")
+            task.update(done, f"{done} of {most} networks")
 
-        parts, _ = run_blocks(equal_blocks(BLOCK, options.networks), run_block, to_the_end, tell=tell)
+        parts, _ = run_blocks(equal_blocks(BLOCK, most), run_block, to_the_end, tell=tell)
     fast, real = (pd.concat(own, ignore_index=True) for own in zip(*parts, strict=True))
     if options.figure:
         figure = draw_agreement({_kind(options): paired(fast, real)}, ("fast engine", simulators[1].name))

@@ -11,13 +11,22 @@ import pandas as pd
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.simulators import report_failures, simulator_for
-from lcca.cli.options.trials import add_bound, add_rule, add_space, add_trials, rule_of, setup_on_space
+from lcca.cli.options.trials import (
+    add_bound,
+    add_rule,
+    add_space,
+    add_trials,
+    plan_of,
+    rule_of,
+    setup_on_space,
+    stops_when_settled,
+)
 from lcca.cli.tables import print_comparison, print_ideals
 from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
+from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import more_pairs
@@ -34,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", help="the candidate, likewise")
     add_space(parser)
     parser.add_argument("--pairs", type=positive, default=5000, help="most (network, seed) pairs (default: 5000)")
-    add_rule(parser, 50, "pairs", "over all looks")
+    add_rule(parser, "pairs", "over all looks")
     parser.add_argument(
         "--private-seeds",
         action="store_true",
@@ -47,8 +56,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    rule = rule_of(options, SettlingRule, "--pairs", options.pairs)
     found, space = setup_on_space(options, [options.a, options.b])
+    rule, soon, most = (
+        rule_of(options, SettlingRule, "--pairs", options.pairs, space),
+        stops_when_settled(options),
+        space.whole(options.pairs),
+    )
     simulator = simulator_for(options, found.engine)
     first = derive(options.seed, "compare")
     seeds = (first, derive(options.seed, "compare", "private") if options.private_seeds else first)
@@ -64,16 +77,16 @@ def run(options: argparse.Namespace) -> int:
 
     def decide(parts: Sequence[list[pd.DataFrame]], _: int) -> Decision[Comparison]:
         a, b = (np.concatenate([part[side]["score_bits"] for part in parts]) for side in (0, 1))
-        compared = compare_policies(options.a, options.b, a, b, utility=found.utility, rule=rule)
-        return Decision(compared, compared.verdict.settled)
+        compared = compare_policies(options.a, options.b, a, b, utility=found.utility, rule=rule, block=space.block)
+        return Decision(compared, compared.enough or (soon and compared.verdict.settled))
 
-    with Reporter().task(f"comparing {options.b} with {options.a}", total=options.pairs) as task:
+    with Reporter().task(f"comparing {options.b} with {options.a}", total=most) as task:
 
         def tell(done: int, compared: Comparison) -> None:
-            remaining = more_pairs([compared], done, 0, options.pairs)
+            remaining = more_pairs([compared], done, 0, most, soon)
             task.update(done, f"{done} pairs: {compared.verdict.name}", remaining)
 
-        parts, compared = run_blocks(equal_blocks(options.block, options.pairs), run_block, decide, tell=tell)
+        parts, compared = run_blocks(plan_of(options, most, space), run_block, decide, tell=tell)
     content = compared.to_json()
     if options.bound:
         a, b = (np.concatenate([part[side]["score_bits"] for part in parts]) for side in (0, 1))

@@ -15,13 +15,21 @@ from rich.table import Table
 from lcca.cli.options.common import figure_file, positive, print_json
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.simulators import simulator_for
-from lcca.cli.options.trials import add_rule, add_space, add_trials, rule_of, setup_on_space
+from lcca.cli.options.trials import (
+    add_rule,
+    add_space,
+    add_trials,
+    plan_of,
+    rule_of,
+    setup_on_space,
+    stops_when_settled,
+)
 from lcca.cli.tables import interval, wide_console
 from lcca.evaluation.comparison.ranking import Ranking, rank
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.report.figures.style import save_png
 from lcca.evaluation.settling.rules import BY_KIND
-from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
+from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.progress import Reporter
@@ -43,10 +51,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("policies", nargs="+", help=POLICY_HELP)
     add_space(parser)
     parser.add_argument(
-        "--networks", type=positive, default=200, help="most networks; fewer if all is settled (default: 200)"
+        "--networks", type=positive, default=208, help="most networks; fewer if they are enough (default: 208)"
     )
     parser.add_argument("--seeds", type=positive, default=1, help="trials per network (default: 1)")
-    add_rule(parser, 20, "networks", "of all ranks together")
+    add_rule(parser, "networks", "of all ranks together")
     parser.add_argument(
         "--rule",
         choices=sorted(RULES),
@@ -62,8 +70,12 @@ def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
     require(len(options.policies) >= 2, "a ranking needs at least two policies")
     require(len(set(options.policies)) == len(options.policies), "a policy is named twice")
-    rule = rule_of(options, RULES[options.rule], "--networks", options.networks)
     found, space = setup_on_space(options, options.policies)
+    rule, soon, most = (
+        rule_of(options, RULES[options.rule], "--networks", options.networks, space),
+        stops_when_settled(options),
+        space.whole(options.networks),
+    )
     simulator, policies = (
         simulator_for(options, found.engine),
         dict(zip(_short(options.policies), found.policies, strict=True)),
@@ -76,18 +88,19 @@ def run(options: argparse.Namespace) -> int:
         return run_trials(simulator, policies, networks, seeds, found.utility, keep_delays=False)
 
     def decide(parts: Sequence[pd.DataFrame], _: int) -> Decision[Ranking]:
-        ranking = rank(network_scores(pd.concat(parts, ignore_index=True)), utility=found.utility, rule=rule)
-        return Decision(ranking, ranking.settled)
+        scores = network_scores(pd.concat(parts, ignore_index=True))
+        ranking = rank(scores, utility=found.utility, rule=rule, block=space.block)
+        return Decision(ranking, ranking.enough or (soon and ranking.settled))
 
-    with Reporter().task(f"ranking {len(policies)} policies", total=options.networks) as task:
+    with Reporter().task(f"ranking {len(policies)} policies", total=most) as task:
 
         def tell(done: int, ranking: Ranking) -> None:
             pairs = list(ranking.comparisons)
             settled = sum(c.adjusted.settled for c in pairs)
             words = f"{done} networks: {settled} of {len(pairs)} pairs settled"
-            task.update(done, words, more_pairs(pairs, done, 0, options.networks))
+            task.update(done, words, more_pairs(pairs, done, 0, most, soon))
 
-        parts, ranking = run_blocks(equal_blocks(options.block, options.networks), run_block, decide, tell=tell)
+        parts, ranking = run_blocks(plan_of(options, most, space), run_block, decide, tell=tell)
     title = f"{simulator.name}, {space.topology}, utility {options.utility}: {ranking.networks} networks"
     if options.figure:
         save_png(draw_ranking(ranking.standings, title), options.figure.parent, options.figure.stem)

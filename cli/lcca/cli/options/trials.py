@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from lcca.cli.options.policies import (
 from lcca.cli.options.simulators import add_ns3_options, add_simulator_options
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.utilities import utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import require
@@ -63,10 +64,16 @@ def add_bound(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bound", action="store_true", help="say too what is possible on these networks (lcca bound)")
 
 
-def add_rule(parser: argparse.ArgumentParser, block: int, unit: str, over: str) -> None:
-    """Add the block between two looks, the margin, and the error rate `over` something."""
+def add_rule(parser: argparse.ArgumentParser, unit: str, over: str) -> None:
+    """Add the block between two looks, the margin, the error rate `over` something, and when to stop."""
     parser.add_argument(
-        "--block", type=positive, default=block, help=f"{unit} run between two looks (default: %(default)s)"
+        "--block", type=positive, help=f"{unit} run between two looks, in whole blocks of the space (default: one)"
+    )
+    parser.add_argument(
+        "--stop",
+        choices=("accurate", "settled"),
+        help="stop when the difference is known to an eighth of the margin (default in the engine), or as soon as "
+        "it is settled (default in ns-3)",
     )
     parser.add_argument(
         "--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter"
@@ -74,12 +81,25 @@ def add_rule(parser: argparse.ArgumentParser, block: int, unit: str, over: str) 
     parser.add_argument("--alpha", type=float, default=0.05, help=f"error rate {over} (default: %(default)s)")
 
 
-def rule_of(options: argparse.Namespace, kind: Callable[..., Rule], option: str, most: int) -> Rule:
-    """Return the rule of this kind that the options ask for; `option` says how many trials there are at most."""
+def rule_of(
+    options: argparse.Namespace, kind: Callable[..., Rule], option: str, most: int, space: NetworkSpace
+) -> Rule:
+    """Return the rule of this kind that the options ask for; `option` says how many networks there are at most."""
     require(0 < options.margin_percent < 1000, f"--margin-percent: must be > 0, got {options.margin_percent:g}")
     require(0 < options.alpha < 1, f"--alpha: must be between 0 and 1, got {options.alpha:g}")
-    require(most >= 20, f"{option}: at least 20 are needed for a first look, got {most}")
-    return kind(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=most)
+    least = Rule.model_fields["first_look"].default * space.block
+    require(most >= least, f"{option}: at least {least} are needed for a first look, got {most}")
+    return kind(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=space.whole(most) // space.block)
+
+
+def plan_of(options: argparse.Namespace, most: int, space: NetworkSpace) -> Iterator[Block]:
+    """Return the stretches of networks between two looks, all of whole blocks."""
+    return equal_blocks(space.block * -(-(options.block or 1) // space.block), space.whole(most))
+
+
+def stops_when_settled(options: argparse.Namespace) -> bool:
+    """Tell whether a run stops as soon as all is settled, rather than when it is known accurately."""
+    return bool((options.stop or ("settled" if options.simulator == "ns3" else "accurate")) == "settled")
 
 
 def setup(options: argparse.Namespace, names: Sequence[str], duration: float) -> Setup:

@@ -1,6 +1,7 @@
 """The record of one comparison, at two levels that must not be confused.
 
-- **policy**: this policy against that one. The unit is a network drawn afresh with its own seed.
+- **policy**: this policy against that one, on pairs of trials: networks drawn afresh, each with its own seed. The unit
+  is a block of them (`lcca.evaluation.settling.units`).
 - **set**: this signal set against that one (`lcca.evaluation.comparison.sets`). The unit is a training seed: what
   matters is what training with these signals gives, apart from chance in a single training.
 
@@ -8,14 +9,15 @@ Differences are always B − A, A being the baseline.
 """
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.evaluation.settling.base import FEWEST_ALIKE, Rule, Settling
+from lcca.evaluation.settling.base import ACCURATE, FEWEST_ALIKE, Rule, Settling
 from lcca.evaluation.settling.judgement import Look, Verdict
+from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import finite
 
@@ -49,12 +51,12 @@ class Comparison:
         alpha: error rate: before any adjustment for several comparisons (policy), or its part of it (set).
         verdict: what the interval says.
         adjusted: the same with α shared among all comparisons of the campaign.
-        n: pairs (policy) or training seeds (set) that the verdict rests on.
-        likely_n: forecast range of units to settle; None once settled, or before the first look.
-        ceiling_n: forecast of units after which some verdict must have been reached.
-        sigma_d: standard deviation of the differences.
+        n: pairs (policy) or training seeds (set) that the verdict rests on: all that were run.
+        likely_n: forecast range of `n` to settle; None once settled, or before the first look.
+        ceiling_n: forecast of the `n` after which some verdict must have been reached.
+        sigma_d: standard deviation of the differences of blocks (policy), or of training seeds (set).
         correlation: of the scores of A and B over the pairs.
-        skewness: of the differences.
+        skewness: of the differences of blocks.
         looks: how often the rule has looked.
         e_value: evidence against "no difference".
         note: what a reader must know besides.
@@ -63,7 +65,12 @@ class Comparison:
         rule: the rule's kind (policy), or "t-mixture over training seeds" (set).
         e_bh: whether the difference is among the discoveries of its campaign by e-values
             (`lcca.evaluation.comparison.ebh`); None where that has not been asked.
-        history: every look, for the policy level.
+        block: pairs in a block (policy); 1 for sets.
+        blocks: that the verdict rests on; 0 for sets.
+        enough: whether more pairs are not wanted: the difference is known as accurately as a run is to know it, or the
+            rule is at its ceiling.
+        enough_n: forecast of the pairs until then; None before the first look.
+        history: every look, for the policy level; its numbers count pairs.
     """
 
     level: Level
@@ -91,6 +98,10 @@ class Comparison:
     adjusted_e_value: float | None = None
     rule: str = "t-mixture"
     e_bh: bool | None = None
+    block: int = 1
+    blocks: int = 0
+    enough: bool = False
+    enough_n: int | None = None
     history: tuple[Look, ...] = field(default=(), repr=False)
 
     @property
@@ -120,7 +131,10 @@ class Comparison:
             "verdict": self.verdict.name,
             "by_more_than_margin": self.verdict.by_more_than_margin,
             "direction": self.verdict.direction,
+            "size": self.verdict.size,
             "n": self.n,
+            "block": self.block,
+            "blocks": self.blocks,
             "likely_n": list(self.likely_n) if self.likely_n else None,
             "ceiling_n": self.ceiling_n,
             "sigma_d": finite(self.sigma_d),
@@ -155,27 +169,33 @@ def compare_policies(
     utility: Utility,
     rule: Rule,
     comparisons: int = 1,
+    block: int = BLOCK,
 ) -> Comparison:
     """Compare two policies on the same (network, seed) pairs, or on as many independent ones, by a rule.
+
+    Interval and verdict rest on all whole blocks of pairs.
 
     Args:
         a: id of the baseline.
         b: id of the candidate.
         scores_a: scores of A, one per (network, seed), in the order in which they were planned.
         scores_b: scores of B on the same ones, or on others if the rule is for independent arms. A pair
-            with a NaN on either side is left out.
+            with a NaN on either side is left out of its block.
         utility: of the scores; scales the margin.
-        rule: when to look and what to call settled.
+        rule: when to look, in blocks, and what to call settled.
         comparisons: how many comparisons share α in the adjusted verdict.
+        block: pairs in a block: that of the network space, or consecutive ones.
 
     Raises:
         ValueError: if the two do not have the same length.
     """
-    x, y, lost = _complete_pairs(a, b, scores_a, scores_b)
-    margin = utility.difference(rule.margin_percent)
+    pairs = _Pairs.of(a, b, scores_a, scores_b, block)
+    margin = utility.margin(rule.margin_percent)
     run, adjusted = rule.start(margin), rule.shared_among(comparisons).start(margin)
-    look, shared = run.feed_arms(x.tolist(), y.tolist()), adjusted.feed_arms(x.tolist(), y.tolist())
-    ahead = run.forecast()
+    run.feed_arms(pairs.a.tolist(), pairs.b.tolist())
+    shared = adjusted.feed_arms(pairs.a.tolist(), pairs.b.tolist())
+    look = run.state if run.looks else pairs.unseen
+    n, ahead = pairs.until(look.n), run.forecast()
     return Comparison(
         level="policy",
         utility=utility,
@@ -184,32 +204,83 @@ def compare_policies(
         difference=look.mean,
         low=look.low,
         high=look.high,
-        baseline=float(np.mean(x[: look.n])) if look.n else math.nan,
+        baseline=pairs.baseline(look.n),
         margin=margin,
         alpha=rule.alpha,
         verdict=look.verdict,
         adjusted=shared.verdict,
-        n=look.n,
-        likely_n=(ahead.likely_low, ahead.likely_high) if ahead and not look.verdict.settled else None,
-        ceiling_n=ahead.ceiling if ahead else None,
+        n=n,
+        likely_n=(ahead.likely_low * block, ahead.likely_high * block) if ahead and not look.verdict.settled else None,
+        ceiling_n=ahead.ceiling * block if ahead else None,
         sigma_d=look.spread,
-        correlation=correlation(x[: look.n], y[: look.n]),
+        correlation=correlation(pairs.x[:n], pairs.y[:n]),
         skewness=look.skewness,
         looks=len(run.looks),
-        e_value=look.e_value if look.n else None,
-        note=_policy_note(run, x.size, lost),
-        adjusted_e_value=shared.e_value if shared.n else None,
+        e_value=look.e_value if run.looks else None,
+        note=_policy_note(run, pairs),
+        adjusted_e_value=shared.e_value if adjusted.looks else None,
         rule=rule.kind,
-        history=tuple(run.looks),
+        block=block,
+        blocks=look.n,
+        enough=run.finished or (run.accurate and look.n == pairs.a.size),
+        enough_n=_enough(look, margin) * block if run.looks else None,
+        history=tuple(replace(each, n=pairs.until(each.n)) for each in run.looks),
     )
 
 
-def _complete_pairs(a: str, b: str, scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[Floats, Floats, int]:
-    x, y = np.asarray(scores_a, dtype=np.float64), np.asarray(scores_b, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ValueError(f"scores of {a} and {b} must be aligned vectors, got shapes {x.shape} and {y.shape}")
-    whole = np.isfinite(x) & np.isfinite(y)
-    return x[whole], y[whole], int(x.size - whole.sum())
+@dataclass(frozen=True)
+class _Pairs:
+    """The scores of two policies on the same pairs.
+
+    Attributes:
+        x: (complete pairs,) scores of A.
+        y: scores of B.
+        a: (blocks,) means of A over blocks that have any pair.
+        b: means of B.
+        ends: complete pairs until the end of each block.
+        block: pairs in one.
+        lost: pairs that lack a score.
+    """
+
+    x: Floats
+    y: Floats
+    a: Floats
+    b: Floats
+    ends: NDArray[np.int64]
+    block: int
+    lost: int
+
+    @classmethod
+    def of(cls, a: str, b: str, scores_a: ArrayLike, scores_b: ArrayLike, block: int) -> "_Pairs":
+        x, y = np.asarray(scores_a, dtype=np.float64), np.asarray(scores_b, dtype=np.float64)
+        if x.ndim != 1 or x.shape != y.shape:
+            raise ValueError(f"scores of {a} and {b} must be aligned vectors, got shapes {x.shape} and {y.shape}")
+        there = np.isfinite(x) & np.isfinite(y)
+        means = [block_means(np.where(there, scores, np.nan), block) for scores in (x, y)]
+        some = np.isfinite(means[0])
+        ends = np.cumsum(there, dtype=np.int64)[block - 1 :: block][: some.size][some]
+        return cls(x[there], y[there], means[0][some], means[1][some], ends, block, int(x.size - there.sum()))
+
+    def until(self, blocks: int) -> int:
+        """Return how many complete pairs the first blocks have; all of the pairs where there is no block."""
+        return int(self.ends[blocks - 1]) if blocks else int(self.x.size) if not self.a.size else 0
+
+    def baseline(self, blocks: int) -> float:
+        """Return A's mean over the first blocks, or over all pairs where there is no block; NaN without any."""
+        scores = self.a[:blocks] if blocks else self.x
+        return float(np.mean(scores)) if scores.size else math.nan
+
+    @property
+    def unseen(self) -> Look:
+        """What is there before the first look: a mean without an interval."""
+        d = self.b - self.a if self.a.size else self.y - self.x
+        return Look(int(self.a.size), float(d.mean()) if d.size else math.nan)
+
+
+def _enough(look: Look, margin: float) -> int:
+    """Return about how many blocks make the interval as narrow as a run is to have it; its width falls as 1/√n."""
+    width = (look.high - look.low) / 2
+    return math.ceil(look.n * max((width / (ACCURATE * margin)) ** 2, 1.0)) if math.isfinite(width) else look.n + 1
 
 
 def correlation(x: Floats, y: Floats) -> float:
@@ -220,23 +291,26 @@ def correlation(x: Floats, y: Floats) -> float:
     return float(np.sum(u * v) / math.sqrt(float(np.sum(u * u) * np.sum(v * v))))
 
 
-def _policy_note(run: Settling, pairs: int, lost: int) -> str:
-    look, notes = run.state, []
-    if pairs < run.rule.first_look:
-        notes.append(f"{counted(pairs, 'pair')}; the first look is at {run.rule.first_look}")
+def _policy_note(run: Settling, pairs: _Pairs) -> str:
+    look, notes, block = run.state, [], pairs.block
+    if not run.looks:
+        first = run.rule.first_look * block
+        notes.append(
+            f"{counted(pairs.x.size, 'pair')}: too few; the first look is at {first} (whole blocks of {block})"
+        )
     elif look.spread == 0:
-        more = "" if look.verdict.settled else f"; {FEWEST_ALIKE} such pairs would settle it"
-        notes.append(f"the difference was the same on all {look.n} pairs{more}")
+        more = "" if look.verdict.settled else f"; {FEWEST_ALIKE * block} such pairs would settle it"
+        notes.append(f"the difference was the same on all {pairs.until(look.n)} pairs{more}")
     elif run.finished and not look.verdict.settled:
-        notes.append(f"stopped at the ceiling of {look.n} pairs without a verdict")
+        notes.append(f"stopped at the ceiling of {pairs.until(look.n)} pairs without a verdict")
     if run.rule.caution:
         notes.append(run.rule.caution)
     if run.rule.arms == "independent":
         notes.append("independent arms; pairs would need far fewer trials")
     if abs(look.skewness) > run.rule.skew_limit:
-        notes.append(f"differences are skewed ({look.skewness:.1f}): the stated error rate is approximate")
-    if lost:
-        notes.append(f"{counted(lost, 'pair')} left out because a trial failed or had no sender to score")
+        notes.append(f"differences of blocks are skewed ({look.skewness:.1f}): the stated error rate is approximate")
+    if pairs.lost:
+        notes.append(f"{counted(pairs.lost, 'pair')} left out because a trial failed or had no sender to score")
     return "; ".join(notes)
 
 

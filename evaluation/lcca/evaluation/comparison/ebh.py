@@ -3,8 +3,8 @@
 Sharing α among m comparisons (Bonferroni, `Rule.shared_among`) bounds the chance of any false verdict;
 that is `adjusted` of a comparison. The e-BH procedure (Wang & Ramdas 2022) bounds the expected part
 of false ones among the differences that it names, whatever the dependence between comparisons, and
-names all that Bonferroni does, and more. It takes each comparison's e-value where the comparison with
-shared α stopped, never the largest on the way there.
+(for the t-mixture, whose interval is that of its e-values) names all that Bonferroni does, and more. It takes each
+comparison's e-value at its last look, never the largest on the way there.
 """
 
 from collections.abc import Sequence

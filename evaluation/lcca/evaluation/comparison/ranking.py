@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.sequence import Moments, half_width
+from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import finite_values
 
@@ -77,6 +78,11 @@ class Ranking:
         """Whether every pair is settled with its part of α."""
         return all(c.adjusted.settled for c in self.comparisons)
 
+    @property
+    def enough(self) -> bool:
+        """Whether every pair is known as accurately as a run is to know it, and settled with its part of α."""
+        return all(c.enough for c in self.comparisons) and self.settled
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values; what is unknown becomes null."""
         return {
@@ -89,14 +95,15 @@ class Ranking:
         }
 
 
-def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> Ranking:
+def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule, block: int = BLOCK) -> Ranking:
     """Rank policies.
 
     Args:
         scores: by policy, one score per network in bits, in the same order of networks for all; several seeds of one
-            network are one score, their mean. Networks with a NaN are left out.
+            network are one score, their mean. Networks with a NaN are left out, of their blocks too.
         utility: of the scores; scales the margin.
-        rule: when to look and what to call settled, with the α of all comparisons together.
+        rule: when to look, in blocks, and what to call settled, with the α of all comparisons together.
+        block: networks in a block.
 
     Raises:
         ValueError: fewer than two policies, or scores of different length.
@@ -105,7 +112,7 @@ def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> Ra
         raise ValueError(f"a ranking needs at least two policies, got {len(scores)}")
     values = np.stack([np.asarray(own, dtype=np.float64) for own in scores.values()])
     whole = np.isfinite(values).all(axis=0)
-    common = dict(zip(scores, values[:, whole], strict=True))
+    common = dict(zip(scores, np.where(whole, values, np.nan), strict=True))
     pairs = list(combinations(common, 2))
     comparisons = tuple(
         compare_policies(
@@ -116,11 +123,12 @@ def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> Ra
             utility=utility,
             rule=rule,
             comparisons=len(pairs),
+            block=block,
         )
         for a, b in pairs
     )
-    most = rule.ceiling or whole.size
-    means = {name: mean_interval(own, rule.alpha, most) for name, own in common.items()}
+    most = (rule.ceiling or whole.size // block) * block
+    means = {name: mean_interval(own, rule.alpha, most, block) for name, own in common.items()}
     return Ranking(
         standings=_standings(means, comparisons),
         comparisons=comparisons,
@@ -130,24 +138,29 @@ def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule) -> Ra
     )
 
 
-def mean_interval(scores: ArrayLike, alpha: float, most: int) -> tuple[float, float, float]:
+def mean_interval(scores: ArrayLike, alpha: float, most: int, block: int = BLOCK) -> tuple[float, float, float]:
     """Return (mean, low, high) by the t-mixture confidence sequence, which holds whenever testing stopped.
 
-    The mixture is tuned beforehand, for a quarter of the scores that there may be at most. The ends are NaN while there
-    are too few; NaNs among the scores are left out.
+    Its units are blocks, as in comparisons, so that the difference of two means is what a comparison says. The mixture
+    is tuned beforehand, for a quarter of the blocks that there may be at most. The ends are NaN while there are too
+    few; NaNs among the scores are left out of their blocks.
 
     Args:
         scores: one per network, in bits.
         alpha: error rate.
         most: how many scores there may be before testing stops in any case.
+        block: networks in a block.
     """
     x = np.asarray(scores, dtype=np.float64)
+    units = block_means(x, block) if x.size >= block else x
     moments = Moments()
-    moments.extend(x[np.isfinite(x)].tolist())
+    moments.extend(units[np.isfinite(units)].tolist())
     if moments.n == 0:
         return math.nan, math.nan, math.nan
+    if x.size < block:
+        return moments.mean, math.nan, math.nan
     log_term = -2 * math.log(alpha)
-    g = (log_term + math.log(max(log_term, 1.0)) + 1) / max(most / 4, 1)
+    g = (log_term + math.log(max(log_term, 1.0)) + 1) / max(most / block / 4, 1)
     width = half_width(moments.n, moments.spread, g, alpha)
     ends = (moments.mean - width, moments.mean + width) if math.isfinite(width) else (math.nan, math.nan)
     return moments.mean, *ends

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from lcca.evaluation.settling.false_discovery import Sequential, controlled_verdicts, sequential
+from lcca.evaluation.settling.units import means_of
 from lcca.evaluation.settling.verdict import Verdict
 from lcca.evaluation.trials.tables import RunTables
 
@@ -99,7 +100,7 @@ def _halves(networks: pd.DataFrame, parameter: str, low: str, high: str) -> list
 def region_data(tables: RunTables) -> list[RegionRow]:
     """Return a row per leading comparison of a run and region; empty if networks are not known."""
     found = [
-        (comparison, region, _inside(differences, region.of(networks), comparison["margin"]))
+        (comparison, region, inside(differences, region.of(networks), comparison["margin"], tables.block))
         for comparison in tables.leading_comparisons
         for networks in [tables.networks_of(comparison)]
         for differences in [tables.differences(comparison).sort_values("network")]
@@ -110,8 +111,10 @@ def region_data(tables: RunTables) -> list[RegionRow]:
     return rows if any(row.found.n for row in rows) else []
 
 
-def _inside(differences: pd.DataFrame, networks: frozenset[int], margin: float) -> Sequential:
-    return sequential(differences.loc[differences["network"].isin(networks), "difference"], margin)
+def inside(differences: pd.DataFrame, networks: frozenset[int], margin: float, block: int) -> Sequential:
+    """Return what the differences on some networks say, by the blocks that these belong to."""
+    rows = differences[differences["network"].isin(networks)]
+    return sequential(means_of(rows["difference"], rows["network"], block), margin)
 
 
 def _row(

@@ -154,7 +154,7 @@ def compare_sets(
     x, y = (np.array([scores[s] for s in seeds], dtype=np.float64) for scores in (scores_a, scores_b))
     alpha = rule.alpha / max(comparisons, 1)
     found = SeedInterval.of(y - x, alpha)
-    size = utility.difference(rule.margin_percent) if margin is None else margin
+    size = utility.margin(rule.margin_percent) if margin is None else margin
     verdict = judge(found.low, found.high, size)
     known = Spread(found.spread, found.n - 1) if spread is None else spread
     ahead = None if verdict.settled or not found.n else found.forecast(size, known)

@@ -23,7 +23,16 @@ def block_means(values: ArrayLike, block: int = BLOCK) -> Floats:
     rows = x[: x.size // block * block].reshape(-1, block)
     there = np.isfinite(rows)
     count = there.sum(axis=1)
-    return np.divide(np.where(there, rows, 0.0).sum(axis=1), count, out=np.full(len(rows), np.nan), where=count > 0)
+    sums: Floats = np.where(there, rows, 0.0).sum(axis=1)
+    return np.where(count > 0, sums / np.maximum(count, 1), np.nan)
+
+
+def mean_of_blocks(values: ArrayLike, block: int = BLOCK) -> float:
+    """Return the mean of all whole blocks, or of all values where there are fewer than one; NaN without any."""
+    x = np.asarray(values, dtype=np.float64)
+    units = block_means(x, block) if x.size >= block else x
+    units = units[np.isfinite(units)]
+    return float(units.mean()) if units.size else float("nan")
 
 
 def means_of(values: ArrayLike, networks: ArrayLike, block: int = BLOCK) -> Floats:

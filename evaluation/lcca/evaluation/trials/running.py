@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.scoring import trial_rows
@@ -68,11 +69,16 @@ def _parameters(networks: Sequence[Network]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=NETWORK_COLUMNS)
 
 
-def aligned_scores(trials: pd.DataFrame, policy: str, metric: str = "score_bits") -> pd.Series:
-    """Return one policy's metric by (network, seed), in the order of the table; failed trials are NaN."""
-    rows = trials[trials["policy"] == policy]
-    values = rows[metric].where(rows["status"] == "ok")
-    return pd.Series(values.to_numpy(), index=pd.MultiIndex.from_frame(rows[["network", "seed"]]))
+def common_scores(trials: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
+    """Return each policy's score per network, in the order of their numbers: its mean over the seeds.
+
+    It is NaN for all policies where a trial of any of them failed or had no sender to score.
+    """
+    rows = trials.assign(score=trials["score_bits"].where(trials["status"] == "ok"))
+    wide = rows.pivot(index=["network", "seed"], columns="policy", values="score")
+    means = wide.where(wide.notna().all(axis=1)).groupby(level="network").mean()
+    lost = wide.isna().any(axis=1).groupby(level="network").any()
+    return {str(name): means[name].mask(lost).to_numpy(dtype=np.float64) for name in means}
 
 
 def run_flows(

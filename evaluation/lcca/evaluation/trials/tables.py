@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from lcca.evaluation.settling.units import BLOCK
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.store import TrialStore
@@ -94,6 +95,11 @@ class RunTables:
             repeated_networks=repeated_networks,
             ns3=TrialStore(folder / layout.TRIALS).all(layout.NS3_VALIDATION),
         )
+
+    @cached_property
+    def block(self) -> int:
+        """Networks in a block of the run's space."""
+        return int(self.summary.get("block", BLOCK))
 
     @cached_property
     def policies(self) -> list[Json]:

@@ -98,6 +98,11 @@ class ThroughputDelay:
         """Return the difference in bits that a change of every sender's throughput, in per cent, is worth."""
         return self._doubling * math.log2(1 + percent / 100)
 
+    def margin(self, percent: float) -> float:
+        """Return the smaller of what a change of throughput, or of delay, in per cent, is worth in bits."""
+        weights = [weight for weight in (self.throughput_weight, self.delay_weight) if weight > 0]
+        return min(weights) * math.log2(1 + percent / 100)
+
     def content(self) -> dict[str, Any]:
         """Return the weights."""
         return {"throughput": self.throughput_weight, "delay": self.delay_weight}

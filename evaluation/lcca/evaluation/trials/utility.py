@@ -58,5 +58,8 @@ class Utility(Protocol):
     def difference(self, percent: float) -> float:
         """Return the difference of scores that such a change is worth: the inverse of `percent`."""
 
+    def margin(self, percent: float) -> float:
+        """Return the difference of scores below which no change of this size, in per cent, of anything scored hides."""
+
     def content(self) -> dict[str, Any]:
         """Return everything but the name that decides scores, as JSON values: it goes into hashes."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, Union
 
 from pydantic import (
     BeforeValidator,
@@ -90,7 +90,17 @@ class LinkModel(Model):
         return EngineModel(self.link_interval, self.rplus_link_window)
 
 
-class Ns3Config(Model):
+class WholeBlocks(Model):
+    """A part of a campaign that says numbers of networks, which are rounded up to whole blocks of its space."""
+
+    counts: ClassVar[tuple[str, ...]] = ("networks",)
+
+    def rounded(self, space: NetworkSpace) -> Self:
+        """Return it with whole blocks; fewer networks than one block stay as they are."""
+        return self.model_copy(update={name: space.whole(getattr(self, name)) for name in self.counts})
+
+
+class Ns3Config(WholeBlocks):
     """ns-3 validation.
 
     Attributes:
@@ -98,7 +108,8 @@ class Ns3Config(Model):
             only selected policies run in ns-3.
         finalists: with pick "ns3", how many of a training's checkpoints run there, the best ones by the engine; null
             for all, the paper's way, which is 100 to 1,000 times as dear.
-        networks: fresh networks for the results, and as many to pick checkpoints on.
+        networks: fresh networks for the results, and as many to pick checkpoints on; nothing is settled by fewer than
+            the first look of `settle` takes (six blocks, 96 networks).
         runs: seeds per network.
         topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way.
         baselines: policies that run beside the selected policies, such as cubic or vegas:alpha=2.
@@ -108,7 +119,7 @@ class Ns3Config(Model):
 
     pick: Literal["engine", "ns3"] = "ns3"
     finalists: Annotated[int, Field(ge=1)] | None = 3
-    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 50
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 96
     runs: Annotated[int, Field(ge=1)] = 1
     topologies: Annotated[tuple[str, ...], Field(min_length=1)] = ("dumbbell",)
     baselines: tuple[str, ...] = ()
@@ -137,36 +148,46 @@ class Ns3Config(Model):
         return Ns3Options(header_bytes=self.header_bytes, min_rto=self.min_rto)
 
 
-class ValidationConfig(Model):
+class ValidationConfig(WholeBlocks):
     """Networks on which each training's best checkpoint is picked; fresh ones, the same for all policies.
 
     With `ns3`, the selected policies run there too, and it may pick the checkpoints too.
     """
 
-    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 200
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 208
     ns3: Ns3Config | None = None
 
+    def rounded(self, space: NetworkSpace) -> Self:
+        """Return it with whole blocks."""
+        return super().rounded(space).model_copy(update={"ns3": self.ns3 and self.ns3.rounded(space)})
 
-class TestConfig(Model):
+
+class TestConfig(WholeBlocks):
     """Fresh (network, seed) pairs on which results are reported.
 
-    All selected policies meet the same pairs, `block` at a time, until every comparison of them is settled or `pairs`
-    are used up; at least `at_least` are run, since the networks on which a signal helps need more than the clearest
-    comparison. The trainings of one training seed meet `per_training_seed` networks of that seed alone.
+    All selected policies meet the same pairs, `block` at a time, until every difference is known to an eighth of the
+    margin or `pairs` are used up; at least `at_least` are run. The trainings of one training seed meet
+    `per_training_seed` networks of that seed alone.
     """
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
+    counts: ClassVar[tuple[str, ...]] = ("pairs", "at_least", "per_training_seed")
+
     pairs: Annotated[int, Field(ge=20)] = 2000
-    at_least: Annotated[int, Field(ge=1)] = 200
-    block: Annotated[int, Field(ge=1, le=1_000_000)] = 50
+    at_least: Annotated[int, Field(ge=1)] = 208
+    block: Annotated[int, Field(ge=1, le=1_000_000)] = 64
     per_training_seed: Annotated[int, Field(ge=2, le=1_000_000)] = 800
 
+    def rounded(self, space: NetworkSpace) -> Self:
+        """Return it with whole blocks; at least one is run at a time."""
+        return super().rounded(space).model_copy(update={"block": space.block * -(-self.block // space.block)})
 
-class PerNetworkConfig(Model):
+
+class PerNetworkConfig(WholeBlocks):
     """Repeated trials per network, for the significance of differences on single networks (the paper's Eq. 2)."""
 
-    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 100
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 96
     seeds: Annotated[int, Field(ge=2)] = 10
 
 
@@ -177,7 +198,7 @@ class GeneralisationConfig(Model):
         name: of the condition.
         networks: another space, or a file with it; the campaign's own if left out.
         topology: of every network, instead of the space's.
-        pairs: at most so many (network, seed) pairs; fewer if everything is settled.
+        pairs: at most so many (network, seed) pairs; fewer if everything is known accurately.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
@@ -284,13 +305,19 @@ class CampaignConfig(RunConfig):
     rivals: Literal["none", "subsets"] = "none"
     hand_designed: tuple[str, ...] = ()
     training_seeds: TrainingSeeds = (1,)
-    validation: ValidationConfig = ValidationConfig()
-    test: TestConfig = TestConfig()
+    validation: Annotated[ValidationConfig, Field(validate_default=True)] = ValidationConfig()
+    test: Annotated[TestConfig, Field(validate_default=True)] = TestConfig()
     per_network: PerNetworkConfig | None = None
     generalisation: tuple[GeneralisationConfig, ...] = ()
     settle: AnyRule = SettlingRule()
     required_percent: Annotated[float, Field(gt=0)] = 1.0
     model: LinkModel = LinkModel()
+
+    @field_validator("validation", "test", "per_network")
+    @classmethod
+    def _whole_blocks(cls, value: WholeBlocks | None, info: ValidationInfo) -> WholeBlocks | None:
+        space = info.data.get("networks")
+        return value if value is None or space is None else value.rounded(space)
 
     @field_validator("signal_sets")
     @classmethod
@@ -373,11 +400,7 @@ class CampaignConfig(RunConfig):
 
     @model_validator(mode="after")
     def _enough_pairs(self) -> CampaignConfig:
-        if self.test.pairs < self.settle.first_look:
-            raise ValueError(
-                f"test.pairs ({self.test.pairs}) must be at least settle.first_look ({self.settle.first_look}), "
-                "or nothing can ever be settled"
-            )
+        check_pairs(self.test, self.settle, self.networks)
         return self
 
     @property
@@ -412,11 +435,25 @@ class CampaignConfig(RunConfig):
     @property
     def rule(self) -> Rule:
         """The settling rule, which looks for the last time when the pairs are used up."""
-        return self.settle.ending_at(self.test.pairs)
+        return self.settle.ending_at(self.test.pairs // self.networks.block)
 
     def _named(self) -> dict[str, Any]:
         sets = {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
         return sets | ({"starts": {name: table.digest for name, table in self.starts.items()}} if self.starts else {})
+
+
+def check_pairs(test: TestConfig, settle: Rule, space: NetworkSpace) -> None:
+    """Check that a test has enough pairs for the first look.
+
+    Raises:
+        ValueError: it has not.
+    """
+    first = settle.first_look * space.block
+    if test.pairs < first:
+        raise ValueError(
+            f"test.pairs ({test.pairs}) must be at least {first} (settle.first_look, {settle.first_look} blocks of "
+            f"{space.block} networks), or nothing can ever be settled"
+        )
 
 
 def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -91,7 +91,8 @@ class AccCampaign(RunConfig):
         utility: PRED's: the reward, and what is compared.
         trainer: what the agent sees and how it learns.
         test: what it is held against.
-        settle: when a comparison is settled; `test.margin` is its margin.
+        settle: when a comparison is settled; `test.margin` is its margin, and its units are pairs: all of them are of
+            one scenario, so that there is nothing to stratify.
     """
 
     run_kind = KIND
@@ -100,7 +101,7 @@ class AccCampaign(RunConfig):
     utility: PredUtility = PredUtility()
     trainer: AccConfig = AccConfig()
     test: AccTest = AccTest()
-    settle: PairedRule = SettlingRule()
+    settle: PairedRule = SettlingRule(first_look=20, every=10)
 
 
 def run_acc(config: AccCampaign, path: Path, *, jobs: int, resume: bool, quiet: bool = False) -> dict[str, Any]:

@@ -57,20 +57,22 @@ class More:
         return counted if soonest is None or latest is None else f"{counted}, {words_for_time(soonest, latest)}"
 
 
-def more_pairs(found: Sequence[Comparison], done: int, at_least: int, most: int) -> More:
-    """Return the pairs until every comparison is settled, as far as their forecasts tell.
+def more_pairs(found: Sequence[Comparison], done: int, at_least: int, most: int, settled: bool = False) -> More:
+    """Return the pairs until every difference is known accurately, or settled, as far as forecasts tell.
 
     Args:
         found: the comparisons as they are.
         done: pairs so far.
         at_least: pairs that are run in any case.
         most: pairs at which everything ends.
+        settled: whether that is enough.
     """
     left, sure = max(most - done, 0), max(at_least - done, 0)
     low = high = sure
     for each in found:
-        if not each.verdict.settled:
-            ahead = each.likely_n or (each.n, each.n + left)
+        if not (each.verdict.settled if settled else each.enough):
+            known = each.likely_n if settled else each.enough_n and (each.enough_n, each.enough_n)
+            ahead = known or (each.n, each.n + left)
             low, high = max(low, ahead[0] - each.n), max(high, ahead[1] - each.n)
     return More(min(low, left), min(high, left), "pairs")
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.settling.units import mean_of_blocks
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.layout import GENERALISATION
-from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.running import common_scores, run_trials
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group, standing
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def run_generalisation(
     run: Run[CampaignConfig, Engine], group: Group, condition: GeneralisationConfig
 ) -> dict[str, Any]:
-    """Run all selected policies under a condition until their comparisons are settled or its pairs are used up.
+    """Run all selected policies under a condition until their differences are known, or its pairs are used up.
 
     Headers have their bytes charged. All policies meet the same networks and traffic.
 
@@ -32,10 +33,12 @@ def run_generalisation(
         What summary.json holds about the condition.
     """
     config, space = run.config, condition.space(run.config.networks)
+    pairs = space.whole(condition.pairs)
+    group = replace(group, block=space.block, rule=config.settle.ending_at(pairs // space.block))
     simulator = replace(run.engine, duration=space.duration)
     seed = derive(config.seed, "elsewhere", condition.name)  # a word of the seed: another one means other networks
     policies = {c.learner.id: c.charged for c in group.selected.values()} | dict(group.hand_designed)
-    total = len(config.generalisation) * len(group.compared)
+    total = len(config.generalisation) * len(group.compared) * len(config.utilities)
 
     def run_block(block: Block) -> pd.DataFrame:
         networks = space.draw(seed, block.size, first_id=block.first)
@@ -43,15 +46,15 @@ def run_generalisation(
 
     def decide(parts: Sequence[pd.DataFrame], _: int) -> Decision[list[Comparison]]:
         found = group.compare_selected(pd.concat(parts, ignore_index=True), total)
-        return Decision(found, bool(found) and all(c.verdict.settled for c in found))
+        return Decision(found, bool(found) and all(c.enough for c in found))
 
     title = f"testing generalisation: {condition.name} (utility {group.utility.name})"
-    with run.reporter.task(title, total=condition.pairs) as task:
+    with run.reporter.task(title, total=pairs) as task:
 
-        def tell(pairs: int, found: list[Comparison]) -> None:
-            task.update(pairs, standing(pairs, found))
+        def tell(done: int, found: list[Comparison]) -> None:
+            task.update(done, standing(done, found))
 
-        plan = equal_blocks(config.test.block, condition.pairs)
+        plan = equal_blocks(space.block * -(-config.test.block // space.block), pairs)
         keep = run.phase(GENERALISATION).blocks(group.utility.name, condition.name)
         parts, found = run_blocks(plan, run_block, decide, keep=keep, tell=tell)
     return _content(group, condition, pd.concat(parts, ignore_index=True), found)
@@ -66,7 +69,7 @@ def _content(
         "pairs": int(trials["network"].nunique()),
         "failed": int((trials["status"] != "ok").sum()),
         "mean_score_bits": {
-            name: float(score) for name, score in trials.groupby("policy")["score_bits"].mean().items()
+            name: mean_of_blocks(scores, group.block) for name, scores in common_scores(trials).items()
         },
         "comparisons": [c.to_json() for c in found],
     }

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.policies.policy import Policy, baseline
 
@@ -32,7 +33,8 @@ class Group:
     Attributes:
         utility: scores a trial.
         baseline: name of the candidate that the others are compared with.
-        rule: when a comparison is settled.
+        rule: when a comparison is settled; it counts blocks.
+        block: networks in a block.
         policies: all trained policies of this utility.
         selected: per candidate, the policy with the best validation score.
         trained: test trials of all of them, those of one training seed on networks of its own.
@@ -42,6 +44,7 @@ class Group:
     utility: Utility
     baseline: str
     rule: Rule
+    block: int
     policies: Sequence[Chosen]
     selected: Mapping[str, Chosen]
     trained: pd.DataFrame
@@ -58,15 +61,20 @@ class Group:
         return [name for name in self.selected if name != self.baseline]
 
     def compare(self, trials: pd.DataFrame, a: str, b: str, total: int) -> Comparison:
-        """Compare policy `b` with policy `a`; `total` comparisons share α in the adjusted verdict."""
+        """Compare policy `b` with policy `a`; `total` comparisons share α in the adjusted verdict.
+
+        A network on which any policy of these trials failed counts for none of them, so that differences add up.
+        """
+        scores = common_scores(trials)
         return compare_policies(
             a,
             b,
-            scores(trials, a),
-            scores(trials, b),
+            scores[a],
+            scores[b],
             utility=self.utility,
             rule=self.rule,
             comparisons=max(total, 1),
+            block=self.block,
         )
 
     def compare_selected(self, trials: pd.DataFrame, total: int) -> list[Comparison]:
@@ -142,7 +150,8 @@ def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[st
     found, designed = [], {name: baseline(name) for name in config.hand_designed}
     for utility in dict.fromkeys(c.learner.utility for c in chosen):
         own = [c for c in chosen if c.learner.utility == utility]
-        found.append(Group(utility, config.baseline, config.rule, own, _selected(own), trained[utility.name], designed))
+        size, rows, selected = config.networks.block, trained[utility.name], _selected(own)
+        found.append(Group(utility, config.baseline, config.rule, size, own, selected, rows, designed))
     return found
 
 
@@ -178,9 +187,3 @@ def outlooks(found: Sequence[Comparison]) -> str:
         likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} {c.units}" if c.likely_n else ""
         words.append(f"{c.B.split(f'.{c.utility.name}.')[0]} {c.verdict.name}{likely}")
     return "; ".join(words)
-
-
-def scores(trials: pd.DataFrame, policy: str) -> Scores:
-    """Return a policy's scores in the order of the pairs; failed trials are NaN."""
-    rows = trials[trials["policy"] == policy]
-    return rows["score_bits"].where(rows["status"] == "ok").to_numpy(dtype=np.float64)

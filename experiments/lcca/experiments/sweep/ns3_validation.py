@@ -37,7 +37,9 @@ def validate_in_ns3(run: Run[CampaignConfig, Engine], group: Group) -> list[dict
     title = f"validating in ns-3 (utility {group.utility.name})"
     with run.reporter.task(title, total=wanted.networks * len(wanted.topologies)) as task:
         trials = _trials(run, wanted, group, task.update)
-    return [_record(group, str(topology), rows) for topology, rows in trials.groupby("topology", sort=False)]
+    blocks, families = wanted.networks // group.block, len(wanted.topologies) * len(run.config.utilities)
+    group = replace(group, rule=run.config.settle.ending_at(blocks))
+    return [_record(group, str(name), rows, families) for name, rows in trials.groupby("topology", sort=False)]
 
 
 def _trials(
@@ -77,7 +79,7 @@ def _networks(config: CampaignConfig, kind: str, block: Block) -> list[Network]:
     return [replace(network, topology=Topology.of(kind)) for network in drawn]
 
 
-def _record(group: Group, topology: str, rows: pd.DataFrame) -> dict[str, Any]:
+def _record(group: Group, topology: str, rows: pd.DataFrame, families: int) -> dict[str, Any]:
     """Return what ns-3 found on a topology: comparisons, and how far the fast engine agrees."""
     fast, real = (rows[(rows["simulator"] == "engine") == engine] for engine in (True, False))
     return {
@@ -85,13 +87,13 @@ def _record(group: Group, topology: str, rows: pd.DataFrame) -> dict[str, Any]:
         "topology": topology,
         "simulator": str(real["simulator"].iloc[0]),
         "failed": int((real["status"] != "ok").sum()),
-        "comparisons": [c.to_json() for c in _comparisons(group, real)],
+        "comparisons": [c.to_json() for c in _comparisons(group, real, families)],
         "agreement": [a.to_json() for a in agreements(fast, real, topology)],
         "order_flips": [flip.to_json() for flip in order_flips(fast, real)],
     }
 
 
-def _comparisons(group: Group, real: pd.DataFrame) -> list[Comparison]:
-    """Compare everything that ran in ns-3 with the baseline's selected policy."""
+def _comparisons(group: Group, real: pd.DataFrame, families: int) -> list[Comparison]:
+    """Compare everything that ran in ns-3 with the baseline's selected policy; as often for each of the families."""
     others = [name for name in dict.fromkeys(real["policy"]) if name != group.base]
-    return [group.compare(real, group.base, name, len(others)) for name in others]
+    return [group.compare(real, group.base, name, len(others) * families) for name in others]

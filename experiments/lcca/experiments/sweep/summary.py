@@ -12,7 +12,9 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ebh import with_discoveries
 from lcca.evaluation.comparison.sets import BEST_OF, best_of, best_of_difference
+from lcca.evaluation.settling.units import mean_of_blocks
 from lcca.evaluation.trials.layout import MEASURES
+from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.runs.version import version
 from lcca.experiments.sweep.capacity import capacity_content
 from lcca.experiments.sweep.groups import Group
@@ -43,6 +45,7 @@ def summary(
         "campaign": config.name,
         "config_hash": config.hash,
         "version": version(),
+        "block": config.networks.block,
         "signal_sets": [row for group in groups for row in _sets(group)],
         "policies": [
             _policy(chosen, trials[group.utility.name], group) for group in groups for chosen in group.policies
@@ -100,8 +103,14 @@ def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any
         "rules": chosen.rules,
         "validation_score_bits": chosen.validation_score_bits,
         "trained": test_summary(group.trained[group.trained["policy"] == learner.id]),
-        "test": test_summary(trials[trials["policy"] == learner.id]) if selected else None,
+        "test": _tested(trials, learner.id, group.block) if selected else None,
     }
+
+
+def _tested(trials: pd.DataFrame, policy: str, block: int) -> dict[str, Any]:
+    """Return a selected policy's summary; its score is that of its comparisons, so that differences add up."""
+    score = mean_of_blocks(common_scores(trials)[policy], block)
+    return test_summary(trials[trials["policy"] == policy]) | {"score_bits": finite(score)}
 
 
 def test_summary(rows: pd.DataFrame) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The test phase: the selected policies on the same fresh networks, block by block, until all is settled."""
+"""The test phase: the selected policies on the same fresh networks, block by block, until all is known accurately."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
-    """Run blocks of pairs until every selected policy's comparison is settled or the pairs are used up.
+    """Run blocks of pairs until every selected policy's difference is known accurately, or the pairs are used up.
 
     A pair is a network, since each is met with one seed.
     """
@@ -40,7 +40,7 @@ def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
         trials = pd.concat(parts, ignore_index=True)
         found = group.compare_selected(trials, total=1)
         found += [group.compare(trials, group.base, c.learner.id + CHARGED, 1) for c in headers]
-        return Decision(found, pairs >= wanted.at_least and bool(found) and all(c.verdict.settled for c in found))
+        return Decision(found, pairs >= wanted.at_least and bool(found) and all(c.enough for c in found))
 
     with run.reporter.task(f"testing on fresh networks (utility {group.utility.name})", total=wanted.pairs) as task:
 

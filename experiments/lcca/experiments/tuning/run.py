@@ -6,9 +6,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.ranking import mean_interval
@@ -18,9 +19,9 @@ from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
-from lcca.evaluation.trials.running import aligned_scores, run_trials
+from lcca.evaluation.trials.running import common_scores, run_trials
 from lcca.evaluation.trials.utilities import UtilityModel
-from lcca.experiments.campaign.config import TestConfig
+from lcca.experiments.campaign.config import TestConfig, check_pairs
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.folder import RunFolder, is_locked
@@ -70,13 +71,24 @@ class TuningConfig(RunConfig):
     utility: UtilityModel = UtilityModel.model_validate("default")
     simulator: Literal["ns3", "engine"] = "ns3"
     tuner: TuneConfig
-    test: TestConfig = TestConfig(pairs=1000, at_least=100, block=50)
+    test: Annotated[TestConfig, Field(validate_default=True)] = TestConfig(pairs=992, at_least=96, block=48)
     settle: PairedRule = SettlingRule()
+
+    @field_validator("test")
+    @classmethod
+    def _whole_blocks(cls, value: TestConfig, info: ValidationInfo) -> TestConfig:
+        space = info.data.get("networks")
+        return value if space is None else value.rounded(space)
+
+    @model_validator(mode="after")
+    def _enough_pairs(self) -> TuningConfig:
+        check_pairs(self.test, self.settle, self.networks)
+        return self
 
     @property
     def rule(self) -> Rule:
         """The settling rule, which looks for the last time when the pairs are used up."""
-        return self.settle.ending_at(self.test.pairs)
+        return self.settle.ending_at(self.test.pairs // self.networks.block)
 
 
 def tune(
@@ -198,7 +210,7 @@ def _test(run: Run[TuningConfig, Simulator], policies: dict[str, Policy]) -> tup
 
     def decide(parts: Sequence[pd.DataFrame], done: int) -> Decision[Comparison | None]:
         found = _compare(config, pd.concat(parts, ignore_index=True)) if TUNED in policies else None
-        return Decision(found, done >= wanted.at_least and (found is None or found.verdict.settled))
+        return Decision(found, done >= wanted.at_least and (found is None or found.enough))
 
     with run.reporter.task("testing on fresh networks", wanted.pairs) as task:
 
@@ -220,10 +232,10 @@ def _compare(config: TuningConfig, rows: pd.DataFrame) -> Comparison:
     return compare_policies(
         DEFAULT,
         TUNED,
-        aligned_scores(rows, DEFAULT).to_numpy(),
-        aligned_scores(rows, TUNED).to_numpy(),
+        *(common_scores(rows)[name] for name in (DEFAULT, TUNED)),
         utility=config.utility.build(),
         rule=config.rule,
+        block=config.networks.block,
     )
 
 
@@ -257,7 +269,8 @@ def _summary(
 
 def _one(config: TuningConfig, candidate: Candidate, rows: pd.DataFrame, name: str) -> dict[str, Any]:
     """Return what one of the two scored: on the search's networks, where the best looks too good, and on fresh ones."""
-    mean, low, high = mean_interval(aligned_scores(rows, name).to_numpy(), config.rule.alpha, config.test.pairs)
+    scores = common_scores(rows)[name]
+    mean, low, high = mean_interval(scores, config.rule.alpha, config.test.pairs, config.networks.block)
     own = rows[rows["policy"] == name]
     return {
         "parameters": dict(candidate.params),

@@ -8,11 +8,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from lcca.evaluation.comparison.regions import regions_of
+from lcca.evaluation.comparison.regions import inside, regions_of
 from lcca.evaluation.report.figures.pareto import Point, draw_pareto
 from lcca.evaluation.report.figures.style import inline_svg, save
 from lcca.evaluation.report.words.headline import NO_BREAK, Statement, counts, percent
-from lcca.evaluation.settling.false_discovery import controlled_verdicts, sequential
+from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.json_values import finite
 
@@ -262,8 +262,7 @@ def _regions(tables: RunTables, rows: Sequence[Json]) -> list[RegionBenefit]:
     for row in rows:
         differences = tables.differences(row["net"]).sort_values("network")
         for region, networks in regions:
-            inside = differences.loc[differences["network"].isin(networks), "difference"]
-            found.append((row, region, sequential(inside, row["net"]["margin"])))
+            found.append((row, region, inside(differences, networks, row["net"]["margin"], tables.block)))
     verdicts = controlled_verdicts([each.evidence for _, _, each in found])
     return [
         RegionBenefit(
