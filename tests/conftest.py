@@ -37,7 +37,7 @@ baseline: loss+rtt
 trainer: {kind: rplus, rounds: 2, passes: 1, networks: 6, check_networks: 40, optimise: [increment, pacing]}
 training_seeds: [1, 2]
 validation: {networks: 20}
-test: {pairs: 80, block: 20, at_least: 20, per_training_seed: 48}
+test: {pairs: 96, block: 32, at_least: 32, per_training_seed: 48}
 """
 
 

@@ -476,7 +476,7 @@ def test_a_policy_is_equivalent_to_itself_on_the_same_seeds_alone(lcca: RunComma
     assert (found["verdict"], found["difference"], found["direction"]) == ("equivalent", 0, "0")
     assert (found["correlation"], found["A"], found["B"], found["unit"]) == (1, "aimd", "aimd", "bits")
     assert "NaN" not in answer.out and "Infinity" not in answer.out
-    options = ("--space", SPACE, "--duration", 1000, "--pairs", 60, "--private-seeds", "--json")
+    options = ("--space", SPACE, "--duration", 1000, "--pairs", 112, "--private-seeds", "--json")
     found = lcca("compare", "aimd", "aimd", *options).json()
     assert found["sigma_d"] > 0
     assert found["low"] is None or found["low"] < 0 < found["high"]
@@ -495,7 +495,7 @@ def test_a_poor_policy_is_worse_and_the_interval_is_of_b_minus_a(lcca: RunComman
 
 
 def test_blocks_and_threads_change_no_verdict(lcca: RunCommand) -> None:
-    options = ("--space", SPACE, "--duration", 1000, "--pairs", 80, "--json")
+    options = ("--space", SPACE, "--duration", 1000, "--pairs", 112, "--json")
     first = lcca("compare", "aimd", "fixed-window:30", *options, "--jobs", 1).out
     assert lcca("compare", "aimd", "fixed-window:30", *options, "--jobs", 2).out == first
     assert lcca("compare", "aimd", "fixed-window:30", *options, "--block", 7).out == first

@@ -59,10 +59,10 @@ def compared(effects: np.ndarray, rng: np.random.Generator, n: int = 200) -> lis
 
 def test_false_discoveries_are_few_and_more_is_found_than_by_bonferroni() -> None:
     rng, runs = np.random.default_rng(1), 60
-    effects = np.repeat([0.0, 0.035], [12, 8])
+    effects = np.repeat([0.0, 0.012], [12, 8])
     share, found, adjusted = [], 0, 0
     for _ in range(runs):
-        marked = with_discoveries(compared(effects, rng, 60))
+        marked = with_discoveries(compared(effects, rng, 320))
         named = np.array([bool(c.e_bh) for c in marked])
         share.append(named[:12].sum() / max(named.sum(), 1))
         bonferroni = np.array([c.adjusted.direction != "0" for c in marked])

@@ -23,7 +23,7 @@ def drawn(means: dict[str, float], n: int, seed: int, spread: float = 0.3) -> di
 
 def found(scores: dict[str, np.ndarray], rule: Rule | None = None) -> Ranking:
     n = len(next(iter(scores.values())))
-    return rank(scores, utility=DEFAULT, rule=rule or GroupSequentialRule(ceiling=n))
+    return rank(scores, utility=DEFAULT, rule=rule or GroupSequentialRule(ceiling=n), block=1)
 
 
 def test_three_that_are_far_apart() -> None:
@@ -69,9 +69,9 @@ def test_networks_that_one_policy_lacks_count_for_nobody() -> None:
 
 
 def test_too_few_say_nothing() -> None:
-    result = rank(drawn({"a": 5, "b": 0}, 6, 6), utility=DEFAULT, rule=SettlingRule())
+    result = rank(drawn({"a": 5, "b": 0}, 80, 6), utility=DEFAULT, rule=SettlingRule())
     assert all((s.best_rank, s.worst_rank, s.ties) == (1, 2, "a") for s in result.standings)
-    assert result.comparisons[0].n == 0 and result.comparisons[0].to_json()["low"] is None
+    assert result.comparisons[0].blocks == 5 and result.comparisons[0].to_json()["low"] is None
     assert not result.settled and rank({"a": [1.0], "b": [0.0]}, utility=DEFAULT, rule=SettlingRule()).networks == 1
     with pytest.raises(ValueError, match="at least two"):
         found({"a": np.zeros(30)})
@@ -79,6 +79,16 @@ def test_too_few_say_nothing() -> None:
 
 def test_json_has_no_nan() -> None:
     json.dumps(found(drawn({"a": 1, "b": 0, "c": 0.1}, 30, 7)).to_json(), allow_nan=False)
+
+
+def test_differences_of_means_are_those_of_the_pairs() -> None:
+    scores = drawn({"a": 1, "b": 0, "c": 0.5}, 200, 9)
+    scores["a"][[3, 77, 78]] = math.nan
+    result = rank(scores, utility=DEFAULT, rule=SettlingRule())
+    means = {s.policy: s.score_bits for s in result.standings}
+    for each in result.comparisons:
+        assert each.difference == pytest.approx(means[each.B] - means[each.A])
+        assert each.n == 189  # of twelve whole blocks
 
 
 def test_figure_has_a_row_per_policy() -> None:
@@ -113,9 +123,9 @@ def test_interval_of_a_mean_holds_at_every_look() -> None:
     rng, missed = np.random.default_rng(9), 0
     for _ in range(300):
         scores = rng.normal(2, 1.5, 100)
-        intervals = [mean_interval(scores[:n], 0.05, 100) for n in range(10, 101, 10)]
+        intervals = [mean_interval(scores[:n], 0.05, 100, 1) for n in range(10, 101, 10)]
         missed += any(low > 2 or high < 2 for _, low, high in intervals)
     assert missed <= 0.05 * 300
-    mean, low, high = mean_interval(rng.normal(2, 1.5, 100), 0.05, 100)
+    mean, low, high = mean_interval(rng.normal(2, 1.5, 100), 0.05, 100, 1)
     assert high - low < 1.2 and low < mean < high
     assert all(map(math.isnan, mean_interval([math.nan], 0.05, 100)))

@@ -45,7 +45,11 @@ def run(differences: dict[str, np.ndarray], table: pd.DataFrame) -> Any:
 
     comparisons = [{"A": "e2e", "B": name, "utility": "default", "margin": MARGIN} for name in differences]
     return SimpleNamespace(
-        networks_of=lambda _: table, leading_comparisons=comparisons, differences=of, group_named=lambda name: name
+        block=16,
+        networks_of=lambda _: table,
+        leading_comparisons=comparisons,
+        differences=of,
+        group_named=lambda name: name,
     )
 
 
@@ -69,8 +73,9 @@ def test_a_planted_region_is_found() -> None:
     assert verdicts["link", "few senders"] == "better" and verdicts["link", "many senders"] == "equivalent"
     assert {name for (group, _), name in verdicts.items() if group == "queue"} == {"equivalent"}
     by_region = {(row.group, row.region.name): row.found for row in rows}
-    assert by_region["link", "few senders"].mean == pytest.approx(gain[few].mean())
-    assert by_region["link", "few senders"].n + by_region["link", "many senders"].n == 400
+    blocks = pd.Series(gain[few]).groupby(table["network"].to_numpy()[few] // 16).mean()
+    assert by_region["link", "few senders"].mean == pytest.approx(blocks.mean())
+    assert by_region["link", "few senders"].n == len(blocks) == 25
 
 
 def test_no_effect_gives_few_verdicts_even_when_stopped_at_the_worst_time() -> None:
@@ -95,5 +100,6 @@ def test_regions_of_a_run(build_run: Any) -> None:
     found = {(row.group, row.region.name): row for row in rows}
     assert found["link", "many senders"].verdict.name == "better"
     differences = tables.differences(tables.comparisons[0]).set_index("network")["difference"]
-    inside = sorted(found["link", "many senders"].region.of(tables.trained_networks))
-    assert found["link", "many senders"].found.mean == pytest.approx(differences[inside].mean())
+    inside = differences[sorted(found["link", "many senders"].region.of(tables.trained_networks))]
+    blocks = inside.groupby(inside.index // 16).mean()
+    assert found["link", "many senders"].found.mean == pytest.approx(blocks.mean())

@@ -150,12 +150,12 @@ def test_one_training_seed_is_not_a_signal_set_and_hostile_names_are_escaped(bui
 
 
 def test_equal_policies_are_told_in_words() -> None:
-    rule, same = SettlingRule(), np.linspace(2, 3, 100)
+    rule, same = SettlingRule(), np.linspace(2, 3, 112)
     record = compare_policies("a", "b", same, same, utility=DEFAULT, rule=rule).to_json()
     found = answer([record], {"a": "e2e", "b": "link"})
     assert found.title == "Selected policies: link equivalent to e2e"
     assert found.policies[0].text == (
-        "b is equivalent to a: within ±3\u00a0%, 0\u00a0% throughput-equivalent on every pair; over 100 pairs."
+        "b is equivalent to a: within ±3\u00a0%, 0\u00a0% throughput-equivalent on every pair; over 112 pairs."
     )
 
 

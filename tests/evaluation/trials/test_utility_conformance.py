@@ -62,6 +62,9 @@ class MeanSlowdown:
     def difference(self, percent: float) -> float:
         return math.log2(1 + percent / 100)
 
+    def margin(self, percent: float) -> float:
+        return self.difference(percent)
+
     def content(self) -> dict[str, Any]:
         return {"kind": "slowdown"}
 
@@ -74,7 +77,7 @@ class TestFlows(UtilityConformance):
     wanted, networks = MeanSlowdown(), NETWORKS
 
     def test_policies_are_run_and_compared_by_it(self) -> None:
-        networks = NetworkSpace.model_validate(SPACE).draw(3, 100)
+        networks = NetworkSpace.model_validate(SPACE).draw(3, 320)
         rows = run_trials(Engine(1000.0, jobs=1), {"good": self.good, "bad": self.bad}, networks, [1], self.wanted)
         good, bad = (rows.loc[rows["policy"] == name, "score_bits"].to_numpy() for name in ("good", "bad"))
         found = compare_policies("bad", "good", bad, good, utility=self.wanted, rule=SettlingRule()).to_json()

@@ -146,12 +146,7 @@ BAD_VALUES = {
         "a.yaml:15: training_seeds: 1 is listed twice",
     ),
     "a name that is no folder's": ("name: tiny", "name: ../tiny", "a.yaml:1: name: must match"),
-    "too few pairs": ("pairs: 80", "pairs: 2", "a.yaml:17: test.pairs: must be >= 20, found 2"),
-    "pairs before the first look": (
-        "seed: 1",
-        "settle: {first_look: 100}",
-        "test.pairs (80) must be at least settle.first_look (100)",
-    ),
+    "too few pairs": ("pairs: 96", "pairs: 2", "a.yaml:17: test.pairs: must be >= 20, found 2"),
     "a margin of 0": (
         "seed: 1",
         "settle: {margin_percent: 0}",
@@ -174,7 +169,7 @@ def test_bad_input_is_told_by_file_line_and_key(tmp_path: Path, lcca: RunCommand
 
 
 def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
-    text = changed("seed: 1", "sede: 1").replace("pairs: 80", "pairs: -1").replace("loss+queue", "los+queue")
+    text = changed("seed: 1", "sede: 1").replace("pairs: 96", "pairs: -1").replace("loss+queue", "los+queue")
     assert [line.split(": ")[1] for line in error(write(tmp_path, text)).splitlines()] == [
         "sede",
         "signal_sets.1",
@@ -326,9 +321,10 @@ def test_the_hash_names_everything(tmp_path: Path) -> None:
 
 def test_the_rule_looks_for_the_last_time_when_the_pairs_are_used_up(tmp_path: Path) -> None:
     path = write(tmp_path, TINY)
-    assert read_campaign(path).rule.ceiling == 80
-    assert read_campaign(path, ["settle.ceiling=50"]).rule.ceiling == 50
-    assert read_campaign(path, ["settle.ceiling=5000"]).rule.ceiling == 80
+    long = "test.pairs=1590"  # rounded up to 100 blocks
+    assert (read_campaign(path, [long]).rule.ceiling, read_campaign(path, [long]).test.pairs) == (100, 1600)
+    assert read_campaign(path, [long, "settle.ceiling=50"]).rule.ceiling == 50
+    assert read_campaign(path, [long, "settle.ceiling=5000"]).rule.ceiling == 100
 
 
 def test_a_campaign_can_be_made_without_a_file() -> None:

@@ -26,7 +26,7 @@ def pace_of(*seen: tuple[float, float]) -> Pace:
 
 def compared(effect: float, n: int, spread: float = 0.5) -> Comparison:
     d = np.random.default_rng(1).normal(effect, spread, n)
-    return compare_policies("a", "b", np.zeros(n), d, utility=DEFAULT, rule=SettlingRule())
+    return compare_policies("a", "b", np.zeros(n), d, utility=DEFAULT, rule=SettlingRule(), block=1)
 
 
 @pytest.mark.parametrize(
@@ -64,14 +64,21 @@ def test_all_comparisons_must_settle() -> None:
     settled, open_ = compared(3.0, 40), compared(0.01, 40)
     assert settled.verdict.settled and not open_.verdict.settled and open_.likely_n is not None
     low, high = (n - open_.n for n in open_.likely_n)
-    assert more_pairs([settled, open_], 40, 20, 10**9) == More(low, high, "pairs")
-    assert more_pairs([settled, open_], 40, 20, 100) == More(min(low, 60), min(high, 60), "pairs")
-    assert more_pairs([settled], 40, 200, 1000) == More(160, 160, "pairs")
-    assert more_pairs([settled], 40, 20, 1000) == More(0, 0, "pairs")
+    assert more_pairs([settled, open_], 40, 20, 10**9, settled=True) == More(low, high, "pairs")
+    assert more_pairs([settled, open_], 40, 20, 100, settled=True) == More(min(low, 60), min(high, 60), "pairs")
+    assert more_pairs([settled], 40, 200, 1000, settled=True) == More(160, 160, "pairs")
+    assert more_pairs([settled], 40, 20, 1000, settled=True) == More(0, 0, "pairs")
+
+
+def test_differences_must_be_known_accurately() -> None:
+    rough, exact = compared(3.0, 40), compared(3.0, 40, spread=1e-3)
+    assert exact.enough and not rough.enough and rough.enough_n is not None
+    assert more_pairs([rough, exact], 40, 20, 10**9) == More(rough.enough_n - 40, rough.enough_n - 40, "pairs")
+    assert more_pairs([exact], 40, 20, 1000) == More(0, 0, "pairs")
 
 
 def test_before_the_first_look_all_pairs_may_be_needed() -> None:
-    assert more_pairs([compared(0.0, 10)], 10, 20, 500) == More(10, 490, "pairs")
+    assert more_pairs([compared(0.0, 5)], 10, 20, 500) == More(10, 490, "pairs")
 
 
 def test_trials_to_an_accuracy() -> None:

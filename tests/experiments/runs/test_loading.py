@@ -35,7 +35,7 @@ generalisation:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A campaign with every phase that needs no ns-3, and utilities whose names once were mixed up with conditions'."""
     folder = tmp_path_factory.mktemp("loaded")
-    text = TINY.replace("rounds: 2", "rounds: 1").replace("[1, 2]", "[1]").replace("pairs: 80", "pairs: 20")
+    text = TINY.replace("rounds: 2", "rounds: 1").replace("[1, 2]", "[1]").replace("pairs: 96", "pairs: 20")
     (folder / "all.yaml").write_text(text + MORE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lcca.experiments.sweep.run.render", lambda folder: (folder / "report.html").touch())
@@ -72,7 +72,7 @@ def test_utilities_and_conditions_with_dashes_have_their_own_trials(run: Path) -
     """Utility u under condition x-y and utility u-x under condition y once shared a file."""
     trials = load_run(run).trials.query("phase == 'generalisation'")
     assert trials.groupby(["utility", "condition"]).size().to_dict() == {
-        (utility, condition): 40 for utility in ("u", "u-x") for condition in ("x-y", "y")
+        (utility, condition): 64 for utility in ("u", "u-x") for condition in ("x-y", "y")
     }
     summary = json.loads((run / "summary.json").read_text())
     for record in summary["generalisation"]:

@@ -115,6 +115,24 @@ def test_gross_and_cost_make_net(done: Path) -> None:
     assert benefits["rows"][0]["cost"] is None
 
 
+def test_every_table_adds_up(done: Path) -> None:
+    """Whatever the verdicts: gross + cost = net, differences of scores are differences, on the same pairs."""
+    summary = json.loads((done / "summary.json").read_text())
+    scores = {policy["id"]: policy["test"]["score_bits"] for policy in summary["policies"] if policy["test"]}
+    told = [c for c in summary["comparisons"] if c["level"] == "policy"]
+    for each in told:
+        assert each["difference"] == pytest.approx(scores[each["B"]] - scores[each["A"]], abs=1e-12)
+    rows = summary["net_benefit"]["rows"]
+    for row in rows:
+        for kind in ("", "_set"):
+            gross, cost, net = (
+                row[part + kind] and row[part + kind]["difference"] for part in ("gross", "cost", "net")
+            )
+            assert gross + (cost or 0.0) == pytest.approx(net, abs=1e-12)
+    assert len({c["n"] for c in told} | {row[part]["n"] for row in rows for part in ("gross", "net")}) == 1
+    assert all(c["n"] == c["block"] * c["blocks"] for c in told)
+
+
 def test_bytes_cost_about_their_share_of_the_packet(done: Path) -> None:
     """42 bytes on 1,500 slow the link by 2.8 %, which is 0.040 bits of throughput, and add some delay."""
     benefits = json.loads((done / "summary.json").read_text())["net_benefit"]

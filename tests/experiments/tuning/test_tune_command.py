@@ -45,7 +45,7 @@ tuner:
   trials: 8
   batch: 4
   networks: 24
-test: {pairs: 80, at_least: 20, block: 20}
+test: {pairs: 112, at_least: 32, block: 32}
 settle: {kind: group-sequential}
 """
 
@@ -171,7 +171,7 @@ def test_nothing_better_than_the_start(lcca: Any, small: Path, tmp_path: Path) -
     options = ["--set", "tuner.trials=1", "--set", "tuner.space={window: [500]}", "--out", tmp_path / "run"]
     summary = lcca("tune", small, *options, "--json").json()
     assert summary["comparison"] is None and summary["tuned"]["parameters"] == {"window": 40}
-    assert summary["tuned"]["networks"] == 20
+    assert summary["tuned"]["networks"] == 32
     assert "no candidate was better" in lcca("tune", small, *options, "--resume").out
     assert policyfile.read(tmp_path / "run" / "policy.json").policy == FixedWindow(40)
 

@@ -294,10 +294,8 @@ def correlation(x: Floats, y: Floats) -> float:
 def _policy_note(run: Settling, pairs: _Pairs) -> str:
     look, notes, block = run.state, [], pairs.block
     if not run.looks:
-        first = run.rule.first_look * block
-        notes.append(
-            f"{counted(pairs.x.size, 'pair')}: too few; the first look is at {first} (whole blocks of {block})"
-        )
+        first = f"{run.rule.first_look * block} ({run.rule.first_look} whole blocks of {block})"
+        notes.append(f"{counted(pairs.x.size, 'pair')}: too few; the first look is at {first}")
     elif look.spread == 0:
         more = "" if look.verdict.settled else f"; {FEWEST_ALIKE * block} such pairs would settle it"
         notes.append(f"the difference was the same on all {pairs.until(look.n)} pairs{more}")

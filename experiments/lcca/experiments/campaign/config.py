@@ -398,11 +398,6 @@ class CampaignConfig(RunConfig):
             raise ValueError(f"headers: trainer.kind {self.trainer.kind} cannot learn with them; use signal_sets")
         return self
 
-    @model_validator(mode="after")
-    def _enough_pairs(self) -> CampaignConfig:
-        check_pairs(self.test, self.settle, self.networks)
-        return self
-
     @property
     def base(self) -> SignalSet:
         """The baseline's signal set."""
@@ -440,20 +435,6 @@ class CampaignConfig(RunConfig):
     def _named(self) -> dict[str, Any]:
         sets = {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
         return sets | ({"starts": {name: table.digest for name, table in self.starts.items()}} if self.starts else {})
-
-
-def check_pairs(test: TestConfig, settle: Rule, space: NetworkSpace) -> None:
-    """Check that a test has enough pairs for the first look.
-
-    Raises:
-        ValueError: it has not.
-    """
-    first = settle.first_look * space.block
-    if test.pairs < first:
-        raise ValueError(
-            f"test.pairs ({test.pairs}) must be at least {first} (settle.first_look, {settle.first_look} blocks of "
-            f"{space.block} networks), or nothing can ever be settled"
-        )
 
 
 def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:

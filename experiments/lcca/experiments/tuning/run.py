@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.ranking import mean_interval
@@ -21,7 +21,7 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import common_scores, run_trials
 from lcca.evaluation.trials.utilities import UtilityModel
-from lcca.experiments.campaign.config import TestConfig, check_pairs
+from lcca.experiments.campaign.config import TestConfig
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.folder import RunFolder, is_locked
@@ -79,11 +79,6 @@ class TuningConfig(RunConfig):
     def _whole_blocks(cls, value: TestConfig, info: ValidationInfo) -> TestConfig:
         space = info.data.get("networks")
         return value if space is None else value.rounded(space)
-
-    @model_validator(mode="after")
-    def _enough_pairs(self) -> TuningConfig:
-        check_pairs(self.test, self.settle, self.networks)
-        return self
 
     @property
     def rule(self) -> Rule:
