@@ -62,7 +62,7 @@ def compare(exact: SearchState, racing: SearchState, pairs: int) -> dict[str, An
     """Compare the two policies on fresh networks until settled or out of pairs."""
     space, wanted = read_config(SPACE, NetworkSpace), utility("default")
     policies, engine = {"exact": exact.table, "racing": racing.table}, Engine(space.duration)
-    rule = SettlingRule(ceiling=pairs)
+    rule = SettlingRule(ceiling=pairs // 16)
 
     def run(block: Block) -> pd.DataFrame:
         networks = space.draw(TEST_SEED, block.size, first_id=block.first)

@@ -88,7 +88,7 @@ def test_the_summary_says_what_is_possible(finished: Path) -> None:
     selected = {policy["id"]: policy["test"]["score_bits"] for policy in summary["policies"] if policy["selected"]}
     assert {row["policy"]: row["score_bits"] for row in found["policies"]} == pytest.approx(selected)
     assert max(selected.values()) < found["fair_bits"] < found["clairvoyant_bits"] <= found["upper_bits"]
-    assert (found["networks"], found["baseline"]) == (80, summary["comparisons"][1]["A"])
+    assert (found["networks"], found["baseline"]) == (96, summary["comparisons"][1]["A"])
 
 
 def test_training_seeds_have_test_networks_of_their_own(finished: Path) -> None:

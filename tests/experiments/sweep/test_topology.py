@@ -47,7 +47,7 @@ def test_options_of_a_topology(lcca: RunCommand, networks: Path) -> None:
 
 
 def test_compare_on_another_topology(lcca: RunCommand) -> None:
-    command = ("compare", "aimd", "fixed-window:20", "--space", SPACE, "--duration", 1000, "--pairs", 40, "--json")
+    command = ("compare", "aimd", "fixed-window:20", "--space", SPACE, "--duration", 1000, "--pairs", 96, "--json")
     plain, line = lcca(*command).json(), lcca(*command, "--topology", "line").json()
     assert plain["difference"] != line["difference"]
 

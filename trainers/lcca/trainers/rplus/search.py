@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lcca.evaluation.settling.units import block_means
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.remy_plus import _core
@@ -24,7 +25,11 @@ from lcca.trainers.rplus.racing import best_racing
 from lcca.trainers.rplus.sample import BudgetSpent, CandidateScores, Sample, Samples
 from lcca.trainers.rplus.state import SearchState
 
-CHECK_BLOCK = 50
+FIRST_CHECK = 6
+"""Blocks at the first look of the regression check; fewer where the check has fewer."""
+
+CHECKED_BLOCKS = 3
+"""Blocks of networks between two looks of the regression check."""
 
 BEFORE_FIRST_SPLIT = "before the first split"
 """Identity of a state that searches on other signals share."""
@@ -131,16 +136,17 @@ class Search:
             return False, self.state.learning[-1].score_bits
         sample = self.samples.draw(limit)
         pair = [self.samples.compiled(table) for table in (self.state.before, self.state.table)]
-        settling = SettlingRule(ceiling=max(limit, 20)).start()
+        size = self.samples.task.space.block
+        settling = SettlingRule(first_look=max(2, min(FIRST_CHECK, limit // size))).start()
 
         def run(block: Block) -> list[NDArray[np.float64]]:
             return sample.scores(pair, [np.arange(block.first, block.end)] * 2)
 
         def decide(parts: Sequence[list[NDArray[np.float64]]], _: int) -> Decision[bool]:
             old, new = parts[-1]
-            verdict = settling.feed(new - old).verdict
+            verdict = settling.feed(block_means(new - old, size)).verdict
             return Decision(verdict.name == "worse", verdict.settled)
 
-        parts, worse = run_blocks(equal_blocks(CHECK_BLOCK, limit), run, decide)
+        parts, worse = run_blocks(equal_blocks(CHECKED_BLOCKS * size, limit), run, decide)
         old, new = (np.concatenate(scores) for scores in zip(*parts, strict=True))
         return worse, float((old if worse else new).mean())
