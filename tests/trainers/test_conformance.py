@@ -22,7 +22,7 @@ from .conformance import TrainerConformance
 RPLUS: dict[str, Any] = {"rounds": 2, "passes": 1, "networks": 6, "check_networks": 40, "optimise": ["pacing"]}
 GROWN: dict[str, Any] = {
     "rounds": 0,
-    "polish": {"pairs": 6, "check_networks": 6},
+    "polish": {"networks": 2, "check_networks": 6},
     "grow": {"rules": [1, 3, 5], "pairs": 8, "look_ups": 3},
 }
 DRL: dict[str, Any] = {"rounds": 2, "steps": 2000, "environments": 8, "hidden": [8], "scores": 4, "tensorboard": False}
@@ -31,9 +31,9 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "rplus": RPLUS,
     "rplus exact": RPLUS | {"mode": "exact", "networks": 4},
     "rplus with a budget": RPLUS | {"budget_trials": 200},
-    "rplus polished": RPLUS | {"rounds": 1, "polish": {"pairs": 4, "check_networks": 4, "trials_per_rule": 40}},
+    "rplus polished": RPLUS | {"rounds": 1, "polish": {"networks": 2, "check_networks": 4, "trials_per_rule": 40}},
     "rplus grown": GROWN | {"budget_trials": 600},
-    "rplus grown without a budget": GROWN | {"polish": {"pairs": 4, "check_networks": 4, "trials_per_rule": 50}},
+    "rplus grown without a budget": GROWN | {"polish": {"networks": 2, "check_networks": 4, "trials_per_rule": 50}},
     "ppo": PPO,
     "recurrent-ppo": PPO | {"cells": 6},
     "sac": DRL | {"buffer": 1500, "batch": 64, "begin": 500},

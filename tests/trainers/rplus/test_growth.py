@@ -31,7 +31,7 @@ from ..conftest import MakeTrainer
 
 SIGNALS = ("rtt_ratio", "queue")
 FIELDS = ["increment", "multiple", "pacing"]
-POLISH: dict[str, Any] = {"pairs": 8, "check_networks": 16}
+POLISH: dict[str, Any] = {"population": 4, "networks": 4, "check_networks": 16}
 GROW: dict[str, Any] = {"rules": [1, 2, 4], "pairs": 32, "look_ups": 8}
 GROWN: dict[str, Any] = {"rounds": 0, "polish": POLISH, "grow": GROW, "optimise": FIELDS}
 
@@ -139,7 +139,7 @@ def test_a_warm_start_is_a_rival_and_what_is_grown_from(make_trainer: MakeTraine
     start = WarmStart(first.policy, first.state.step)
     for rules, expected in (([2, 6], 6), ([1, 2, 4], 8)):
         more, kept = grown(make_trainer, warm_start=start, grow=GROW | {"rules": rules})
-        assert [len(table) for table in kept.values()] == [expected] * 2
+        assert {len(table) for table in kept.values()} in ({expected}, {expected, len(first.policy)})
     assert more.learning[0].kind == "split" and more.learning[0].step == first.state.step + 1
 
 
@@ -182,31 +182,24 @@ def test_generations_meet_other_networks_and_perturbations(
     assert len(met) > 100 and len(trainer.learning) < 20
 
 
-def test_each_generation_has_its_own_perturbations_and_a_smaller_step(
+def test_each_generation_has_its_own_perturbations_and_half_of_them_count(
     make_trainer: MakeTrainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directions: list[NDArray[np.float64]] = []
-    steps: list[float] = []
-    estimate, climb = growth.gradient, Evolution.climb
+    move = Evolution.move
 
-    def seen(halves: Any, used: Any, along: Any, sigma: float) -> Any:
+    def moved(self: Evolution, along: Any, scores: Any) -> None:
         directions.append(along)
-        return estimate(halves, used, along, sigma)
+        move(self, along, scores)
 
-    def climbed(self: Evolution, slope: Any, step: float) -> Any:
-        steps.append(step)
-        return climb(self, slope, step)
-
-    monkeypatch.setattr(growth, "gradient", seen)
-    monkeypatch.setattr(Evolution, "climb", climbed)
+    monkeypatch.setattr(Evolution, "move", moved)
     trainer, _ = grown(make_trainer, budget_trials=2000, grow=GROW | {"rules": [2]})
+    for each in directions:
+        np.testing.assert_array_equal(each[: len(each) // 2], -each[len(each) // 2 :])
     first = np.array([each[0, 0, 0] for each in directions])
     assert len(set(first)) == len(first) > 50
-    np.testing.assert_allclose(steps[0], 0.2)
-    np.testing.assert_allclose(steps[-1], 0.05, rtol=0.05)
-    np.testing.assert_allclose(np.diff(np.log(steps)), np.log(0.05 / 0.2) / len(steps), rtol=0.1)
     assert trainer.state.evolution is not None
-    assert trainer.state.evolution.counted == pytest.approx(len(steps) / 2, abs=2)
+    assert trainer.state.evolution.counted == pytest.approx(len(first) / 2, abs=2)
 
 
 def test_perturbations_vary_apart_from_networks(make_trainer: MakeTrainer) -> None:

@@ -47,19 +47,17 @@ class PolishConfig(Model):
     """How all actions of a table are moved at once, by a natural evolution strategy.
 
     Attributes:
-        pairs: mirrored perturbations of a generation, each on a network of its own.
-        sigma: size of the perturbations, in units of the fields' scales (`actions.Limits`).
-        step: how far a generation may move a coordinate, at the beginning.
-        last_step: at the end; in between it falls by equal ratios.
+        population: candidates of a generation, mirrored; by default as many as is usual for the number of actions.
+        networks: fresh networks of a generation, which all its candidates meet.
+        sigma: standard deviations at the beginning, in units of the fields' scales (`actions.Limits`).
         trials_per_rule: of a polish, where no budget says how many.
         check_networks: fresh networks on which the last point, the mean of the last half and rivals are compared.
         seed: of the perturbations, which can so be varied apart from the networks.
     """
 
-    pairs: Annotated[int, Key(ge=2, le=100_000)] = 32
+    population: Annotated[int, Key(ge=4, le=10_000, multiple_of=2)] | None = None
+    networks: Annotated[int, Key(ge=1, le=100_000)] = 16
     sigma: Annotated[float, Key(gt=0)] = 0.6
-    step: Annotated[float, Key(gt=0)] = 0.2
-    last_step: Annotated[float, Key(gt=0)] = 0.05
     trials_per_rule: Annotated[int, Key(ge=1)] = 2500
     check_networks: Annotated[int, Key(ge=2, le=1_000_000)] = 320
     seed: Annotated[int, Key(ge=0)] = 0

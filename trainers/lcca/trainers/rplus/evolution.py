@@ -1,14 +1,13 @@
-"""A natural evolution strategy with separable coordinates, mirrored perturbations and Adam's step sizes.
+"""A natural evolution strategy with a separable Gaussian (SNES), mirrored.
 
-The objective is smoothed by a Gaussian: J(z) = E f(z + σ·s), s standard normal, whose gradient is E f(z + σ·s)·s / σ
-(Wierstra et al., "Natural evolution strategies", JMLR 2014, section 2; for a separable Gaussian the natural gradient of
-the mean is that times σ²). Pairs ±s make the estimate exact for even parts of f (Salimans et al., "Evolution strategies
-as a scalable alternative to reinforcement learning", 2017). Each coordinate's step is normalised as Adam does (Kingma &
-Ba, ICLR 2015): rules are used at very different rates, so that their gradients differ by orders of magnitude.
+Wierstra et al., "Natural evolution strategies", JMLR 2014, section 3.5 and Table 1: candidates z + σ·s with s standard
+normal, ranked, of utilities u; then z ← z + σ·Σ u_i s_i and σ ← σ·exp(η/2 · Σ u_i (s_i² − 1)), per coordinate, with
+η = (3 + ln d) / (5 √d). Utilities depend on ranks alone, so neither the scale of the scores nor an outlier matters.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -17,48 +16,41 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-FIRST_DECAY = 0.9
-SECOND_DECAY = 0.99
-"""Of the running means of the gradient and of its square."""
-
 OUTLIERS = 3.0
 """Half differences beyond so many medians are cut: one starved flow must not outweigh all other pairs."""
 
 
 @dataclass
 class Evolution:
-    """A search point and the running means that its steps are made of; arrays of one shape.
+    """A separable Gaussian that moves; arrays of one shape.
 
     Attributes:
-        point: the mean of the Gaussian.
-        slope: running mean of the gradient.
-        square: running mean of its square.
-        steps: taken so far.
+        point: its mean.
+        sigma: its standard deviations.
         total: sum of the points that count for the average.
         counted: how many these are.
     """
 
     point: Floats
-    slope: Floats
-    square: Floats
+    sigma: Floats
     total: Floats
-    steps: int = 0
     counted: int = 0
 
     @classmethod
-    def at(cls, point: Floats) -> Evolution:
-        """Return a search that begins at a point."""
-        return cls(point, np.zeros_like(point), np.zeros_like(point), np.zeros_like(point))
+    def at(cls, point: Floats, sigma: float) -> Evolution:
+        """Return a search that begins at a point, equally wide in all coordinates."""
+        return cls(point, np.full_like(point, sigma), np.zeros_like(point))
 
-    def climb(self, gradient: Floats, step: float) -> Floats:
-        """Move along the gradient: about `step` in each coordinate whose gradient is clear of noise."""
-        self.steps += 1
-        self.slope = FIRST_DECAY * self.slope + (1 - FIRST_DECAY) * gradient
-        self.square = SECOND_DECAY * self.square + (1 - SECOND_DECAY) * gradient**2
-        slope = self.slope / (1 - FIRST_DECAY**self.steps)
-        size = np.sqrt(self.square / (1 - SECOND_DECAY**self.steps))
-        self.point = self.point + step * np.divide(slope, size, out=np.zeros_like(slope), where=size > 0)
-        return self.point
+    def candidates(self, directions: Floats) -> Floats:
+        """Return (candidates, …) points along the directions, standard normal."""
+        return self.point + self.sigma * directions
+
+    def move(self, directions: Floats, scores: Floats) -> None:
+        """Move towards the candidates with the better scores, (candidates,), and widen or narrow with them."""
+        utility = utilities(scores)
+        rate = (3 + math.log(self.point.size)) / (5 * math.sqrt(self.point.size))
+        self.point = self.point + self.sigma * np.tensordot(utility, directions, 1)
+        self.sigma = self.sigma * np.exp(rate / 2 * np.tensordot(utility, directions**2 - 1, 1))
 
     def count(self) -> None:
         """Let the point count for the average."""
@@ -83,24 +75,22 @@ class Evolution:
         return cls(**values)
 
 
+def usual_population(dimensions: int) -> int:
+    """Return the even number of candidates next above the usual 4 + 3 ln d (Wierstra et al., Table 1)."""
+    return 2 * math.ceil((4 + 3 * math.log(dimensions)) / 2)
+
+
+def utilities(scores: Floats) -> Floats:
+    """Return (candidates,) utilities of ranks, sum 0: max(0, ln(λ/2 + 1) − ln rank), normalised, less 1/λ."""
+    count = len(scores)
+    by_rank = np.maximum(0, math.log(count / 2 + 1) - np.log(np.arange(1, count + 1)))
+    found = np.empty(count)
+    found[np.argsort(-scores, kind="stable")] = by_rank / by_rank.sum() - 1 / count
+    return found
+
+
 def half_differences(above: Floats, below: Floats) -> Floats:
     """Return (pairs,) half differences between mirrored scores, outliers cut."""
     halves = (above - below) / 2
     most = OUTLIERS * float(np.median(np.abs(halves)))
     return np.clip(halves, -most, most)
-
-
-def gradient(halves: Floats, used: NDArray[np.bool_], directions: Floats, sigma: float) -> Floats:
-    """Estimate the gradient of the smoothed score.
-
-    A rule that neither trial of a pair looked up cannot have made their difference: its share of that pair is noise of
-    mean zero and left out.
-
-    Args:
-        halves: (pairs,) half differences f(z + σ·s) − f(z − σ·s) over 2.
-        used: (pairs, rules) whether either trial looked a rule up.
-        directions: (pairs, rules, fields) s.
-        sigma: σ.
-    """
-    found: Floats = np.einsum("p,pr,prf->rf", halves, used.astype(float), directions) / (len(halves) * sigma)
-    return found

@@ -11,12 +11,12 @@ from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.base import Keeper
 from lcca.trainers.rplus.config import GrowConfig, RplusConfig
 from lcca.trainers.rplus.coordinates import Coordinates, actions_of, with_actions
-from lcca.trainers.rplus.evolution import Evolution, Floats, gradient, half_differences
+from lcca.trainers.rplus.evolution import Evolution, Floats, half_differences, usual_population
 from lcca.trainers.rplus.sample import BudgetSpent, Sample, Samples
 from lcca.trainers.rplus.splits import Split, best, contrasts, gains, parts, split
 from lcca.trainers.rplus.state import SearchState
 
-FEWEST_PAIRS = 8
+FEWEST_NETWORKS = 4
 """Of a generation that the budget cuts short: with fewer it would be left out."""
 
 STEP_TRIALS = 1000
@@ -128,8 +128,11 @@ class Growth:
     # --- polishing
 
     def _begin_polish(self) -> None:
-        self.state.evolution, self.state.began = Evolution.at(self._point(self.state.table)), self._trials
-        self.state.stage = "polish" if self._room() >= FEWEST_PAIRS else "compare"
+        self.state.evolution, self.state.began = self._wide(), self._trials
+        self.state.stage = "polish" if self._has_room() else "compare"
+
+    def _wide(self) -> Evolution:
+        return Evolution.at(self._point(self.state.table), self.config.polishing.sigma)
 
     def _polish(self) -> float:
         """Take some generations; return the mean score of their perturbed tables."""
@@ -139,21 +142,31 @@ class Growth:
         return float(np.mean(scores))
 
     def _generation(self, number: int) -> float:
-        """Move all actions along the estimated gradient; return the mean score of the perturbed tables."""
-        state, polish, evolution = self.state, self.config.polishing, self._evolution
-        pairs, progress = min(polish.pairs, self._room()), self._progress()
-        directions = self._random(number).standard_normal((pairs, *evolution.point.shape))
-        sample = self.samples.draw(pairs, number * self.samples.task.space.whole(polish.pairs))
-        halves, used, score = self._mirrored(state.table, evolution.point, directions, sample)
-        step = polish.step * (polish.last_step / polish.step) ** progress
-        evolution.climb(gradient(halves, used, directions, polish.sigma), step)
+        """Move all actions towards the better candidates; return their mean score."""
+        state, evolution = self.state, self._evolution
+        networks = min(self.config.polishing.networks, self._room() // self._population)
+        half = self._random(number).standard_normal((self._population // 2, *evolution.point.shape))
+        directions = np.concatenate([half, -half])
+        scores = self._candidate_scores(evolution.candidates(directions), networks, number)
+        evolution.move(directions, scores)
         evolution.point = self._coordinates.inside(evolution.point)
         if self._progress() >= 1 - AVERAGED:
             evolution.count()
         state.table = self._at(evolution.point)
-        if self._room() < FEWEST_PAIRS:
+        if not self._has_room():
             state.stage = "compare"
-        return score
+        return float(scores.mean())
+
+    def _candidate_scores(self, points: Floats, networks: int, number: int) -> Floats:
+        """Return (candidates,) mean scores on networks of this generation that all candidates meet."""
+        sample = self.samples.draw(networks, number * self.samples.task.space.whole(self.config.polishing.networks))
+        actions = self._coordinates.actions(points, actions_of(self.state.table))
+        policies = self.samples.compiled(self.state.table).population(actions)
+        return np.array([each.mean() for each in sample.scores(policies, [np.arange(networks)] * len(points))])
+
+    @property
+    def _population(self) -> int:
+        return self.config.polishing.population or usual_population(self._evolution.point.size)
 
     def _mirrored(
         self, table: RuleTable, point: Floats, directions: Floats, sample: Sample
@@ -225,13 +238,16 @@ class Growth:
         return self.state.trials + self.samples.effort.trials
 
     def _room(self) -> int:
-        """Return how many pairs may still be run in this polish, with what the comparison needs set aside."""
+        """Return how many trials may still be run in this polish, with what the comparison needs set aside."""
         compared = self.config.polishing.check_networks * (2 + len(self._fitting()))
-        return (self.state.ends - compared - self._trials) // 2
+        return self.state.ends - compared - self._trials
+
+    def _has_room(self) -> bool:
+        return self._room() >= self._population * min(FEWEST_NETWORKS, self.config.polishing.networks)
 
     def _progress(self) -> float:
         """Return which share of the polish is done."""
-        done = (self._trials - self.state.began) // 2
+        done = self._trials - self.state.began
         return done / max(1, done + self._room())
 
     def _random(self, stream: int) -> np.random.Generator:
