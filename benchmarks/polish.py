@@ -4,7 +4,7 @@
 
 Each training grows from one rule on one thread. Every number of rules is scored on the same fresh networks, default
 space and utility; a training costs the CPU seconds of its own process, the scores here not counted. `--search` begins
-with the R+ search of the given number of trials. Other keys of the trainer: `--set polish.pairs=64`.
+with the R+ search of the given number of trials. Other keys of the trainer: `--set polish.networks=32`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lcca.trainers.rplus.evolution import Evolution, half_differences, usual_population, utilities
+from lcca.trainers.rplus.evolution import Evolution, usual_population, utilities
 
 Floats = NDArray[np.float64]
 
@@ -88,11 +88,6 @@ def test_on_a_slope_it_moves_by_what_the_ranks_of_normal_values_say() -> None:
 
 def test_the_usual_population_is_that_of_the_literature_made_even() -> None:
     assert [usual_population(d) for d in (1, 3, 48, 192)] == [4, 8, 16, 20]
-
-
-def test_outliers_are_cut_and_nothing_else() -> None:
-    above = np.array([1.0, -2.0, 3.0, 400.0, -1.0])
-    assert half_differences(above, np.zeros(5)).tolist() == [0.5, -1, 1.5, 3, -0.5]
 
 
 def test_it_survives_as_plain_values() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
-from lcca.trainers.rplus.splits import Split, best, contrasts, gains, parts, split
+from lcca.trainers.rplus.splits import Split, best, contrasts, gains, half_differences, parts, split
 
 SIGNALS = ("rtt_ratio", "queue")
 
@@ -66,3 +66,8 @@ def test_the_best_splits_are_one_of_each_rule_with_a_gain() -> None:
     assert best(found, 9) == [Split(0, 0, 1.0), Split(4, 1, 2.0)]
     assert best(found, 1) == [Split(4, 1, 2.0)]
     assert best([], 3) == []
+
+
+def test_outliers_are_cut_and_nothing_else() -> None:
+    above = np.array([1.0, -2.0, 3.0, 400.0, -1.0])
+    assert half_differences(above, np.zeros(5)).tolist() == [0.5, -1, 1.5, 3, -0.5]

@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-OUTLIERS = 3.0
-"""Half differences beyond so many medians are cut: one starved flow must not outweigh all other pairs."""
-
 
 @dataclass
 class Evolution:
@@ -87,10 +84,3 @@ def utilities(scores: Floats) -> Floats:
     found = np.empty(count)
     found[np.argsort(-scores, kind="stable")] = by_rank / by_rank.sum() - 1 / count
     return found
-
-
-def half_differences(above: Floats, below: Floats) -> Floats:
-    """Return (pairs,) half differences between mirrored scores, outliers cut."""
-    halves = (above - below) / 2
-    most = OUTLIERS * float(np.median(np.abs(halves)))
-    return np.clip(halves, -most, most)

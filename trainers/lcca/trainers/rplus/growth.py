@@ -11,9 +11,9 @@ from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.base import Keeper
 from lcca.trainers.rplus.config import GrowConfig, RplusConfig
 from lcca.trainers.rplus.coordinates import Coordinates, actions_of, with_actions
-from lcca.trainers.rplus.evolution import Evolution, Floats, half_differences, usual_population
+from lcca.trainers.rplus.evolution import Evolution, Floats, usual_population
 from lcca.trainers.rplus.sample import BudgetSpent, Sample, Samples
-from lcca.trainers.rplus.splits import Split, best, contrasts, gains, parts, split
+from lcca.trainers.rplus.splits import Split, best, contrasts, gains, half_differences, parts, split
 from lcca.trainers.rplus.state import SearchState
 
 FEWEST_NETWORKS = 4

@@ -12,6 +12,9 @@ from lcca.remy_plus.policies.rules import RuleTable, bisect
 
 Floats = NDArray[np.float64]
 
+OUTLIERS = 3.0
+"""Half differences beyond so many medians are cut: one starved flow must not outweigh all other pairs."""
+
 
 class Split(NamedTuple):
     """A rule's box cut in two along one axis, at a value."""
@@ -53,6 +56,13 @@ def contrasts(splits: Sequence[Split], directions: Floats, rules: int) -> Floats
 def parts(splits: Sequence[Split]) -> NDArray[np.intp]:
     """Return which rule each split's lower part is, after the splits; the upper part is the next one."""
     return np.array([each.rule + before for before, each in enumerate(splits)], dtype=np.intp)
+
+
+def half_differences(above: Floats, below: Floats) -> Floats:
+    """Return (pairs,) half differences between mirrored scores, outliers cut."""
+    halves = (above - below) / 2
+    most = OUTLIERS * float(np.median(np.abs(halves)))
+    return np.clip(halves, -most, most)
 
 
 def gains(halves: Floats, used: NDArray[np.bool_], directions: Floats) -> Floats:
