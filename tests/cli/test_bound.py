@@ -37,7 +37,7 @@ def test_bad_input_is_one_line(lcca: Any, options: tuple[str, ...], message: str
 
 def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
     policies = ("aimd", "fixed-window:3")
-    options = ("--space", SPACE, "--pairs", "32", "--block", "16", "--jobs", "1", "--bound")
+    options = ("--space", SPACE, "--pairs", "96", "--jobs", "1", "--bound")
     found = lcca("compare", *policies, *options, "--json").json()["ideal"]
     scores = {row["policy"]: row["score_bits"] for row in found["policies"]}
     share = (scores["fixed-window:3"] - scores["aimd"]) / (found["fair_bits"] - scores["aimd"])
