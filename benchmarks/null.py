@@ -54,8 +54,12 @@ RULES: dict[str, Rule] = {
 PLAIN = SettlingRule(first_look=20, every=10)
 """Its units are single pairs."""
 
-STARVED = ("starved flows", 300, -6.0)
-"""Beside real pairs: one network in so many loses so many bits."""
+STARVED = ("e2e trained, seed 1", "e2e trained, seed 2", 300, -6.0)
+"""Made up from a real pair: one network in so many loses so many bits, as where a flow starves."""
+
+ALONE = ("e2e", "link", "e2e trained, seed 2", "e2e trained on 4 to 16 senders, seed 2", 2)
+"""Made up from two real pairs: the first, but for networks with at most so many senders, which have the second one's
+differences: policies that differ where training met few networks."""
 
 MOST_WRONG = 0.06
 """Upper confidence bound of wrong winners of a rule that is offered as valid."""
@@ -84,6 +88,7 @@ class Row:
 
     Attributes:
         winner_high, wrong_high: upper 95 % Clopper-Pearson bounds.
+        winner_end: of the verdicts at the end of the run, which is what is reported by default.
         covered: intervals at the end that hold the truth; covered_high: upper bound.
         all_covered: comparisons whose intervals hold it at every look.
         blocks: mean number until the first settled look, at effect 0.
@@ -97,6 +102,7 @@ class Row:
     winner: float
     winner_low: float
     winner_high: float
+    winner_end: float
     wrong: float
     wrong_high: float
     covered: float
@@ -111,10 +117,15 @@ def families(pools: Sequence[Pool], plain: bool) -> Iterator[Differences]:
         for a, b in PAIRS if pool.name == "engine" else [IN_NS3]:
             d = pool.differences(a, b)
             yield _centred(f"{b} against {a}" + (" (ns-3)" if pool.name == "ns3" else ""), d, plain)
-    name, rare, loss = STARVED
-    d = pools[0].differences(*PAIRS[0])
+    a, b, c, e, few = ALONE
+    d, senders = pools[0].differences(a, b), pools[0].senders()
+    yield _centred(
+        "made up: poor with one or two senders", np.where(senders <= few, pools[0].differences(c, e), d), plain
+    )
+    a, b, rare, loss = STARVED
+    d = pools[0].differences(a, b)
     hit = np.random.default_rng(5).random(d.shape) < 1 / rare
-    yield _centred(name, d + loss * hit, plain)
+    yield _centred("made up: starved flows", d + loss * hit, plain)
 
 
 def _centred(name: str, d: NDArray[np.float64], plain: bool) -> Differences:
@@ -131,6 +142,7 @@ def measure(name: str, rule: Rule, of: Differences, repetitions: int, most: int)
     shifted = [_looks(bounded, of, margin, r + repetitions, most, frozen) for r in range(repetitions)]
     reported = {"at its one judgement": -1}.get(rule.guarantee, 0)
     winner = sum(any(x.verdict.name in ("better", "worse") for x in looks[reported:]) for looks in null)
+    at_end = sum(looks[-1].verdict.name in ("better", "worse") for looks in null)
     wrong = sum(any(x.verdict.name in ("equivalent", "worse") for x in looks[reported:]) for looks in shifted)
     truths = [(looks, truth) for found, truth in ((null, 0.0), (shifted, margin)) for looks in found]
     held = sum(_holds(looks[-1], truth) for looks, truth in truths)
@@ -146,6 +158,7 @@ def measure(name: str, rule: Rule, of: Differences, repetitions: int, most: int)
         winner=winner / repetitions,
         winner_low=float(bound.low),
         winner_high=float(bound.high),
+        winner_end=at_end / repetitions,
         wrong=wrong / repetitions,
         wrong_high=float(binomtest(wrong, repetitions).proportion_ci(0.95).high),
         covered=held / len(truths),
@@ -173,8 +186,9 @@ def _holds(look: Look, truth: float) -> bool:
 
 
 def fails(rows: Sequence[Row]) -> list[str]:
-    """Return what a rule that is offered as valid did wrong."""
-    valid = [row for row in rows if row.rule in RULES and RULES[row.rule].guarantee != "none"]
+    """Return what a rule that is offered as valid did wrong on pairs that are not made up."""
+    real = [row for row in rows if not row.pair.startswith("made up")]
+    valid = [row for row in real if row.rule in RULES and not RULES[row.rule].caution]
     found = [
         f"{r.rule}, {r.pair}: winners {r.winner:.1%}" for r in valid if r.winner > 0.05 or r.winner_high > MOST_WRONG
     ]
@@ -209,11 +223,14 @@ def main() -> None:
 
 
 def _line(row: Row) -> str:
-    return (
-        f"{row.rule:17} {row.pair:42} skew {row.skewness:+5.1f}  winner {row.winner:5.1%} "
-        f"({row.winner_low:.1%}–{row.winner_high:.1%})  wrong at δ {row.wrong:5.1%} (to {row.wrong_high:.1%})  "
-        f"covered {row.covered:.1%}, at all looks {row.all_covered:.1%}  settled after {row.blocks:.0f}"
+    parts = (
+        f"{row.rule:17} {row.pair:42} skew {row.skewness:+5.1f}",
+        f"winner {row.winner:5.1%} ({row.winner_low:.1%}–{row.winner_high:.1%}), at the end {row.winner_end:.1%}",
+        f"wrong at δ {row.wrong:5.1%} (to {row.wrong_high:.1%})",
+        f"covered {row.covered:.1%}, at all looks {row.all_covered:.1%}",
+        f"settled after {row.blocks:.0f}",
     )
+    return "  ".join(parts)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,11 @@ class Pool:
         """Return (blocks, networks of a block) differences B − A; NaN where a trial failed or had no score."""
         return (self.scores[b] - self.scores[a]).reshape(-1, SPACE.block)
 
+    def senders(self) -> NDArray[np.int64]:
+        """Return the number of senders of each network, likewise."""
+        count = len(next(iter(self.scores.values())))
+        return np.array([network.senders for network in SPACE.draw(SEED, count)]).reshape(-1, SPACE.block)
+
 
 def engine_pool(networks: int = NETWORKS, jobs: int = 1) -> Pool:
     """Return the scores in the engine, trained policies among them."""

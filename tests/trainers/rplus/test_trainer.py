@@ -159,7 +159,7 @@ def test_the_check_restores_the_old_table_if_the_new_one_is_worse(
 ) -> None:
     good, poor = one_rule(SIGNALS), one_rule(SIGNALS).with_action(0, *POOR)
     kept: list[RuleTable] = []
-    trainer = make_trainer(keep=lambda round_, table: kept.append(table))
+    trainer = make_trainer(check_networks=200, keep=lambda round_, table: kept.append(table))
     before, after = (good, poor) if worse else (poor, good)
     trainer.state = SearchState(after, [1], before, stage="check", step=5)
     trainer.step()

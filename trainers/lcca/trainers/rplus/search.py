@@ -25,9 +25,6 @@ from lcca.trainers.rplus.racing import best_racing
 from lcca.trainers.rplus.sample import BudgetSpent, CandidateScores, Sample, Samples
 from lcca.trainers.rplus.state import SearchState
 
-FIRST_CHECK = 6
-"""Blocks at the first look of the regression check; fewer where the check has fewer."""
-
 CHECKED_BLOCKS = 3
 """Blocks of networks between two looks of the regression check."""
 
@@ -137,7 +134,7 @@ class Search:
         sample = self.samples.draw(limit)
         pair = [self.samples.compiled(table) for table in (self.state.before, self.state.table)]
         size = self.samples.task.space.block
-        settling = SettlingRule(first_look=max(2, min(FIRST_CHECK, limit // size))).start()
+        settling = SettlingRule().start()
 
         def run(block: Block) -> list[NDArray[np.float64]]:
             return sample.scores(pair, [np.arange(block.first, block.end)] * 2)

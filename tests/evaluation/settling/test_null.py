@@ -1,0 +1,54 @@
+"""The benchmark of the rules on different real policies, in little: it passes what holds, and fails what does not."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.running import common_scores, run_trials
+from lcca.evaluation.trials.utilities import DEFAULT
+from lcca.inputs.validation import read_config
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files import policyfile
+
+ROOT = Path(__file__).parents[3]
+REPETITIONS = 150
+
+
+@pytest.fixture(scope="module")
+def null() -> Any:
+    """The benchmark as a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        import null
+
+        return null
+
+
+@pytest.fixture(scope="module")
+def differences() -> np.ndarray:
+    """Differences of two policies on 100 blocks of short trials."""
+    space = read_config(ROOT / "configs" / "networks" / "default.yaml", NetworkSpace)
+    policies = {n: policyfile.load(str(ROOT / "configs" / "policies" / f"{n}.json")).policy for n in ("e2e", "queue")}
+    rows = run_trials(Engine(2000.0, jobs=1), policies, space.draw(3, 1600), [3], DEFAULT, keep_delays=False)
+    scores = common_scores(rows)
+    return (scores["queue"] - scores["e2e"]).reshape(-1, space.block)
+
+
+@pytest.mark.parametrize("name", ["t-mixture", "group-sequential"])
+def test_rules_keep_their_rate_on_blocks(null: Any, differences: np.ndarray, name: str) -> None:
+    row = null.measure(name, null.RULES[name], null._centred("a pair", differences, plain=False), REPETITIONS, 40)
+    assert row.winner_low <= 0.05 and row.covered_high >= 0.95
+    assert null.fails([row]) == [] or row.winner_high > 0.05  # few repetitions leave a wide bound
+
+
+def test_single_pairs_with_rare_losses_are_found_out(null: Any, differences: np.ndarray) -> None:
+    rare = np.random.default_rng(5).random(differences.shape) < 1 / 300
+    plain = null._centred("a pair", differences - 6 * rare, plain=True)
+    row = null.measure("plain", null.PLAIN, plain, REPETITIONS, 1000)
+    assert row.winner_low > 0.05
+    repeated = null._centred("a pair", differences, plain=False)
+    found = null.measure("repeated-t", null.RULES["repeated-t"], repeated, REPETITIONS, 40)
+    assert found.all_covered < 0.9
