@@ -99,8 +99,8 @@ class RplusConfig(TrainerConfig):
         optimise: fields of the action that are searched.
         pacing: what a rule's pacing is a multiple of: `relative` is the receive EWMA (R+), `absolute` a µs (Remy);
             other kinds are signals (`lcca.remy_plus.policies.pacing`); `auto` takes what a task's signals offer.
-        check_networks: fresh networks of the regression check at the end of a round; 0 leaves it out, and fewer than six
-            blocks (96 networks) find nothing worse.
+        check_networks: fresh networks of the regression check at the end of a round; 0 leaves it out, and fewer than
+            six blocks (96 networks) find nothing worse.
         search_trials: ends the search after so many trials; none by default.
         polish: moves all actions at once after the search; none by default, or the usual way where a table grows.
         grow: splits and polishes in turn; none by default.
