@@ -483,7 +483,7 @@ def test_a_policy_is_equivalent_to_itself_on_the_same_seeds_alone(lcca: RunComma
 
 
 def test_a_poor_policy_is_worse_and_the_interval_is_of_b_minus_a(lcca: RunCommand) -> None:
-    options = ("--space", SPACE, "--duration", 1000, "--json")
+    options = ("--space", SPACE, "--duration", 1000, "--stop", "settled", "--json")
     shown = lcca("compare", "aimd", "fixed-window:1", *options[:-1]).out
     assert "fixed-window:1" in shown and "worse" in shown
     found = lcca("compare", "aimd", "fixed-window:1", *options).json()

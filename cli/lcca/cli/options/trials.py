@@ -67,7 +67,9 @@ def add_bound(parser: argparse.ArgumentParser) -> None:
 def add_rule(parser: argparse.ArgumentParser, unit: str, over: str) -> None:
     """Add the block between two looks, the margin, the error rate `over` something, and when to stop."""
     parser.add_argument(
-        "--block", type=positive, help=f"{unit} run between two looks, in whole blocks of the space (default: one)"
+        "--block",
+        type=positive,
+        help=f"{unit} run between two looks, in whole blocks of the space (default: four, in ns-3 one)",
     )
     parser.add_argument(
         "--stop",
@@ -94,7 +96,8 @@ def rule_of(
 
 def plan_of(options: argparse.Namespace, most: int, space: NetworkSpace) -> Iterator[Block]:
     """Return the stretches of networks between two looks, all of whole blocks."""
-    return equal_blocks(space.block * -(-(options.block or 1) // space.block), space.whole(most))
+    usual = space.block * (1 if options.simulator == "ns3" else 4)
+    return equal_blocks(space.block * -(-(options.block or usual) // space.block), space.whole(most))
 
 
 def stops_when_settled(options: argparse.Namespace) -> bool:
