@@ -19,7 +19,8 @@ from lcca.remy_plus.policies.rules import RuleTable
 from ...conftest import RunCommand, results
 
 SETS = ("--set", "signal_sets=[loss, loss+rtt, loss+queue]", "--set", "baseline=loss", "--set", "rivals=subsets")
-GROW = "trainer={rounds: 0, polish: {pairs: 4, check_networks: 8}, grow: {rules: [1, 2], pairs: 8}, budget_trials: 400}"
+POLISH = "polish: {population: 4, networks: 4, check_networks: 8}"
+GROW = f"trainer={{rounds: 0, {POLISH}, grow: {{rules: [1, 2], pairs: 8, look_ups: 8}}, budget_trials: 900}}"
 SHORT = (*SETS, "--set", GROW, "--set", "training_seeds=[1]", "--set", "test.pairs=20")
 
 
