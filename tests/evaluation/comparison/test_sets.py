@@ -63,6 +63,13 @@ def test_equal_differences_settle_little(seeds: int, verdict: str) -> None:
     assert "the same with every one" in record.note
 
 
+@pytest.mark.parametrize(("seeds", "verdict"), [(9, "not settled"), (10, "equivalent")])
+def test_one_difference_among_equal_ones_settles_no_more_than_none(seeds: int, verdict: str) -> None:
+    a = dict.fromkeys(range(seeds), 3.0)
+    record = compare_sets("a", "b", a, a | {seeds - 1: 3.003}, utility=DEFAULT, rule=RULE)
+    assert record.verdict.name == verdict
+
+
 def test_the_mixture_is_fixed_beforehand() -> None:
     assert mixture(0.05) == pytest.approx(0.878, abs=1e-3)  # settling-review, section 4: g = 0.88
     first, second = (SeedInterval.of(scale * np.array([1.0, -1, 2, 0, 1]), 0.05) for scale in (1, 7))

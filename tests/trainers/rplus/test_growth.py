@@ -114,7 +114,8 @@ def test_a_better_rival_takes_the_place_of_what_was_grown(make_trainer: MakeTrai
     """So that more signals are never worse than fewer, but for the noise of the comparison."""
     good, _ = grown(make_trainer, budget_trials=6000, grow=GROW | {"rules": [1, 2]})
     poor = good.policy.with_action(0, 0, 0, 3).with_action(1, 0, 0, 3)
-    for rival, wins in ((good.policy, True), (poor, False)):
+    other = replace(good.policy, pacing_kind="absolute")  # would be gone on from with another pacing than the task's
+    for rival, wins in ((good.policy, True), (poor, False), (other, False)):
         trainer = make_trainer(**GROWN | {"budget_trials": 300, "grow": GROW | {"rules": [1, 2], "pairs": 8}})
         trainer.task = replace(trainer.task, rivals=(rival,))
         assert (run(trainer) == rival) == wins

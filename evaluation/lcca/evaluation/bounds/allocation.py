@@ -25,12 +25,12 @@ def least_served_first(activity: Activity) -> Floats:
 
 
 def _filled(levels: Floats, volume: float) -> Floats:
-    """Return levels after water was poured over them: the lowest rise, together, as far as the volume goes."""
+    """Return levels raised by a volume: the lowest rise, together, as far as it goes."""
     ordered = np.sort(levels)
     before = np.cumsum(ordered)
     counts = np.arange(1, len(levels) + 1)
-    wet = int(np.searchsorted(counts * ordered - before, volume, side="right"))
-    level = (volume + float(before[wet - 1])) / wet
+    raised = int(np.searchsorted(counts * ordered - before, volume, side="right"))
+    level = (volume + float(before[raised - 1])) / raised
     return np.asarray(np.maximum(levels, level), dtype=np.float64)
 
 

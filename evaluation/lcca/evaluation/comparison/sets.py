@@ -32,8 +32,8 @@ MOST_SEEDS = 24
 """Training seeds at which adding them ends, settled or not."""
 
 ALIKE_SEEDS = 10
-"""Training seeds before differences that were all the same settle anything: at most a quarter of trainings differ then
-(95 %: 0.74¹⁰ = 0.05)."""
+"""Training seeds before differences of which many were the same settle anything: where all are, at most a quarter of
+trainings differ then (95 %: 0.74¹⁰ = 0.05)."""
 
 TUNED_FOR = 10
 """Training seeds that the mixture is best at."""
@@ -92,7 +92,7 @@ class SeedInterval:
         d = np.asarray(differences, dtype=np.float64)
         mean = float(d.mean()) if d.size else math.nan
         spread = float(d.std(ddof=1)) if d.size > 1 else math.nan
-        seen = d.size >= (FIRST_SEEDS if spread > 0 else ALIKE_SEEDS)
+        seen = d.size >= (FIRST_SEEDS if np.unique(d).size >= FIRST_SEEDS else ALIKE_SEEDS)
         width = half_width(d.size, spread, mixture(alpha), alpha) if seen else math.inf
         ends = (mean - width, mean + width) if math.isfinite(width) else (-math.inf, math.inf)
         return cls(d.size, mean, spread, *ends, alpha)

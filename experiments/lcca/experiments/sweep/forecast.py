@@ -82,7 +82,8 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int) -> Forecas
     plan = list(dict.fromkeys(each for seeds in config.seed_steps for each in _trainings(config, seeds)))
     trainings = tuple((each.id, key, cache.file(key) is not None) for each in plan for key in [each.key(config)])
     least, most = (_tests_of_trainings(config, seeds) for seeds in (config.seed_steps[0], config.seeds))
-    tested = sum(1 + candidate.costs for candidate in config.candidates) * len(config.utilities)
+    tested = sum(1 + candidate.costs for candidate in config.candidates) + len(config.hand_designed)
+    tested *= len(config.utilities)
     conditions = len(config.generalisation) * len(config.candidates) * len(config.utilities)
     generalisation = sum(each.pairs for each in config.generalisation) * len(config.candidates) * len(config.utilities)
     repeated = (

@@ -102,7 +102,7 @@ def _rivals(run: Run[CampaignConfig, Engine], learner: Learner) -> tuple[Policy,
     found: list[Policy] = []
     for rival in learner.rivals(run.config):
         rounds = Rounds(run.path, rival)
-        kept = [rounds.read(rounds.file(r)).policy for r in sorted({row.round for row in _done(run, rival).learning})]
+        kept = [rounds.read(file).policy for file in _kept(_done(run, rival), rounds)]
         found += {len(table): table for table in kept if isinstance(table, RuleTable)}.values()
     return tuple(found)
 
@@ -125,9 +125,14 @@ def _take_over(found: Finished, rounds: Rounds, config: CampaignConfig) -> None:
 
 def _finished(trainer: Trainer, rounds: Rounds) -> Finished:
     """Return a training that is done; checks that all its files are whole."""
-    files = [rounds.file(round_) for round_ in sorted({row.round for row in trainer.learning})]
+    files = _kept(trainer, rounds)
     checkpoint = read_checked(rounds.checkpoint, "remove it to train anew").decode()
     return Finished(checkpoint, {file.name: rounds.text(file) for file in files})
+
+
+def _kept(trainer: Trainer, rounds: Rounds) -> list[Path]:
+    """Return the policy files that a training which is done has left: a step may leave several."""
+    return [rounds.file(round_) for round_ in range(trainer.learning[-1].round + 1)]
 
 
 def _train_to_end(trainer: Trainer, title: str, run: Run[CampaignConfig, Engine]) -> None:

@@ -210,9 +210,12 @@ class Growth:
         return [float(each.mean()) for each in found]
 
     def _fitting(self) -> list[RuleTable]:
-        """Return the rivals that have no more rules than are wanted here, and more than were wanted before."""
-        most = max(self.state.wanted, len(self.state.table))
-        return [each for each in self.rivals if self.state.compared < len(each) <= most]
+        """Return the rivals that have no more rules than are wanted here, and more than were wanted before.
+
+        One with another pacing is left out: to go on from it would be to give up the pacing of the task for good.
+        """
+        most, pacing = max(self.state.wanted, len(self.state.table)), self.state.table.pacing_kind
+        return [each for each in self.rivals if self.state.compared < len(each) <= most and each.pacing_kind == pacing]
 
     # --- where the actions lie
 

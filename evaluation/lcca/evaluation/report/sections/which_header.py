@@ -103,7 +103,7 @@ def _points(benefits: Json) -> list[Point]:
 def _caption(row: Json, baseline: str) -> str:
     return (
         f"Net benefit: difference of the score from {baseline} in bits, mean over training seeds, the header's bytes "
-        f"charged on packets of {row['packet_bytes']} bytes, with its interval (all intervals hold together at 95 %), "
+        f"charged on packets of {row['packet_bytes']} bytes, with its interval (all hold together, 95 %), "
         "against the bytes on a data packet. Dashed: the Pareto front, headers that no other beats in both, by their "
         "estimates. Band: less than what a header must bring. ▲ pays, ▼ does not pay, ○ open; without a line: too few "
         "training seeds for an interval. Headers of equal size are drawn side by side."
