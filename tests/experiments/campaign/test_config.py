@@ -63,6 +63,11 @@ def test_the_papers_campaign_is_that_of_section_5() -> None:
 
 
 BAD_VALUES = {
+    "a training seed that numbers no networks": (
+        "training_seeds: [1, 2]",
+        "training_seeds: [1, 1000000000001]",
+        "a.yaml:15: training_seeds",
+    ),
     "a start that is no table": (
         "seed: 1",
         f"seed: 1\nstart: {{loss+rtt: {CONFIGS / 'policies' / 'xcp.json'}}}",

@@ -225,6 +225,10 @@ class GeneralisationConfig(Model):
         return NetworkSpace.model_validate(found.model_dump(mode="json") | {"topology": self.topology})
 
 
+LARGEST_SEED = 10**12
+"""Of a training: its test networks are numbered from the seed times their count, in 64 bits."""
+
+
 class SeedsConfig(Model):
     """Training seeds that are added until every comparison of signal sets and headers is settled.
 
@@ -252,7 +256,7 @@ def _seeds(value: Any) -> str:
     return "listed" if isinstance(value, list | tuple) else "added"
 
 
-Listed = Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
+Listed = Annotated[tuple[Annotated[int, Field(ge=0, le=LARGEST_SEED)], ...], Field(min_length=1)]
 TrainingSeeds = Annotated[
     Annotated[Listed, Tag("listed")] | Annotated[SeedsConfig, Tag("added")], Discriminator(_seeds)
 ]
