@@ -87,11 +87,11 @@ def test_a_budget_that_ends_in_a_split_keeps_what_there_is(make_trainer: MakeTra
         assert kept[max(kept)] == trainer.policy
 
 
-def test_the_budget_goes_to_the_polishes_in_proportion_to_their_rules(make_trainer: MakeTrainer) -> None:
+def test_the_budget_goes_to_the_polishes_in_proportion_to_their_rules_and_three_more(make_trainer: MakeTrainer) -> None:
     trainer, _ = grown(make_trainer, budget_trials=7000)
     rows = [row for row in trainer.learning if row.kind == "compare"]
     taken = np.diff([0, *(row.trials for row in rows)])
-    np.testing.assert_allclose(taken, [1000, 2000, 4000], rtol=0.03)
+    np.testing.assert_allclose(taken, np.array([1 + 3, 2 + 3, 4 + 3]) / 16 * 7000, rtol=0.03)
 
 
 def test_a_search_comes_first_where_there_are_rounds(make_trainer: MakeTrainer) -> None:

@@ -105,7 +105,7 @@ class RplusConfig(TrainerConfig):
         polish: moves all actions at once after the search; none by default, or the usual way where a table grows.
         grow: splits and polishes in turn; none by default.
         budget_trials: ends the training before it takes more trials than that; none by default. What the search leaves
-            is shared among polishes in proportion to their rules.
+            is shared among polishes in proportion to their rules and three more.
     """
 
     trainer: ClassVar[str] = "lcca.trainers.rplus.trainer:RplusTrainer"

@@ -22,6 +22,10 @@ FEWEST_NETWORKS = 4
 STEP_TRIALS = 1000
 """A step takes generations until they have so many trials: checkpoints and learning rows cost time too."""
 
+SMALLEST = 3
+"""Rules that each size counts on top of its own when the budget is shared: a first rule that is left where it began to
+move costs all that grows from it (`benchmarks/README.md`, Polish)."""
+
 AVERAGED = 0.5
 """Share of a polish, its last part, whose points are averaged."""
 
@@ -65,7 +69,7 @@ class Growth:
         if not ladder:
             return
         state.wanted, left = ladder[0], self._left()
-        share = state.wanted / sum(ladder)
+        share = (state.wanted + SMALLEST) / sum(each + SMALLEST for each in ladder)
         state.ends = state.trials + (self._usual(state.wanted) if left is None else round(left * share))
         if state.wanted <= len(state.table):
             self._begin_polish()
