@@ -1,0 +1,1 @@
+"""The datacenter fabric: its topologies and flows."""
