@@ -33,6 +33,11 @@ class Table:
     columns: Mapping[str, list[Any]]
     lines: Sequence[int]
 
+    def rows(self, order: Sequence[int]) -> Table:
+        """Return some of its rows, in this order."""
+        columns = {name: [values[row] for row in order] for name, values in self.columns.items()}
+        return Table(self.path, columns, [self.lines[row] for row in order])
+
     def require(self, problems: Iterable[RowProblem]) -> None:
         """Raise the problems of rows, if there are any.
 

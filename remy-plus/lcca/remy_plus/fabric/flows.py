@@ -1,0 +1,191 @@
+"""The flows of a fabric trial, and traces of flows in CSV files."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.inputs.errors import ConfigError, InputError, Place, Problem, shown
+from lcca.inputs.files import write_atomically
+from lcca.remy_plus.fabric.tables import RowProblem, number, read_table, whole
+from lcca.remy_plus.fabric.topology import FabricTopology
+
+Path = tuple[int, ...]
+"""Switches from sender to receiver in order; empty where ECMP chooses."""
+
+LARGEST_FLOW = 2**53
+"""Bytes; larger counts are no exact floating-point numbers."""
+
+_REQUIRED = {
+    "id": whole(0, LARGEST_FLOW),
+    "src": whole(0),
+    "dst": whole(0),
+    "size_bytes": whole(1, LARGEST_FLOW),
+    "start_ns": number(">= 0 ns and finite", lambda value: value >= 0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FabricFlows:
+    """Flows in the order of their starts: equally long arrays, an entry per flow.
+
+    Attributes:
+        src: int32, host that sends.
+        dst: int32, host that receives.
+        size_bytes: int64, payload.
+        start_ns: float64, when it is handed to the sender; never falls.
+        path: the switches that its data crosses, in order; empty for all flows, or of one flow, where ECMP chooses.
+        ack_path: the switches that its acknowledgements cross, likewise.
+        id: int64, how a trace calls it; its position unless given.
+
+    Raises:
+        InputError: arrays of different lengths, or a flow that cannot be; names the flow.
+    """
+
+    src: NDArray[np.int32]
+    dst: NDArray[np.int32]
+    size_bytes: NDArray[np.int64]
+    start_ns: NDArray[np.float64]
+    path: Sequence[Path] = ()
+    ack_path: Sequence[Path] = ()
+    id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def __post_init__(self) -> None:
+        """Check the arrays."""
+        if not len(self.id):
+            object.__setattr__(self, "id", np.arange(len(self.src)))
+        kinds = {"src": np.int32, "dst": np.int32, "size_bytes": np.int64, "start_ns": np.float64, "id": np.int64}
+        for name, kind in kinds.items():
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=kind))
+        lengths = {len(getattr(self, name)) for name in kinds} | {len(p) for p in (self.path, self.ack_path) if len(p)}
+        if len(lengths) > 1:
+            raise InputError(f"flows: arrays must be equally long, got {sorted(lengths)}")
+        problem = next(flow_problems(self), None)
+        if problem is not None:
+            row, column, text = problem
+            raise InputError(f"flow {self.id[row]}: {column}: {text}")
+
+    def __len__(self) -> int:
+        """Return the number of flows."""
+        return len(self.src)
+
+    def require_on(self, topology: FabricTopology) -> None:
+        """Check that every host is one of the fabric's and every path leads over its links.
+
+        Raises:
+            InputError: naming the first flow that does not fit.
+        """
+        for row, column, text in fit_problems(self, topology):
+            raise InputError(f"flow {self.id[row]}: {column}: {text}")
+
+
+def in_order(flows: Sequence[FabricFlows]) -> FabricFlows:
+    """Return the flows of several workloads as one, by start; those of one workload keep their order."""
+    start = np.concatenate([each.start_ns for each in flows])
+    order = np.argsort(start, kind="stable")
+    paths = [[path for each in flows for path in (getattr(each, name) or ((),) * len(each))] for name in _PATHS]
+    path, ack_path = ([column[i] for i in order] if any(column) else () for column in paths)
+    src, dst, size = (np.concatenate([getattr(each, n) for each in flows])[order] for n in ("src", "dst", "size_bytes"))
+    return FabricFlows(src, dst, size, start[order], path, ack_path)
+
+
+def flow_problems(flows: FabricFlows) -> Iterator[RowProblem]:
+    """Yield what is wrong with flows whatever the fabric: row, column and how to fix it."""
+    checks = (
+        ("src", flows.src < 0, "must be a host"),
+        ("dst", flows.dst < 0, "must be a host"),
+        ("dst", flows.dst == flows.src, "is the sender; name another host"),
+        ("size_bytes", (flows.size_bytes < 1) | (flows.size_bytes > LARGEST_FLOW), "must be from 1 to 2^53 bytes"),
+        ("start_ns", ~((flows.start_ns >= 0) & (flows.start_ns < math.inf)), "must be >= 0 and finite"),
+        ("start_ns", np.diff(flows.start_ns, prepend=0) < 0, "is before the flow in front of it; sort flows by start"),
+    )
+    for column, bad, text in checks:
+        yield from ((row, column, text) for row in np.flatnonzero(bad).tolist())
+
+
+def fit_problems(flows: FabricFlows, topology: FabricTopology) -> Iterator[RowProblem]:
+    """Yield which flows do not fit a fabric: row, column and how to fix it."""
+    for column, hosts in (("src", flows.src), ("dst", flows.dst)):
+        for row in np.flatnonzero(hosts >= topology.hosts).tolist():
+            yield row, column, f"host {hosts[row]} is unknown; the fabric has hosts 0 to {topology.hosts - 1}"
+    for column, paths, first, last in (
+        ("path", flows.path, flows.src, flows.dst),
+        ("ack_path", flows.ack_path, flows.dst, flows.src),
+    ):
+        for row, path in enumerate(paths):
+            if path and (text := _path_problem(topology, (int(first[row]), *path, int(last[row])))):
+                yield row, column, text
+
+
+def _path_problem(topology: FabricTopology, nodes: Path) -> str:
+    hosts = [node for node in nodes[1:-1] if node < topology.hosts]
+    if hosts:
+        return f"{hosts[0]} is a host; a path names switches ({topology.hosts} to {topology.nodes - 1})"
+    if len(set(nodes)) < len(nodes):
+        return f"crosses a node twice ({'-'.join(map(str, nodes))})"
+    gap = next((pair for pair in pairwise(nodes) if not topology.link_between(*pair)), None)
+    return f"there is no link between {gap[0]} and {gap[1]}" if gap else ""
+
+
+def read_flows(path: str | os.PathLike[str], topology: FabricTopology) -> FabricFlows:
+    """Read a trace: a CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path and ack_path.
+
+    A path names switches in order, as in `16-20-17`; where it is empty, ECMP chooses. Flows may stand in any order.
+
+    Raises:
+        InputError: naming file, line and column of every flow that cannot be on this fabric.
+    """
+    table = read_table(path, _REQUIRED, dict.fromkeys(_PATHS, _path))
+    if not table.lines:
+        raise ConfigError(Problem(Place(table.path), (), f"has no flows; write one a line: {','.join(_REQUIRED)}"))
+    order = sorted(range(len(table.lines)), key=table.columns["start_ns"].__getitem__)
+    table = table.rows(order)
+    columns = table.columns
+    table.require(_repeated(columns["id"]))
+    table.require((r, "dst", "is the sender; name another host") for r in _equal(columns["src"], columns["dst"]))
+    arrays = {name: np.array(columns[name]) for name in _REQUIRED}
+    flows = FabricFlows(**arrays, path=columns.get("path", ()), ack_path=columns.get("ack_path", ()))
+    table.require(fit_problems(flows, topology))
+    return flows
+
+
+_PATHS = ("path", "ack_path")
+
+
+def write_flows(path: str | os.PathLike[str], flows: FabricFlows) -> None:
+    """Write flows as a trace that `read_flows` reads back equal.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    names = [*_REQUIRED, *(name for name in _PATHS if getattr(flows, name))]
+    columns = [flows.id.tolist(), flows.src.tolist(), flows.dst.tolist(), flows.size_bytes.tolist()]
+    columns.append([int(start) if start.is_integer() else repr(start) for start in flows.start_ns.tolist()])
+    columns += [["-".join(map(str, each)) for each in getattr(flows, name)] for name in names[len(_REQUIRED) :]]
+    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    write_atomically(path, ("\n".join([",".join(names), *rows]) + "\n").encode())
+
+
+def _path(text: str) -> Path:
+    try:
+        return tuple(int(part) for part in text.split("-")) if text else ()
+    except ValueError:
+        raise ValueError(f"must be switches such as 16-20-17, found {shown(text)}") from None
+
+
+def _equal(first: Sequence[int], second: Sequence[int]) -> Iterator[int]:
+    return (row for row, (a, b) in enumerate(zip(first, second, strict=True)) if a == b)
+
+
+def _repeated(ids: Sequence[int]) -> Iterator[RowProblem]:
+    seen: set[int] = set()
+    for row, id in enumerate(ids):
+        if id in seen:
+            yield row, "id", f"{id} stands for another flow already"
+        seen.add(id)

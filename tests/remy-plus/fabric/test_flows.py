@@ -1,0 +1,83 @@
+"""Flows and their traces: what is written is read back, the reference traces fit their fabrics, bad ones name lines."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.builders import leaf_spine, topology_from_file
+from lcca.remy_plus.fabric.flows import FabricFlows, in_order, read_flows, write_flows
+
+FABRIC = leaf_spine(2, 2, 2)  # hosts 0–3, ToRs 4 and 5, spines 6 and 7
+HEAD = "id,src,dst,size_bytes,start_ns,path,ack_path\n"
+
+
+@pytest.mark.parametrize("scenario", ["ws50-leafspine", "fbhdp50-fattree", "incast8-star", "ws50inc-leafspine"])
+def test_reference_traces_are_read(reference: Path, scenario: str, tmp_path: Path) -> None:
+    folder = reference / "data" / "fabric"
+    name = {"star": "star17"}.get(kind := scenario.split("-")[1], "fattree4" if kind == "fattree" else kind)
+    flows = read_flows(folder / f"flows-{scenario}.csv", topology_from_file(folder / f"topology-{name}.csv"))
+    rows = (folder / f"flows-{scenario}.csv").read_text().splitlines()[1:]
+    assert len(flows) == len(rows) and all(flows.path) and (np.diff(flows.start_ns) >= 0).all()
+    write_flows(tmp_path / "again.csv", flows)
+    again = (tmp_path / "again.csv").read_text().splitlines()[1:]
+    assert sorted(again) == sorted(row.rsplit(",", 2)[0] for row in rows)  # less the ports
+
+
+def test_a_trace_is_sorted_and_written_back(tmp_path: Path) -> None:
+    file, copy = tmp_path / "t.csv", tmp_path / "copy.csv"
+    file.write_text(HEAD + "7,0,3,1e3,20,4-6-5,\n9,1,0,5,0.25,,4\n")
+    flows = read_flows(file, FABRIC)
+    assert (flows.id.tolist(), flows.start_ns.tolist(), flows.size_bytes.tolist()) == ([9, 7], [0.25, 20], [5, 1000])
+    assert (flows.path, flows.ack_path) == ([(), (4, 6, 5)], [(4,), ()])
+    write_flows(copy, flows)
+    assert copy.read_text() == HEAD + "9,1,0,5,0.25,,4\n7,0,3,1000,20,4-6-5,\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("", r"t\.csv: has no flows; write one a line: id,src,dst,size_bytes,start_ns"),
+        ("0,0,1,0,0,,\n", r"t\.csv:2: size_bytes: must be a whole number from 1 to \d+, found '0'"),
+        ("0,0,1,1.5,0,,\n", r"t\.csv:2: size_bytes: must be a whole number"),
+        ("0,0,1,1,-1,,\n", r"t\.csv:2: start_ns: must be >= 0 ns and finite, found '-1'"),
+        ("0,0,1,1,5,,\n1,4,1,1,0,,\n", r"t\.csv:3: src: host 4 is unknown; the fabric has hosts 0 to 3"),
+        ("0,0,1,1,5,,\n1,2,2,1,0,,\n", r"t\.csv:3: dst: is the sender"),
+        ("0,0,1,1,5,,\n0,2,1,1,0,,\n", r"t\.csv:2: id: 0 stands for another flow already"),
+        ("0,0,3,1,0,4-5,\n", r"t\.csv:2: path: there is no link between 4 and 5"),
+        ("0,0,3,1,0,5,\n", r"t\.csv:2: path: there is no link between 0 and 5"),
+        ("0,0,3,1,0,4-6-4-6-5,\n", r"t\.csv:2: path: crosses a node twice \(0-4-6-4-6-5-3\)"),
+        ("0,0,3,1,0,4-1-5,\n", r"t\.csv:2: path: 1 is a host; a path names switches \(4 to 7\)"),
+        ("0,0,3,1,0,4-6-5,4-6-5\n", r"t\.csv:2: ack_path: there is no link between 3 and 4"),
+        ("0,0,3,1,0,4/6/5,\n", r"t\.csv:2: path: must be switches such as 16-20-17, found '4/6/5'"),
+        ("0,0,3,1,0,4-6-99,\n", r"t\.csv:2: path: there is no link between 6 and 99"),
+    ],
+)
+def test_a_flow_that_cannot_be_names_line_and_column(tmp_path: Path, rows: str, message: str) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text(HEAD + rows)
+    with pytest.raises(InputError, match=message):
+        read_flows(file, FABRIC)
+
+
+def test_flows_that_cannot_be() -> None:
+    one, two = np.array([1]), np.array([0, 1])
+    for message, src, dst, size, start in [
+        ("equally long", two, one, one, one),
+        ("flow 0: dst: is the sender", one, one, one, one),
+        ("flow 1: start_ns: is before", two, two[::-1], two + 1, -two + 1.0),
+        ("flow 0: start_ns: must be >= 0", one - 1, one, one, one * np.nan),
+    ]:
+        with pytest.raises(InputError, match=message):
+            FabricFlows(src, dst, size, start)
+    with pytest.raises(InputError, match="flow 0: dst: host 7 is unknown"):
+        FabricFlows(one - 1, one + 6, one, one).require_on(FABRIC)
+
+
+def test_workloads_are_merged_by_start() -> None:
+    a = FabricFlows(np.array([0, 1]), np.array([1, 2]), np.array([10, 20]), np.array([0.0, 5.0]))
+    b = FabricFlows(np.array([2, 3]), np.array([3, 0]), np.array([30, 40]), np.array([0.0, 3.0]), path=[(5,), ()])
+    both = in_order([a, b])
+    assert both.size_bytes.tolist() == [10, 30, 40, 20] and both.id.tolist() == [0, 1, 2, 3]
+    assert list(both.path) == [(), (5,), (), ()] and len(both.ack_path) == 0
