@@ -1,6 +1,5 @@
 import itertools
 import math
-from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,6 @@ from lcca.trainers.rplus.actions import (
     Limits,
     action_of,
     candidates,
-    limits,
 )
 from lcca.trainers.rplus.config import RplusConfig
 
@@ -114,16 +112,6 @@ def test_auto_takes_what_the_signals_offer(signals: tuple[str, ...], kind: str) 
 def test_a_climb_in_equal_ratios_meets_the_same_candidates_again() -> None:
     middle = candidates(Action(1, 1, 1), "absolute")[0]
     assert all(middle in candidates(neighbour, "absolute") for neighbour in candidates(middle, "absolute"))
-
-
-@pytest.mark.parametrize("kind", ["relative", "absolute"])
-@given(st.floats(-300, 300))
-def test_coordinates_of_a_search_of_all_fields_stay_inside_and_come_back(kind: Literal["relative"], z: float) -> None:
-    for limit in limits(kind).values():
-        value = limit.value(z)
-        assert limit.low <= value <= limit.high
-        if limit.low * 1.001 < value < limit.high * 0.999:
-            assert limit.coordinate(value) == pytest.approx(z, abs=1e-6)
 
 
 def test_steps_grow_by_the_factor_up_to_the_largest() -> None:

@@ -35,14 +35,14 @@ def test_coordinates_are_those_of_the_limits(kind: Kind, values: list[float]) ->
     found = Coordinates(kind).actions(point, np.ones((1, 3)))[0]
     for field, at, value in zip(FIELDS, values, found, strict=True):
         within = limits(kind)[field]
-        expected = within.value(at)
+        along = math.exp(min(at * within.scale, 100.0)) if within.ratio else at * within.scale
+        expected = min(max(along, within.low), within.high)
         assert math.isclose(value, round(expected) if field == "increment" else expected, abs_tol=1e-12)
-        assert within.low <= value <= within.high
-    np.testing.assert_allclose(
-        Coordinates(kind).point(found[None])[0],
-        [limits(kind)[field].coordinate(value) for field, value in zip(FIELDS, found, strict=True)],
-        atol=1e-9,
-    )
+    back = [
+        (math.log(value) if limits(kind)[field].ratio else value) / limits(kind)[field].scale
+        for field, value in zip(FIELDS, found, strict=True)
+    ]
+    np.testing.assert_allclose(Coordinates(kind).point(found[None])[0], back, atol=1e-9)
 
 
 @pytest.mark.parametrize("fields", [("pacing",), ("pacing", "increment"), ("multiple",)])

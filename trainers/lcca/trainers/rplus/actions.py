@@ -66,18 +66,6 @@ class Limits:
             found += [v for v in self._neighbours(value, step) if self.low <= v <= self.high]
         return found[:most]
 
-    def coordinate(self, value: float) -> float:
-        """Return where a value lies in units of `scale`, for searches that move all fields at once."""
-        inside = min(max(value, self.low), self.high)
-        return (math.log(inside) if self.ratio else inside) / self.scale
-
-    def value(self, coordinate: float) -> float:
-        """Return the value at a coordinate, inside the range."""
-        along = coordinate * self.scale
-        if self.ratio:
-            along = math.exp(min(max(along, math.log(self.low)), math.log(self.high)))
-        return min(max(along, self.low), self.high)
-
     def _neighbours(self, value: float, step: float) -> tuple[float, float]:
         if not self.ratio:
             return value + step, value - step
