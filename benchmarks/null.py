@@ -54,7 +54,7 @@ RULES: dict[str, Rule] = {
 PLAIN = SettlingRule(first_look=20, every=10)
 """Its units are single pairs."""
 
-STARVED = ("e2e trained, seed 1", "e2e trained, seed 2", 300, -6.0)
+STARVED = ("e2e trained, seed 1", "e2e trained, seed 2", (100, 300), -6.0)
 """Made up from a real pair: one network in so many loses so many bits, as where a flow starves."""
 
 ALONE = ("e2e", "link", "e2e trained, seed 2", "e2e trained on 4 to 16 senders, seed 2", 2)
@@ -122,10 +122,11 @@ def families(pools: Sequence[Pool], plain: bool) -> Iterator[Differences]:
     yield _centred(
         "made up: poor with one or two senders", np.where(senders <= few, pools[0].differences(c, e), d), plain
     )
-    a, b, rare, loss = STARVED
+    a, b, one_in, loss = STARVED
     d = pools[0].differences(a, b)
-    hit = np.random.default_rng(5).random(d.shape) < 1 / rare
-    yield _centred("made up: starved flows", d + loss * hit, plain)
+    for rare in one_in:
+        hit = np.random.default_rng(5).random(d.shape) < 1 / rare
+        yield _centred(f"made up: one network in {rare} starves", d + loss * hit, plain)
 
 
 def _centred(name: str, d: NDArray[np.float64], plain: bool) -> Differences:

@@ -492,6 +492,10 @@ def test_a_poor_policy_is_worse_and_the_interval_is_of_b_minus_a(lcca: RunComman
     assert (turned["verdict"], turned["direction"]) == ("better", "+")
     assert turned["difference"] == pytest.approx(-found["difference"])
     assert found["high"] < 0
+    rare = found["n"] // 3
+    assert 1 - (1 - 1 / rare) ** found["n"] == pytest.approx(0.95, abs=0.001)
+    assert f"stopped as soon as settled, at {found['n']} networks: what happens on fewer than one in {rare} " in shown
+    assert "stopped as soon as settled" in found["note"]
 
 
 def test_blocks_and_threads_change_no_verdict(lcca: RunCommand) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from lcca.cli.options.trials import (
     plan_of,
     rule_of,
     setup_on_space,
+    stopped_early,
     stops_when_settled,
 )
 from lcca.cli.tables import print_comparison, print_ideals
@@ -36,13 +38,19 @@ EXAMPLES = """\
   lcca compare aimd fixed-window:20 --space configs/networks/default.yaml
   lcca compare e2e.json link.json --space configs/networks/default.yaml --margin-percent 1 --json"""
 
+PAIRS = 5000
+NS3_PAIRS = 512
+"""A trial in ns-3 costs 300 times as much. Fewer would miss rare events: `benchmarks/null.py --pairs 512`."""
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("a", help=f"the baseline: {POLICY_HELP}")
     parser.add_argument("b", help="the candidate, likewise")
     add_space(parser)
-    parser.add_argument("--pairs", type=positive, default=5000, help="most (network, seed) pairs (default: 5000)")
+    parser.add_argument(
+        "--pairs", type=positive, help=f"most (network, seed) pairs (default: {PAIRS}, in ns-3 {NS3_PAIRS})"
+    )
     add_rule(parser, "pairs", "over all looks")
     parser.add_argument(
         "--private-seeds",
@@ -57,10 +65,11 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     found, space = setup_on_space(options, [options.a, options.b])
+    pairs = options.pairs or (NS3_PAIRS if options.simulator == "ns3" else PAIRS)
     rule, soon, most = (
-        rule_of(options, SettlingRule, "--pairs", options.pairs, space),
+        rule_of(options, SettlingRule, "--pairs", pairs, space),
         stops_when_settled(options),
-        space.whole(options.pairs),
+        space.whole(pairs),
     )
     simulator = simulator_for(options, found.engine)
     first = derive(options.seed, "compare")
@@ -86,7 +95,9 @@ def run(options: argparse.Namespace) -> int:
             remaining = more_pairs([compared], done, 0, most, soon)
             task.update(done, f"{done} pairs: {compared.verdict.name}", remaining)
 
-        parts, compared = run_blocks(plan_of(options, most, space), run_block, decide, tell=tell)
+        parts, compared = run_blocks(plan_of(options, rule, most, space), run_block, decide, tell=tell)
+    if soon and not compared.enough:
+        compared = replace(compared, note="; ".join(filter(None, (compared.note, stopped_early(compared.n)))))
     content = compared.to_json()
     if options.bound:
         a, b = (np.concatenate([part[side]["score_bits"] for part in parts]) for side in (0, 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from lcca.cli.options.trials import (
     plan_of,
     rule_of,
     setup_on_space,
+    stopped_early,
     stops_when_settled,
 )
 from lcca.cli.tables import interval, wide_console
@@ -51,7 +52,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("policies", nargs="+", help=POLICY_HELP)
     add_space(parser)
     parser.add_argument(
-        "--networks", type=positive, default=208, help="most networks; fewer if they are enough (default: 208)"
+        "--networks", type=positive, default=512, help="most networks; fewer if they are enough (default: 512)"
     )
     parser.add_argument("--seeds", type=positive, default=1, help="trials per network (default: 1)")
     add_rule(parser, "networks", "of all ranks together")
@@ -100,18 +101,25 @@ def run(options: argparse.Namespace) -> int:
             words = f"{done} networks: {settled} of {len(pairs)} pairs settled"
             task.update(done, words, more_pairs(pairs, done, 0, most, soon))
 
-        parts, ranking = run_blocks(plan_of(options, most, space), run_block, decide, tell=tell)
+        parts, ranking = run_blocks(plan_of(options, rule, most, space), run_block, decide, tell=tell)
     title = f"{simulator.name}, {space.topology}, utility {options.utility}: {ranking.networks} networks"
     if options.figure:
         save_png(draw_ranking(ranking.standings, title), options.figure.parent, options.figure.stem)
+    note = stopped_early(ranking.networks) if soon and not ranking.enough else ""
     rows = pd.concat(parts, ignore_index=True)
     failed = rows[rows["status"] != "ok"]
     if options.json:
-        run = {"format": 1, "simulator": simulator.name, "topology": str(space.topology), "utility": options.utility}
+        run = {
+            "format": 1,
+            "simulator": simulator.name,
+            "topology": str(space.topology),
+            "utility": options.utility,
+        }
         lost = failed[["policy", "network", "seed", "error"]].to_dict("records")
-        print_json(ranking.to_json() | run | {"seeds": options.seeds, "failed": lost})
+        print_json(ranking.to_json() | run | {"seeds": options.seeds, "failed": lost, "note": note})
     else:
-        _print(ranking, title, options.margin_percent, list(dict.fromkeys(failed["error"])))
+        notes = (note, *(f"failed: {error}" for error in dict.fromkeys(failed["error"])))
+        _print(ranking, title, options.margin_percent, filter(None, notes))
     return 0
 
 
@@ -129,7 +137,7 @@ def _short(names: list[str]) -> list[str]:
     return [stem if stems.count(stem) == 1 else name for name, stem in zip(names, stems, strict=True)]
 
 
-def _print(found: Ranking, title: str, margin_percent: float, errors: list[str]) -> None:
+def _print(found: Ranking, title: str, margin_percent: float, notes: Iterable[str]) -> None:
     table = Table(title=escape(title))
     for name in ("rank", "policy", f"score (bits) [{1 - found.alpha:.0%}]", "ties", "better than", "worse than"):
         table.add_column(name, justify="left" if name in ("policy", "ties") else "right", overflow="fold")
@@ -148,5 +156,5 @@ def _print(found: Ranking, title: str, margin_percent: float, errors: list[str])
     open_ = [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled]
     if open_:
         console.print(f"not settled: {', '.join(open_)}", style="dim", markup=False)
-    for error in errors:
-        console.print(f"failed: {error}", markup=False)
+    for note in notes:
+        console.print(note, markup=False)

@@ -20,7 +20,8 @@ from lcca.cli.options.policies import (
 from lcca.cli.options.simulators import add_ns3_options, add_simulator_options
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.trials.blocks import Block, equal_blocks
+from lcca.evaluation.settling.stretches import stretches
+from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import require
@@ -69,13 +70,15 @@ def add_rule(parser: argparse.ArgumentParser, unit: str, over: str) -> None:
     parser.add_argument(
         "--block",
         type=positive,
-        help=f"{unit} run between two looks, in whole blocks of the space (default: four, in ns-3 one)",
+        help=f"{unit} run before the next decision whether to stop, in whole blocks of the space (default: four, in "
+        "ns-3 one)",
     )
     parser.add_argument(
         "--stop",
         choices=("accurate", "settled"),
-        help="stop when the difference is known to an eighth of the margin (default in the engine), or as soon as "
-        "it is settled (default in ns-3)",
+        default="accurate",
+        help="stop when the difference is known to an eighth of the margin (default), or as soon as it is settled, "
+        "before rare events may have been met",
     )
     parser.add_argument(
         "--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter"
@@ -94,15 +97,26 @@ def rule_of(
     return kind(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=space.whole(most) // space.block)
 
 
-def plan_of(options: argparse.Namespace, most: int, space: NetworkSpace) -> Iterator[Block]:
-    """Return the stretches of networks between two looks, all of whole blocks."""
+def plan_of(options: argparse.Namespace, rule: Rule, most: int, space: NetworkSpace) -> Iterator[Block]:
+    """Return the stretches of networks between two decisions whether to go on, all of whole blocks."""
     usual = space.block * (1 if options.simulator == "ns3" else 4)
-    return equal_blocks(space.block * -(-(options.block or usual) // space.block), space.whole(most))
+    return stretches(rule, space.block, space.block * -(-(options.block or usual) // space.block), space.whole(most))
 
 
 def stops_when_settled(options: argparse.Namespace) -> bool:
     """Tell whether a run stops as soon as all is settled, rather than when it is known accurately."""
-    return bool((options.stop or ("settled" if options.simulator == "ns3" else "accurate")) == "settled")
+    return bool(options.stop == "settled")
+
+
+def stopped_early(networks: int) -> str:
+    """Return what a reader must know of a run that stopped as soon as all was settled.
+
+    What happens on one network in k is met by n of them with a probability of 1 − (1 − 1/k)ⁿ: 95 % at k = n/3.
+    """
+    rare = networks // 3
+    return (
+        f"stopped as soon as settled, at {networks} networks: what happens on fewer than one in {rare} may be missing"
+    )
 
 
 def setup(options: argparse.Namespace, names: Sequence[str], duration: float) -> Setup:

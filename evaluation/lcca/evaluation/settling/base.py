@@ -86,6 +86,12 @@ class Rule(Model, ABC):
         """Return the rule with its last look at `most` blocks at the latest, but for its first look."""
         return self.model_copy(update={"ceiling": max(min(self.ceiling or most, most), self.first_look)})
 
+    def looks_until(self, most: int) -> list[int]:
+        """Return the numbers of blocks at which it looks, up to `most`: they do not depend on what is seen."""
+        run = self.ending_at(most).start(1.0)
+        run.feed_arms([0.0] * most, [0.0] * most)
+        return [look.n for look in run.looks]
+
     @abstractmethod
     def start(self, margin: float | None = None) -> "Settling":
         """Return a comparison without any differences yet; the margin is in bits unless given."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.settling.units import mean_of_blocks
-from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
+from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.layout import GENERALISATION
 from lcca.evaluation.trials.running import common_scores, run_trials
 from lcca.experiments.runs.seeds import derive
@@ -54,7 +55,7 @@ def run_generalisation(
         def tell(done: int, found: list[Comparison]) -> None:
             task.update(done, standing(done, found))
 
-        plan = equal_blocks(space.block * -(-config.test.block // space.block), pairs)
+        plan = stretches(group.rule, space.block, space.block * -(-config.test.block // space.block), pairs)
         keep = run.phase(GENERALISATION).blocks(group.utility.name, condition.name)
         parts, found = run_blocks(plan, run_block, decide, keep=keep, tell=tell)
     return _content(group, condition, pd.concat(parts, ignore_index=True), found)

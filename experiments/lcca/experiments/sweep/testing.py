@@ -9,7 +9,8 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import CHARGED
-from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
+from lcca.evaluation.settling.stretches import stretches
+from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.layout import TEST
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.remaining import more_pairs
@@ -47,6 +48,7 @@ def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
         def tell(pairs: int, found: list[Comparison]) -> None:
             task.update(pairs, standing(pairs, found), more_pairs(found, pairs, wanted.at_least, wanted.pairs))
 
-        plan, keep = equal_blocks(wanted.block, wanted.pairs), run.phase(TEST).blocks(group.utility.name)
+        plan = stretches(group.rule, group.block, wanted.block, wanted.pairs)
+        keep = run.phase(TEST).blocks(group.utility.name)
         parts, _ = run_blocks(plan, run_block, decide, keep=keep, tell=tell)
     return pd.concat(parts, ignore_index=True)

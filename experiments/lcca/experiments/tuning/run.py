@@ -16,9 +16,10 @@ from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import PairedRule
+from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
+from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.running import common_scores, run_trials
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.config import TestConfig
@@ -212,7 +213,8 @@ def _test(run: Run[TuningConfig, Simulator], policies: dict[str, Policy]) -> tup
         def tell(done: int, found: Comparison | None) -> None:
             task.update(done, *_standing(found, done, wanted))
 
-        plan, keep = equal_blocks(wanted.block, wanted.pairs), run.phase(layout.TEST).blocks(config.utility.name)
+        plan = stretches(config.rule, config.networks.block, wanted.block, wanted.pairs)
+        keep = run.phase(layout.TEST).blocks(config.utility.name)
         parts, comparison = run_blocks(plan, anew, decide, keep=keep, tell=tell)
     return pd.concat(parts, ignore_index=True), comparison
 
