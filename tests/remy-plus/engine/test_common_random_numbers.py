@@ -23,7 +23,7 @@ from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.record import Record
 
 LEVEL = 1e-4  # chance of a false alarm of each test of chance, had the seeds not been fixed
-COMPONENTS = {"first_on": 1, "on_time": 2, "off_time": 3, "flow_length": 4, "loss": 5, "arrival": 6}
+COMPONENTS = {"first_on": 1, "on_time": 2, "off_time": 3, "flow_length": 4, "loss": 5, "arrival": 6, "flow_ends": 9}
 
 NETWORK = Network(3, 2.5, 24.0, 4, math.inf, 150.0, 60.0, 0.02)
 POLICIES: tuple[Policy, ...] = (

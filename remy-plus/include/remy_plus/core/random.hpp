@@ -17,7 +17,8 @@ enum class Component : std::uint64_t {
   loss = 5,
   arrival = 6,
   selection = 7,  // which packets carry what of a header
-  rounding = 8    // of numbers in headers
+  rounding = 8,   // of numbers in headers
+  flow_ends = 9   // who sends to whom in a fabric
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; variant 13 of Stafford): a bijection on 64 bits.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +49,9 @@ class FabricFlows:
         InputError: arrays of different lengths, or a flow that cannot be; names the flow.
     """
 
-    src: NDArray[np.int32]
-    dst: NDArray[np.int32]
-    size_bytes: NDArray[np.int64]
+    src: NDArray[np.integer[Any]]
+    dst: NDArray[np.integer[Any]]
+    size_bytes: NDArray[np.integer[Any]]
     start_ns: NDArray[np.float64]
     path: Sequence[Path] = ()
     ack_path: Sequence[Path] = ()
@@ -74,6 +75,11 @@ class FabricFlows:
     def __len__(self) -> int:
         """Return the number of flows."""
         return len(self.src)
+
+    def before(self, end_ns: float) -> FabricFlows:
+        """Return the flows that start before a time."""
+        count = int(np.searchsorted(self.start_ns, end_ns))
+        return FabricFlows(**{each.name: getattr(self, each.name)[:count] for each in fields(self)})
 
     def require_on(self, topology: FabricTopology) -> None:
         """Check that every host is one of the fabric's and every path leads over its links.

@@ -1,0 +1,103 @@
+"""What a workload asks of every link on average, with traffic split equally over shortest paths (ECMP)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.remy_plus.fabric.topology import FabricTopology
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkLoads:
+    """Mean traffic on every link.
+
+    Attributes:
+        topology: of the fabric.
+        gbps: (links, 2) from a to b and from b to a, Gb/s.
+    """
+
+    topology: FabricTopology
+    gbps: Floats
+
+    @property
+    def share(self) -> Floats:
+        """(links, 2) of the links' rates."""
+        found: Floats = self.gbps / self.topology.gbps[:, None]
+        return found
+
+    @property
+    def of_uplinks(self) -> float:
+        """Share of the rate of all ToR uplinks together, mean of both directions."""
+        up = self.topology.uplinks
+        return float(self.gbps[up].sum() / (2 * self.topology.gbps[up].sum()))
+
+    def fullest(self) -> tuple[int, int, float]:
+        """Return the two ends, in the direction of the traffic, and the load of the fullest link."""
+        share = self.share
+        link, back = np.unravel_index(int(share.argmax()), share.shape)
+        ends = (int(self.topology.a[link]), int(self.topology.b[link]))
+        return (*(ends[::-1] if back else ends), float(share[link, back]))
+
+
+def link_loads(topology: FabricTopology, demand: Floats) -> LinkLoads:
+    """Return the mean load of every link.
+
+    Args:
+        topology: the fabric.
+        demand: (hosts, hosts) Gb/s from each host (row) to each host (column).
+    """
+    found = _Sum(topology)
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for host, switches in enumerate(topology.neighbours[: topology.hosts]):
+        groups.setdefault(switches if len(switches) == 1 else (*switches, -1 - host), []).append(host)
+    for hosts in groups.values():  # hosts of one rack are reached alike
+        found.add(hosts, demand[:, hosts])
+    return LinkLoads(topology, found.gbps.reshape(-1, 2))
+
+
+class _Sum:
+    """Adds up traffic, link by link in both directions."""
+
+    def __init__(self, topology: FabricTopology) -> None:
+        self.topology = topology
+        self.gbps = np.zeros(2 * len(topology.a))
+        ends = list(zip(topology.a.tolist(), topology.b.tolist(), strict=True))
+        self._at = {end: 2 * i for i, end in enumerate(ends)} | {end[::-1]: 2 * i + 1 for i, end in enumerate(ends)}
+
+    def add(self, hosts: Sequence[int], demand: Floats) -> None:
+        """Add what all hosts send to some hosts that have the same switches: (all hosts, some hosts) Gb/s."""
+        switches = self.topology.neighbours[hosts[0]]
+        distance = _distances(self.topology, switches)
+        arrived = np.zeros(self.topology.nodes)
+        arrived[: self.topology.hosts] = demand.sum(axis=1)
+        for node in sorted(distance, key=distance.__getitem__, reverse=True):
+            if distance[node] > 0 and arrived[node] > 0:
+                onward = [n for n in self.topology.neighbours[node] if distance.get(n, node) == distance[node] - 1]
+                self._split(node, onward, arrived)
+        to_each = demand.sum(axis=0)
+        for switch in switches:
+            for host, gbps in zip(hosts, arrived[switch] * to_each / max(to_each.sum(), 1e-300), strict=True):
+                self.gbps[self._at[switch, host]] += gbps
+
+    def _split(self, node: int, onward: Sequence[int], arrived: Floats) -> None:
+        for other in onward:
+            self.gbps[self._at[node, other]] += arrived[node] / len(onward)
+            arrived[other] += arrived[node] / len(onward)
+
+
+def _distances(topology: FabricTopology, switches: Sequence[int]) -> dict[int, int]:
+    """Return how many links each node is away from the nearest of some switches; hosts do not forward."""
+    distance, edge = dict.fromkeys(switches, 0), list(switches)
+    while edge:
+        node = edge.pop(0)
+        if node >= topology.hosts:
+            new = [other for other in topology.neighbours[node] if other not in distance]
+            distance |= dict.fromkeys(new, distance[node] + 1)
+            edge += new
+    return distance

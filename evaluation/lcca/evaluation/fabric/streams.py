@@ -1,0 +1,67 @@
+"""The random streams of a fabric's workload: the same flows for every transport, seed by seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.remy_plus import _core
+from lcca.remy_plus.workload import FlowSizes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Component(IntEnum):
+    """What a stream is used for, numbered as in `remy-plus/include/remy_plus/core/random.hpp`."""
+
+    FLOW_LENGTH = 4
+    ARRIVAL = 6
+    FLOW_ENDS = 9
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The streams of one workload of a trial: one per host (or event) and component.
+
+    Draws come from the engine's counter-based generator and its own logarithm: their bits do not depend on libraries.
+
+    Attributes:
+        seed: of the trial.
+        network: number of the network.
+        part: of a mix of workloads, from 0: no two parts share a stream.
+    """
+
+    seed: int
+    network: int = 0
+    part: int = 0
+
+    def uniforms(self, component: Component, key: int, count: int) -> Floats:
+        """Return the first draws on (0, 1] of one stream."""
+        return np.array(_core.uniforms(self.seed, self.network, component, key, self.part, count))
+
+    def arrivals(self, key: int, mean_ns: float, end_ns: float) -> Floats:
+        """Return the times before `end_ns` of a Poisson process with this mean gap, from time 0."""
+        count = int(1.2 * end_ns / mean_ns) + 32
+        while True:
+            logs = [_core.portable_log(draw) for draw in self.uniforms(Component.ARRIVAL, key, count).tolist()]
+            times: Floats = np.cumsum(-mean_ns * np.array(logs))
+            if times[-1] >= end_ns:
+                return times[times < end_ns]
+            count *= 2
+
+    def sizes(self, key: int, sizes: FlowSizes, count: int) -> Ints:
+        """Return sizes in bytes from a table in bytes, rounded up to whole ones, at least 1."""
+        draws = self.uniforms(Component.FLOW_LENGTH, key, count)
+        return np.maximum(np.ceil(np.interp(draws, sizes.cumulative, sizes.packets)), 1).astype(np.int64)
+
+    def choices(self, key: int, among: int, count: int) -> Ints:
+        """Return numbers from 0 to `among` − 1, all equally likely."""
+        return np.ceil(self.uniforms(Component.FLOW_ENDS, key, count) * among).astype(np.int64) - 1
+
+    def shuffled(self, key: int, values: Ints) -> Ints:
+        """Return values in a random order."""
+        return values[np.argsort(self.uniforms(Component.FLOW_ENDS, key, len(values)), kind="stable")]

@@ -1,0 +1,175 @@
+"""Workloads against theory: means, exponential gaps, uniform destinations; streams by seed and host."""
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter
+from scipy import stats
+
+from lcca.evaluation.fabric.load import link_loads
+from lcca.evaluation.fabric.streams import Streams
+from lcca.evaluation.fabric.workloads import Workload
+from lcca.evaluation.scenarios.sizes import flow_sizes
+from lcca.remy_plus.fabric.builders import dumbbell, fat_tree, leaf_spine, star, three_tier
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.topology import FabricTopology
+
+LEVEL = 1e-4
+MS = 1e6  # ns
+
+
+def draw(topology: FabricTopology, seed: int = 1, ms: float = 1.0, **keys: object) -> FabricFlows:
+    made = TypeAdapter(Workload).validate_python(keys)
+    assert made.problem(topology) is None
+    return made.draw(topology, Streams(seed), ms * MS)
+
+
+def poisson(load: float = 0.5, load_of: str = "host-links", sizes: str = "fb-hadoop") -> dict[str, object]:
+    return {"kind": "poisson", "sizes": sizes, "load": load, "load_of": load_of}
+
+
+def crossing(topology: FabricTopology, flows: FabricFlows) -> np.ndarray:
+    """Tell which flows leave their rack."""
+    rack = np.array([switches[0] for switches in topology.neighbours[: topology.hosts]])
+    return rack[flows.src] != rack[flows.dst]
+
+
+# Sizes whose variance is small, so that a mean over flows tells the load: E[S²]/E[S]² is about 1.3 here.
+NARROW = "lognormal:9:0.5"
+
+
+@pytest.mark.parametrize("load", [0.3, 0.8])
+def test_the_load_of_host_links(load: float) -> None:
+    net = leaf_spine(2, 4, 2)
+    flows = draw(net, ms=40, **poisson(load, sizes=NARROW))
+    per_host = np.bincount(flows.src, weights=flows.size_bytes, minlength=8) * 8 / (40 * MS) / 100
+    sd = np.sqrt(np.exp(0.25) / (len(flows) / 8)) * load  # of a compound Poisson sum
+    assert np.abs(per_host - load).max() < stats.norm.ppf(1 - LEVEL / 16) * sd
+    assert per_host.mean() == pytest.approx(load, abs=stats.norm.ppf(1 - LEVEL / 2) * sd / np.sqrt(8))
+
+
+def test_the_load_of_tor_uplinks_counts_what_crosses_them() -> None:
+    net = fat_tree(4, hosts_per_edge=5)
+    flows = draw(net, ms=20, **poisson(0.6, "tor-uplinks", NARROW))
+    crossed = flows.size_bytes[crossing(net, flows)]
+    measured = crossed.sum() * 8 / (20 * MS) / net.uplink_gbps.sum()
+    sd = np.sqrt(np.exp(0.25) / len(crossed)) * 0.6
+    assert measured == pytest.approx(0.6, abs=stats.norm.ppf(1 - LEVEL / 2) * sd)
+    assert sd < 0.005  # the share that stays in the rack is 4/39: counted too, it would show
+
+
+def test_a_trial_of_cceval_has_as_many_flows_as_its_paper_says() -> None:
+    """30 % of 12.8 Tb/s for 0.1 s in WebSearch flows of 1.71 MB: 28,000 that cross ToR uplinks, about 30,000 in all."""
+    made = TypeAdapter(Workload).validate_python(poisson(0.3, "tor-uplinks", "websearch"))
+    net = fat_tree(8, hosts_per_edge=10)
+    demand = made.demand(net)
+    assert link_loads(net, demand).of_uplinks == pytest.approx(0.3)
+    per_trial = demand.sum() / 8 * 0.1 * 1e9 / flow_sizes("websearch", packet_bytes=1).mean_packets
+    assert per_trial == pytest.approx(0.3 * 12.8e12 / 8 * 0.1 / 1_711_250 * 319 / 310, rel=1e-5)
+    assert 28_000 < per_trial < 30_000
+
+
+def test_gaps_are_exponential_and_destinations_uniform() -> None:
+    net = star(6)
+    flows = draw(net, ms=60, **poisson(sizes=NARROW))
+    mean = flow_sizes(NARROW, packet_bytes=1).mean_packets * 8 / 50  # ns, at half of 100 Gb/s
+    for host in range(6):
+        own = flows.src == host
+        assert stats.kstest(np.diff(flows.start_ns[own], prepend=0), "expon", args=(0, mean)).pvalue > LEVEL
+        others = np.bincount(flows.dst[own], minlength=6)
+        assert others[host] == 0 and stats.chisquare(np.delete(others, host)).pvalue > LEVEL
+
+
+@pytest.mark.parametrize(
+    ("sizes", "mean"),
+    [("fb-hadoop", 120_421), ("ali-storage", 40_870), ("google-rpc", 2_892), ("websearch", 1_711_250)],
+)
+def test_sizes_follow_their_table(sizes: str, mean: float) -> None:
+    """Means as the simulator that the tables come from computes them; the rest by a test of the distribution."""
+    table = flow_sizes(sizes, packet_bytes=1)
+    drawn = Streams(5).sizes(0, table, 40_000)
+    assert stats.kstest(drawn - 0.5, lambda x: np.interp(x, table.packets, table.cumulative)).statistic < 0.02
+    error = drawn.std() / np.sqrt(len(drawn))
+    assert abs(drawn.mean() - mean) < stats.norm.ppf(1 - LEVEL / 2) * error
+
+
+def test_hosts_seeds_and_networks_have_streams_of_their_own() -> None:
+    net = star(4)
+    made = TypeAdapter(Workload).validate_python(poisson())
+    first = made.draw(net, Streams(1), MS)
+    for other in (Streams(2), Streams(1, network=1), Streams(1, part=1)):
+        assert not set(first.start_ns) & set(made.draw(net, other, MS).start_ns)
+    again = made.draw(net, Streams(1), MS / 2)
+    count = len(again)
+    assert 0 < count < len(first) and again.size_bytes.tolist() == first.size_bytes[:count].tolist()
+    more = draw(star(5), **poisson())  # a host more, and those before keep their starts and sizes
+    np.testing.assert_array_equal(more.start_ns[more.src == 2], first.start_ns[first.src == 2])
+
+
+def test_another_load_moves_the_starts_only() -> None:
+    light, heavy = (draw(star(3), ms=5, **poisson(load)) for load in (0.2, 0.4))
+    for host in range(3):
+        a, b = (flows.start_ns[flows.src == host] for flows in (light, heavy))
+        np.testing.assert_allclose(b[: len(a)] * 2, a, rtol=1e-12)
+
+
+def test_incast_by_period() -> None:
+    keys = {"kind": "incast", "senders": 5, "bytes": 500, "receiver": 2, "period_us": 100, "start_us": 50}
+    flows = draw(star(8), **keys)
+    assert np.unique(flows.start_ns).tolist() == [50_000 + 100_000 * i for i in range(10)]
+    assert set(flows.dst) == {2} and 2 not in flows.src and len(flows) == 50
+    groups = [tuple(flows.src[i : i + 5]) for i in range(0, 50, 5)]
+    assert all(len(set(group)) == 5 for group in groups) and len(set(groups)) > 3
+    net, made = star(8), TypeAdapter(Workload).validate_python(keys)
+    assert link_loads(net, made.demand(net)).fullest() == (8, 2, pytest.approx(5 * 500 * 8 / 100_000 / 100))
+
+
+def test_incast_as_a_share_of_load() -> None:
+    net = star(8)
+    flows = draw(net, ms=50, **{"kind": "incast", "senders": 7, "bytes": 10_000, "load": 0.1})
+    starts, receivers = flows.start_ns[::7], flows.dst[::7]
+    assert stats.kstest(np.diff(starts, prepend=0), "expon", args=(0, 7e4 * 8 / (0.1 * 800))).pvalue > LEVEL
+    assert stats.chisquare(np.bincount(receivers, minlength=8)).pvalue > LEVEL
+    assert flows.size_bytes.sum() * 8 / (50 * MS) / 800 == pytest.approx(0.1, abs=4 * 0.1 / np.sqrt(len(starts)))
+
+
+def test_all_to_all_rounds() -> None:
+    net = leaf_spine(2, 4, 1)
+    flows = draw(net, ms=0.1, **{"kind": "all-to-all", "workers": 4, "bytes": 25_000, "off_us": 4, "rounds": 3})
+    assert np.unique(flows.start_ns).tolist() == [0, 10_000, 20_000]  # 3 × 25 kB at 100 Gb/s: 6 µs, and 4 µs off
+    pairs = sorted(zip(flows.src[:12], flows.dst[:12], strict=True))
+    assert pairs == [(a, b) for a in (0, 2, 4, 6) for b in (0, 2, 4, 6) if a != b]
+    assert sorted(flows.dst[:4]) == [0, 2, 4, 6]  # the first of every worker goes to another one
+
+
+@pytest.mark.parametrize("hosts", [2, 3, 17])
+def test_a_permutation(hosts: int) -> None:
+    flows = draw(star(hosts), seed=9, **{"kind": "permutation", "bytes": 7, "start_us": 1})
+    assert sorted(flows.src) == sorted(flows.dst) == list(range(hosts)) and (flows.start_ns == 1000).all()
+    assert hosts < 4 or (flows.dst != draw(star(hosts), **{"kind": "permutation", "bytes": 7}).dst).any()
+
+
+def test_a_mix_is_its_parts() -> None:
+    net = three_tier(2, 2, 2, 2, 2)
+    incast = {"kind": "incast", "senders": 3, "bytes": 99, "period_us": 200}
+    mixed = draw(net, **{"kind": "mix", "parts": [poisson(), incast, poisson()]})
+    alone = draw(net, **poisson())
+    starts = mixed.start_ns[np.isin(mixed.start_ns, alone.start_ns)]
+    np.testing.assert_array_equal(starts, alone.start_ns)
+    assert (mixed.size_bytes == 99).sum() >= 15 and len(mixed) > 1.5 * len(alone)
+
+
+def test_what_does_not_fit_names_its_key() -> None:
+    for keys, wanted in [
+        (poisson(load_of="tor-uplinks"), (("load_of",), "no links between switches; use host-links")),
+        ({"kind": "incast", "senders": 4, "bytes": 1, "load": 0.1}, (("senders",), "less than the 4 hosts")),
+        (
+            {"kind": "incast", "senders": 1, "bytes": 1, "load": 0.1, "receiver": 4},
+            (("receiver",), "host 4 is unknown"),
+        ),
+        ({"kind": "all-to-all", "workers": 5, "bytes": 1, "off_us": 0}, (("workers",), "at most the 4 hosts")),
+        ({"kind": "trace", "flows": "no.csv"}, (("flows",), "no.csv: cannot be read")),
+    ]:
+        made = TypeAdapter(Workload).validate_python({"kind": "mix", "parts": [keys]})
+        found_keys, text = made.problem(star(4))
+        assert found_keys == ("parts", 0, *wanted[0]) and wanted[1] in text
+    assert TypeAdapter(Workload).validate_python(poisson(load_of="tor-uplinks")).problem(dumbbell(2)) is None
