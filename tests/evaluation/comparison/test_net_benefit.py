@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.net_benefit import NetBenefit, choose, decision, front
-from lcca.evaluation.comparison.sets import compare_sets
+from lcca.evaluation.comparison.sets import MOST_SEEDS, SeedInterval, compare_sets
 from lcca.evaluation.report.sections.which_header import sentence, title
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
@@ -80,6 +81,16 @@ def test_the_luckiest_of_equal_headers_is_not_recommended() -> None:
         net = {name: float(np.mean(list(own.values()))) for name, own in by_seed.items()}
         taken += choose("default", "e2e", {name: 4 * (name != "e2e") for name in by_seed}, net, pairs).take != "e2e"
     assert taken <= 6
+
+
+def test_decisions_on_all_headers_hold_together() -> None:
+    """Seven headers that bring exactly what they must: after every seed from 5 to 24, none may pay nor not pay."""
+    rng, runs, pairs, wrong = np.random.default_rng(3), 150, 28, 0
+    for scores in rng.normal(0, 0.03, (runs, MOST_SEEDS, 8)):
+        net = scores[:, 1:] - scores[:, :1] + REQUIRED  # all against the same baseline
+        looks = [SeedInterval.of(net[:n, h], RULE.alpha / pairs) for n in range(5, MOST_SEEDS + 1) for h in range(7)]
+        wrong += any(look.low > REQUIRED or look.high < REQUIRED for look in looks)
+    assert wrong <= stats.binom.ppf(0.999, runs, RULE.alpha)
 
 
 def test_the_front_has_what_none_beats_in_both() -> None:

@@ -115,6 +115,13 @@ def test_gross_and_cost_make_net(done: Path) -> None:
     assert benefits["rows"][0]["cost"] is None
 
 
+def test_decisions_and_the_choice_share_alpha_among_all_pairs(done: Path) -> None:
+    benefits: Any = summary(done)["net_benefit"]
+    pairs = benefits["choices"][0]["pairs"]
+    assert len(pairs) == 5 * 4 / 2  # four headers and the baseline
+    assert {c["alpha"] for c in pairs} == {row["net_set"]["alpha"] for row in benefits["rows"]} == {0.05 / 10}
+
+
 def test_every_table_adds_up(done: Path) -> None:
     """Whatever the verdicts: gross + cost = net, differences of scores are differences, on the same pairs."""
     summary = json.loads((done / "summary.json").read_text())

@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("policies", nargs="+", help=POLICY_HELP)
     add_space(parser)
-    parser.add_argument("--networks", type=positive, default=64, help="networks (default: 64)")
+    parser.add_argument("--networks", type=positive, default=96, help="networks (default: 96)")
     parser.add_argument("--margin", type=float, default=MARGIN_BITS, help="bits (default: %(default)s)")
     parser.add_argument("--figure", type=figure_file, help="PNG file for the scatter of score, throughput and delay")
     add_trials(parser, None, both_simulators=True)
@@ -68,14 +68,14 @@ def run(options: argparse.Namespace) -> int:
     if options.figure:
         figure = draw_agreement({_kind(options): paired(fast, real)}, ("fast engine", simulators[1].name))
         save_png(figure, options.figure.parent, options.figure.stem)
-    report(options, fast, real)
+    report(options, fast, real, space.block)
     return 1 if (real["status"] != "ok").any() else 0
 
 
-def report(options: argparse.Namespace, fast: pd.DataFrame, real: pd.DataFrame) -> None:
+def report(options: argparse.Namespace, fast: pd.DataFrame, real: pd.DataFrame, block: int) -> None:
     """Print what was found."""
     kind = _kind(options)
-    rows, flips = agreements(fast, real, kind, options.margin), order_flips(fast, real)
+    rows, flips = agreements(fast, real, kind, options.margin, block), order_flips(fast, real, block)
     failed = real[real["status"] != "ok"]
     if options.json:
         print_json(
@@ -88,7 +88,7 @@ def report(options: argparse.Namespace, fast: pd.DataFrame, real: pd.DataFrame) 
             }
         )
         return
-    table = Table(title=f"ns-3 − fast engine, {kind} (95 % Student's t over networks)")
+    table = Table(title=f"ns-3 − fast engine, {kind} (95 % Student's t over blocks of networks)")
     for name in ("policy", "metric", "engine", "ns-3", "difference", "95 %", "spread", "without starved", "verdict"):
         table.add_column(name, justify="left" if name in ("policy", "metric", "verdict") else "right")
     for r in rows:

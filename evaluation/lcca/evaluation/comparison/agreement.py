@@ -1,4 +1,7 @@
-"""Do two simulators agree? The same policies on the same networks with the same seeds in both."""
+"""Do two simulators agree? The same policies on the same networks with the same seeds in both.
+
+The unit is a block of networks, as for every verdict (`lcca.evaluation.settling.units`).
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.settling.units import BLOCK, means_of
 from lcca.inputs.json_values import finite_values
 
 Floats = NDArray[np.float64]
 
 MARGIN_BITS = 0.05
 """A mean score that differs by less is agreed on; as a throughput-equivalent 3.5 %."""
+
+FEWEST: int = Rule.model_fields["first_look"].default
+"""Blocks with fewer of which nothing is settled."""
 
 RATIOS = ("throughput_share", "delay_us")
 METRICS = ("score_bits", *RATIOS)
@@ -34,10 +42,11 @@ class Agreement:
         topology: kind.
         metric: score_bits, throughput_share or delay_us.
         n: networks.
+        blocks: of networks, which the interval rests on.
         first: mean in the first simulator (the fast engine), in the metric's unit.
         second: mean in the second (ns-3).
-        difference: mean over networks of second − first: bits for scores, else per cent (of the ratio's logarithm).
-        low: lower end of its 95 % Student's t interval over networks.
+        difference: mean over blocks of second − first: bits for scores, else per cent (of the ratio's logarithm).
+        low: lower end of its 95 % Student's t interval over blocks.
         high: upper end.
         spread: standard deviation of the difference over networks.
         worst: largest absolute difference on a network.
@@ -46,13 +55,15 @@ class Agreement:
             chance, and TCP resends after a timeout where the engine's sender waits for ever; it costs bits.
         without_starved: the difference without those networks.
         margin: within which agreement is asked; None for metrics without one.
-        verdict: "agree within …", "differ by more than …", or "not settled"; empty without a margin.
+        verdict: "agree within …", "differ by more than …", or "not settled", as with fewer than `FEWEST` blocks;
+            empty without a margin.
     """
 
     policy: str
     topology: str
     metric: str
     n: int
+    blocks: int
     first: float
     second: float
     difference: float
@@ -72,7 +83,7 @@ class Agreement:
 
 
 def agreements(
-    first: pd.DataFrame, second: pd.DataFrame, topology: str, margin: float = MARGIN_BITS
+    first: pd.DataFrame, second: pd.DataFrame, topology: str, margin: float = MARGIN_BITS, block: int = BLOCK
 ) -> list[Agreement]:
     """Return a row per policy and metric of two trials tables.
 
@@ -81,12 +92,14 @@ def agreements(
         second: trials of ns-3.
         topology: what both ran on.
         margin: bits.
+        block: networks in a block: that of the network space.
     """
     both = paired(first, second)
     found = []
     for policy, rows in both.groupby("policy", sort=False):
         for metric in METRICS:
-            found.append(_agreement(str(policy), topology, metric, rows, margin if metric == "score_bits" else None))
+            asked = margin if metric == "score_bits" else None
+            found.append(_agreement(str(policy), topology, metric, rows, asked, block))
     return found
 
 
@@ -107,9 +120,12 @@ def difference(rows: pd.DataFrame, metric: str) -> Floats:
     return np.asarray(np.where(np.isfinite(ratio), ratio, np.nan), dtype=np.float64)
 
 
-def _agreement(policy: str, topology: str, metric: str, rows: pd.DataFrame, margin: float | None) -> Agreement:
+def _agreement(
+    policy: str, topology: str, metric: str, rows: pd.DataFrame, margin: float | None, block: int
+) -> Agreement:
     by_network = pd.Series(difference(rows, metric), index=rows["network"]).groupby(level=0).mean().dropna()
-    mean, low, high = t_interval(by_network.to_numpy())
+    units = means_of(by_network, by_network.index, block)
+    mean, low, high = t_interval(units)
     sizes = by_network.abs().to_numpy()
     unlike = rows["network"][(rows["starved_1"] > 0) != (rows["starved_2"] > 0)].unique()
     worst = int(sizes.argmax()) if sizes.size else -1
@@ -118,6 +134,7 @@ def _agreement(policy: str, topology: str, metric: str, rows: pd.DataFrame, marg
         topology=topology,
         metric=metric,
         n=len(by_network),
+        blocks=units.size,
         first=float(rows[f"{metric}_1"].mean()),
         second=float(rows[f"{metric}_2"].mean()),
         difference=mean,
@@ -129,11 +146,13 @@ def _agreement(policy: str, topology: str, metric: str, rows: pd.DataFrame, marg
         starved=len(unlike),
         without_starved=float(by_network.drop(unlike, errors="ignore").mean()),
         margin=margin,
-        verdict="" if margin is None else _verdict(low, high, margin),
+        verdict="" if margin is None else _verdict(units.size, low, high, margin),
     )
 
 
-def _verdict(low: float, high: float, margin: float) -> str:
+def _verdict(blocks: int, low: float, high: float, margin: float) -> str:
+    if blocks < FEWEST:
+        return "not settled"
     if -margin <= low and high <= margin:
         return f"agree within {margin:g} bits"
     if low > margin or high < -margin:
@@ -151,11 +170,12 @@ class OrderFlip:
     second_bits: float
     second_low: float
     second_high: float
+    blocks: int
 
     @property
     def matters(self) -> bool:
         """Whether the second simulator is sure of its order."""
-        return self.second_low > 0 or self.second_high < 0
+        return self.blocks >= FEWEST and (self.second_low > 0 or self.second_high < 0)
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as JSON values; the first simulator is the fast engine, the second ns-3."""
@@ -166,17 +186,18 @@ class OrderFlip:
         }
 
 
-def order_flips(first: pd.DataFrame, second: pd.DataFrame) -> list[OrderFlip]:
+def order_flips(first: pd.DataFrame, second: pd.DataFrame, block: int = BLOCK) -> list[OrderFlip]:
     """Return the pairs of policies whose mean scores are ordered differently in two simulators."""
     both = paired(first, second)
     wide = [both.pivot_table(index="network", columns="policy", values=f"score_bits_{i}").dropna() for i in (1, 2)]
-    return [flip for a, b in combinations(list(wide[0].columns), 2) if (flip := _flip(wide, a, b))]
+    return [flip for a, b in combinations(list(wide[0].columns), 2) if (flip := _flip(wide, a, b, block))]
 
 
-def _flip(wide: Sequence[pd.DataFrame], a: str, b: str) -> OrderFlip | None:
-    first = float((wide[0][b] - wide[0][a]).mean())
-    second, low, high = t_interval((wide[1][b] - wide[1][a]).to_numpy())
+def _flip(wide: Sequence[pd.DataFrame], a: str, b: str, block: int) -> OrderFlip | None:
+    one, other = (means_of(table[b] - table[a], table.index, block) for table in wide)
+    first = float(one.mean())
+    second, low, high = t_interval(other)
     if first * second >= 0:
         return None
     better, worse = (b, a) if first > 0 else (a, b)
-    return OrderFlip(better, worse, first, second, low, high)
+    return OrderFlip(better, worse, first, second, low, high, other.size)

@@ -10,8 +10,9 @@ and as means over all training seeds; decisions rest on the latter alone, so tha
 A header **pays** where its net benefit is settled above the threshold τ, what its hardware must bring; it **does not
 pay** where it is settled below, else it is **open**. Which one to take is a multiple comparison with the best (Hsu
 1984): the answer set holds every header, and the baseline without any, that is not settled worse than another one (an
-interval inside ±τ settles nothing); of these the one with the fewest bytes is taken. The intervals of net benefits hold
-together: α is shared among all pairs.
+interval inside ±τ settles nothing); of these the one with the fewest bytes is taken. The intervals of all pairs hold
+together, each at α over their number (Bonferroni), and both the decisions and the answer set are read off them: so any
+of these statements is wrong with a probability of at most α.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ def _record(group: Group, topology: str, rows: pd.DataFrame, families: int) -> d
         "simulator": str(real["simulator"].iloc[0]),
         "failed": int((real["status"] != "ok").sum()),
         "comparisons": [c.to_json() for c in _comparisons(group, real, families)],
-        "agreement": [a.to_json() for a in agreements(fast, real, topology)],
-        "order_flips": [flip.to_json() for flip in order_flips(fast, real)],
+        "agreement": [a.to_json() for a in agreements(fast, real, topology, block=group.block)],
+        "order_flips": [flip.to_json() for flip in order_flips(fast, real, group.block)],
     }
 
 
