@@ -1,22 +1,15 @@
-"""Both kinds of utility keep the contract: of senders' totals, which ship, and of flows, as a fabric's will be."""
+"""Both kinds of utility keep the contract: of senders' totals, and of flows."""
 
-import math
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials import utilities
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utilities import UTILITIES
-from lcca.evaluation.trials.utility import TrialScores
+from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel, utilities_of
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.record import Record
 
 from .utility_conformance import UtilityConformance
 
@@ -34,47 +27,12 @@ SPACE = {
 NETWORKS = NetworkSpace.model_validate(SPACE).draw(3, 6)
 
 
-@dataclass(frozen=True)
-class MeanSlowdown:
-    """−log2 of the mean slowdown of completed flows: one bit is half the slowdown."""
-
-    name: str = "slowdown"
-    unit: str = "bits"
-    keeps: frozenset[str] = frozenset({"flows"})
-    worst: float = -20.0
-    emphasis: str = ""
-
-    def score(self, batch: Record) -> TrialScores:
-        networks, index = batch.networks, batch.network_index
-        trial = np.repeat(np.arange(batch.trials), np.diff(batch["flow_begin"]))
-        ideal = (networks.rtt[index] + batch.further_service_us)[trial]
-        ideal = ideal + batch.floats("flow_length") / networks.link_rate[index][trial]
-        fct = batch.floats("flow_last_arrival_us") - batch.floats("flow_start_us")
-        done = batch["flow_finished"].astype(bool) & (batch.floats("flow_delivered") >= batch.floats("flow_length"))
-        n = np.bincount(trial[done], minlength=batch.trials)
-        total = np.bincount(trial[done], weights=(fct / ideal)[done], minlength=batch.trials)
-        mean = np.divide(total, n, out=np.full(batch.trials, np.nan), where=n > 0)
-        return TrialScores(np.maximum(-np.log2(mean), self.worst), np.zeros(batch.trials, dtype=np.int64), n)
-
-    def percent(self, difference: float) -> float:
-        return 100 * math.expm1(math.log(2) * difference)
-
-    def difference(self, percent: float) -> float:
-        return math.log2(1 + percent / 100)
-
-    def margin(self, percent: float) -> float:
-        return self.difference(percent)
-
-    def content(self) -> dict[str, Any]:
-        return {"kind": "slowdown"}
-
-
 class TestThroughputDelay(UtilityConformance):
     wanted, networks = UTILITIES["2d"], NETWORKS
 
 
-class TestFlows(UtilityConformance):
-    wanted, networks = MeanSlowdown(), NETWORKS
+class TestSlowdown(UtilityConformance):
+    wanted, networks = UTILITIES["slowdown"], NETWORKS
 
     def test_policies_are_run_and_compared_by_it(self) -> None:
         networks = NetworkSpace.model_validate(SPACE).draw(3, 320)
@@ -83,10 +41,13 @@ class TestFlows(UtilityConformance):
         found = compare_policies("bad", "good", bad, good, utility=self.wanted, rule=SettlingRule()).to_json()
         assert (found["verdict"], found["utility"], found["unit"]) == ("better", "slowdown", "bits")
 
-    def test_files_name_it_without_weights(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(utilities, "UTILITIES", {**UTILITIES, "slowdown": self.wanted})
-        asked = utilities.UtilityModel.model_validate("slowdown")
-        assert asked.build() == utilities.UtilityModel.model_validate(asked.model_dump()).build() == self.wanted
-        assert utilities.utilities_of("utilities: [slowdown, 2t]", ["slowdown"]) == {"slowdown": self.wanted}
+    def test_files_name_it_without_weights(self) -> None:
+        asked = UtilityModel.model_validate("slowdown")
+        assert asked.build() == UtilityModel.model_validate(asked.model_dump()).build() == self.wanted
+        assert utilities_of("utilities: [slowdown, 2t]", ["slowdown"]) == {"slowdown": self.wanted}
         with pytest.raises(ValidationError, match="'slowdown' is another utility"):
-            utilities.UtilityModel.model_validate({"name": "slowdown", "throughput_weight": 1, "delay_weight": 1})
+            UtilityModel.model_validate({"name": "slowdown", "throughput_weight": 1, "delay_weight": 1})
+
+
+class TestTailOfLongFlows(UtilityConformance):
+    wanted, networks = Slowdown("tail-of-long", quantile=0.9, from_bytes=20_000), NETWORKS

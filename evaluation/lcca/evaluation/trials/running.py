@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.scoring import trial_rows
+from lcca.evaluation.trials.slowdown import flow_times
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
@@ -92,20 +93,14 @@ def run_flows(
     meet the same flows.
     """
     record, identity = _run(engine, policies, networks, seeds, keep_flows=True)
-    begin = record["flow_begin"]
-    trial = np.repeat(np.arange(record.trials), np.diff(begin))
-    size, start = record.floats("flow_length"), record.floats("flow_start_us")
-    fct = record.floats("flow_last_arrival_us") - start
-    listed, network = record.networks, record.network_index[trial]
-    ideal = listed.rtt[network] + size / listed.link_rate[network] + record.further_service_us[trial]
-    complete = np.asarray(record["flow_finished"], dtype=bool) & (record.floats("flow_delivered") >= size)
-    flows = identity.iloc[trial].reset_index(drop=True)
+    times = flow_times(record)
+    flows = identity.iloc[times.trial].reset_index(drop=True)
     return flows.assign(
-        flow=np.arange(len(trial)) - np.asarray(begin)[trial],
-        start_us=start,
-        size_packets=size,
-        fct_us=np.where(complete, fct, np.nan),
-        ideal_fct_us=ideal,
-        slowdown=np.where(complete, fct / ideal, np.nan),
-        completed=complete,
+        flow=np.arange(len(times.trial)) - np.asarray(record["flow_begin"])[times.trial],
+        start_us=record.floats("flow_start_us"),
+        size_packets=record.floats("flow_length"),
+        fct_us=times.taken,
+        ideal_fct_us=times.ideal,
+        slowdown=times.taken / times.ideal,
+        completed=times.finished,
     )

@@ -9,11 +9,15 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from lcca.evaluation.trials.layout import CONFIG
+from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
 from lcca.inputs.yaml_text import parse
+
+SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
+"""Short flows are smaller, long ones at least as large, as datacenter papers tell them apart."""
 
 UTILITIES: Mapping[str, Utility] = MappingProxyType(
     {
@@ -24,10 +28,15 @@ UTILITIES: Mapping[str, Utility] = MappingProxyType(
             ThroughputDelay("2d", 1, 2),
             ThroughputDelay("100t", 100, 1),
             ThroughputDelay("100d", 1, 100),
+            Slowdown("slowdown"),
+            Slowdown("slowdown-p99", 0.99),
+            Slowdown("slowdown-short", below_bytes=SHORT_BYTES),
+            Slowdown("slowdown-short-p99", 0.99, below_bytes=SHORT_BYTES),
+            Slowdown("slowdown-long", from_bytes=LONG_BYTES),
         )
     }
 )
-"""The utilities that files and options name: the five of the paper, and others that need no weights."""
+"""The utilities that files and options name: the five of the paper, and slowdowns of all, short and long flows."""
 
 DEFAULT = UTILITIES["default"]
 """Throughput and delay with equal weights."""

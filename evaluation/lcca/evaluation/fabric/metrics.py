@@ -1,0 +1,88 @@
+"""What is reported of a fabric trial's flows: slowdowns and completion times, all together and by size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from lcca.evaluation.trials.slowdown import FlowTimes
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.flows import FabricFlows
+
+SIZE_CLASSES = (10_000, 100_000, 1_000_000, 10_000_000)
+"""Bytes at which a new class of sizes begins."""
+
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+
+def times_of(flows: FabricFlows, fct_ns: ArrayLike, ideal_ns: ArrayLike, end_ns: float) -> FlowTimes:
+    """Return what became of a trial's flows, in ns.
+
+    Args:
+        flows: that were given.
+        fct_ns: (flows,) completion times, NaN where a flow did not finish.
+        ideal_ns: (flows,) completion times alone.
+        end_ns: when the trial ended; flows that start later have not started and must not be among them.
+
+    Raises:
+        InputError: arrays that do not belong to these flows.
+    """
+    fct, ideal = np.asarray(fct_ns, dtype=np.float64), np.asarray(ideal_ns, dtype=np.float64)
+    if {len(fct), len(ideal)} != {len(flows)}:
+        raise InputError(f"{len(flows)} flows have {len(fct)} completion times and {len(ideal)} ideal ones")
+    trial = np.zeros(len(flows), dtype=np.int64)
+    return FlowTimes(flows.size_bytes.astype(np.float64), fct, ideal, end_ns - flows.start_ns, trial)
+
+
+def flow_metrics(times: FlowTimes) -> dict[str, float | int]:
+    """Return the metrics of one trial's flows, whose times are in ns.
+
+    Slowdowns and completion times of flows that did not finish are lower bounds, and so are the means and quantiles
+    with them; `flows` less `flows_finished` says how many they are. Quantiles are linear between flows. The goodput
+    is the payload of the finished flows over the time from the first start to the last completion or, with flows that
+    did not finish, the end of the trial.
+    """
+    fct = times.at_least / 1000
+    found: dict[str, float | int] = {"flows": len(fct), "flows_finished": int(times.finished.sum())}
+    found |= _spread("slowdown_{}", times.slowdown) | _spread("fct_{}_us", fct)
+    return found | {"goodput_gbps": _goodput(times)}
+
+
+def by_size(times: FlowTimes, boundaries: Sequence[float] = SIZE_CLASSES) -> pd.DataFrame:
+    """Return a row per class of sizes: the columns of `flow_metrics`, size_from and size_to (bytes, exclusive).
+
+    Args:
+        times: of the flows, in ns.
+        boundaries: bytes at which a new class begins, rising.
+    """
+    if any(a >= b for a, b in zip((0, *boundaries), boundaries, strict=False)):
+        raise InputError(f"boundaries of sizes must rise from more than 0, got {list(boundaries)}")
+    edges = (0.0, *boundaries, np.inf)
+    kind: NDArray[np.int64] = np.searchsorted(np.array(boundaries), times.size_bytes, side="right")
+    rows = [
+        {"size_from": edges[i], "size_to": edges[i + 1]} | flow_metrics(times.where(kind == i))
+        for i in range(len(edges) - 1)
+    ]
+    return pd.DataFrame(rows)
+
+
+def _spread(name: str, values: NDArray[np.float64]) -> dict[str, float | int]:
+    """Return mean and quantiles under names made of a pattern; NaN without values."""
+    if not len(values):
+        return {name.format(each): np.nan for each in ("mean", *QUANTILES)}
+    quantiles = np.quantile(values, list(QUANTILES.values())).tolist()
+    return {name.format("mean"): float(values.mean())} | dict(
+        zip([name.format(each) for each in QUANTILES], quantiles, strict=True)
+    )
+
+
+def _goodput(times: FlowTimes) -> float:
+    """Return Gb/s, which is bits per ns."""
+    if not len(times.size_bytes):
+        return np.nan
+    until_end = times.so_far - np.where(times.finished, times.taken, times.so_far)
+    span = times.so_far.max() - until_end.min()
+    return float(times.size_bytes[times.finished].sum() * 8 / span) if span > 0 else np.nan

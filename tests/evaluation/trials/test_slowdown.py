@@ -1,0 +1,80 @@
+"""The utility of completion times against numbers by hand: means, tails, sizes, flows that did not finish."""
+
+import numpy as np
+import pytest
+
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown, flow_times
+from lcca.evaluation.trials.utilities import UTILITIES
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.policy import FixedWindow
+from lcca.remy_plus.record import Record
+
+# Two trials: slowdowns 1, 2 and 8 of 1, 10 and 100 kB; slowdown 4 of 1 kB, and one of 10 kB that is under way.
+TIMES = FlowTimes(
+    size_bytes=np.array([1e3, 1e3, 1e4, 1e5, 1e4]),
+    taken=np.array([5.0, 4.0, 20.0, 400.0, np.nan]),
+    ideal=np.array([5.0, 1.0, 10.0, 50.0, 10.0]),
+    so_far=np.array([900.0, 900.0, 900.0, 900.0, 160.0]),
+    trial=np.array([0, 1, 0, 0, 1]),
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "scores"),
+    [
+        (Slowdown("mean"), (-(0 + 1 + 3) / 3, -(2 + 4) / 2)),
+        (Slowdown("p100", 1.0), (-3, -4)),
+        (Slowdown("p50", 0.5), (-1, -np.log2(10))),
+        (Slowdown("p75", 0.75), (-np.log2(5), -np.log2(13))),
+        (Slowdown("short", below_bytes=1e4), (0, -2)),
+        (Slowdown("middle", from_bytes=1e4, below_bytes=1e5), (-1, -4)),
+        (Slowdown("long-p99", 0.99, from_bytes=1e5), (-3, np.nan)),
+    ],
+)
+def test_scores(wanted: Slowdown, scores: tuple[float, float]) -> None:
+    np.testing.assert_allclose(wanted.score_flows(TIMES, 2).score_bits, scores, rtol=1e-12)
+
+
+def test_flows_without_end_are_counted_as_what_they_take_at_least() -> None:
+    found = Slowdown("slowdown").score_flows(TIMES, 3)
+    assert found.senders_counted.tolist() == [3, 2, 0] and found.starved.tolist() == [0, 1, 0]
+    late = FlowTimes(*(np.array([x]) for x in (1e3, np.nan, 10.0, 2.0)), trial=np.array([0]))
+    assert late.slowdown.tolist() == [1.0]  # the trial ended before it could
+    never = FlowTimes(*(np.array([x]) for x in (1e3, np.nan, 1.0, 1e9)), trial=np.array([0]))
+    assert Slowdown("slowdown").score_flows(never, 1).score_bits[0] == -20
+
+
+def test_a_fabric_s_record() -> None:
+    network = Network(0, 1.0, 1.0, 1, 0, 1.0, 1.0, 0.0)
+    columns = {
+        "flow_begin": np.array([0, 1, 3]),
+        "flow_size_bytes": np.array([1000, 1000, 5_000_000]),
+        "flow_start_ns": np.array([0.0, 100.0, 200.0]),
+        "flow_fct_ns": np.array([8.0, np.nan, 6.0]),
+        "flow_ideal_ns": np.array([2.0, 10.0, 3.0]),
+        "trial_end_ns": np.array([1000.0, 180.0]),
+    }
+    record = Record(columns, NetworkList([network]), np.zeros(2, dtype=np.uint32), 1.0)
+    assert UTILITIES["slowdown"].score(record).score_bits == pytest.approx([-2, -(3 + 1) / 2])
+    assert UTILITIES["slowdown-long"].score(record).score_bits == pytest.approx([np.nan, -1], nan_ok=True)
+
+
+def test_the_engine_s_flows_have_the_slowdowns_of_their_table() -> None:
+    network = Network(0, 1.5, 15.0, 2, 3, 40.0, 60.0, 0.01, "bytes")  # drops and losses: some flows never finish
+    engine = Engine(3000.0, jobs=1)
+    record = engine.run([engine.compile(FixedWindow(9))], NetworkList([network]), [0], [0], [5], keep_flows=True)
+    times = flow_times(record)
+    delivered, length = record["flow_delivered"], record["flow_length"]
+    assert ((delivered == length) == times.finished).all() and 0 < times.finished.sum() < len(length)
+    assert (times.slowdown >= 1 - 1e-12).all()
+    alone = times.finished & (length == 1)
+    assert not alone.any() or times.ideal[alone].min() == pytest.approx(15 + 1 / 1.5)
+
+
+def test_flows_without_size_are_refused() -> None:
+    network = Network(0, 1.5, 15.0, 2, 30, 40.0, 60.0, 0.0)
+    with pytest.raises(InputError, match="slowdown needs flows with sizes: use networks with `switched: bytes`"):
+        run_trials(Engine(500.0, jobs=1), {"w": FixedWindow(2)}, [network], [1], UTILITIES["slowdown"])
