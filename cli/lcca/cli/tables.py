@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lcca.evaluation.bounds.summary import WORDS
+from lcca.evaluation.report.words.statements import sign_and_size
 from lcca.experiments.runs.remaining import words_for_time
 from lcca.experiments.sweep.forecast import Forecast
 
@@ -210,13 +211,10 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{value:+.1f} %"
 
 
-SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
-
-
 def verdict_words(comparison: dict[str, Any]) -> str:
     """Return the verdict, and its two statements apart: the difference's sign, and its size against the margin."""
-    size = "size open" if comparison["size"] == "open" else f"{comparison['size']} than the margin"
-    return f"{comparison['verdict']}: {SIGNS[comparison['direction']]}; {size}"
+    words = sign_and_size(comparison)
+    return words if words == comparison["verdict"] else f"{comparison['verdict']}: {words}"
 
 
 def forecast_words(comparison: dict[str, Any]) -> str:

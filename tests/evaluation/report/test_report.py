@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from matplotlib import image
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.report.report import render
 from lcca.evaluation.report.words.headline import answer, percent, score_explained
+from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.stored import write_json, write_state
 from lcca.evaluation.trials.tables import RunTables
@@ -86,7 +88,7 @@ def test_page_stands_alone(folder: Path) -> None:
 
 def test_answer_comes_first_and_verdicts_are_there(folder: Path) -> None:
     _, text = read(folder / "report.html")
-    assert text.lstrip().startswith("made-up: Signal sets: link")
+    assert text.lstrip().startswith("made-up: Signal sets against e2e: link positive, ")
     assert text.index("+1 bit = twice the throughput at equal delay") < text.index("Difference, bits")
     assert text.index("The answer") < text.index("Differences from the baseline")
     for record in json.loads((folder / "verdicts.json").read_text())["comparisons"]:
@@ -146,17 +148,39 @@ def test_one_training_seed_is_not_a_signal_set_and_hostile_names_are_escaped(bui
     assert "script" not in page.tags and evil in text
     assert "Signal sets: not settled by one training seed" in text
     assert "no interval yet" in text
-    assert re.search(r"Selected policies: link( and link\+queue)? better than e2e;", text)
+    assert re.search(r"Selected policies against e2e: link( and link\+queue)? positive, larger than 3 %;", text)
 
 
 def test_equal_policies_are_told_in_words() -> None:
     rule, same = SettlingRule(), np.linspace(2, 3, 112)
     record = compare_policies("a", "b", same, same, utility=DEFAULT, rule=rule).to_json()
     found = answer([record], {"a": "e2e", "b": "link"})
-    assert found.title == "Selected policies: link equivalent to e2e"
+    assert found.title == "Selected policies against e2e: link sign open, smaller than 3\u00a0%"
     assert found.policies[0].text == (
-        "b is equivalent to a: within ±3\u00a0%, 0\u00a0% throughput-equivalent on every pair; over 112 pairs."
+        "b against a: sign open, smaller than 3\u00a0%; 0\u00a0% throughput-equivalent on every pair; over 112 pairs."
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.05, 0.07, "positive, larger than 3\u00a0%"),
+        (0.03, 0.07, "positive, size open"),
+        (0.01, 0.03, "positive, smaller than 3\u00a0%"),
+        (-0.03, -0.01, "negative, smaller than 3\u00a0%"),
+        (-0.07, -0.05, "negative, larger than 3\u00a0%"),
+        (-0.01, 0.01, "sign open, smaller than 3\u00a0%"),
+        (-0.03, 0.07, "not settled"),
+    ],
+)
+def test_sign_and_size_are_two_statements_in_title_and_sentence(low: float, high: float, words: str) -> None:
+    pairs = np.linspace(-0.01, 0.01, 112)
+    record = compare_policies("a", "b", np.zeros(112), pairs, utility=DEFAULT, rule=SettlingRule())
+    verdict = judge(low, high, record.margin)
+    found = answer([replace(record, low=low, high=high, verdict=verdict).to_json()])
+    assert found.title == f"Selected policies against a: b {words}"
+    assert found.policies[0].text.startswith(f"b against a: {words}; ")
+    assert found.policies[0].verdict == verdict.name
 
 
 def test_the_score_is_explained() -> None:
@@ -168,7 +192,7 @@ def test_answers_in_words(build_run: Any) -> None:
     found = answer(RunTables.load(build_run(seeds=6, count=120)).comparisons)
     assert len(found.sets) == 3 and len(found.policies) == 18
     assert re.fullmatch(
-        r"link is better than e2e(, by more than 3\u00a0%)?: \+\d+\.\d+\u00a0% throughput-equivalent "
+        r"link against e2e: positive, (larger than 3\u00a0%|size open); \+\d+\.\d+\u00a0% throughput-equivalent "
         r"\(98\.3\u00a0% interval .* to .*\); over 6 training seeds\.",
         found.sets[0].text,
     )

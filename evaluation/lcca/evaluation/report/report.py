@@ -14,6 +14,7 @@ from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
 from lcca.evaluation.report.sections.which_header import WhichHeader, which_header
 from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent, score_explained
+from lcca.evaluation.report.words.statements import sign_and_size
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import RunTables, group_of
 from lcca.evaluation.trials.utilities import utilities_of
@@ -47,7 +48,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, percent=percent_or_dash, interval=interval, counts=counts)
+    environment.filters.update(
+        number=number, percent=percent_or_dash, interval=interval, counts=counts, sign_and_size=sign_and_size
+    )
     return environment
 
 

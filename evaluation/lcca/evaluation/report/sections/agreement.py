@@ -9,6 +9,7 @@ from lcca.evaluation.comparison.agreement import paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
 from lcca.evaluation.report.sections.section import SELECTED, Content, Table
 from lcca.evaluation.report.words.headline import MINUS
+from lcca.evaluation.report.words.statements import sign_and_size
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -54,13 +55,13 @@ def _verdicts(records: Sequence[Json]) -> Table:
             c["A"],
             _number(c["difference"]),
             _ends(c["low"], c["high"]),
-            c["verdict"],
+            sign_and_size(c),
             f"{c['n']:,}",
         )
         for record in records
         for c in record["comparisons"]
     ]
-    head = ("topology", "B", "against A", "difference, bits", "95 %", "verdict", "pairs")
+    head = ("topology", "B", "against A", "difference, bits", "95 %", "sign and size", "pairs")
     return Table(f"Policies in {records[0]['simulator']}, paired on fresh networks", head, rows, left=3)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from lcca.evaluation.report.figures.capacity import draw_capacity
 from lcca.evaluation.report.sections.section import TRAININGS, Content, Table
+from lcca.evaluation.report.words.statements import sign_and_size
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -33,7 +34,7 @@ def _answer(rows: list[Json]) -> str:
 def _words(row: Json) -> str:
     found = row["comparison"]
     name = row["name"] + (f" (utility {row['utility']})" if row["utility"] != "default" else "")
-    return f"{name} {found['verdict']} ({found['difference']:+.3f} bits)"
+    return f"{name} {sign_and_size(found)} ({found['difference']:+.3f} bits)"
 
 
 def _table(rows: list[Json]) -> Table:
@@ -49,7 +50,17 @@ def _table(rows: list[Json]) -> Table:
         )
         for row in rows
     ]
-    head = ("Signals", "Utility", "Rules", "Score", "SD over seeds", "Difference, bits", "Interval", "Verdict", "Seeds")
+    head = (
+        "Signals",
+        "Utility",
+        "Rules",
+        "Score",
+        "SD over seeds",
+        "Difference, bits",
+        "Interval",
+        "Sign and size",
+        "Seeds",
+    )
     return Table("Scores at equal numbers of rules; all intervals hold together", head, body, left=2)
 
 
@@ -58,4 +69,4 @@ def _difference(comparison: Json | None) -> tuple[str, str, str]:
         return "–", "–", "baseline"
     low, high = comparison["low"], comparison["high"]
     ends = "no interval yet" if low is None or high is None else f"[{low:+.3f}, {high:+.3f}]"
-    return f"{comparison['difference']:+.3f}", ends, comparison["verdict"]
+    return f"{comparison['difference']:+.3f}", ends, sign_and_size(comparison)

@@ -95,8 +95,8 @@ def _settling(tables: RunTables) -> Content:
     if not tracks:
         return Content("No looks were recorded.")
     caption = (
-        "Estimate and confidence sequence (bits) at each look, up to the one that settled the comparison. Band: the "
-        "equivalence margin. The unit is a pair: one network with a seed, run with both policies."
+        "Estimate and confidence sequence (bits) at each look, to the end of the run. Band: the equivalence "
+        "margin. The unit is a pair: one network with a seed, run with both policies."
     )
     return Content(caption, draw_settling(tracks), population=SELECTED)
 

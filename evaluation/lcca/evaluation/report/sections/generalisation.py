@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data
 from lcca.evaluation.report.sections.section import SELECTED, Content, Table
 from lcca.evaluation.report.words.headline import percent
+from lcca.evaluation.report.words.statements import sign_and_size
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -32,12 +34,8 @@ def _named(tables: RunTables, condition: Json, comparison: Json) -> Json:
 
 
 def _counted(rows: list[Json]) -> str:
-    words = []
-    for verdict in ("better", "equivalent", "worse", "not settled"):
-        count = sum(row["verdict"] == verdict for row in rows)
-        if count:
-            words.append(f"{count} {verdict}")
-    return f"Of {len(rows)} comparisons: {', '.join(words)}."
+    counts = Counter(sign_and_size(row) for row in rows)
+    return f"Of {len(rows)} comparisons: {'; '.join(f'{count} {words}' for words, count in counts.most_common())}."
 
 
 def _table(found: list[Json], rows: list[Json]) -> Table:
@@ -46,7 +44,7 @@ def _table(found: list[Json], rows: list[Json]) -> Table:
             row["B"],
             row["A"],
             row["utility"],
-            row["verdict"],
+            sign_and_size(row),
             percent(row["throughput_equivalent_percent"]["difference"] or 0),
             f"{row['n']:,}",
         )
@@ -55,5 +53,5 @@ def _table(found: list[Json], rows: list[Json]) -> Table:
     failed = sum(each["failed"] for each in found)
     caption = "Comparisons" + (f"; {failed} trials failed and are left out" if failed else "")
     return Table(
-        caption, ("Candidate", "Against", "Utility", "Verdict", "Throughput-equivalent", "Pairs"), body, left=4
+        caption, ("Candidate", "Against", "Utility", "Sign and size", "Throughput-equivalent", "Pairs"), body, left=4
     )

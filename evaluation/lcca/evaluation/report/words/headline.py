@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lcca.evaluation.report.words.statements import NOT_SETTLED, SIGNS, SIZES, sign_and_size
 from lcca.evaluation.trials.utility import Utility
 
 Json = dict[str, Any]
@@ -11,7 +12,6 @@ Json = dict[str, Any]
 MINUS = "−"
 NO_BREAK = "\u00a0"
 NO_BREAK_HYPHEN = "\u2011"
-VERBS = {"better": "better than", "worse": "worse than", "equivalent": "equivalent to"}
 
 
 @dataclass(frozen=True)
@@ -63,35 +63,42 @@ def _renamed(comparison: Json, names: Mapping[str, str]) -> Json:
 
 
 def _title(sets: Sequence[Json], policies: Sequence[Json]) -> str:
-    if any(each["verdict"] != "not settled" for each in sets):
-        return f"Signal sets: {summed_up(sets)}"
+    if any(each["verdict"] != NOT_SETTLED for each in sets):
+        return f"Signal sets{_against(sets)}: {summed_up(sets)}"
     if not policies:
         return "Nothing is settled yet" if sets else "Nothing was compared"
     if not sets:
-        return f"Selected policies: {summed_up(policies)}"
+        return f"Selected policies{_against(policies)}: {summed_up(policies)}"
     one_seed = max(each["n"] for each in sets) < 2
     lack = "not settled by one training seed" if one_seed else "not settled"
-    return f"Selected policies: {summed_up(policies)}. Signal sets: {lack}"
+    return f"Selected policies{_against(policies)}: {summed_up(policies)}. Signal sets: {lack}"
+
+
+def _against(comparisons: Sequence[Json]) -> str:
+    """Return " against e2e", or nothing where there are several baselines."""
+    baselines = list(dict.fromkeys(each["A"] for each in comparisons))
+    return f" against {baselines[0]}".replace("-", NO_BREAK_HYPHEN) if len(baselines) == 1 else ""
 
 
 def summed_up(comparisons: Sequence[Json]) -> str:
-    """Return such as "link better than e2e; queue not settled", or counts where there are many."""
-    parts: list[str] = []
-    for verdict in ("better", "equivalent", "worse", "not settled"):
-        found = [each for each in comparisons if each["verdict"] == verdict]
-        if found:
-            parts.append(_part(verdict, found, len(comparisons)))
+    """Return such as "link positive, smaller than 3 %; queue not settled", or counts where there are many."""
+    margins = {percent(_margin_percent(each), signed=False) for each in comparisons}
+    margin = margins.pop() if len(margins) == 1 else "the margin"
+    found: dict[str, list[Json]] = {
+        sign_and_size({"direction": sign, "size": size}, margin): [] for sign in SIGNS for size in SIZES
+    }
+    for each in comparisons:
+        found[sign_and_size(each, margin)].append(each)
+    open_ = found.pop(NOT_SETTLED)
+    parts = [_part(words, own, len(comparisons)) for words, own in [*found.items(), (NOT_SETTLED, open_)] if own]
     return "; ".join(parts).replace("-", NO_BREAK_HYPHEN)
 
 
-def _part(verdict: str, found: Sequence[Json], total: int) -> str:
-    baselines = list(dict.fromkeys(each["A"] for each in found))
+def _part(words: str, found: Sequence[Json], total: int) -> str:
     names = list(dict.fromkeys(each["B"] for each in found))
     if total > 4 or len(names) < len(found):
-        return f"{len(found)} of {total} {verdict}"
-    if verdict == "not settled":
-        return f"{_listed(names)} not settled"
-    return f"{_listed(names)} {VERBS[verdict]} {_listed(baselines)}"
+        return f"{len(found)} of {total} {words}"
+    return f"{_listed(names)} {words}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -99,19 +106,11 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _sentence(comparison: Json, name_utility: bool) -> str:
-    verdict, a, b = comparison["verdict"], comparison["A"], comparison["B"]
-    margin = percent(_margin_percent(comparison), signed=False)
-    if verdict == "not settled":
-        text = f"{b} against {a} is not settled: {_interval(comparison)}{_outlook(comparison)}"
-    elif verdict == "equivalent":
-        slight = {"+": f", slightly in favour of {b}", "-": f", slightly in favour of {a}"}
-        aside = slight.get(comparison["direction"], "")
-        text = f"{b} is equivalent to {a}: within ±{margin}{aside}, {_interval(comparison)}"
-    else:
-        beyond = f", by more than {margin}" if comparison["by_more_than_margin"] else ""
-        text = f"{b} is {VERBS[verdict]} {a}{beyond}: {_interval(comparison)}"
+    said = sign_and_size(comparison, percent(_margin_percent(comparison), signed=False))
     by = f" (utility {comparison['utility']})" if name_utility else ""
-    return f"{text}{by}; over {_basis(comparison)}."
+    subject = f"{comparison['B']} against {comparison['A']}{by}"
+    ahead = _outlook(comparison) if comparison["verdict"] == NOT_SETTLED else ""
+    return f"{subject}: {said}; {_interval(comparison)}{ahead}; over {_basis(comparison)}."
 
 
 def _margin_percent(comparison: Json) -> float:

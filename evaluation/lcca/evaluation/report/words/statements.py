@@ -1,0 +1,21 @@
+"""What an interval says of a difference, in words: its sign and its size, which are two statements."""
+
+from collections.abc import Mapping
+from typing import Any
+
+SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
+SIZES = {"larger": "larger than {}", "open": "size open", "smaller": "smaller than {}"}
+NOT_SETTLED = "not settled"
+
+
+def sign_and_size(comparison: Mapping[str, Any], margin: str = "the margin") -> str:
+    """Return such as "positive, smaller than the margin"; "not settled" where both are open.
+
+    Args:
+        comparison: a record with `direction` and `size`.
+        margin: how the margin is named.
+    """
+    direction, size = comparison["direction"], comparison["size"]
+    if (direction, size) == ("0", "open"):
+        return NOT_SETTLED
+    return f"{SIGNS[direction]}, {SIZES[size].format(margin)}"
