@@ -38,6 +38,16 @@ class Document:
     data: Any
     places: Places
 
+    def at(self, keys: Sequence[str | int]) -> Any:
+        """The value at `keys`; None where there is none."""
+        found = self.data
+        for key in keys:
+            if isinstance(found, list):
+                found = found[key] if isinstance(key, int) and key < len(found) else None
+            else:
+                found = found.get(key) if isinstance(found, dict) else None
+        return found
+
     def place(self, keys: Sequence[str | int]) -> Place:
         """Where the value at `keys` was written; for one that is missing, where its parent was."""
         way = tuple(keys)
@@ -238,6 +248,16 @@ def with_value(document: Document, keys: Keys, value: Any, places: Places) -> Do
     made = {keys[:n]: places[()] for n in range(len(keys)) if keys[:n] not in kept}
     own = {(*keys, *way): place for way, place in places.items()}
     return Document(document.path, _put(document.data, keys, value), kept | made | own)
+
+
+def beside(document: Document, keys: Keys, name: str) -> Path:
+    """Return the path of a file that the value at `keys` names: relative to the file that says it.
+
+    A name in an override is relative to the working folder.
+    """
+    source = document.place(keys).source
+    folder = Path() if source == OVERRIDE else Path(source).parent
+    return Path(os.path.normpath(folder / name))
 
 
 def way_of(document: Document, names: list[str]) -> Keys:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -39,6 +39,8 @@ class Incast(Model):
     load: float | None = Field(default=None, gt=0)
     period_us: float | None = Field(default=None, gt=0)
     start_us: float = Field(default=0, ge=0)
+
+    ends: ClassVar[bool] = False
 
     @model_validator(mode="after")
     def _one_clock(self) -> Incast:
@@ -113,6 +115,11 @@ class AllToAll(Model):
     start_us: float = Field(default=0, ge=0)
     rounds: int | None = Field(default=None, ge=1)
 
+    @property
+    def ends(self) -> bool:
+        """Whether it has a last flow."""
+        return self.rounds is not None
+
     def problem(self, topology: FabricTopology) -> Misfit | None:
         """Return the key that does not fit the fabric, and why."""
         if self.workers is not None and self.workers > topology.hosts:
@@ -135,11 +142,16 @@ class AllToAll(Model):
         Worker i sends to i + 1 first, then to i + 2 and so on, so that no receiver is first on every list.
         """
         hosts = self._hosts(topology)
-        starts = np.arange(self.start_us * 1000, duration_ns, self.period_ns(topology))[: self.rounds]
+        starts = self._starts(self.start_us * 1000, duration_ns, self.period_ns(topology))
         step, worker = np.divmod(np.arange(len(hosts) * (len(hosts) - 1)), len(hosts))
         src, dst = hosts[worker], hosts[(worker + step + 1) % len(hosts)]
         size = np.full(len(src) * len(starts), self.bytes)
         return FabricFlows(np.tile(src, len(starts)), np.tile(dst, len(starts)), size, np.repeat(starts, len(src)))
+
+    def _starts(self, first_ns: float, end_ns: float, period_ns: float) -> Floats:
+        if self.rounds is not None:
+            end_ns = min(end_ns, first_ns + period_ns * (self.rounds - 0.5))
+        return np.arange(first_ns, end_ns, period_ns)
 
     def _hosts(self, topology: FabricTopology) -> Ints:
         count = self.workers or topology.hosts
@@ -157,6 +169,8 @@ class Permutation(Model):
     kind: Literal["permutation"]
     bytes: int = Field(ge=1)
     start_us: float = Field(default=0, ge=0)
+
+    ends: ClassVar[bool] = True
 
     def problem(self, topology: FabricTopology) -> Misfit | None:
         """Return nothing: it fits every fabric."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field
@@ -43,6 +43,8 @@ class Poisson(Model):
     load: float = Field(gt=0)
     load_of: Literal["host-links", "tor-uplinks"]
 
+    ends: ClassVar[bool] = False
+
     def problem(self, topology: FabricTopology) -> Misfit | None:
         """Return the key that does not fit the fabric, and why."""
         if self.load_of == "tor-uplinks" and not topology.uplinks.any():
@@ -81,6 +83,8 @@ class Trace(Model):
     kind: Literal["trace"]
     flows: FileOrName
 
+    ends: ClassVar[bool] = True
+
     def problem(self, topology: FabricTopology) -> Misfit | None:
         """Return the key that does not fit the fabric, and why."""
         try:
@@ -110,6 +114,11 @@ class Mix(Model):
 
     kind: Literal["mix"]
     parts: tuple[Single, ...] = Field(min_length=1)
+
+    @property
+    def ends(self) -> bool:
+        """Whether it has a last flow."""
+        return all(each.ends for each in self.parts)
 
     def problem(self, topology: FabricTopology) -> Misfit | None:
         """Return the key that does not fit the fabric, and why."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, Union
 
 from pydantic import (
@@ -30,7 +29,7 @@ from lcca.experiments.campaign.starts import check_start, read_start
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.gym_envs.ns3.plan import Ns3Options
-from lcca.inputs.documents import OVERRIDE, Document, apply_overrides, read_document, with_file
+from lcca.inputs.documents import Document, apply_overrides, beside, read_document, with_file
 from lcca.inputs.errors import ConfigError, InputError, Keys, Problem, about
 from lcca.inputs.model import Model
 from lcca.inputs.packaged import YAML_ENDINGS
@@ -482,19 +481,10 @@ def with_files(document: Document) -> Document:
 
 def _included(document: Document, keys: Keys) -> Document:
     """Put the mapping of the file that the value at `keys` names in its place; its lines go on pointing into it."""
-    name = _at(document.data, keys)
+    name = document.at(keys)
     if not isinstance(name, str):
         return document
-    return with_file(document, keys, _beside(document, keys, name))
-
-
-def _at(data: Any, keys: Keys) -> Any:
-    for key in keys:
-        if isinstance(data, list) and isinstance(key, int):
-            data = data[key]
-        else:
-            data = data.get(key) if isinstance(data, dict) else None
-    return data
+    return with_file(document, keys, beside(document, keys, name))
 
 
 def _placed_sets(document: Document) -> Document:
@@ -509,7 +499,7 @@ def _placed_sets(document: Document) -> Document:
     if isinstance(data.get("start"), dict):
         files = data["start"].items()
         data["start"] = {
-            k: str(_beside(document, ("start", k), v).absolute()) if isinstance(v, str) else v for k, v in files
+            k: str(beside(document, ("start", k), v).absolute()) if isinstance(v, str) else v for k, v in files
         }
     if "baseline" in data:
         data["baseline"] = _placed(document, ("baseline",), data["baseline"])
@@ -524,14 +514,7 @@ def _placed_header(document: Document, keys: Keys, entry: Any) -> Any:
 
 def _placed(document: Document, keys: Keys, value: Any) -> Any:
     is_file = isinstance(value, str) and value.endswith(YAML_ENDINGS)
-    return str(_beside(document, keys, value).absolute()) if is_file else value
-
-
-def _beside(document: Document, keys: Keys, name: str) -> Path:
-    """Return the path of a file that the value at `keys` names."""
-    source = document.place(keys).source
-    folder = Path() if source == OVERRIDE else Path(source).parent
-    return Path(os.path.normpath(folder / name))
+    return str(beside(document, keys, value).absolute()) if is_file else value
 
 
 def require(condition: bool, message: str) -> None:

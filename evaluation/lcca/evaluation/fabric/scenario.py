@@ -1,0 +1,168 @@
+"""A fabric scenario: topology, workload, switches and packets, read from a YAML file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from lcca.evaluation.fabric.load import LinkLoads, link_loads
+from lcca.evaluation.fabric.streams import Streams
+from lcca.evaluation.fabric.switches import SwitchModel
+from lcca.evaluation.fabric.topologies import TopologyModel
+from lcca.evaluation.fabric.workloads import Workload
+from lcca.inputs.documents import Document, beside, read_document, with_value
+from lcca.inputs.errors import InputError, Keys
+from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.inputs.validation import validate
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.topology import FabricTopology
+
+Preset = Literal["default", "hpcc-ns3"]
+PRESETS: dict[Preset, dict[str, Any]] = {"default": {}, "hpcc-ns3": {"whole_ns": True}}
+"""Settings of the engine by the conventions that a scenario names."""
+
+ROUNDING = 1e-9
+
+
+class FabricScenario(Model):
+    """What a trial on a fabric is, but for its transport and seed.
+
+    Attributes:
+        name: how reports call it.
+        preset: conventions: our own, or those of HPCC's ns-3 simulator (serialisation in whole ns).
+        topology: hosts, switches and links.
+        workload: the flows.
+        duration_us: flows start within it. Workloads that end by themselves need none.
+        drain_us: how long after `duration_us` (or the last start) flows may go on; those that have not finished then
+            are counted as unfinished.
+        payload_bytes: of a full packet.
+        overhead_bytes: of headers around it, without telemetry.
+        mtu_bytes: what a packet may have in all, telemetry too.
+        switch: of all switches.
+
+    Raises:
+        ValidationError: keys that cannot be used, or that do not fit each other; `read_scenario` names file and line.
+    """
+
+    name: str = Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")
+    preset: Preset = "default"
+    topology: TopologyModel
+    workload: Workload
+    duration_us: float | None = Field(default=None, gt=0)
+    drain_us: float = Field(default=1e6, ge=0)
+    payload_bytes: int = Field(default=1000, ge=1, le=1_000_000)
+    overhead_bytes: int = Field(default=48, ge=0)
+    mtu_bytes: int = Field(default=1500, ge=1)
+    switch: SwitchModel = SwitchModel()
+
+    @model_validator(mode="after")
+    def _possible(self) -> FabricScenario:
+        """Check what needs the fabric itself; only the first of these problems is told."""
+        try:
+            fabric = self.fabric
+        except InputError as error:
+            raise_problems("scenario", [problem_at(("topology",), str(error).removeprefix("topology: "))])
+            raise
+        checks = (
+            self._packet_problem(0, "a packet without telemetry"),
+            (("switch", "buffer_bytes"), self.switch.problem(fabric)),
+            (("duration_us",), self._duration_problem()),
+            self._workload_problem(fabric),
+        )
+        raise_problems("scenario", [problem_at(keys, text) for keys, text in checks if text][:1])
+        return self
+
+    @cached_property
+    def fabric(self) -> FabricTopology:
+        """The topology, built."""
+        return self.topology.build()
+
+    def flows(self, seed: int, network: int = 0) -> FabricFlows:
+        """Return the flows of a trial: the same for every transport.
+
+        Args:
+            seed: of the trial.
+            network: number of the network, where several scenarios are one space.
+        """
+        end_ns = np.inf if self.duration_us is None else self.duration_us * 1000
+        return self.workload.draw(self.fabric, Streams(seed, network), end_ns)
+
+    def loads(self) -> LinkLoads | None:
+        """Return the mean load of every link; nothing for workloads that have no rate of their own."""
+        demand = self.workload.demand(self.fabric)
+        return None if demand is None else link_loads(self.fabric, demand)
+
+    def settings(self, flows: FabricFlows) -> dict[str, Any]:
+        """Return the engine's settings for a trial with these flows."""
+        last_us = float(flows.start_ns[-1]) / 1000 if len(flows) else 0.0
+        end_us = (last_us if self.duration_us is None else self.duration_us) + self.drain_us
+        packets = {"payload_bytes": self.payload_bytes, "overhead_bytes": self.overhead_bytes}
+        return PRESETS[self.preset] | packets | self.switch.settings() | {"horizon_ns": end_us * 1000}
+
+    def require_telemetry(self, telemetry_bytes: int, whose: str) -> None:
+        """Check that packets with a transport's telemetry fit into the MTU.
+
+        Raises:
+            InputError: they do not.
+        """
+        keys, text = self._packet_problem(telemetry_bytes, f"a packet with the telemetry of {whose}")
+        if text:
+            raise InputError(f"{self.name}: {keys[0]}: {text}")
+
+    def _packet_problem(self, telemetry_bytes: int, what: str) -> tuple[Keys, str]:
+        size = self.payload_bytes + self.overhead_bytes + telemetry_bytes
+        text = f"{what} has {size} bytes, more than {self.mtu_bytes}; raise mtu_bytes or lower payload_bytes"
+        return ("mtu_bytes",), text if size > self.mtu_bytes else ""
+
+    def _duration_problem(self) -> str:
+        if self.duration_us is None and not self.workload.ends:
+            return f"is missing, and workload {self.workload.kind} goes on without end"
+        return ""
+
+    def _workload_problem(self, fabric: FabricTopology) -> tuple[Keys, str]:
+        if misfit := self.workload.problem(fabric):
+            keys, text = misfit
+            return ("workload", *keys), text
+        loads = self.loads()
+        if loads is None:
+            return (), ""
+        a, b, most = loads.fullest()
+        text = f"would load the link from {a} to {b} to {most:.3g} of its rate; it may ask for {1 / most:.3g} of that"
+        return ("workload", *_load_key(self.workload)), text if most > 1 + ROUNDING else ""
+
+
+def _load_key(workload: Any) -> Keys:
+    return next(((key,) for key in ("load", "period_us") if getattr(workload, key, None) is not None), ())
+
+
+def read_scenario(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -> FabricScenario:
+    """Read a scenario's YAML file, with `--set` overrides if given.
+
+    Names of files are relative to the file that says them; in an override, to the working folder.
+
+    Raises:
+        ConfigError: listing the problems, by file and line.
+    """
+    document = read_document(path, overrides)
+    for keys in _files(document):
+        document = _placed(document, keys)
+    return validate(document, FabricScenario)
+
+
+def _files(document: Document) -> list[Keys]:
+    """Return where names of files may stand."""
+    parts = document.at(("workload", "parts"))
+    ways: list[Keys] = [("workload", "parts", i) for i in range(len(parts))] if isinstance(parts, list) else []
+    return [("topology", "links"), *((*way, key) for way in (("workload",), *ways) for key in ("flows", "sizes"))]
+
+
+def _placed(document: Document, keys: Keys) -> Document:
+    name = document.at(keys)
+    if not isinstance(name, str) or (keys[-1] == "sizes" and not name.endswith((".yaml", ".yml"))):
+        return document
+    return with_value(document, keys, os.fspath(beside(document, keys, name)), {(): document.place(keys)})

@@ -1,0 +1,133 @@
+"""The topology of a fabric as a scenario's file gives it; the keys are those of `lcca.remy_plus.fabric.builders`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lcca.inputs.model import Model
+from lcca.inputs.named_files import FileOrName
+from lcca.remy_plus.fabric import builders
+from lcca.remy_plus.fabric.builders import DELAY_NS, GBPS
+from lcca.remy_plus.fabric.topology import FabricTopology
+
+Count = Annotated[int, Field(ge=1, le=100_000)]
+Positive = Annotated[float, Field(gt=0)]
+
+
+class Star(Model):
+    """Hosts around one switch."""
+
+    kind: Literal["star"]
+    hosts: Annotated[int, Field(ge=2, le=100_000)]
+    gbps: Positive = GBPS
+    delay_ns: Positive = DELAY_NS
+
+    def build(self) -> FabricTopology:
+        """Return the topology."""
+        return builders.star(self.hosts, self.gbps, self.delay_ns)
+
+
+class Dumbbell(Model):
+    """Senders, one bottleneck, receivers."""
+
+    kind: Literal["dumbbell"]
+    pairs: Count
+    bottleneck_gbps: Positive = GBPS
+    host_gbps: Positive = GBPS
+    bottleneck_delay_ns: Positive = DELAY_NS
+    host_delay_ns: Positive = DELAY_NS
+
+    def build(self) -> FabricTopology:
+        """Return the topology."""
+        return builders.dumbbell(
+            self.pairs, self.bottleneck_gbps, self.host_gbps, self.bottleneck_delay_ns, self.host_delay_ns
+        )
+
+
+class LeafSpine(Model):
+    """Racks of hosts whose ToRs have a link to every spine."""
+
+    kind: Literal["leaf-spine"]
+    tors: Count
+    hosts_per_tor: Count
+    spines: Count
+    host_gbps: Positive = GBPS
+    uplink_gbps: Positive = GBPS
+    host_delay_ns: Positive = DELAY_NS
+    uplink_delay_ns: Positive = DELAY_NS
+
+    def build(self) -> FabricTopology:
+        """Return the topology."""
+        return builders.leaf_spine(
+            self.tors,
+            self.hosts_per_tor,
+            self.spines,
+            self.host_gbps,
+            self.uplink_gbps,
+            self.host_delay_ns,
+            self.uplink_delay_ns,
+        )
+
+
+class FatTree(Model):
+    """A fat tree of switches with k ports; with `hosts_per_edge` above k/2 its edge is oversubscribed."""
+
+    kind: Literal["fat-tree"]
+    k: Annotated[int, Field(ge=2, le=128, multiple_of=2)]
+    hosts_per_edge: Count | None = None
+    host_gbps: Positive = GBPS
+    fabric_gbps: Positive = GBPS
+    delay_ns: Positive = DELAY_NS
+
+    def build(self) -> FabricTopology:
+        """Return the topology."""
+        return builders.fat_tree(self.k, self.hosts_per_edge, self.host_gbps, self.fabric_gbps, self.delay_ns)
+
+
+class ThreeTier(Model):
+    """Pods of ToRs and aggregation switches below cores; the defaults are HPCC's (320 hosts, 56 switches)."""
+
+    kind: Literal["three-tier"]
+    pods: Count = 5
+    tors_per_pod: Count = 4
+    aggs_per_pod: Count = 4
+    cores: Count = 16
+    hosts_per_tor: Count = 16
+    host_gbps: Positive = GBPS
+    fabric_gbps: Positive = 4 * GBPS
+    delay_ns: Positive = DELAY_NS
+
+    def build(self) -> FabricTopology:
+        """Return the topology."""
+        return builders.three_tier(
+            self.pods,
+            self.tors_per_pod,
+            self.aggs_per_pod,
+            self.cores,
+            self.hosts_per_tor,
+            self.host_gbps,
+            self.fabric_gbps,
+            self.delay_ns,
+        )
+
+
+class LinkFile(Model):
+    """A CSV file of links with the columns a, b, gbps, delay_ns; hosts are numbered before switches.
+
+    Attributes:
+        links: the file.
+        hosts: how many nodes are hosts; if left out, those with one link that come before all others.
+    """
+
+    kind: Literal["file"]
+    links: FileOrName
+    hosts: Annotated[int, Field(ge=2)] | None = None
+
+    def build(self) -> FabricTopology:
+        """Return the topology."""
+        return builders.topology_from_file(self.links, self.hosts)
+
+
+TopologyModel = Annotated[Star | Dumbbell | LeafSpine | FatTree | ThreeTier | LinkFile, Field(discriminator="kind")]

@@ -1,0 +1,144 @@
+"""Scenarios from YAML files: those that ship, one as the reference data needs it, and ones that cannot be."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ruamel.yaml import YAML
+
+from lcca.evaluation.fabric.scenario import read_scenario
+from lcca.inputs.errors import InputError
+
+CONFIGS = Path(__file__).parents[3] / "configs" / "fabric"
+GOOD = {
+    "name": "small",
+    "topology": {"kind": "leaf-spine", "tors": 2, "hosts_per_tor": 4, "spines": 2},
+    "workload": {"kind": "poisson", "sizes": "fb-hadoop", "load": 0.4, "load_of": "host-links"},
+    "duration_us": 200,
+}
+
+
+def written(folder: Path, **changes: object) -> Path:
+    with (folder / "s.yaml").open("w") as file:
+        YAML().dump({key: value for key, value in (GOOD | changes).items() if value is not None}, file)
+    return folder / "s.yaml"
+
+
+@pytest.mark.parametrize(
+    ("name", "hosts", "over", "fullest"),
+    [("leaf-spine", 16, 1.0, 0.5), ("fat-tree", 320, 2.5, 0.3), ("incast", 64, 1.0, 0.32)],
+)
+def test_scenarios_that_ship(name: str, hosts: int, over: float, fullest: float) -> None:
+    found = read_scenario(CONFIGS / f"{name}.yaml")
+    assert (found.name, found.fabric.hosts, found.fabric.oversubscription) == (name, hosts, over)
+    assert found.loads().fullest()[2] == pytest.approx(fullest, rel=0.01)
+
+
+def test_same_seed_same_flows_and_settings(tmp_path: Path) -> None:
+    first, again = read_scenario(written(tmp_path)), read_scenario(written(tmp_path, switch={"pfc": False}))
+    flows = first.flows(3)
+    np.testing.assert_array_equal(flows.start_ns, again.flows(3).start_ns)
+    assert not set(flows.start_ns) & set(first.flows(4).start_ns)
+    assert (first.settings(flows)["lossless"], again.settings(flows)["lossless"]) == (True, False)
+    assert first.settings(flows)["horizon_ns"] == 200e3 + 1e9 and "mark_min_bytes" not in first.settings(flows)
+
+
+def test_a_trace_beside_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text("a,b,gbps,delay_ns\n0,2,100,10\n1,2,100,10\n")
+    (tmp_path / "flows.csv").write_text("id,src,dst,size_bytes,start_ns,path\n5,1,0,1000,70,2\n")
+    keys = {
+        "topology": {"kind": "file", "links": "links.csv"},
+        "workload": {"kind": "trace", "flows": "flows.csv"},
+        "duration_us": None,
+        "preset": "hpcc-ns3",
+        "drain_us": 1,
+        "switch": {"ecn": {"kmin_bytes": 1e5, "kmax_bytes": 4e5, "pmax": 0.2}, "mark_at": "enqueue"},
+    }
+    found = read_scenario(written(tmp_path, **keys))
+    flows = found.flows(1)
+    assert (flows.id.tolist(), list(flows.path), found.loads()) == ([5], [(2,)], None)
+    settings = found.settings(flows)
+    assert (settings["whole_ns"], settings["horizon_ns"], settings["mark_at_dequeue"]) == (True, 1070, False)
+    assert (settings["mark_min_bytes"], settings["mark_max_bytes"], settings["mark_most"]) == (1e5, 4e5, 0.2)
+
+
+def test_the_scenario_of_the_reference_data(reference: Path, tmp_path: Path) -> None:
+    folder = reference / "data" / "fabric"
+    keys = {
+        "topology": {"kind": "file", "links": str(folder / "topology-leafspine.csv")},
+        "workload": {"kind": "trace", "flows": str(folder / "flows-ws50-leafspine.csv")},
+        "switch": {"buffer_bytes": 1048576, "pfc": True},
+        "duration_us": None,
+    }
+    assert len(read_scenario(written(tmp_path, **keys)).flows(1)) == 129
+
+
+TRACE = {"kind": "trace", "flows": "flows.csv"}
+POISSON = GOOD["workload"]
+SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"workload": {**POISSON, "load": 1.2}}, r"s\.yaml:10: workload\.load: would load the link .* to 1\.37 of"),
+        (
+            {"topology": {**GOOD["topology"], "spines": 1}, "workload": {**POISSON, "load": 0.5}},
+            r"s\.yaml:10: workload\.load: would load the link from 8 to 10 to 1\.14 of .* may ask for 0\.875 of that",
+        ),
+        ({"workload": {**POISSON, "load_of": "links"}}, r"s\.yaml:11: workload\.load_of: must be .*'tor-uplinks'"),
+        ({"workload": {**POISSON, "sizes": "websearsh"}}, r"s\.yaml:9: workload\.sizes: .*did you mean 'websearch'"),
+        ({"workload": {**POISSON, "lode": 1}}, r"s\.yaml:12: workload\.lode: unknown key \(did you mean 'load'\?\)"),
+        (
+            {"workload": {"kind": "poison"}},
+            r"s\.yaml:8: workload\.kind: must be one of .* \(did you mean 'poisson'\?\)",
+        ),
+        ({"duration_us": None}, r"s\.yaml:1: duration_us: is missing, and workload poisson goes on without end"),
+        (
+            {"switch": {"buffer_bytes": 1000}},
+            r"s\.yaml:14: switch\.buffer_bytes: 1,000 bytes are less than the .* 8,",
+        ),
+        (
+            {"switch": {"ecn": {"kmin_bytes": 2, "kmax_bytes": 1, "pmax": 1}}},
+            r"ecn\.kmax_bytes: must be at least",
+        ),
+        ({"payload_bytes": 9000}, r"s\.yaml:1: mtu_bytes: a packet without telemetry has 9048 bytes, more than 1500"),
+        ({"topology": {"kind": "fat-tree", "k": 5}}, r"s\.yaml:4: topology\.k: must be a multiple of 2, found 5"),
+        ({"topology": {"kind": "file", "links": "no.csv"}}, r"s\.yaml:\d: topology: .*no\.csv: cannot be read"),
+        ({"topology": {"kind": "three-tier", "cores": 7}}, r"s\.yaml:2: topology: cores must be a multiple of aggs"),
+        ({"workload": TRACE}, r"s\.yaml:9: workload\.flows: .*flows\.csv:3: dst: host 8 is unknown"),
+        (
+            {"workload": {"kind": "mix", "parts": [POISSON, TRACE]}},
+            r"s\.yaml:\d+: workload\.parts\.1\.flows: .*flows\.csv:3: dst: host 8 is unknown",
+        ),
+        (
+            {"workload": {"kind": "incast", "senders": 2, "bytes": 1, "load": 0.1, "period_us": 1}},
+            r"s\.yaml:7: workload: needs one of load .* and period_us",
+        ),
+        (
+            {"workload": {"kind": "incast", "senders": 7, "bytes": 1e6, "receiver": 0, "period_us": 400}},
+            r"s\.yaml:12: workload\.period_us: would load the link from 8 to 0 to 1\.4 of its rate",
+        ),
+        ({"topology": 5}, r"s\.yaml:2: topology: must be keys with values"),
+        ({"workload": "trace"}, r"s\.yaml:7: workload: must be keys with values"),
+        ({"workload": {"kind": "mix", "parts": [3]}}, r"s\.yaml:\d+: workload\.parts\.0: must be keys with values"),
+        ({"name": "a b"}, r"s\.yaml:1: name: must match"),
+    ],
+)
+def test_scenarios_that_cannot_be(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    (tmp_path / "flows.csv").write_text("id,src,dst,size_bytes,start_ns\n0,0,1,1,0\n1,0,8,1,0\n")
+    with pytest.raises(InputError, match=message):
+        read_scenario(written(tmp_path, **changes))
+
+
+def test_without_pfc_the_buffer_needs_no_headroom(tmp_path: Path) -> None:
+    assert (
+        read_scenario(written(tmp_path, topology=SWITCH, switch={"pfc": False, "buffer_bytes": 1e4})).fabric.hosts == 9
+    )
+
+
+def test_telemetry_counts_towards_the_mtu(tmp_path: Path) -> None:
+    found = read_scenario(written(tmp_path, mtu_bytes=1090))
+    found.require_telemetry(42, "hpcc")
+    with pytest.raises(InputError, match="small: mtu_bytes: a packet with the telemetry of ifa2 has 1091 bytes"):
+        found.require_telemetry(43, "ifa2")
