@@ -40,6 +40,15 @@ def test_the_bottleneck_of_a_dumbbell_is_its_uplink() -> None:
     assert link_loads(star(3), uniform(3, 1.0)).gbps.tolist() == [[2.0, 2.0]] * 3
 
 
+def test_hosts_do_not_forward() -> None:
+    """Switches 3–4–5–6 in a row; host 2 at both ends would be a shorter way from host 0 (at 3) to host 1 (at 6)."""
+    ends = np.array([(0, 3), (1, 6), (2, 3), (2, 6), (3, 4), (4, 5), (5, 6)]).T
+    net = FabricTopology(3, 4, *ends, np.ones(7), np.ones(7))
+    demand = np.zeros((3, 3))
+    demand[0, 1] = 0.5
+    assert link_loads(net, demand).gbps.tolist() == [[0.5, 0], [0, 0.5], [0, 0], [0, 0], [0.5, 0], [0.5, 0], [0.5, 0]]
+
+
 def test_hosts_at_two_switches_use_the_nearer_one() -> None:
     """Hosts 0 and 1 share switch 3; host 2 is at 4 alone; 3 and 4 are joined, and host 1 is at both."""
     ends = np.array([(0, 3), (1, 3), (1, 4), (2, 4), (3, 4)]).T

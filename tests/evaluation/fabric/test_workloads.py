@@ -77,6 +77,8 @@ def test_gaps_are_exponential_and_destinations_uniform() -> None:
         assert stats.kstest(np.diff(flows.start_ns[own], prepend=0), "expon", args=(0, mean)).pvalue > LEVEL
         others = np.bincount(flows.dst[own], minlength=6)
         assert others[host] == 0 and stats.chisquare(np.delete(others, host)).pvalue > LEVEL
+    first, second = ((flows.dst[flows.src == host] - host)[:2000] % 6 for host in (0, 1))
+    assert stats.chi2_contingency(np.histogram2d(first, second, bins=5)[0]).pvalue > LEVEL
 
 
 @pytest.mark.parametrize(

@@ -81,3 +81,6 @@ def test_workloads_are_merged_by_start() -> None:
     both = in_order([a, b])
     assert both.size_bytes.tolist() == [10, 30, 40, 20] and both.id.tolist() == [0, 1, 2, 3]
     assert list(both.path) == [(), (5,), (), ()] and len(both.ack_path) == 0
+    many = FabricFlows(np.zeros(90), np.ones(90), np.arange(1, 91), np.repeat([0.0, 1.0, 2.0], 30))
+    sizes = in_order([many, many]).size_bytes.reshape(3, 60)
+    assert (sizes == np.hstack([many.size_bytes.reshape(3, 30)] * 2)).all()
