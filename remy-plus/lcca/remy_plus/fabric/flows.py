@@ -63,7 +63,7 @@ class FabricFlows:
             object.__setattr__(self, "id", np.arange(len(self.src)))
         kinds = {"src": np.int32, "dst": np.int32, "size_bytes": np.int64, "start_ns": np.float64, "id": np.int64}
         for name, kind in kinds.items():
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=kind))
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
         lengths = {len(getattr(self, name)) for name in kinds} | {len(p) for p in (self.path, self.ack_path) if len(p)}
         if len(lengths) > 1:
             raise InputError(f"flows: arrays must be equally long, got {sorted(lengths)}")

@@ -51,7 +51,7 @@ class FabricTopology:
     def __post_init__(self) -> None:
         """Check the links, then what they connect."""
         for name, kind in (("a", np.int32), ("b", np.int32), ("gbps", np.float64), ("delay_ns", np.float64)):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=kind))
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
         if {len(self.b), len(self.gbps), len(self.delay_ns)} != {len(self.a)}:
             raise InputError("topology: a, b, gbps and delay_ns must be equally long")
         links = zip(self.a.tolist(), self.b.tolist(), self.gbps.tolist(), self.delay_ns.tolist(), strict=True)
