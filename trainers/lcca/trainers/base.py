@@ -138,6 +138,11 @@ class TrainerConfig(Model):
         return 0
 
     @property
+    def rules(self) -> int:
+        """How many rules a table has at the end of a training, or about as many; 1 where it learns none."""
+        return 1
+
+    @property
     def budget(self) -> Budget:
         """What a training may take."""
         return Budget(self.policies, "rounds")

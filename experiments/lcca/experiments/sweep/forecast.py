@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner, learners, warm_starts
-from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.cache import TrainingCache
-from lcca.experiments.sweep.training import engine_of
-from lcca.remy_plus.policies.rules import one_rule
-
-PROBES = 24
-"""Networks that the pace is measured on."""
-
-PROBE = (2.0, 0.9, 0.25)
-"""Action of the one rule that it is measured with: links are busy, as they are in most of a search's trials."""
+from lcca.experiments.sweep.pace import trial_cpu_s
 
 
 @dataclass(frozen=True)
@@ -34,7 +24,7 @@ class Forecast:
         unit: of the budget.
         tests_least: trials of validation and tests, if everything is settled at once.
         tests_most: if nothing ever is.
-        trial_cpu_s: CPU seconds of a trial of this space, measured on `PROBES` networks under one rule.
+        trial_cpu_s: CPU seconds of a trial of this space, measured under tables as large as the trainer's.
         jobs: cores.
     """
 
@@ -95,7 +85,7 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int) -> Forecas
         *config.trainer.budget,
         least + tested * config.test.at_least + conditions * config.test.block + repeated,
         most + tested * config.test.pairs + generalisation + repeated,
-        _trial_cpu_s(config),
+        trial_cpu_s(config),
         min(jobs, len(os.sched_getaffinity(0))),
     )
 
@@ -109,12 +99,3 @@ def _tests_of_trainings(config: CampaignConfig, seeds: Sequence[int]) -> int:
     validation, tested = config.trainer.policies * config.validation.networks, 1 + config.trainer.sizes
     own = config.test.per_training_seed
     return sum(validation + (tested + each.candidate.costs) * own for each in learners(config, seeds))
-
-
-def _trial_cpu_s(config: CampaignConfig) -> float:
-    networks = config.networks.draw(derive(config.seed, "forecast"), PROBES)
-    engine, utility = engine_of(config, 1), config.utilities[0].build()
-    probes = {c.name: c.equip(one_rule(c.signals.signals).with_action(0, *PROBE)) for c in config.candidates}
-    began = time.process_time()
-    run_trials(engine, probes, networks, [1], utility, keep_delays=False)
-    return (time.process_time() - began) / PROBES / len(probes)

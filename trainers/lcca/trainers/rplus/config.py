@@ -178,6 +178,11 @@ class RplusConfig(TrainerConfig):
         return len(self.grow.rules) if self.grow else 0
 
     @property
+    def rules(self) -> int:
+        """Those that a table grows to, or one split into many at the end of each round of the search."""
+        return self.grow.rules[-1] if self.grow else min(8 * self.rounds, MOST_RULES) or 1
+
+    @property
     def budget(self) -> Budget:
         """Trials, or rounds where trials are not limited."""
         return super().budget if self.budget_trials is None else Budget(self.budget_trials, "trials")

@@ -1,0 +1,69 @@
+"""How long a trial of a campaign takes, measured before anything is learnt.
+
+Most trials of a training run under tables with many rules: a trial under one of 16 rules takes 2.3 times as long as
+under one rule (the look-ups alone are a quarter of that; rules that differ make a processor's predictions fail). So the
+pace is that of tables as large as the trainer's, their boxes cut where signals are, as a search cuts them, and their
+actions at random.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lcca.evaluation.trials.running import run_trials
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.sweep.training import engine_of
+from lcca.remy_plus.policies.rules import RuleTable, one_rule
+from lcca.trainers.rplus.coordinates import with_actions
+from lcca.trainers.rplus.lookups import look_up
+from lcca.trainers.rplus.splits import Split, split
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.candidates import Candidate
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.remy_plus.engine import Engine
+    from lcca.remy_plus.network import Network
+
+PROBES = 24
+"""Networks that the pace is measured on."""
+
+LOOK_UPS = 4
+"""Networks that show where signals are."""
+
+PROBE = (2.0, 0.9, 0.25)
+"""Action of one rule: links are busy, as they are in most of a search's trials."""
+
+LOW, HIGH = (0.0, 0.8, 0.1), (5.0, 1.0, 0.6)
+"""Range of the actions of several rules."""
+
+
+def trial_cpu_s(config: CampaignConfig) -> float:
+    """Return the CPU seconds of a trial, mean over a campaign's candidates; runs a few trials."""
+    networks = config.networks.draw(derive(config.seed, "forecast"), PROBES)
+    engine, utility = engine_of(config, 1), config.utilities[0].build()
+    rules = config.trainer.rules
+    probes = {c.name: c.equip(probe_table(c, rules, engine, networks[:LOOK_UPS])) for c in config.candidates}
+    began = time.process_time()
+    run_trials(engine, probes, networks, [1], utility, keep_delays=False)
+    return (time.process_time() - began) / PROBES / len(probes)
+
+
+def probe_table(candidate: Candidate, rules: int, engine: Engine, networks: Sequence[Network]) -> RuleTable:
+    """Return a table for a candidate's signals, of so many rules if its look-ups can be parted so often."""
+    table = one_rule(candidate.signals.signals).with_action(0, *PROBE)
+    rng, axes, in_vain = np.random.default_rng(0), len(table.signals), 0
+    for axis in (step % axes for step in range(rules * axes)):
+        if len(table) >= rules or in_vain == axes:
+            break
+        seen = look_up(engine, engine.compile(candidate.equip(table)), table, networks, 1)
+        cuts = seen.cuts()[:, axis]
+        used = [int(rule) for rule in np.argsort(-seen.use, kind="stable") if not np.isnan(cuts[rule])]
+        in_vain = 0 if used else in_vain + 1
+        table = split(table, [Split(rule, axis, cuts[rule]) for rule in used[: rules - len(table)]])
+        actions = rng.uniform(LOW, HIGH, (len(table), 3))
+        table = with_actions(table, np.column_stack([np.rint(actions[:, 0]), actions[:, 1:]]))
+    return table
