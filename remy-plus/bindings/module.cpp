@@ -12,6 +12,7 @@ void bind_flows(nanobind::module_& m);
 void bind_agent_slots(nanobind::module_& m);
 void bind_trace(nanobind::module_& m);
 void bind_coding(nanobind::module_& m);
+void bind_fabric(nanobind::module_& m);
 }  // namespace remy_plus::bindings
 
 NB_MODULE(_core, m) {
@@ -25,4 +26,5 @@ NB_MODULE(_core, m) {
   remy_plus::bindings::bind_trace(m);
   remy_plus::bindings::bind_agent_slots(m);
   remy_plus::bindings::bind_coding(m);
+  remy_plus::bindings::bind_fabric(m);
 }

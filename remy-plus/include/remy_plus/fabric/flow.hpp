@@ -1,0 +1,55 @@
+// A flow: what its sender and its receiver know.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "remy_plus/fabric/units.hpp"
+
+namespace remy_plus::fabric {
+
+struct Flow {
+  std::uint64_t size = 0;  // bytes
+  Time start = 0;
+  std::uint32_t src = 0, dst = 0;
+  std::uint32_t packets = 0;  // that it takes
+  int payload = 0;            // bytes of all but the last
+
+  // The sender.
+  std::uint32_t next = 0;       // packet to send
+  std::uint32_t acked = 0;      // packets before it have arrived
+  std::uint32_t furthest = 0;   // no packet from it on was ever sent
+  double line_gbps = 0;         // of the host's link
+  double gbps = 0;              // at which it sends
+  double window = 0;            // payload bytes that may be under way; 0: any number
+  bool window_by_rate = false;  // the window goes with gbps / line_gbps
+  int last_frame = 0;           // bytes on the wire
+  Time next_send = 0;
+  Time timer = never;  // when the transport wants to be called
+  Time armed = never;  // when it will be
+  Time progress = 0;   // when `acked` or `next` last moved on
+  Time ended = never;
+
+  // The receiver.
+  std::uint32_t expected = 0;  // packet
+  Time nacked = -never / 2;    // when it last asked for it
+
+  std::uint64_t bytes_before(std::uint32_t packet) const {
+    return std::min(size, static_cast<std::uint64_t>(packet) * static_cast<std::uint64_t>(payload));
+  }
+  std::uint64_t under_way() const { return bytes_before(next) - bytes_before(acked); }
+  bool unsent() const { return next < packets; }
+  bool window_open() const {
+    if (window == 0) return true;
+    const auto usable = static_cast<std::uint64_t>(window_by_rate ? window * gbps / line_gbps : window);
+    return under_way() < std::max<std::uint64_t>(usable, 1);
+  }
+
+  // Sends at another rate from now on: the gap after the last frame is already in that rate.
+  void pace(double to_gbps, bool whole_ns) {
+    if (last_frame > 0) next_send += time_at(to_gbps, last_frame, whole_ns) - time_at(gbps, last_frame, whole_ns);
+    gbps = to_gbps;
+  }
+};
+
+}  // namespace remy_plus::fabric

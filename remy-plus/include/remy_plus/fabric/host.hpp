@@ -1,0 +1,300 @@
+// A host: senders that share its links in turn, and receivers that acknowledge every packet.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "remy_plus/fabric/flow.hpp"
+#include "remy_plus/fabric/port.hpp"
+#include "remy_plus/fabric/settings.hpp"
+#include "remy_plus/fabric/switch.hpp"
+#include "remy_plus/fabric/transport.hpp"
+
+namespace remy_plus::fabric {
+
+// What all hosts share.
+struct Hosting {
+  std::vector<Flow>& flows;
+  std::vector<std::uint16_t>& first_ports;  // (flows, 2): of data, and of ACKs at the other end
+  Transport& transport;
+  Telemetry telemetry;
+  int data_overhead, ack_bytes;  // telemetry included
+  std::uint64_t& retransmitted;  // packets
+  std::uint64_t& unfinished;     // flows
+};
+
+// A host's end of one link: ACKs first, then its flows in turn.
+class Nic {
+ public:
+  Nic(Port& port, const Surroundings& around, const Hosting& hosting)
+      : port_(port), around_(around), hosting_(hosting) {}
+
+  Time next() const { return next_; }
+  Port& port() { return port_; }
+
+  void add(std::uint32_t flow, Time now) {
+    senders_.push_back(flow);
+    wake(now);
+  }
+
+  void remove(std::uint32_t flow) {
+    const auto at = std::find(senders_.begin(), senders_.end(), flow) - senders_.begin();
+    senders_.erase(senders_.begin() + at);
+    if (at <= last_) --last_;
+  }
+
+  void acknowledge(const Packet& ack) {
+    port_.queue_changes(ack.time, ack.bytes);
+    port_.queue.push(ack);
+    wake(ack.time);
+  }
+
+  // Something may be sent from now on that could not before.
+  void wake(Time now) {
+    if (!port_.paused) next_ = std::min(next_, std::max(now, port_.free_at));
+  }
+
+  void hear(const Packet& frame) {
+    if (frame.kind == Kind::pause) {
+      port_.pause(frame.time);
+      next_ = never;
+    } else {
+      port_.resume(frame.time);
+      wake(frame.time);
+    }
+  }
+
+  // At next(): sends what is due, if anything is, and says when to try again.
+  void send(Time now) {
+    if (!port_.queue.empty())
+      send_ack(now);
+    else if (!send_data(now))
+      return;
+    next_ = port_.free_at;
+  }
+
+ private:
+  void send_ack(Time now) {
+    Packet packet = port_.queue.front();
+    port_.queue.pop();
+    port_.queue_changes(now, -packet.bytes);
+    ++port_.counts.ack_packets;
+    put_on_wire(packet, now);
+  }
+
+  bool send_data(Time now) {
+    next_ = never;
+    const auto count = static_cast<std::ptrdiff_t>(senders_.size());
+    for (std::ptrdiff_t i = 1; i <= count; ++i) {
+      const std::ptrdiff_t at = last_ + i < count ? last_ + i : last_ + i - count;
+      Flow& flow = hosting_.flows[senders_[static_cast<std::size_t>(at)]];
+      if (!flow.unsent() || !flow.window_open()) continue;
+      if (flow.next_send > now) {
+        next_ = std::min(next_, flow.next_send);
+        continue;
+      }
+      last_ = at;
+      send_packet(senders_[static_cast<std::size_t>(at)], flow, now);
+      return true;
+    }
+    return false;
+  }
+
+  void send_packet(std::uint32_t number, Flow& flow, Time now) {
+    Packet packet;
+    packet.flow = number;
+    packet.number = flow.next;
+    packet.bytes = static_cast<std::uint16_t>(
+        static_cast<int>(flow.bytes_before(flow.next + 1) - flow.bytes_before(flow.next)) + hosting_.data_overhead);
+    if (hosting_.telemetry == Telemetry::stack)
+      packet.extra = around_.stacks.take();
+    else
+      packet.extra = static_cast<std::uint64_t>(now);
+    if (flow.next < flow.furthest) ++hosting_.retransmitted;
+    flow.furthest = std::max(flow.furthest, ++flow.next);
+    flow.last_frame = packet.bytes;
+    flow.next_send = now + time_at(flow.gbps, packet.bytes, around_.settings.whole_ns);
+    ++port_.counts.data_packets;
+    port_.counts.data_bytes += packet.bytes;
+    put_on_wire(packet, now);
+  }
+
+  void put_on_wire(Packet& packet, Time start) {
+    port_.free_at = start + port_.speed->of(packet.bytes);
+    packet.time = port_.free_at + port_.delay;
+    packet.hop = 1;
+    port_.wire.push(packet);
+    Time& next = around_.next[port_.peer];
+    next = std::min(next, packet.time);
+  }
+
+  Port& port_;
+  const Surroundings& around_;
+  const Hosting& hosting_;
+  std::vector<std::uint32_t> senders_;  // flows, in the order of their turns
+  std::ptrdiff_t last_ = -1;            // who sent last
+  Time next_ = never;                   // when something may be sent
+};
+
+class Host {
+ public:
+  Host(std::vector<Port>& ports, int first, int last, const Surroundings& around, const Hosting& hosting)
+      : first_(first), around_(around), hosting_(hosting) {
+    for (int i = first; i < last; ++i) nics_.emplace_back(ports[static_cast<std::size_t>(i)], around, hosting);
+  }
+
+  // Flows that begin here, in the order of their starts.
+  void add(std::uint32_t flow) { to_start_.push_back(flow); }
+
+  // When it acts next by itself.
+  Time next() const {
+    Time found = timers_.empty() ? never : timers_.top().first;
+    if (started_ < to_start_.size()) found = std::min(found, hosting_.flows[to_start_[started_]].start);
+    for (const Nic& nic : nics_) found = std::min(found, nic.next());
+    return found;
+  }
+
+  // Does what is due at next().
+  void act(Time now) {
+    while (started_ < to_start_.size() && hosting_.flows[to_start_[started_]].start <= now)
+      start(to_start_[started_++]);
+    while (!timers_.empty() && timers_.top().first <= now) ring(now);
+    for (Nic& nic : nics_)
+      if (nic.next() <= now) nic.send(now);
+  }
+
+  void receive(const Packet& packet, int in) {
+    if (is_pfc(packet))
+      nics_[static_cast<std::size_t>(in - first_)].hear(packet);
+    else if (packet.kind == Kind::data)
+      receive_data(packet);
+    else
+      receive_ack(packet);
+  }
+
+ private:
+  using Due = std::pair<Time, std::uint32_t>;
+
+  Nic& nic_of(std::uint32_t flow, int direction) {
+    return nics_[static_cast<std::size_t>(hosting_.first_ports[2 * flow + direction] - first_)];
+  }
+
+  void start(std::uint32_t number) {
+    Flow& flow = hosting_.flows[number];
+    Nic& nic = nic_of(number, 0);
+    flow.line_gbps = flow.gbps = nic.port().speed->gbps();
+    flow.next_send = flow.progress = flow.start;
+    hosting_.transport.start(number, flow);
+    if (around_.settings.retransmit_after > 0) arm(number, flow.start + around_.settings.retransmit_after);
+    arm(number, flow);
+    nic.add(number, flow.start);
+  }
+
+  // --- timers: one entry a flow is enough, at the earliest of what it waits for; older ones are ignored as they ring
+
+  void arm(std::uint32_t number, Time at) {
+    Flow& flow = hosting_.flows[number];
+    if (at >= flow.armed) return;
+    flow.armed = at;
+    timers_.push({at, number});
+  }
+  void arm(std::uint32_t number, const Flow& flow) {
+    if (flow.timer != never) arm(number, flow.timer);
+  }
+
+  void ring(Time now) {
+    const auto [at, number] = timers_.top();
+    timers_.pop();
+    Flow& flow = hosting_.flows[number];
+    if (at != flow.armed || flow.acked == flow.packets) return;
+    flow.armed = never;
+    if (flow.timer <= now) {
+      hosting_.transport.on_timer(number, flow, now);
+      nic_of(number, 0).wake(now);
+    }
+    if (const Time patience = around_.settings.retransmit_after; patience > 0) {
+      if (now >= flow.progress + patience) go_back(number, flow, now);
+      arm(number, flow.progress + patience);
+    }
+    arm(number, flow);
+  }
+
+  // --- the receiver
+
+  void receive_data(const Packet& data) {
+    Flow& flow = hosting_.flows[data.flow];
+    Packet ack = data;
+    ack.hop = 0;
+    ack.bytes = static_cast<std::uint16_t>(hosting_.ack_bytes);
+    ack.kind = Kind::ack;
+    if (data.number == flow.expected) {
+      if (++flow.expected == flow.packets && !around_.settings.fct_at_ack) end(flow, data.time);
+    } else if (data.number > flow.expected) {
+      if (data.time < flow.nacked + around_.settings.nack_gap) return discard(data);
+      flow.nacked = data.time;
+      ack.kind = Kind::nack;
+    }
+    ack.number = flow.expected;
+    nic_of(data.flow, 1).acknowledge(ack);
+  }
+
+  void discard(const Packet& packet) {
+    if (hosting_.telemetry == Telemetry::stack) around_.stacks.give_back(packet.extra);
+  }
+
+  // --- the sender
+
+  void receive_ack(const Packet& packet) {
+    Flow& flow = hosting_.flows[packet.flow];
+    if (flow.acked == flow.packets) return discard(packet);
+    if (packet.number > flow.acked) {
+      flow.acked = packet.number;
+      flow.next = std::max(flow.next, flow.acked);
+      flow.progress = packet.time;
+    }
+    if (packet.kind == Kind::nack) flow.next = flow.acked;
+    if (packet.kind == Kind::ack) tell(packet, flow);
+    discard(packet);
+    if (flow.acked == flow.packets) return finish(packet.flow, flow, packet.time);
+    arm(packet.flow, flow);
+    nic_of(packet.flow, 0).wake(packet.time);
+  }
+
+  void tell(const Packet& packet, Flow& flow) {
+    Ack ack{packet.time, flow.bytes_before(flow.acked), flow.bytes_before(flow.next), packet.marked, 0, nullptr};
+    if (hosting_.telemetry == Telemetry::stack)
+      ack.stack = &around_.stacks[packet.extra];
+    else
+      ack.sent_at = static_cast<Time>(packet.extra);
+    hosting_.transport.on_ack(packet.flow, flow, ack);
+  }
+
+  void go_back(std::uint32_t number, Flow& flow, Time now) {
+    flow.progress = now;
+    if (flow.next == flow.acked) return;
+    flow.next = flow.acked;
+    nic_of(number, 0).wake(now);
+  }
+
+  void finish(std::uint32_t number, Flow& flow, Time now) {
+    nic_of(number, 0).remove(number);
+    if (around_.settings.fct_at_ack) end(flow, now);
+  }
+
+  void end(Flow& flow, Time now) {
+    flow.ended = now;
+    --hosting_.unfinished;
+  }
+
+  int first_;
+  const Surroundings& around_;
+  const Hosting& hosting_;
+  std::vector<Nic> nics_;
+  std::vector<std::uint32_t> to_start_;
+  std::size_t started_ = 0;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
+};
+
+}  // namespace remy_plus::fabric

@@ -1,0 +1,66 @@
+// A frame on its way, and the telemetry that hops write.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "remy_plus/fabric/units.hpp"
+
+namespace remy_plus::fabric {
+
+enum class Kind : std::uint8_t { data, ack, nack, pause, resume };
+
+struct Packet {
+  Time time = 0;            // when it has arrived, the last bit included, at the node that it is on its way to
+  std::uint64_t extra = 0;  // which telemetry stack is its own, or when it was sent
+  std::uint32_t flow = 0;
+  std::uint32_t number = 0;   // of the data packet; of an ACK, the next one that is expected
+  std::uint16_t bytes = 0;    // on the wire
+  std::uint16_t in_port = 0;  // where it came into the switch that holds it
+  Kind kind = Kind::data;
+  std::uint8_t hop = 0;  // links behind it
+  bool marked = false;   // congestion experienced; of an ACK, echoed
+};
+static_assert(sizeof(Packet) == 32);
+
+inline bool is_pfc(const Packet& packet) { return packet.kind == Kind::pause || packet.kind == Kind::resume; }
+
+inline constexpr int most_stamps = 6;
+
+// What one switch writes as a packet leaves it.
+struct Stamp {
+  std::uint32_t time = 0;   // ns, wraps as its field does
+  std::uint32_t bytes = 0;  // sent by the port, in quanta, wraps
+  std::uint32_t queue = 0;  // that stays behind, in quanta
+  float gbps = 0;
+};
+
+struct Stack {
+  std::array<Stamp, most_stamps> stamps;
+  std::uint32_t count = 0;
+};
+
+// Stacks of the packets under way; a packet names its own by number.
+class Stacks {
+ public:
+  std::uint64_t take() {
+    if (free_.empty()) {
+      all_.emplace_back();
+      return all_.size() - 1;
+    }
+    const std::uint64_t number = free_.back();
+    free_.pop_back();
+    all_[number].count = 0;
+    return number;
+  }
+  void give_back(std::uint64_t number) { free_.push_back(number); }
+  Stack& operator[](std::uint64_t number) { return all_[number]; }
+  const Stack& operator[](std::uint64_t number) const { return all_[number]; }
+
+ private:
+  std::vector<Stack> all_;
+  std::vector<std::uint64_t> free_;
+};
+
+}  // namespace remy_plus::fabric

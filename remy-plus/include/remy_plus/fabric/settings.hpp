@@ -1,0 +1,45 @@
+// What holds for a whole fabric: conventions, switches, transports' common frame.
+#pragma once
+
+#include <cstdint>
+
+#include "remy_plus/fabric/units.hpp"
+
+namespace remy_plus::fabric {
+
+struct Settings {
+  // Frames, in bytes.
+  int payload = 1000;
+  int overhead = 48;   // of a data packet, without telemetry
+  int ack_bytes = 60;  // without telemetry
+  int pfc_bytes = 43;
+  bool whole_ns = false;  // serialisation and gaps are cut to whole ns
+
+  // Switches.
+  bool lossless = true;            // PFC; else frames beyond the threshold are dropped
+  double buffer = 32.0 * 1048576;  // bytes shared by all ports of a switch, headroom apart
+  double alpha = 0.125;  // share of the free buffer that an ingress (lossless) or a queue (lossy) may take, at 100 Gb/s
+  bool alpha_by_rate = true;    // alpha in proportion to the rate of the port, in powers of two
+  double resume_below = 1248;   // bytes of an ingress that resume whatever the threshold is
+  double resume_offset = 2496;  // bytes below the threshold that resume
+  double headroom_delays = 3;   // headroom = so many link delays at its rate
+  bool mark_at_dequeue = true;  // ECN by what stays in the queue; else by what a packet finds
+
+  // ECN per 100 Gb/s of a port's rate.
+  double mark_min = 400e3, mark_max = 1600e3;  // bytes
+  double mark_most = 0.2;                      // probability at mark_max
+
+  // Telemetry.
+  double queue_quantum = 320, bytes_quantum = 512;  // bytes
+  bool arrival_bytes = false;                       // ports count bytes that arrived, not that were sent
+
+  // Senders.
+  bool fct_at_ack = true;     // a flow ends with the ACK of its last byte; else as that byte is received
+  Time retransmit_after = 0;  // ps without progress; 0: never
+  Time nack_gap = 500 * microsecond;
+
+  std::uint64_t seed = 1;
+  Time horizon = never;  // the end of the run
+};
+
+}  // namespace remy_plus::fabric

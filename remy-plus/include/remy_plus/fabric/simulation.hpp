@@ -1,0 +1,115 @@
+// A run of a fabric: hosts, switches and the links between them.
+//
+// Time passes in windows as long as the shortest delay of a link: what is sent in one arrives in a later one, so that
+// each node goes through its own arrivals alone, in their order, with no queue of events for all. Ties are broken by
+// the number of the port; nothing depends on the order of the nodes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "remy_plus/fabric/host.hpp"
+#include "remy_plus/fabric/settings.hpp"
+#include "remy_plus/fabric/switch.hpp"
+#include "remy_plus/fabric/wiring.hpp"
+
+namespace remy_plus::fabric {
+
+// A flow as it is given. Ways are found by hash where they are empty.
+struct FlowStart {
+  int src, dst;        // hosts
+  std::uint64_t size;  // bytes
+  Time start;
+  std::vector<int> switches, ack_switches;
+};
+
+// What is looked at again and again, at whole multiples of `every`.
+struct Watch {
+  Time every = never;
+  std::vector<std::uint32_t> flows;
+  std::vector<std::uint32_t> ports;
+};
+
+struct Samples {
+  std::vector<Time> times;
+  std::vector<double> gbps;       // (times, flows)
+  std::vector<double> under_way;  // (times, flows) bytes of payload
+  std::vector<double> queued;     // (times, ports) bytes
+};
+
+class Simulation {
+ public:
+  using MakeTransport = std::function<std::unique_ptr<Transport>(const Frame&)>;
+
+  // Throws std::invalid_argument where something cannot be.
+  Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
+             const MakeTransport& transport);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  // Runs until all flows have ended or the horizon is reached; `go_on` is asked now and then.
+  void run(const std::function<bool()>& go_on, const Watch& watch = {});
+  const Samples& samples() const { return samples_; }
+
+  const std::vector<Flow>& flows() const { return flows_; }
+  const std::vector<Port>& ports() const { return ports_; }
+  std::uint64_t retransmitted() const { return retransmitted_; }
+  Time now() const { return now_; }
+
+  // What the flow takes alone, without telemetry.
+  Time ideal(std::uint32_t flow) const;
+  Time base_rtt() const { return base_rtt_; }
+
+ private:
+  static constexpr int most_hops = 8;
+  struct Ways {
+    std::uint16_t data[most_hops], acks[most_hops];  // ports
+    std::uint8_t data_hops, ack_hops;
+  };
+
+  void make_ports();
+  void make_ways(const std::vector<FlowStart>& flows);
+  void make_flows(const std::vector<FlowStart>& flows);
+  void make_nodes();
+  Time longest_rtt(const Routes& routes) const;
+  Time one_way(const std::vector<int>& way, int bytes) const;
+  Frame frame() const;
+
+  Time earliest() const;
+  void sample(const Watch& watch);
+  void run_window(Time begin, Time end);
+  void run_switch(int node, Time begin, Time end);
+  void run_host(int node, Time begin, Time end);
+  // Sorts what arrives at a node in the window: keys of (time since its begin, port).
+  void gather(int node, Time begin, Time end);
+  Packet take(std::uint64_t key, int& port);
+  // When the node has something to do next: by itself at `own`, or because something arrives.
+  void rest(int node, Time own);
+  int next_port(const Packet& packet) const {
+    const Ways& ways = ways_[packet.flow];
+    return packet.kind == Kind::data ? ways.data[packet.hop] : ways.acks[packet.hop];
+  }
+
+  const Wiring& wiring_;
+  Settings settings_;
+  Time base_rtt_ = 0, lookahead_ = never, now_ = 0;
+  std::vector<std::unique_ptr<Speed>> speeds_;
+  std::vector<Port> ports_;
+  std::vector<Flow> flows_;
+  std::vector<Ways> ways_;
+  std::vector<std::uint16_t> first_ports_;
+  Stacks stacks_;
+  std::vector<Time> next_;  // (nodes,)
+  std::unique_ptr<Transport> transport_;
+  std::uint64_t retransmitted_ = 0, unfinished_ = 0;
+  std::unique_ptr<Surroundings> around_;
+  std::unique_ptr<Hosting> hosting_;
+  std::vector<Host> hosts_;
+  std::vector<Switch> switches_;
+  std::vector<std::uint64_t> keys_;
+  Samples samples_;
+};
+
+}  // namespace remy_plus::fabric

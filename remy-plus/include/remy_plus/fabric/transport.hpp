@@ -1,0 +1,61 @@
+// What a transport is: how a sender's rate and window follow from ACKs and timers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "remy_plus/fabric/flow.hpp"
+#include "remy_plus/fabric/packet.hpp"
+
+namespace remy_plus::fabric {
+
+// What data packets carry for it, and their ACKs bring back.
+enum class Telemetry : std::uint8_t { none, sent_time, stack };
+
+struct Ack {
+  Time now;
+  std::uint64_t bytes;  // of payload, all before which has arrived
+  std::uint64_t sent;   // of payload, all before which was sent
+  bool marked;
+  Time sent_at;        // of the data packet, with Telemetry::sent_time
+  const Stack* stack;  // with Telemetry::stack
+};
+
+// What all flows of a run have in common.
+struct Frame {
+  Time base_rtt = 0;  // the largest of all pairs of hosts
+  double min_gbps = 1;
+  double queue_quantum = 320, bytes_quantum = 512;  // bytes, of stamps
+  int stamp_time_bits = 24, stamp_bytes_bits = 20;
+  bool whole_ns = false;
+};
+
+class Transport {
+ public:
+  explicit Transport(const Frame& frame) : frame_(frame) {}
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  virtual ~Transport() = default;
+
+  virtual Telemetry telemetry() const { return Telemetry::none; }
+  // A flow begins; its rate is that of the line. `number` is that of the flow, below what reserve() said.
+  virtual void start(std::uint32_t number, Flow& flow) = 0;
+  virtual void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) = 0;
+  // At flow.timer; sets it anew.
+  virtual void on_timer(std::uint32_t, Flow& flow, Time) { flow.timer = never; }
+  virtual void reserve(std::size_t flows) = 0;
+
+ protected:
+  // From the next packet on; Flow::pace() also moves the next packet.
+  void set_rate(Flow& flow, double gbps) const { flow.gbps = bounded(flow, gbps); }
+  double bounded(const Flow& flow, double gbps) const {
+    return std::min(std::max(gbps, frame_.min_gbps), flow.line_gbps);
+  }
+  double line_window(const Flow& flow) const {  // bytes
+    return flow.line_gbps * static_cast<double>(frame_.base_rtt) / 8000;
+  }
+
+  Frame frame_;
+};
+
+}  // namespace remy_plus::fabric

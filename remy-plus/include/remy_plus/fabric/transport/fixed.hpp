@@ -1,0 +1,20 @@
+// A fixed window of so many bandwidth-delay products at line rate, or no window at all: no congestion control.
+#pragma once
+
+#include "remy_plus/fabric/transport.hpp"
+
+namespace remy_plus::fabric {
+
+class FixedWindow : public Transport {
+ public:
+  FixedWindow(const Frame& frame, double bdps) : Transport(frame), bdps_(bdps) {}
+
+  void reserve(std::size_t) override {}
+  void start(std::uint32_t, Flow& flow) override { flow.window = bdps_ * line_window(flow); }
+  void on_ack(std::uint32_t, Flow&, const Ack&) override {}
+
+ private:
+  double bdps_;  // 0: no window
+};
+
+}  // namespace remy_plus::fabric

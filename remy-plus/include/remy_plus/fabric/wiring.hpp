@@ -1,0 +1,62 @@
+// Who is wired to whom, and which ways packets take.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace remy_plus::fabric {
+
+struct Link {
+  int a, b;         // nodes
+  double gbps;      // each way
+  double delay_ns;  // of propagation
+};
+
+// One end of a link.
+struct End {
+  int node, peer;  // nodes
+  int peer_port;   // number of the other end
+  double gbps, delay_ns;
+};
+
+// Nodes are hosts first, then switches. The ports of a node lie side by side, those with lower peers first.
+class Wiring {
+ public:
+  // Throws std::invalid_argument where links cannot be.
+  Wiring(int hosts, int switches, const std::vector<Link>& links);
+
+  int hosts() const { return hosts_; }
+  int nodes() const { return static_cast<int>(first_.size()) - 1; }
+  int ports() const { return static_cast<int>(ends_.size()); }
+  int first(int node) const { return first_[static_cast<std::size_t>(node)]; }
+  const End& end(int port) const { return ends_[static_cast<std::size_t>(port)]; }
+
+  // The port of `node` towards `peer`; throws where there is none.
+  int towards(int node, int peer) const;
+
+ private:
+  int hosts_;
+  std::vector<int> first_;
+  std::vector<End> ends_;
+};
+
+// Shortest ways, equal ones shared among flows by a hash.
+class Routes {
+ public:
+  explicit Routes(const Wiring& wiring);
+
+  bool reaches(int src, int dst) const;
+  // The ports from `src` to `dst`, the host's first. `key` says which of equal ways is taken.
+  std::vector<int> way(int src, int dst, std::uint64_t key) const;
+
+ private:
+  int distance(int node, int dst) const;
+
+  const Wiring& wiring_;
+  std::vector<std::uint16_t> distances_;  // (hosts, nodes) in links
+};
+
+// The ports from `src` to `dst` by the switches that a trace names.
+std::vector<int> way_by(const Wiring& wiring, int src, int dst, const std::vector<int>& switches);
+
+}  // namespace remy_plus::fabric

@@ -1,0 +1,106 @@
+#include "remy_plus/fabric/wiring.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "remy_plus/core/random.hpp"
+
+namespace remy_plus::fabric {
+
+namespace {
+
+constexpr std::uint16_t unreached = std::numeric_limits<std::uint16_t>::max();
+
+void check(const Link& link, int nodes) {
+  if (link.a < 0 || link.b < 0 || link.a >= nodes || link.b >= nodes || link.a == link.b)
+    throw std::invalid_argument("a link must join two nodes that there are");
+  if (!(link.gbps > 0) || !(link.delay_ns > 0)) throw std::invalid_argument("a link needs a rate and a delay above 0");
+}
+
+std::string named(int src, int dst) { return "host " + std::to_string(src) + " to host " + std::to_string(dst); }
+
+}  // namespace
+
+Wiring::Wiring(int hosts, int switches, const std::vector<Link>& links) : hosts_(hosts) {
+  const int nodes = hosts + switches;
+  for (const Link& link : links) {
+    check(link, nodes);
+    ends_.push_back({link.a, link.b, 0, link.gbps, link.delay_ns});
+    ends_.push_back({link.b, link.a, 0, link.gbps, link.delay_ns});
+  }
+  std::stable_sort(ends_.begin(), ends_.end(),
+                   [](const End& x, const End& y) { return x.node != y.node ? x.node < y.node : x.peer < y.peer; });
+  first_.assign(static_cast<std::size_t>(nodes) + 1, 0);
+  for (const End& end : ends_) ++first_[static_cast<std::size_t>(end.node) + 1];
+  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  for (std::size_t i = 1; i < ends_.size(); ++i)
+    if (ends_[i].node == ends_[i - 1].node && ends_[i].peer == ends_[i - 1].peer)
+      throw std::invalid_argument("two links join node " + std::to_string(ends_[i].node) + " and node " +
+                                  std::to_string(ends_[i].peer) + ": one with the sum of their rates can be given");
+  for (End& end : ends_) end.peer_port = towards(end.peer, end.node);
+}
+
+int Wiring::towards(int node, int peer) const {
+  const auto begin = ends_.begin() + first(node), end = ends_.begin() + first(node + 1);
+  const auto found = std::lower_bound(begin, end, peer, [](const End& x, int wanted) { return x.peer < wanted; });
+  if (found == end || found->peer != peer)
+    throw std::invalid_argument("node " + std::to_string(node) + " has no link to node " + std::to_string(peer));
+  return static_cast<int>(found - ends_.begin());
+}
+
+Routes::Routes(const Wiring& wiring) : wiring_(wiring) {
+  const auto nodes = static_cast<std::size_t>(wiring.nodes());
+  distances_.assign(static_cast<std::size_t>(wiring.hosts()) * nodes, unreached);
+  std::vector<int> reached;
+  for (int host = 0; host < wiring.hosts(); ++host) {
+    std::uint16_t* row = distances_.data() + static_cast<std::size_t>(host) * nodes;
+    row[host] = 0;
+    reached.assign(1, host);
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      const int node = reached[i];
+      if (node < wiring.hosts() && node != host) continue;  // hosts do not forward
+      for (int port = wiring.first(node); port < wiring.first(node + 1); ++port) {
+        const int peer = wiring.end(port).peer;
+        if (row[peer] != unreached) continue;
+        row[peer] = static_cast<std::uint16_t>(row[node] + 1);
+        reached.push_back(peer);
+      }
+    }
+  }
+}
+
+int Routes::distance(int node, int dst) const {
+  return distances_[static_cast<std::size_t>(dst) * static_cast<std::size_t>(wiring_.nodes()) +
+                    static_cast<std::size_t>(node)];
+}
+
+bool Routes::reaches(int src, int dst) const { return distance(src, dst) != unreached; }
+
+std::vector<int> Routes::way(int src, int dst, std::uint64_t key) const {
+  if (!reaches(src, dst)) throw std::invalid_argument("no way from " + named(src, dst));
+  std::vector<int> found, nearer;
+  for (int node = src; node != dst;) {
+    nearer.clear();
+    for (int port = wiring_.first(node); port < wiring_.first(node + 1); ++port)
+      if (distance(wiring_.end(port).peer, dst) < distance(node, dst)) nearer.push_back(port);
+    const std::uint64_t drawn = mix64(key ^ mix64(static_cast<std::uint64_t>(node) + 1));
+    found.push_back(nearer[drawn % nearer.size()]);
+    node = wiring_.end(found.back()).peer;
+  }
+  return found;
+}
+
+std::vector<int> way_by(const Wiring& wiring, int src, int dst, const std::vector<int>& switches) {
+  std::vector<int> found;
+  int node = src;
+  for (const int next : switches) {
+    found.push_back(wiring.towards(node, next));
+    node = next;
+  }
+  found.push_back(wiring.towards(node, dst));
+  return found;
+}
+
+}  // namespace remy_plus::fabric
