@@ -16,6 +16,7 @@
 #include "remy_plus/fabric/transport/dctcp.hpp"
 #include "remy_plus/fabric/transport/fixed.hpp"
 #include "remy_plus/fabric/transport/hpcc.hpp"
+#include "remy_plus/fabric/transport/swift.hpp"
 #include "remy_plus/fabric/transport/timely.hpp"
 
 namespace remy_plus::bindings {
@@ -135,6 +136,18 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
     named.take("most_stages", p.most_stages);
     named.take("increase_gbps", p.increase_gbps);
     made = std::make_unique<Hpcc>(frame, p);
+  } else if (kind == "swift") {
+    SwiftParameters p;
+    named.take("base_us", p.base_us);
+    named.take("base_rtts", p.base_rtts);
+    named.take("hop_us", p.hop_us);
+    named.take("range", p.range);
+    named.take("least", p.least);
+    named.take("most", p.most);
+    named.take("increase", p.increase);
+    named.take("beta", p.beta);
+    named.take("most_decrease", p.most_decrease);
+    made = std::make_unique<Swift>(frame, p);
   } else if (kind == "powertcp") {
     PowerParameters p;
     named.take("gamma", p.gamma);

@@ -112,6 +112,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
     flow.src = static_cast<std::uint32_t>(each.src);
     flow.dst = static_cast<std::uint32_t>(each.dst);
     flow.payload = settings_.payload;
+    flow.switches = ways_[flows_.size() - 1].data_hops - 1;
     const auto payload = static_cast<std::uint64_t>(settings_.payload);
     if (each.size == 0 || each.size / payload >= 0xffffffffu)
       throw std::invalid_argument("a flow must have between 1 byte and 4 thousand million packets");
@@ -182,9 +183,13 @@ Time Simulation::ideal(std::uint32_t number) const {
     before += port.delay;
   }
   if (!settings_.fct_at_ack) return at;
+  Time ahead = flow.packets > 1 ? before : 0;  // the ACK of the last full packet, which a short last one may catch up
   for (int hop = 0; hop < ways.ack_hops; ++hop) {
     const Port& port = ports_[ways.acks[hop]];
-    at += port.speed->of(settings_.ack_bytes) + port.delay;
+    const Time took = port.speed->of(settings_.ack_bytes);
+    ahead += took;
+    at = std::max(at, flow.packets > 1 ? ahead : 0) + took + port.delay;
+    ahead += port.delay;
   }
   return at;
 }

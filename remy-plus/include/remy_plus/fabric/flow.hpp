@@ -14,6 +14,7 @@ struct Flow {
   std::uint32_t src = 0, dst = 0;
   std::uint32_t packets = 0;  // that it takes
   int payload = 0;            // bytes of all but the last
+  int switches = 0;           // that its data passes
 
   // The sender.
   std::uint32_t next = 0;       // packet to send

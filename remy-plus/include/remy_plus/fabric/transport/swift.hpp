@@ -1,0 +1,78 @@
+// Swift (Kumar et al., SIGCOMM 2020, Algorithm 1): a window that follows a target delay; the target grows with hops and
+// with small windows.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "remy_plus/fabric/transport.hpp"
+
+namespace remy_plus::fabric {
+
+struct SwiftParameters {
+  double base_us = 0;  // target without queues; 0: base_rtts largest base RTTs
+  double base_rtts = 1.25;
+  double hop_us = 0.5;             // added per switch
+  double range = 4;                // of flow scaling, in base targets
+  double least = 0.1, most = 256;  // packets: of the window; flow scaling's range has the same ends
+  double increase = 1;             // packets per RTT
+  double beta = 0.8;
+  double most_decrease = 0.5;  // share of the window, per RTT
+};
+
+class Swift : public Transport {
+ public:
+  Swift(const Frame& frame, const SwiftParameters& parameters) : Transport(frame), p_(parameters) {
+    base_ = p_.base_us > 0 ? p_.base_us : p_.base_rtts * static_cast<double>(frame.base_rtt) / microsecond;
+    slope_ = p_.range * base_ / (1 / std::sqrt(p_.least) - 1 / std::sqrt(p_.most));
+  }
+
+  Telemetry telemetry() const override { return Telemetry::sent_time; }
+  void reserve(std::size_t flows) override { states_.resize(flows); }
+
+  void start(std::uint32_t number, Flow& flow) override {
+    states_[number].window = std::min(p_.most, std::max(1.0, line_window(flow) / flow.payload));
+    use(states_[number].window, flow, static_cast<double>(frame_.base_rtt) / microsecond);
+  }
+
+  void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
+    State& state = states_[number];
+    const double rtt = static_cast<double>(ack.now - ack.sent_at) / microsecond;
+    const double packets = static_cast<double>(ack.bytes - state.acked) / flow.payload;
+    state.acked = ack.bytes;
+    const double wanted = target(state.window, flow.switches);
+    if (rtt < wanted) {
+      state.window += p_.increase * packets / std::max(state.window, 1.0);
+    } else if (ack.bytes > state.cut_until) {
+      state.window *= std::max(1 - p_.beta * (rtt - wanted) / rtt, 1 - p_.most_decrease);
+      state.cut_until = ack.sent;
+    }
+    state.window = std::clamp(state.window, p_.least, p_.most);
+    use(state.window, flow, rtt);
+  }
+
+ private:
+  struct State {
+    double window = 0;            // packets
+    std::uint64_t acked = 0;      // bytes
+    std::uint64_t cut_until = 0;  // bytes: no second decrease before their ACK
+  };
+
+  double target(double window, int switches) const {
+    const double scaling = slope_ * (1 / std::sqrt(window) - 1 / std::sqrt(p_.most));
+    return base_ + switches * p_.hop_us + std::clamp(scaling, 0.0, p_.range * base_);
+  }
+
+  // Below one packet the window is a gap between packets.
+  void use(double window, Flow& flow, double rtt) const {
+    flow.window = std::max(window, 1.0) * flow.payload;
+    const double gbps = window < 1 ? window * flow.payload * 8e-3 / rtt : flow.line_gbps;
+    flow.pace(std::min(gbps, flow.line_gbps), frame_.whole_ns);
+  }
+
+  SwiftParameters p_;
+  double base_, slope_;  // µs
+  std::vector<State> states_;
+};
+
+}  // namespace remy_plus::fabric

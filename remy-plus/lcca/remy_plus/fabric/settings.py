@@ -1,0 +1,87 @@
+"""What holds for a whole fabric: conventions of frames and times, switches, and when a flow has ended."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from lcca.inputs.errors import InputError
+
+
+@dataclass(frozen=True)
+class FabricSettings:
+    """Settings of the fabric engine; docs/background/fabric.md describes the model.
+
+    Attributes:
+        payload_bytes: of all packets of a flow but the last.
+        overhead_bytes: of a data packet on the wire, telemetry apart.
+        ack_bytes: of an ACK, telemetry apart.
+        pfc_bytes: of a pause or resume frame.
+        whole_ns: cut serialisation to whole nanoseconds; else it is exact.
+        lossless: PFC pauses the peers of full ingress ports; else what exceeds a queue's threshold is dropped, and
+            receivers ask for what is missing (go-back-N).
+        buffer_bytes: shared by all ports of a switch; headroom comes on top.
+        alpha: share of the free buffer that one ingress port (lossless) or one queue (lossy) may hold.
+        alpha_by_rate: with PFC, alpha doubles with every doubling of a port's rate over the slowest host link's.
+        resume_below_bytes: an ingress that holds less resumes.
+        resume_offset_bytes: so does one that is so far below its threshold.
+        headroom_delays: headroom of an ingress port: rate × delay × this.
+        mark_at_dequeue: ECN by what a departing packet leaves behind; else by what an arriving one finds.
+        mark_min_bytes: of a queue, for a port of 100 Gb/s and in proportion for others: none is marked up to it.
+        mark_max_bytes: likewise: all are marked beyond it.
+        mark_most: probability just below `mark_max_bytes`; linear between the two.
+        queue_quantum_bytes: unit of queue lengths in stamps.
+        bytes_quantum_bytes: unit of byte counters in stamps.
+        arrival_bytes: ports count the bytes that arrive at them in stamps, not those that they sent.
+        fct_at_ack: a flow ends when the ACK of its last byte is at the sender; else when that byte is received.
+        retransmit_after_us: a sender without progress for so long goes back to what is not acknowledged; 0 is never.
+        nack_gap_us: a receiver asks for the same packet only so often.
+    """
+
+    payload_bytes: int = 1000
+    overhead_bytes: int = 48
+    ack_bytes: int = 60
+    pfc_bytes: int = 43
+    whole_ns: bool = False
+    lossless: bool = True
+    buffer_bytes: float = 32 * 2**20
+    alpha: float = 0.125
+    alpha_by_rate: bool = True
+    resume_below_bytes: float = 1248
+    resume_offset_bytes: float = 2496
+    headroom_delays: float = 3
+    mark_at_dequeue: bool = True
+    mark_min_bytes: float = 400e3
+    mark_max_bytes: float = 1600e3
+    mark_most: float = 0.2
+    queue_quantum_bytes: float = 320
+    bytes_quantum_bytes: float = 512
+    arrival_bytes: bool = False
+    fct_at_ack: bool = False
+    retransmit_after_us: float = 1000
+    nack_gap_us: float = 500
+
+    def values(self) -> dict[str, float]:
+        """Return the settings as the engine takes them."""
+        return {name: float(value) for name, value in asdict(self).items()}
+
+
+PRESETS = {
+    "default": FabricSettings(),
+    # The conventions of the ns-3.39 port of HPCC's simulator (commit 6ddb4a4, 2025-05-23).
+    "hpcc-ns3": FabricSettings(whole_ns=True, fct_at_ack=True, retransmit_after_us=0),
+}
+"""Named conventions."""
+
+
+def settings(preset: str = "default", **changes: float) -> FabricSettings:
+    """Return a preset with changes.
+
+    Raises:
+        InputError: the preset or a key is not known; names those that are.
+    """
+    if preset not in PRESETS:
+        raise InputError(f"preset: {preset!r} is not known; one of {', '.join(PRESETS)}")
+    unknown = sorted(set(changes) - set(asdict(PRESETS[preset])))
+    if unknown:
+        raise InputError(f"settings: {unknown[0]} is not known; one of {', '.join(asdict(PRESETS[preset]))}")
+    return replace(PRESETS[preset], **changes)  # type: ignore[arg-type]

@@ -1,0 +1,167 @@
+"""The transports of the fabric engine and their parameters, with units and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from lcca.inputs.errors import InputError
+
+REFERENCE_GBPS = 100.0
+"""Rate of hosts' links that the defaults are for; rates scale with it, as their papers do."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A parameter of a transport.
+
+    Attributes:
+        default: at hosts of 100 Gb/s.
+        unit: of the value.
+        meaning: and source.
+        by_rate: the default is in proportion to the rate of the hosts' links.
+    """
+
+    default: float
+    unit: str
+    meaning: str
+    by_rate: bool = False
+
+
+def _gbps(default: float, meaning: str) -> Knob:
+    return Knob(default, "Gb/s", meaning, by_rate=True)
+
+
+LEAST = _gbps(1.0, "lowest rate (HPCC's simulator)")
+
+
+@dataclass(frozen=True)
+class TransportKind:
+    """A transport.
+
+    Attributes:
+        engine: what the engine calls it.
+        source: where it is from.
+        knobs: its parameters.
+        settings: of the fabric that it needs unless told otherwise, such as its marking thresholds.
+    """
+
+    engine: str
+    source: str
+    knobs: Mapping[str, Knob]
+    settings: Mapping[str, float] = field(default_factory=dict)
+
+    def parameters(self, gbps: float, changes: Mapping[str, float]) -> dict[str, float]:
+        """Return all parameters at hosts of a rate, with changes.
+
+        Raises:
+            InputError: a parameter is not known; names those that are.
+        """
+        unknown = sorted(set(changes) - set(self.knobs))
+        if unknown:
+            raise InputError(
+                f"{self.engine}: {unknown[0]} is not a parameter; one of {', '.join(self.knobs)}"
+            )
+        share = gbps / REFERENCE_GBPS
+        usual = {name: knob.default * (share if knob.by_rate else 1) for name, knob in self.knobs.items()}
+        return usual | {name: float(value) for name, value in changes.items()}
+
+
+_STEP = {"mark_min_bytes": 300e3, "mark_max_bytes": 300e3, "mark_most": 1.0}
+
+_DCQCN = {
+    "g": Knob(1 / 256, "", "weight of a notification in alpha"),
+    "alpha_us": Knob(1, "µs", "between moves of alpha (dce_tcp_rtt)"),
+    "decrease_us": Knob(4, "µs", "between decreases (rate_reduce_monitor_period)"),
+    "increase_us": Knob(300, "µs", "between increases (rpg_time_reset)"),
+    "fast_recovery": Knob(1, "", "increases before the target moves (rpg_threshold)"),
+    "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate, 5 Mb/s per 25 Gb/s)"),
+    "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate, 50 Mb/s per 25 Gb/s)"),
+    "clamp_target": Knob(0, "", "the target falls at every decrease (clamp_tgt_rate)"),
+    "min_gbps": LEAST,
+}
+
+TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
+    {
+        "window": TransportKind(
+            "window",
+            "no congestion control",
+            {"bdps": Knob(1, "bandwidth-delay products", "fixed window at line rate; 0 is none")},
+        ),
+        "dctcp": TransportKind(
+            "dctcp",
+            "Alizadeh et al., SIGCOMM 2010; as a rate, HPCC's simulator",
+            {
+                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha"),
+                "increase_gbps": _gbps(0.615, "per window without a mark: 1 kB per 13 µs"),
+                "min_gbps": LEAST,
+            },
+            _STEP,
+        ),
+        "dcqcn": TransportKind("dcqcn", "Zhu et al., SIGCOMM 2015; NVIDIA's parameters, HPCC's simulator", _DCQCN),
+        "timely": TransportKind(
+            "timely",
+            "Mittal et al., SIGCOMM 2015, Algorithm 1",
+            {
+                "weight": Knob(0.875, "", "of the latest difference of RTTs"),
+                "beta": Knob(0.8, "", "multiplicative decrease"),
+                "low_us": Knob(50, "µs", "RTT below which the rate always grows"),
+                "high_us": Knob(500, "µs", "RTT above which it always falls"),
+                "min_rtt_us": Knob(20, "µs", "unit of the gradient"),
+                "increase_gbps": _gbps(0.1, "additive increase"),
+                "hyper_gbps": _gbps(0.5, "after `hyper_after` increases in a row"),
+                "hyper_after": Knob(5, "", "increases in a row"),
+                "min_gbps": LEAST,
+            },
+        ),
+        "hpcc": TransportKind(
+            "hpcc",
+            "Li et al., SIGCOMM 2019, Algorithm 1",
+            {
+                "eta": Knob(0.95, "", "utilisation aimed at"),
+                "most_stages": Knob(0, "", "additive steps between multiplicative ones (paper: 5; its simulator: 0)"),
+                "increase_gbps": _gbps(0.04, "additive increase (10 Mb/s per 25 Gb/s)"),
+                "min_gbps": LEAST,
+            },
+        ),
+        "powertcp": TransportKind(
+            "powertcp",
+            "Addanki et al., NSDI 2022, Algorithm 1",
+            {
+                "gamma": Knob(0.9, "", "weight of the new rate"),
+                "eta": Knob(0.95, "", "power aimed at"),
+                "increase_gbps": _gbps(0.15, "additive increase"),
+                "min_gbps": LEAST,
+            },
+            {"arrival_bytes": 1.0},
+        ),
+        "swift": TransportKind(
+            "swift",
+            "Kumar et al., SIGCOMM 2020, Algorithm 1",
+            {
+                "base_us": Knob(0, "µs", "target delay without queues; 0 is base_rtts × the fabric's largest base RTT"),
+                "base_rtts": Knob(1.25, "base RTTs", "see base_us"),
+                "hop_us": Knob(0.5, "µs", "added to the target per switch"),
+                "range": Knob(4, "base targets", "largest addition for small windows"),
+                "least": Knob(0.1, "packets", "smallest window"),
+                "most": Knob(256, "packets", "largest window", by_rate=True),
+                "increase": Knob(1, "packets per RTT", "additive increase"),
+                "beta": Knob(0.8, "", "multiplicative decrease"),
+                "most_decrease": Knob(0.5, "", "share of the window, per RTT"),
+            },
+        ),
+    }
+)
+"""By name. Marking thresholds are settings of the fabric; those that a transport needs are named with it."""
+
+
+def transport_kind(name: str) -> TransportKind:
+    """Return a transport by its name.
+
+    Raises:
+        InputError: there is none of this name; names those that there are.
+    """
+    if name not in TRANSPORTS:
+        raise InputError(f"transport: {name!r} is not known; one of {', '.join(TRANSPORTS)}")
+    return TRANSPORTS[name]
