@@ -122,7 +122,7 @@ CODE: dict[str, set[str]] = {
     "remy_plus/_core.": {"drl", "rplus"},  # the engine
     "evaluation/lcca/evaluation/report/report.py": set(),
 }
-LIBRARIES = {"numpy": {"drl", "rplus"}, "scipy": {"rplus"}, "torch": {"drl"}, "stable-baselines3": {"drl"}}
+LIBRARIES = {"numpy": {"drl", "rplus"}, "scipy": {"drl", "rplus"}, "torch": {"drl"}, "stable-baselines3": {"drl"}}
 LIBRARIES |= {"sb3-contrib": {"drl"}, "matplotlib": set()}
 
 

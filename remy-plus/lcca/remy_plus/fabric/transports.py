@@ -60,9 +60,7 @@ class TransportKind:
         """
         unknown = sorted(set(changes) - set(self.knobs))
         if unknown:
-            raise InputError(
-                f"{self.engine}: {unknown[0]} is not a parameter; one of {', '.join(self.knobs)}"
-            )
+            raise InputError(f"{self.engine}: {unknown[0]} is not a parameter; one of {', '.join(self.knobs)}")
         share = gbps / REFERENCE_GBPS
         usual = {name: knob.default * (share if knob.by_rate else 1) for name, knob in self.knobs.items()}
         return usual | {name: float(value) for name, value in changes.items()}
