@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 
 from lcca.evaluation.fabric.scenario import read_scenario
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.settings import settings
 
 CONFIGS = Path(__file__).parents[3] / "configs" / "fabric"
 GOOD = {
@@ -39,8 +40,8 @@ def test_same_seed_same_flows_and_settings(tmp_path: Path) -> None:
     flows = first.flows(3)
     np.testing.assert_array_equal(flows.start_ns, again.flows(3).start_ns)
     assert not set(flows.start_ns) & set(first.flows(4).start_ns)
-    assert (first.settings(flows)["lossless"], again.settings(flows)["lossless"]) == (True, False)
-    assert first.settings(flows)["horizon_ns"] == 200e3 + 1e9 and "mark_min_bytes" not in first.settings(flows)
+    assert (first.settings().lossless, again.settings().lossless) == (True, False)
+    assert first.horizon_ns(flows) == 200e3 + 1e9 and first.settings().mark_min_bytes is None
 
 
 def test_a_trace_beside_the_scenario(tmp_path: Path) -> None:
@@ -57,9 +58,10 @@ def test_a_trace_beside_the_scenario(tmp_path: Path) -> None:
     found = read_scenario(written(tmp_path, **keys))
     flows = found.flows(1)
     assert (flows.id.tolist(), list(flows.path), found.loads()) == ([5], [(2,)], None)
-    settings = found.settings(flows)
-    assert (settings["whole_ns"], settings["horizon_ns"], settings["mark_at_dequeue"]) == (True, 1070, False)
-    assert (settings["mark_min_bytes"], settings["mark_max_bytes"], settings["mark_most"]) == (1e5, 4e5, 0.2)
+    marking = {"mark_at_dequeue": False, "mark_min_bytes": 1e5, "mark_max_bytes": 4e5, "mark_most": 0.2}
+    conventions = {"headroom_delays": 3, "buffer_bytes": 32 * 2**20, "lossless": True, "alpha": 0.125}
+    assert found.settings() == settings("hpcc-ns3", **marking, **conventions)
+    assert (found.settings().fct_at_ack, found.horizon_ns(flows)) == (True, 1070)
 
 
 def test_the_scenario_of_the_reference_data(reference: Path, tmp_path: Path) -> None:
@@ -122,6 +124,7 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         ({"topology": 5}, r"s\.yaml:2: topology: must be keys with values"),
         ({"workload": "trace"}, r"s\.yaml:7: workload: must be keys with values"),
         ({"workload": {"kind": "mix", "parts": [3]}}, r"s\.yaml:\d+: workload\.parts\.0: must be keys with values"),
+        ({"preset": "hpcc"}, r"s\.yaml:\d+: preset: 'hpcc' is not known \(did you mean 'hpcc-ns3'\?\)"),
         ({"name": "a b"}, r"s\.yaml:1: name: must match"),
     ],
 )

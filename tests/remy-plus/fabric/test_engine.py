@@ -7,7 +7,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import dumbbell, fat_tree, leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.settings import FabricSettings, settings
+from lcca.remy_plus.fabric.settings import USUAL, FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.transports import TRANSPORTS
 
@@ -124,6 +124,17 @@ def test_marking_follows_its_line() -> None:
     assert share == pytest.approx(0.5 * (queue - 10e3) / 100e3, rel=0.05)
 
 
+def test_marking_is_the_transports_own_unless_told() -> None:
+    """DCTCP has a step at 300 kB; the same thresholds told change nothing, DCQCN's thresholds do."""
+    topology = star(9)
+    incast = flows(*((host, 0, 10**6, 0) for host in range(1, 9)))
+    step = {"mark_min_bytes": 300e3, "mark_max_bytes": 300e3, "mark_most": 1.0}
+    told = (settings(), settings(**step), settings(**USUAL))
+    runs = (FabricEngine("dctcp", settings=each).run(topology, incast) for each in told)
+    own, same, other = (each["port_marked_packets"].sum() for each in runs)
+    assert own == same > 1.5 * other
+
+
 def test_the_seed_moves_paths_and_marks_only() -> None:
     topology = fat_tree(4)
     sent = many(topology, 200, seed=2)
@@ -167,5 +178,5 @@ def test_what_cannot_be_is_refused() -> None:
         FabricEngine("dctcp", {"g_": 1}).run(star(3), flows((0, 1, 1, 0)))
     with pytest.raises(InputError, match="16384 bytes at most"):
         FabricEngine("dctcp", settings=FabricSettings(payload_bytes=20_000)).run(star(3), flows((0, 1, 1, 0)))
-    with pytest.raises(InputError, match="preset: 'ns2' is not known; one of default, hpcc-ns3"):
+    with pytest.raises(InputError, match="preset: 'ns2' is not known .known: default, hpcc-ns3"):
         settings("ns2")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from lcca.evaluation.fabric.load import LinkLoads, link_loads
 from lcca.evaluation.fabric.streams import Streams
@@ -20,11 +20,8 @@ from lcca.inputs.errors import InputError, Keys
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
-
-Preset = Literal["default", "hpcc-ns3"]
-PRESETS: dict[Preset, dict[str, Any]] = {"default": {}, "hpcc-ns3": {"whole_ns": True}}
-"""Settings of the engine by the conventions that a scenario names."""
 
 ROUNDING = 1e-9
 
@@ -34,7 +31,7 @@ class FabricScenario(Model):
 
     Attributes:
         name: how reports call it.
-        preset: conventions: our own, or those of HPCC's ns-3 simulator (serialisation in whole ns).
+        preset: conventions, of `lcca.remy_plus.fabric.settings.PRESETS`: our own, or those of HPCC's ns-3 simulator.
         topology: hosts, switches and links.
         workload: the flows.
         duration_us: flows start within it. Workloads that end by themselves need none.
@@ -50,7 +47,7 @@ class FabricScenario(Model):
     """
 
     name: str = Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")
-    preset: Preset = "default"
+    preset: str = "default"
     topology: TopologyModel
     workload: Workload
     duration_us: float | None = Field(default=None, gt=0)
@@ -59,6 +56,16 @@ class FabricScenario(Model):
     overhead_bytes: int = Field(default=48, ge=0)
     mtu_bytes: int = Field(default=1500, ge=1)
     switch: SwitchModel = SwitchModel()
+
+    @field_validator("preset")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        """Check that there is such a preset."""
+        try:
+            settings(value)
+        except InputError as error:
+            raise ValueError(str(error).removeprefix("preset: ")) from None
+        return value
 
     @model_validator(mode="after")
     def _possible(self) -> FabricScenario:
@@ -97,12 +104,15 @@ class FabricScenario(Model):
         demand = self.workload.demand(self.fabric)
         return None if demand is None else link_loads(self.fabric, demand)
 
-    def settings(self, flows: FabricFlows) -> dict[str, Any]:
-        """Return the engine's settings for a trial with these flows."""
-        last_us = float(flows.start_ns[-1]) / 1000 if len(flows) else 0.0
-        end_us = (last_us if self.duration_us is None else self.duration_us) + self.drain_us
+    def settings(self) -> FabricSettings:
+        """Return the engine's settings."""
         packets = {"payload_bytes": self.payload_bytes, "overhead_bytes": self.overhead_bytes}
-        return PRESETS[self.preset] | packets | self.switch.settings() | {"horizon_ns": end_us * 1000}
+        return settings(self.preset, **packets, **self.switch.settings())
+
+    def horizon_ns(self, flows: FabricFlows) -> float:
+        """Return when a trial with these flows ends at the latest."""
+        last_us = float(flows.start_ns[-1]) / 1000 if len(flows) else 0.0
+        return ((last_us if self.duration_us is None else self.duration_us) + self.drain_us) * 1000
 
     def require_telemetry(self, telemetry_bytes: int, whose: str) -> None:
         """Check that packets with a transport's telemetry fit into the MTU.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -72,7 +72,7 @@ class FabricEngine:
         flows.require_on(topology)
         kind = transport_kind(self.transport)
         gbps = float(np.min(topology.host_gbps))
-        values = self._settings(kind.settings).values() | {"seed": float(seed), "horizon_ns": min(horizon_ns, 9e15)}
+        values = self.settings.values(kind.settings) | {"seed": float(seed), "horizon_ns": min(horizon_ns, 9e15)}
         try:
             return _core.run_fabric(
                 topology.hosts,
@@ -94,12 +94,6 @@ class FabricEngine:
             )
         except ValueError as error:
             raise InputError(f"fabric: {error}") from None
-
-    def _settings(self, needed: Mapping[str, float]) -> FabricSettings:
-        """Return the settings, with what the transport needs where they are as in the class."""
-        usual = FabricSettings()
-        fresh = {k: v for k, v in needed.items() if getattr(self.settings, k) == getattr(usual, k)}
-        return replace(self.settings, **fresh)  # type: ignore[arg-type]
 
 
 def _watched(topology: FabricTopology, watch: Watch) -> dict[str, Any]:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, did_you_mean
+
+USUAL: Mapping[str, float] = MappingProxyType(
+    {"mark_min_bytes": 400e3, "mark_max_bytes": 1600e3, "mark_most": 0.2, "arrival_bytes": 0.0}
+)
+"""What holds where neither the settings nor the transport say otherwise: DCQCN's thresholds (HPCC's simulator)."""
 
 
 @dataclass(frozen=True)
 class FabricSettings:
     """Settings of the fabric engine; docs/background/fabric.md describes the model.
+
+    Those that are None are the transport's own (`TransportKind.settings`), or else those of `USUAL`.
 
     Attributes:
         payload_bytes: of all packets of a flow but the last.
@@ -50,19 +59,20 @@ class FabricSettings:
     resume_offset_bytes: float = 2496
     headroom_delays: float = 3
     mark_at_dequeue: bool = True
-    mark_min_bytes: float = 400e3
-    mark_max_bytes: float = 1600e3
-    mark_most: float = 0.2
+    mark_min_bytes: float | None = None
+    mark_max_bytes: float | None = None
+    mark_most: float | None = None
     queue_quantum_bytes: float = 320
     bytes_quantum_bytes: float = 512
-    arrival_bytes: bool = False
+    arrival_bytes: bool | None = None
     fct_at_ack: bool = False
     retransmit_after_us: float = 1000
     nack_gap_us: float = 500
 
-    def values(self) -> dict[str, float]:
-        """Return the settings as the engine takes them."""
-        return {name: float(value) for name, value in asdict(self).items()}
+    def values(self, own: Mapping[str, float]) -> dict[str, float]:
+        """Return the settings as the engine takes them, for a transport with settings of its own."""
+        usual = {**USUAL, **own}
+        return {name: float(usual[name] if value is None else value) for name, value in asdict(self).items()}
 
 
 PRESETS = {
@@ -80,7 +90,7 @@ def settings(preset: str = "default", **changes: float) -> FabricSettings:
         InputError: the preset or a key is not known; names those that are.
     """
     if preset not in PRESETS:
-        raise InputError(f"preset: {preset!r} is not known; one of {', '.join(PRESETS)}")
+        raise InputError(f"preset: {preset!r} is not known{did_you_mean(preset, PRESETS)}")
     unknown = sorted(set(changes) - set(asdict(PRESETS[preset])))
     if unknown:
         raise InputError(f"settings: {unknown[0]} is not known; one of {', '.join(asdict(PRESETS[preset]))}")
