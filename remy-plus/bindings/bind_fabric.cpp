@@ -16,6 +16,7 @@
 #include "remy_plus/fabric/transport/dctcp.hpp"
 #include "remy_plus/fabric/transport/fixed.hpp"
 #include "remy_plus/fabric/transport/hpcc.hpp"
+#include "remy_plus/fabric/transport/learnt.hpp"
 #include "remy_plus/fabric/transport/swift.hpp"
 #include "remy_plus/fabric/transport/timely.hpp"
 
@@ -23,6 +24,8 @@ namespace remy_plus::bindings {
 
 namespace nb = nanobind;
 using namespace nb::literals;
+
+const Policy& policy_of(nb::handle handle);
 
 namespace {
 
@@ -102,7 +105,7 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
   if (kind == "window") {
     double bdps = 1;
     named.take("bdps", bdps);
-    made = std::make_unique<FixedWindow>(frame, bdps);
+    made = std::make_unique<fabric::FixedWindow>(frame, bdps);
   } else if (kind == "dctcp") {
     DctcpParameters p;
     named.take("g", p.g);
@@ -159,6 +162,17 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
   }
   named.end();
   return made;
+}
+
+// By name, or a compiled policy, which is told whether it looks at hops.
+std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& parameters, const Frame& frame,
+                                        const Settings& settings) {
+  if (nb::isinstance<nb::str>(transport)) return transport_from(nb::cast<std::string>(transport), parameters, frame);
+  bool looks_at_hops = false;
+  Named named(parameters, "policy");
+  named.take("looks_at_hops", looks_at_hops);
+  named.end();
+  return std::make_unique<Learnt>(frame, policy_of(transport), settings.payload + settings.overhead, looks_at_hops);
 }
 
 Wiring wiring_from(int hosts, int switches, const Values<std::int32_t>& a, const Values<std::int32_t>& b,
@@ -242,14 +256,15 @@ void add_samples(nb::dict& out, const Samples& samples, const Watch& watch) {
 nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Values<std::int32_t>& b,
              const Values<double>& gbps, const Values<double>& delay_ns, const Values<std::int32_t>& src,
              const Values<std::int32_t>& dst, const Values<std::int64_t>& size, const Values<double>& start_ns,
-             const std::string& transport, const nb::dict& parameters, const nb::dict& settings,
+             nb::handle transport, const nb::dict& parameters, const nb::dict& settings,
              const std::vector<std::vector<int>>& paths, const std::vector<std::vector<int>>& ack_paths,
              double watch_every_ns, const std::vector<std::uint32_t>& watch_flows,
              const std::vector<std::uint32_t>& watch_ports) {
   Watch watch{watch_every_ns > 0 ? std::llround(watch_every_ns * ns) : never, watch_flows, watch_ports};
+  const Settings given = settings_from(settings);
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
-  Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths), settings_from(settings),
-                        [&](const Frame& frame) { return transport_from(transport, parameters, frame); });
+  Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths), given,
+                        [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); });
   {
     const nb::gil_scoped_release release;
     simulation.run(

@@ -13,19 +13,6 @@ namespace {
 constexpr int port_bits = 12;  // of a key; what is left holds a window of 4.5 s
 constexpr std::uint64_t data_way = 11, ack_way = 12, marking = 13;
 
-int telemetry_bytes(Telemetry telemetry) {
-  switch (telemetry) {
-    case Telemetry::sent_time:
-      return 8;
-    case Telemetry::stack:
-      return 42;  // five hops of 8 bytes and their number, always there
-    default:
-      return 0;
-  }
-}
-
-int returned_bytes(Telemetry telemetry) { return telemetry == Telemetry::stack ? 28 : 0; }
-
 std::uint64_t key_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t number) {
   return mix64(mix64(seed ^ mix64(purpose)) ^ mix64(number + 1));
 }

@@ -108,9 +108,10 @@ class Nic {
     packet.number = flow.next;
     packet.bytes = static_cast<std::uint16_t>(
         static_cast<int>(flow.bytes_before(flow.next + 1) - flow.bytes_before(flow.next)) + hosting_.data_overhead);
-    if (hosting_.telemetry == Telemetry::stack)
+    if (hosting_.telemetry == Telemetry::stack) {
       packet.extra = around_.stacks.take();
-    else
+      around_.stacks[packet.extra].sent_at = now;
+    } else
       packet.extra = static_cast<std::uint64_t>(now);
     if (flow.next < flow.furthest) ++hosting_.retransmitted;
     flow.furthest = std::max(flow.furthest, ++flow.next);
@@ -264,10 +265,8 @@ class Host {
 
   void tell(const Packet& packet, Flow& flow) {
     Ack ack{packet.time, flow.bytes_before(flow.acked), flow.bytes_before(flow.next), packet.marked, 0, nullptr};
-    if (hosting_.telemetry == Telemetry::stack)
-      ack.stack = &around_.stacks[packet.extra];
-    else
-      ack.sent_at = static_cast<Time>(packet.extra);
+    if (hosting_.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
+    ack.sent_at = ack.stack ? ack.stack->sent_at : static_cast<Time>(packet.extra);
     hosting_.transport.on_ack(packet.flow, flow, ack);
   }
 

@@ -39,6 +39,7 @@ struct Stamp {
 struct Stack {
   std::array<Stamp, most_stamps> stamps;
   std::uint32_t count = 0;
+  Time sent_at = 0;
 };
 
 // Stacks of the packets under way; a packet names its own by number.

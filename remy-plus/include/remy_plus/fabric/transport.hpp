@@ -12,12 +12,27 @@ namespace remy_plus::fabric {
 // What data packets carry for it, and their ACKs bring back.
 enum class Telemetry : std::uint8_t { none, sent_time, stack };
 
+// In a data packet. A stack is always as long as HPCC's: five hops of 8 bytes and their number.
+inline int telemetry_bytes(Telemetry telemetry) {
+  switch (telemetry) {
+    case Telemetry::sent_time:
+      return 8;
+    case Telemetry::stack:
+      return 42;
+    default:
+      return 0;
+  }
+}
+
+// In an ACK, beyond what every ACK has.
+inline int returned_bytes(Telemetry telemetry) { return telemetry == Telemetry::stack ? 28 : 0; }
+
 struct Ack {
   Time now;
   std::uint64_t bytes;  // of payload, all before which has arrived
   std::uint64_t sent;   // of payload, all before which was sent
   bool marked;
-  Time sent_at;        // of the data packet, with Telemetry::sent_time
+  Time sent_at;        // of the data packet, with any telemetry
   const Stack* stack;  // with Telemetry::stack
 };
 

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.engine import compile_policy
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.transports import transport_kind
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.signals import CARRIED
 
 Record = Mapping[str, Any]
 """Arrays by name: `flow_…` one entry per flow, `port_…` one per directed port, `sample_…` one row per sample."""
@@ -40,12 +43,13 @@ class FabricEngine:
     """The fabric engine with a transport.
 
     Attributes:
-        transport: its name, of `lcca.remy_plus.fabric.transports.TRANSPORTS`.
-        parameters: of the transport that differ from the defaults.
+        transport: its name, of `lcca.remy_plus.fabric.transports.TRANSPORTS`; or a learnt policy, whose windows are in
+            packets of the fabric's payload and gaps in µs, as where it was learnt.
+        parameters: of the transport that differ from the defaults; a policy has none.
         settings: of the fabric.
     """
 
-    transport: str
+    transport: str | Policy
     parameters: Mapping[str, float] = field(default_factory=dict)
     settings: FabricSettings = field(default_factory=FabricSettings)
 
@@ -70,9 +74,8 @@ class FabricEngine:
             InputError: the flows do not fit the topology, or a setting cannot be.
         """
         flows.require_on(topology)
-        kind = transport_kind(self.transport)
-        gbps = float(np.min(topology.host_gbps))
-        values = self.settings.values(kind.settings) | {"seed": float(seed), "horizon_ns": min(horizon_ns, 9e15)}
+        needed, transport, parameters = self._transport(float(np.min(topology.host_gbps)))
+        values = self.settings.values(needed) | {"seed": float(seed), "horizon_ns": min(horizon_ns, 9e15)}
         try:
             return _core.run_fabric(
                 topology.hosts,
@@ -85,8 +88,8 @@ class FabricEngine:
                 flows.dst.astype(np.int32),
                 flows.size_bytes.astype(np.int64),
                 flows.start_ns,
-                kind.engine,
-                kind.parameters(gbps, self.parameters),
+                transport,
+                parameters,
                 values,
                 [list(each) for each in flows.path],
                 [list(each) for each in flows.ack_path],
@@ -94,6 +97,34 @@ class FabricEngine:
             )
         except ValueError as error:
             raise InputError(f"fabric: {error}") from None
+
+    def _transport(self, gbps: float) -> tuple[Mapping[str, float], Any, dict[str, float]]:
+        """Return the settings that the transport needs, what the engine calls it, and its parameters."""
+        if isinstance(self.transport, str):
+            kind = transport_kind(self.transport)
+            return kind.settings, kind.engine, dict(kind.parameters(gbps, self.parameters))
+        looks = looks_at_hops(getattr(self.transport, "signals", ()))
+        return {}, compile_policy(self.transport), {"looks_at_hops": float(looks)}
+
+
+HOPS = {"queue", "link", "queue_ewma", "link_ewma", "available_capacity", "available_capacity_ewma"}
+"""Signals that the stamps of a fabric's hops tell."""
+
+NOT_TOLD = set(CARRIED) - HOPS | {"one_way_ratio"}
+"""Signals that a fabric does not tell its senders."""
+
+
+def looks_at_hops(signals: Sequence[str]) -> bool:
+    """Tell whether a policy needs the stamps of hops, which make frames 42 bytes longer.
+
+    Raises:
+        InputError: it needs what a fabric does not tell.
+    """
+    missing = [name for name in signals if name in NOT_TOLD]
+    if missing:
+        told = ", ".join(sorted(HOPS))
+        raise InputError(f"policy: the fabric does not tell {', '.join(missing)}; of the network it tells {told}")
+    return bool(HOPS.intersection(signals))
 
 
 def _watched(topology: FabricTopology, watch: Watch) -> dict[str, Any]:

@@ -1,0 +1,85 @@
+"""Learnt policies in the fabric, against the one-bottleneck engine: another simulator, the same rule table."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.settings import FabricSettings
+from lcca.remy_plus.files.policyfile import load
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.policy import FixedWindow, Policy
+from lcca.remy_plus.policies.rules import one_rule
+from lcca.remy_plus.workload import FlowSizes, OpenFlows
+
+POLICIES = Path(__file__).parents[3] / "configs" / "policies"
+PACKET_BYTES, FLOWS, RTT_US = 1000, 40, 150.0
+SIZES = FlowSizes("some", (1.0, 2.0), (0.0, 1.0))  # of no consequence: flows are given
+BARE = FabricSettings(
+    payload_bytes=PACKET_BYTES - 8,
+    overhead_bytes=0,
+    ack_bytes=1,
+    buffer_bytes=1e9,
+    fct_at_ack=True,
+    retransmit_after_us=0,
+)
+"""Frames are as long as packets, the time of sending included; ACKs take no time."""
+
+
+def slowdowns(policy: Policy, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the slowdowns of the same flows in the one-bottleneck engine and in a fabric's dumbbell.
+
+    Each flow has hosts of its own, with links so fast that the bottleneck alone takes time.
+    """
+    random = np.random.default_rng(seed)
+    starts = np.sort(random.uniform(0, 3000, FLOWS))
+    sizes = np.ceil(random.exponential(100, FLOWS)).astype(np.int64)
+    network = Network(0, rate, RTT_US, 1, math.inf, 1, 1, 0, open_flows=OpenFlows(0.5, SIZES))
+    engine = Engine(1e6, jobs=1)
+    there = engine.flow_trace(compile_policy(policy), network, np.array([0, FLOWS]), starts, sizes)
+    gbps = rate * PACKET_BYTES * 8e-3
+    fabric = dumbbell(FLOWS, gbps, 1e5 * gbps, RTT_US * 1e3 / 2 - 200, 100)
+    hosts = np.arange(FLOWS)
+    flows = FabricFlows(hosts, hosts + FLOWS, sizes * (PACKET_BYTES - 8), starts * 1e3)
+    here = FabricEngine(policy, settings=BARE).run(fabric, flows)["flow_fct_ns"] / 1e3
+    ideal = RTT_US + sizes / rate
+    return there / ideal, here / ideal
+
+
+@pytest.mark.parametrize("window", [5, 60])
+def test_fixed_windows_take_as_long_flow_by_flow(window: int) -> None:
+    there, here = slowdowns(FixedWindow(window), rate=3.0, seed=1)
+    np.testing.assert_allclose(here, there, rtol=0.002)
+
+
+@pytest.mark.parametrize("rate", [2.0, 4.0])
+@pytest.mark.parametrize("name", ["e2e", "vegas-like"])
+def test_rule_tables_score_the_same(name: str, rate: float) -> None:
+    policy = load(POLICIES / f"{name}.json").policy
+    bits = [np.log2(each) for seed in range(5) for each in slowdowns(policy, rate, seed)]
+    there, here = np.concatenate(bits[::2]), np.concatenate(bits[1::2])
+    assert abs(np.mean(here - there)) < 0.02
+    assert np.corrcoef(there, here)[0, 1] > 0.99
+
+
+def test_signals_of_hops_come_with_their_bytes() -> None:
+    topology = leaf_spine(tors=2, hosts_per_tor=2, spines=1)
+    flow = FabricFlows(np.array([0]), np.array([3]), np.array([10**5]), np.array([0.0]))
+    sent = {
+        name: FabricEngine(load(POLICIES / f"{name}.json").policy).run(topology, flow)["port_data_bytes"][0]
+        for name in ("e2e", "link+queue")
+    }
+    assert sent == {"e2e": 100 * 1056, "link+queue": 100 * 1090}
+
+
+def test_a_signal_that_no_hop_tells_is_refused() -> None:
+    topology = leaf_spine(tors=2, hosts_per_tor=2, spines=1)
+    flow = FabricFlows(np.array([0]), np.array([3]), np.array([10**5]), np.array([0.0]))
+    with pytest.raises(InputError, match="does not tell flows; of the network it tells available_capacity"):
+        FabricEngine(one_rule(("flows",), "relative")).run(topology, flow)
