@@ -1,4 +1,4 @@
-"""`lcca evaluate`: what one policy does on a list of networks."""
+"""`lcca evaluate`: what one policy does on a list of networks, or transports on a fabric."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pandas as pd
 from rich.markup import escape
 from rich.table import Table
 
+from lcca.cli.fabric.evaluation import evaluate as evaluate_on_fabric
+from lcca.cli.fabric.options import FABRIC_HELP, add_set, parquet_file
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.policies import POLICY_HELP, check_duration
 from lcca.cli.options.simulators import report_failures, simulator_for
@@ -23,36 +25,53 @@ from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_th
 from lcca.evaluation.trials.layout import MEASURES
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.progress import Reporter
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.network import Network
 
 EXAMPLES = """\
   lcca evaluate aimd --networks configs/networks/examples.yaml --seeds 10
   lcca evaluate policy.json --networks configs/networks/examples.yaml --seeds 10 --duration 10000 --json
   lcca evaluate policy.json --networks configs/networks/examples.yaml --seeds 3 --simulator ns3 --topology line
-  lcca evaluate RemyCC-2014-100x.dna --pacing absolute --networks my-networks.yaml --seeds 8 --duration 1e6"""
+  lcca evaluate RemyCC-2014-100x.dna --pacing absolute --networks my-networks.yaml --seeds 8 --duration 1e6
+  lcca evaluate dctcp dcqcn timely hpcc swift powertcp --fabric configs/fabric/leaf-spine.yaml
+  lcca evaluate dcqcn dcqcn:increase_us=55,fast_recovery=5 --fabric configs/fabric/incast.yaml --set switch.pfc=false"""
 
 TRIALS_PER_JOB = 16
 """Trials for each thread between two reports of progress."""
+
+DURATION_US = 10_000.0
 
 SHOWN = MEASURES[:5]
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("policy", help=POLICY_HELP)
-    parser.add_argument("--networks", type=Path, required=True, help="YAML list of networks (packets, packets/µs, µs)")
-    parser.add_argument("--seeds", type=positive, default=10, help="trials per network (default: 10)")
+    parser.add_argument("policies", nargs="+", metavar="policy", help=f"{POLICY_HELP}; {FABRIC_HELP}")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--networks", type=Path, help="YAML list of networks (packets, packets/µs, µs), for one policy")
+    where.add_argument("--fabric", type=Path, help="YAML file of a fabric scenario, for any number of transports")
+    parser.add_argument("--seeds", type=positive, default=10, help="trials per network, or on the fabric (default: 10)")
+    add_set(parser)
+    parser.add_argument("--per-flow", type=parquet_file, help="parquet file for a row per flow (--fabric)")
+    parser.add_argument("--per-port", type=parquet_file, help="parquet file for a row per port (--fabric)")
     add_bound(parser)
-    add_trials(parser, 10_000.0)
-    parser.set_defaults(run=run)
+    add_trials(parser, None)
+    parser.set_defaults(run=run, utility=None)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    return evaluate_on_fabric(options) if options.fabric else evaluate_on_networks(options)
+
+
+def evaluate_on_networks(options: argparse.Namespace) -> int:
+    """Run one policy on a list of networks."""
+    _complete(options)
+    name = options.policies[0]
     networks = networks_from_yaml(options.networks)
     if options.topology:
         networks = [replace(network, topology=options.topology) for network in networks]
-    found = setup(options, [options.policy], options.duration)
+    found = setup(options, [name], options.duration)
     simulator, policies = simulator_for(options, found.engine), {"policy": found.policies[0]}
     for network in networks:
         check_duration(options.duration, network.rtt, network.link_rate, network.topology.hops(network.senders))
@@ -64,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         drawn = networks[block.first : block.end]
         return run_trials(simulator, policies, drawn, seeds, found.utility, keep_delays=False)
 
-    with Reporter().task(f"evaluating {options.policy}", total=len(networks)) as task:
+    with Reporter().task(f"evaluating {name}", total=len(networks)) as task:
 
         def tell(done: int, _: None) -> None:
             task.update(done, f"{done} of {len(networks)} networks")
@@ -77,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(
             {
-                "policy": options.policy,
+                "policy": name,
                 "simulator": simulator.name,
                 "utility": options.utility,
                 "duration_us": options.duration,
@@ -86,8 +105,19 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     else:
-        _print(options.policy, rows)
+        _print(name, rows)
     return report_failures([error for error in trials["error"] if error])
+
+
+def _complete(options: argparse.Namespace) -> None:
+    """Fill in what fabrics have otherwise, and refuse what only they have."""
+    if len(options.policies) > 1:
+        raise InputError("--networks takes one policy; `lcca rank` ranks several on a network space")
+    asked = {"--set": options.overrides, "--per-flow": options.per_flow, "--per-port": options.per_port}
+    if wrong := [name for name, given in asked.items() if given]:
+        raise InputError(f"{wrong[0]}: needs --fabric")
+    options.duration = DURATION_US if options.duration is None else options.duration
+    options.utility = options.utility or "default"
 
 
 def _block(seeds: int, jobs: int) -> int:

@@ -1,4 +1,4 @@
-"""What is reported of a fabric trial's flows: slowdowns and completion times, all together and by size."""
+"""What is reported of a fabric trial: slowdowns and completion times of flows, all and by size; queues and pauses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.trials.slowdown import FlowTimes
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.engine import Record
 from lcca.remy_plus.fabric.flows import FabricFlows
 
 SIZE_CLASSES = (10_000, 100_000, 1_000_000, 10_000_000)
@@ -49,6 +50,27 @@ def flow_metrics(times: FlowTimes) -> dict[str, float | int]:
     found: dict[str, float | int] = {"flows": len(fct), "flows_finished": int(times.finished.sum())}
     found |= _spread("slowdown_{}", times.slowdown) | _spread("fct_{}_us", fct)
     return found | {"goodput_gbps": _goodput(times)}
+
+
+def port_metrics(record: Record, hosts: int) -> dict[str, float | int]:
+    """Return the metrics of one trial's ports.
+
+    Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, and of the
+    mean over the trial. Marks, pauses (frames), the time that ports stood paused, drops and retransmissions (packets)
+    are sums over all ports; `packets` counts data packets that hosts received.
+    """
+    at_switch, to_host = record["port_node"] >= hosts, record["port_peer"] < hosts
+    return {
+        "queue_max_bytes": float(np.max(record["port_most_queued_bytes"], where=at_switch, initial=0)),
+        "queue_mean_bytes": float(np.max(record["port_mean_queued_bytes"], where=at_switch, initial=0)),
+        "ecn_marks": int(record["port_marked_packets"].sum()),
+        "pfc_pauses": int(record["port_pauses_sent"].sum()),
+        "paused_us": float(record["port_paused_ns"].sum()) / 1000,
+        "drops": int(record["port_drops"].sum()),
+        "retransmissions": int(record["retransmitted_packets"]),
+        "packets": int(record["port_data_packets"][to_host].sum()),
+        "end_us": float(record["end_ns"]) / 1000,
+    }
 
 
 def by_size(times: FlowTimes, boundaries: Sequence[float] = SIZE_CLASSES) -> pd.DataFrame:

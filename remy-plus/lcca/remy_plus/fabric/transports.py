@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -152,6 +153,38 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
     }
 )
 """By name. Marking thresholds are settings of the fabric; those that a transport needs are named with it."""
+
+
+def is_transport(text: str) -> bool:
+    """Tell whether a text such as ``hpcc`` or ``dcqcn:increase_us=55`` names a transport."""
+    return text.partition(":")[0] in TRANSPORTS
+
+
+def named_transport(text: str) -> tuple[str, dict[str, float]]:
+    """Return the transport and the parameters that ``hpcc`` or ``dcqcn:increase_us=55,fast_recovery=5`` mean.
+
+    Raises:
+        InputError: an unknown name or parameter, or a value that is no finite number.
+    """
+    name, _, rest = text.partition(":")
+    kind, found = transport_kind(name), dict[str, float]()
+    for item in filter(None, rest.split(",")):
+        key, _, value = (part.strip() for part in item.partition("="))
+        if key in found:
+            raise InputError(f"{name}: {key} is given twice")
+        found[key] = _number(name, key, value)
+    kind.parameters(REFERENCE_GBPS, found)
+    return name, found
+
+
+def _number(name: str, key: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{name}: {key}: must be a number, as in 'dcqcn:increase_us=55', got {text[:60]!r}")
+    return value
 
 
 def transport_kind(name: str) -> TransportKind:

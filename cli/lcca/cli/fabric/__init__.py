@@ -1,0 +1,1 @@
+"""Commands on datacenter fabrics: their options, runs and tables."""

@@ -1,0 +1,56 @@
+"""`lcca evaluate --fabric`: transports on the same flows of a datacenter fabric."""
+
+from __future__ import annotations
+
+import argparse
+
+import pandas as pd
+
+from lcca.cli.fabric.options import engines_of, scenario_of, slowdown_of
+from lcca.cli.fabric.tables import print_fabric
+from lcca.cli.options.common import print_json
+from lcca.evaluation.fabric.summary import summary
+from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.experiments.runs.progress import Reporter
+from lcca.inputs.errors import InputError
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    """Run the command."""
+    _refuse(options)
+    scenario, utility = scenario_of(options), slowdown_of(options)
+    engines = engines_of(options, options.policies, scenario.settings())
+    seeds = list(range(options.seed, options.seed + options.seeds))
+    total = len(seeds) * len(engines)
+    with Reporter().task(f"evaluating {', '.join(engines)} on {scenario.name}", total=total) as task:
+        trials = run_fabric_trials(
+            scenario, engines, seeds, options.jobs, lambda done: task.update(done, f"{done} of {total} trials")
+        )
+    _write(options, trials)
+    rows = summary(trials, utility)
+    if options.json:
+        content = {"scenario": scenario.name, "utility": utility.name, "seeds": options.seeds, "policies": rows}
+        print_json(content | {"rows": [each.row(utility) for each in trials]})
+    else:
+        print_fabric(scenario, utility.name, rows)
+    return 0
+
+
+def _refuse(options: argparse.Namespace) -> None:
+    """Check that nothing is asked for that a fabric has not."""
+    asked = {
+        "--simulator ns3": options.simulator != "engine",
+        "--ns3": bool(options.ns3),
+        "--topology": options.topology is not None,
+        "--bound": options.bound,
+        "--duration (use --set duration_us=…)": options.duration is not None,
+    }
+    if wrong := [name for name, given in asked.items() if given]:
+        raise InputError(f"{wrong[0]}: not with --fabric")
+
+
+def _write(options: argparse.Namespace, trials: list[FabricTrial]) -> None:
+    """Write the rows and the figure that the options name."""
+    for path, rows in ((options.per_flow, FabricTrial.flow_rows), (options.per_port, FabricTrial.port_rows)):
+        if path:
+            pd.concat([rows(each) for each in trials], ignore_index=True).to_parquet(path, index=False)

@@ -1,0 +1,82 @@
+"""Options of commands that run transports on a fabric, and what they name."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from lcca.evaluation.fabric.scenario import FabricScenario, read_scenario
+from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.utilities import UTILITIES, utility
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.settings import FabricSettings
+from lcca.remy_plus.fabric.transports import TRANSPORTS, is_transport, named_transport
+from lcca.remy_plus.policies.policy import is_baseline
+
+FABRIC_HELP = (
+    f"with --fabric transports: {', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5, "
+    "or files of learnt policies"
+)
+
+
+def add_set(parser: argparse.ArgumentParser) -> None:
+    """Add what changes a scenario."""
+    parser.add_argument(
+        "--set",
+        dest="overrides",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override a key of the fabric scenario, as in workload.load=0.7; may be repeated",
+    )
+
+
+def parquet_file(text: str) -> Path:
+    """Parse the name of a parquet file that can be written when the trials are done."""
+    path = Path(text)
+    if path.suffix != ".parquet":
+        raise argparse.ArgumentTypeError(f"{path}: name a file that ends in .parquet")
+    if not path.parent.is_dir() or path.is_dir():
+        raise argparse.ArgumentTypeError(f"{path}: no such folder, or a folder itself")
+    return path
+
+
+def scenario_of(options: argparse.Namespace) -> FabricScenario:
+    """Return the scenario that the options name, with their changes."""
+    return read_scenario(options.fabric, options.overrides)
+
+
+def slowdown_of(options: argparse.Namespace) -> Slowdown:
+    """Return the utility that the options name: `slowdown` if none.
+
+    Raises:
+        InputError: one that does not score flows by their completion.
+    """
+    found = utility(options.utility or "slowdown")
+    if not isinstance(found, Slowdown):
+        known = ", ".join(name for name, each in UTILITIES.items() if isinstance(each, Slowdown))
+        raise InputError(f"--utility {found.name}: a fabric scores the completion of flows; one of {known}")
+    return found
+
+
+def engines_of(options: argparse.Namespace, names: Sequence[str], settings: FabricSettings) -> dict[str, FabricEngine]:
+    """Return what runs each of these names, by name.
+
+    Raises:
+        InputError: a name is given twice, or is neither a transport nor a file of a policy.
+    """
+    if len(set(names)) < len(names):
+        raise InputError("a transport is named twice; give each once")
+    return {name: _engine(options, name, settings) for name in names}
+
+
+def _engine(options: argparse.Namespace, name: str, settings: FabricSettings) -> FabricEngine:
+    if is_transport(name):
+        transport, parameters = named_transport(name)
+        return FabricEngine(transport, parameters, settings)
+    if not is_baseline(name) and not Path(name).is_file():
+        known = ", ".join(TRANSPORTS)
+        raise InputError(f"{name[:60]!r}: neither a transport ({known}) nor the file of a policy")
+    raise InputError(f"{name[:60]!r}: learnt policies do not run on a fabric yet; name transports")

@@ -1,0 +1,112 @@
+"""Trials on a fabric: every transport meets the same flows, seed by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.fabric.metrics import flow_metrics, port_metrics, times_of
+from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown
+from lcca.remy_plus.fabric.engine import FabricEngine, Record
+from lcca.remy_plus.fabric.flows import FabricFlows
+
+PORT = "port_"
+FRACTIONS = {"paused_ns", "mean_queued_bytes"}
+"""Columns of ports that are not whole numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class FabricTrial:
+    """One simulation.
+
+    Attributes:
+        policy: how reports call the transport.
+        seed: of the flows, of their paths and of the marks.
+        hosts: of the fabric; nodes from there on are switches.
+        flows: that were given.
+        record: what the engine found.
+    """
+
+    policy: str
+    seed: int
+    hosts: int
+    flows: FabricFlows
+    record: Record
+
+    @cached_property
+    def times(self) -> FlowTimes:
+        """What became of the flows, in ns."""
+        found = self.record
+        return times_of(self.flows, found["flow_fct_ns"], found["flow_ideal_ns"], found["end_ns"])
+
+    def row(self, utility: Slowdown) -> dict[str, float | int | str]:
+        """Return its score and metrics."""
+        score = float(utility.score_flows(self.times, 1).score_bits[0])
+        named: dict[str, float | int | str] = {"policy": self.policy, "seed": self.seed, "score_bits": score}
+        return named | flow_metrics(self.times) | port_metrics(self.record, self.hosts)
+
+    def flow_rows(self) -> pd.DataFrame:
+        """Return a row per flow; the slowdown of one that did not finish is a lower bound."""
+        flows, found = self.flows, self.record
+        columns = {"id": flows.id, "src": flows.src, "dst": flows.dst, "size_bytes": flows.size_bytes}
+        times = {"start_ns": flows.start_ns, "fct_ns": found["flow_fct_ns"], "ideal_ns": found["flow_ideal_ns"]}
+        rest = {"slowdown": self.times.slowdown, "delivered_bytes": found["flow_delivered_bytes"].astype(np.int64)}
+        return self._named(columns | times | rest)
+
+    def port_rows(self) -> pd.DataFrame:
+        """Return a row per directed port, of hosts too."""
+        ports = {name.removeprefix(PORT): each for name, each in self.record.items() if name.startswith(PORT)}
+        whole = {name: each.astype(np.int64) for name, each in ports.items() if name not in FRACTIONS}
+        return self._named(ports | whole)
+
+    def _named(self, columns: Mapping[str, object]) -> pd.DataFrame:
+        table = pd.DataFrame(columns)
+        table.insert(0, "policy", self.policy)
+        table.insert(1, "seed", self.seed)
+        return table
+
+
+def run_fabric_trials(
+    scenario: FabricScenario,
+    engines: Mapping[str, FabricEngine],
+    seeds: Sequence[int],
+    jobs: int = 1,
+    tell: Callable[[int], None] = lambda done: None,
+) -> list[FabricTrial]:
+    """Run every transport on the flows of every seed.
+
+    Args:
+        scenario: where.
+        engines: by the names of the policies.
+        seeds: of the trials.
+        jobs: threads; results do not depend on it.
+        tell: told after every trial how many are done.
+
+    Returns:
+        The trials, seed by seed in the order of the engines.
+
+    Raises:
+        InputError: flows or a parameter that cannot be.
+    """
+    flows = {seed: scenario.flows(seed) for seed in seeds}
+
+    def run(name: str, seed: int) -> FabricTrial:
+        met = flows[seed]
+        record = engines[name].run(scenario.fabric, met, seed, scenario.horizon_ns(met))
+        return FabricTrial(name, seed, scenario.fabric.hosts, met, record)
+
+    found: list[FabricTrial] = []
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        for each in [pool.submit(run, name, seed) for seed in seeds for name in engines]:
+            found.append(each.result())
+            tell(len(found))
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return found

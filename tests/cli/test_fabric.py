@@ -1,0 +1,67 @@
+"""`lcca evaluate --fabric` from the command line."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+SCENARIO = """\
+name: small
+topology: {kind: leaf-spine, tors: 2, hosts_per_tor: 4, spines: 2}
+workload: {kind: poisson, sizes: fb-hadoop, load: 0.4, load_of: host-links}
+duration_us: 60
+"""
+ROW = """policy seed flows slowdown_mean slowdown_p50 slowdown_p95 slowdown_p99 slowdown_p999 fct_mean_us fct_p99_us
+queue_max_bytes queue_mean_bytes ecn_marks pfc_pauses paused_us drops retransmissions packets goodput_gbps score_bits"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None:
+    flows, ports = tmp_path / "flows.parquet", tmp_path / "ports.parquet"
+    options = ("--fabric", scenario, "--seeds", "3", "--seed", "5", "--utility", "slowdown-p99", "--json")
+    first = lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--per-flow", flows, "--per-port", ports)
+    found = first.json()
+    assert set(ROW.split()) <= set(found["rows"][0]) and len(found["rows"]) == 6
+    assert [each["policy"] for each in found["policies"]] == ["dctcp", "hpcc:eta=0.9"]
+    assert {each["seed"] for each in found["rows"]} == {5, 6, 7} and found["utility"] == "slowdown-p99"
+    rows = pd.read_parquet(flows)
+    assert len(rows) == sum(each["flows"] for each in found["rows"]) and (rows.slowdown >= 1).all()
+    assert len(pd.read_parquet(ports)) == 6 * 2 * (8 + 4)
+    assert lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--jobs", "1").out == first.out
+
+
+def test_prints_tables(lcca: Any, scenario: Path) -> None:
+    answer = lcca("evaluate", "swift", "--fabric", scenario, "--seeds", "2", "--set", "workload.load=0.2")
+    assert answer.status == 0
+    for words in ("small: 8 hosts", "p99.9", "below 10 kB", "PFC pauses", "score, bits (slowdown)", "95 %"):
+        assert words in answer.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("quic",), "'quic': neither a transport (window, dctcp"),
+        (("dctcp", "dctcp"), "a transport is named twice"),
+        (("dctcp", "--utility", "default"), "--utility default: a fabric scores the completion of flows"),
+        (("dctcp", "--duration", "5"), "--duration (use --set duration_us=…): not with --fabric"),
+        (("dctcp", "--topology", "line"), "--topology: not with --fabric"),
+        (("dctcp", "--set", "workload.load=2"), "workload.load: would load the link"),
+        (("dctcp", "--per-flow", "rows.csv"), "--per-flow: rows.csv: name a file that ends in .parquet"),
+    ],
+)
+def test_what_cannot_be_is_refused(lcca: Any, scenario: Path, options: tuple[str, ...], message: str) -> None:
+    answer = lcca("evaluate", *options, "--fabric", scenario)
+    assert answer.status == 2 and message in answer.err.replace("\n", " ")
+
+
+def test_networks_take_one_policy(lcca: Any) -> None:
+    for options, message in ((("aimd", "dctcp"), "takes one policy"), (("aimd", "--set", "a=1"), "needs --fabric")):
+        answer = lcca("evaluate", *options, "--networks", "x.yaml")
+        assert answer.status == 2 and message in answer.err

@@ -1,0 +1,108 @@
+"""Trials on a fabric, and what is said of them: against sums and quantiles by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.summary import summary
+from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.evaluation.trials.utilities import UTILITIES
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.transports import TRANSPORTS, named_transport
+
+SEEDS = (1, 2, 3)
+SLOWDOWN = UTILITIES["slowdown"]
+
+
+def trials_of(names: tuple[str, ...], jobs: int = 1, **changes: object) -> list[FabricTrial]:
+    content = {
+        "name": "small",
+        "topology": {"kind": "leaf-spine", "tors": 2, "hosts_per_tor": 4, "spines": 2},
+        "workload": {"kind": "poisson", "sizes": "fb-hadoop", "load": 0.4, "load_of": "host-links"},
+        "duration_us": 200,
+    }
+    scenario = FabricScenario.model_validate(content | changes)
+    engines = {name: FabricEngine(*named_transport(name), settings=scenario.settings()) for name in names}
+    return run_fabric_trials(scenario, engines, SEEDS, jobs)
+
+
+@pytest.fixture(scope="module")
+def trials() -> list[FabricTrial]:
+    return trials_of(("dctcp", "hpcc"))
+
+
+def test_transports_meet_the_same_flows(trials: list[FabricTrial]) -> None:
+    assert [(each.policy, each.seed) for each in trials] == [(p, s) for s in SEEDS for p in ("dctcp", "hpcc")]
+    for a, b in zip(trials[::2], trials[1::2], strict=True):
+        for name in ("src", "dst", "size_bytes", "start_ns"):
+            np.testing.assert_array_equal(a.flow_rows()[name], b.flow_rows()[name])
+        assert not np.array_equal(a.record["flow_fct_ns"], b.record["flow_fct_ns"])
+
+
+def test_threads_change_nothing(trials: list[FabricTrial]) -> None:
+    for a, b in zip(trials, trials_of(("dctcp", "hpcc"), jobs=3), strict=True):
+        pd.testing.assert_frame_equal(a.flow_rows(), b.flow_rows())
+        pd.testing.assert_frame_equal(a.port_rows(), b.port_rows())
+
+
+def test_a_row_is_what_the_flows_and_ports_say(trials: list[FabricTrial]) -> None:
+    row, flows, ports = trials[0].row(SLOWDOWN), trials[0].flow_rows(), trials[0].port_rows()
+    assert row["score_bits"] == pytest.approx(-np.log2(flows.fct_ns / flows.ideal_ns).mean())
+    assert row["packets"] == np.ceil(flows.size_bytes / 1000).sum() == ports[ports.peer < 8].data_packets.sum()
+    assert row["queue_max_bytes"] == ports[ports.node >= 8].most_queued_bytes.max() > 0
+    assert row["queue_mean_bytes"] == ports[ports.node >= 8].mean_queued_bytes.max() < row["queue_max_bytes"]
+    assert (row["flows"], row["flows_finished"], row["drops"]) == (len(flows), len(flows), 0)
+
+
+def test_summary_pools_flows_for_quantiles_and_averages_trials_for_means(trials: list[FabricTrial]) -> None:
+    found, table = summary(trials, SLOWDOWN), pd.concat([each.flow_rows() for each in trials])
+    assert [each["policy"] for each in found] == ["dctcp", "hpcc"]
+    for each in found:
+        slowdown = table[table.policy == each["policy"]].slowdown
+        assert each["slowdown_p99"]["estimate"] == pytest.approx(np.quantile(slowdown, 0.99))
+        means = table[table.policy == each["policy"]].groupby("seed").slowdown.mean()
+        assert each["slowdown_mean"]["estimate"] == pytest.approx(means.mean())
+        assert each["slowdown_mean"]["low"] < means.mean() < each["slowdown_mean"]["high"]
+        assert (
+            each["flows"] == each["flows_finished"] == sum(part["flows"] for part in each["by_size"]) == len(slowdown)
+        )
+    scores = [[trial.row(SLOWDOWN)["score_bits"] for trial in trials[side::2]] for side in (0, 1)]
+    assert found[0]["difference_bits"]["low"] == 0
+    assert found[1]["difference_bits"]["estimate"] == pytest.approx(np.subtract(scores[1], scores[0]).mean())
+
+
+def test_flows_that_cannot_finish_are_counted() -> None:
+    found = summary(trials_of(("window",), drain_us=0), SLOWDOWN)[0]
+    assert 0 < found["flows_finished"] < found["flows"]
+    assert found["slowdown_p999"]["estimate"] >= 1
+
+
+def test_parameters_in_names() -> None:
+    assert named_transport("hpcc") == ("hpcc", {})
+    assert named_transport("dcqcn:increase_us=55, fast_recovery=5") == (
+        "dcqcn",
+        {"increase_us": 55, "fast_recovery": 5},
+    )
+    first, second = trials_of(("hpcc", "hpcc:eta=0.5"))[:2]
+    assert not np.array_equal(first.record["flow_fct_ns"], second.record["flow_fct_ns"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("quic", "'quic' is not known; one of window"),
+        ("dcqcn:increase=55", "increase is not a parameter; one of g,"),
+        ("dcqcn:g", "g: must be a number, as in 'dcqcn:increase_us=55', got ''"),
+        ("dcqcn:g=nan", "g: must be a number"),
+        ("dcqcn:g=1,g=2", "g is given twice"),
+    ],
+)
+def test_names_that_cannot_be(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        named_transport(text)
+
+
+def test_every_transport_has_units_and_sources() -> None:
+    assert all(kind.source and all(knob.meaning for knob in kind.knobs.values()) for kind in TRANSPORTS.values())
