@@ -14,10 +14,12 @@
 #include "remy_plus/fabric/simulation.hpp"
 #include "remy_plus/fabric/transport/dcqcn.hpp"
 #include "remy_plus/fabric/transport/dctcp.hpp"
+#include "remy_plus/fabric/transport/dctcp_window.hpp"
 #include "remy_plus/fabric/transport/fixed.hpp"
 #include "remy_plus/fabric/transport/hpcc.hpp"
 #include "remy_plus/fabric/transport/learnt.hpp"
 #include "remy_plus/fabric/transport/swift.hpp"
+#include "remy_plus/fabric/transport/theta.hpp"
 #include "remy_plus/fabric/transport/timely.hpp"
 
 namespace remy_plus::bindings {
@@ -120,7 +122,14 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
     named.take("fast_recovery", p.fast_recovery);
     named.take("increase_gbps", p.increase_gbps);
     named.take("hyper_gbps", p.hyper_gbps);
+    named.take("max_gbps", p.max_gbps);
     named.take("clamp_target", p.clamp_target);
+    named.take("clamp_after_increase", p.clamp_after_increase);
+    named.take("initial_alpha", p.initial_alpha);
+    named.take("least_factor", p.least_factor);
+    named.take("first_gbps", p.first_gbps);
+    named.take("increase_bytes", p.increase_bytes);
+    named.take("notification_gap_us", p.notification_gap, us);
     made = std::make_unique<Dcqcn>(frame, p);
   } else if (kind == "timely") {
     TimelyParameters p;
@@ -139,6 +148,18 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
     named.take("most_stages", p.most_stages);
     named.take("increase_gbps", p.increase_gbps);
     made = std::make_unique<Hpcc>(frame, p);
+  } else if (kind == "theta-powertcp") {
+    ThetaParameters p;
+    named.take("gamma", p.gamma);
+    named.take("increase_gbps", p.increase_gbps);
+    named.take("rtt_slack", p.rtt_slack);
+    made = std::make_unique<ThetaPower>(frame, p);
+  } else if (kind == "dctcp-window") {
+    DctcpWindowParameters p;
+    named.take("g", p.g);
+    named.take("initial", p.initial);
+    named.take("increase", p.increase);
+    made = std::make_unique<DctcpWindow>(frame, p);
   } else if (kind == "swift") {
     SwiftParameters p;
     named.take("base_us", p.base_us);

@@ -93,7 +93,7 @@ def test_what_a_lossy_fabric_drops_is_sent_again(transport: str) -> None:
     np.testing.assert_array_equal(found["flow_delivered_bytes"], incast.size_bytes)
 
 
-@pytest.mark.parametrize("transport", ["window", "hpcc", "powertcp", "swift"])
+@pytest.mark.parametrize("transport", ["window", "hpcc", "powertcp", "theta-powertcp", "swift", "dctcp-window"])
 def test_a_full_link_is_shared_and_busy(transport: str) -> None:
     topology = dumbbell(4, host_gbps=400)
     long = flows(*((i, 4 + i, 10**9, 0) for i in range(4)))

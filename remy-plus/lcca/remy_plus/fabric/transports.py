@@ -77,7 +77,14 @@ _DCQCN = {
     "fast_recovery": Knob(1, "", "increases before the target moves (rpg_threshold)"),
     "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate, 5 Mb/s per 25 Gb/s)"),
     "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate, 50 Mb/s per 25 Gb/s)"),
+    "max_gbps": Knob(0, "Gb/s", "highest rate; 0 is the line's (rpg_max_rate)"),
     "clamp_target": Knob(0, "", "the target falls at every decrease (clamp_tgt_rate)"),
+    "clamp_after_increase": Knob(1, "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)"),
+    "initial_alpha": Knob(1, "", "at the first notification (initial_alpha_value)"),
+    "least_factor": Knob(0.5, "", "of a decrease (rpg_min_dec_fac)"),
+    "first_gbps": Knob(0, "Gb/s", "rate after the first notification; 0 is as it is (rate_to_set_on_first_cnp)"),
+    "increase_bytes": Knob(0, "bytes", "acknowledged between increases; 0 is none (rpg_byte_reset)"),
+    "notification_gap_us": Knob(0, "µs", "between notifications (min_time_between_cnps)"),
     "min_gbps": LEAST,
 }
 
@@ -134,6 +141,26 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "min_gbps": LEAST,
             },
             {"arrival_bytes": 1.0},
+        ),
+        "theta-powertcp": TransportKind(
+            "theta-powertcp",
+            "Addanki et al., NSDI 2022, Algorithm 2",
+            {
+                "gamma": Knob(0.7, "", "weight of the new rate"),
+                "increase_gbps": _gbps(0.15, "additive increase"),
+                "rtt_slack": Knob(1.05, "base RTTs", "that count as no queue"),
+                "min_gbps": LEAST,
+            },
+        ),
+        "dctcp-window": TransportKind(
+            "dctcp-window",
+            "Alizadeh et al., SIGCOMM 2010; RFC 8257",
+            {
+                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha"),
+                "initial": Knob(10, "packets", "first window (RFC 6928)"),
+                "increase": Knob(1, "packets per window", "additive increase"),
+            },
+            _STEP,
         ),
         "swift": TransportKind(
             "swift",

@@ -15,28 +15,39 @@ struct DcqcnParameters {
   Time increase_every = 300 * microsecond;
   int fast_recovery = 1;  // increases towards the target before it moves
   double increase_gbps = 0.02, hyper_gbps = 0.2;
-  bool clamp_target = false;  // the target falls to the rate at every decrease
+  double max_gbps = 0;               // 0: the line's
+  bool clamp_target = false;         // the target falls to the rate at every decrease
+  bool clamp_after_increase = true;  // or at the first one after an increase
+  double initial_alpha = 1;
+  double least_factor = 0.5;  // of a decrease
+  double first_gbps = 0;      // rate after the first notification; 0: as it is
+  double increase_bytes = 0;  // sent between increases that bytes cause; 0: none
+  Time notification_gap = 0;  // between notifications of a receiver
 };
 
 class Dcqcn : public Transport {
  public:
-  Dcqcn(const Frame& frame, const DcqcnParameters& parameters) : Transport(frame), parameters_(parameters) {}
+  Dcqcn(const Frame& frame, const DcqcnParameters& parameters) : Transport(frame), p_(parameters) {}
 
   void reserve(std::size_t flows) override { states_.resize(flows); }
-  void start(std::uint32_t, Flow&) override {}
+  void start(std::uint32_t, Flow& flow) override { set_rate(flow, most(flow)); }
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
-    if (!ack.marked) return;
     State& state = states_[number];
+    if (p_.increase_bytes > 0 && state.increase != never) count(state, flow, ack);
+    if (!ack.marked || ack.now < state.heard + p_.notification_gap) return;
+    state.heard = ack.now;
     if (state.decrease == never) {
+      state.alpha = p_.initial_alpha;
+      if (p_.first_gbps > 0) set_rate(flow, std::min(flow.gbps, p_.first_gbps));
       state.target = flow.gbps;
-      state.alpha_tick = ack.now + parameters_.alpha_every;
-      state.decrease = ack.now + parameters_.decrease_every + nanosecond;  // after alpha's own tick
+      state.alpha_tick = ack.now + p_.alpha_every;
+      state.decrease = ack.now + p_.decrease_every + nanosecond;  // after alpha's own tick
       flow.timer = state.decrease;
     } else {
       move_alpha(state, ack.now);
       state.alpha_notified = true;
-      pass(state.decrease, parameters_.decrease_every, ack.now);
+      pass(state.decrease, p_.decrease_every, ack.now);
       flow.timer = std::min(flow.timer, state.decrease);
     }
     state.notified = true;
@@ -46,10 +57,11 @@ class Dcqcn : public Transport {
     State& state = states_[number];
     if (now >= state.decrease) {
       if (state.notified) decrease(state, flow, now);
-      pass(state.decrease, parameters_.decrease_every, now);
+      pass(state.decrease, p_.decrease_every, now);
     }
     if (now >= state.increase) {
-      state.increase += parameters_.increase_every;
+      state.increase += p_.increase_every;
+      ++state.stage;
       increase(state, flow);
     }
     flow.timer = std::min(state.notified ? state.decrease : never, state.increase);
@@ -59,7 +71,10 @@ class Dcqcn : public Transport {
   struct State {
     double alpha = 1, target = 0;  // Gb/s
     Time alpha_tick = never, decrease = never, increase = never;
-    int stage = 0;
+    int stage = 0, byte_stage = 0;
+    double bytes = 0;         // since the increase before
+    std::uint64_t acked = 0;  // bytes
+    Time heard = -never / 2;  // of a notification
     bool alpha_notified = false, notified = false;
   };
 
@@ -70,31 +85,53 @@ class Dcqcn : public Transport {
 
   // Catches up with the ticks until `now`: the first one knows of a notification.
   void move_alpha(State& state, Time now) const {
-    for (; state.alpha_tick <= now; state.alpha_tick += parameters_.alpha_every) {
-      state.alpha *= 1 - parameters_.g;
-      if (state.alpha_notified) state.alpha += parameters_.g;
+    for (; state.alpha_tick <= now; state.alpha_tick += p_.alpha_every) {
+      state.alpha *= 1 - p_.g;
+      if (state.alpha_notified) state.alpha += p_.g;
       state.alpha_notified = false;
     }
   }
 
   void decrease(State& state, Flow& flow, Time now) const {
     move_alpha(state, now);
-    if (parameters_.clamp_target || state.stage > 0) state.target = flow.gbps;
-    set_rate(flow, flow.gbps * (1 - state.alpha / 2));
-    state.stage = 0;
+    const bool increased = state.stage + state.byte_stage > 0;
+    if (p_.clamp_target || (p_.clamp_after_increase && increased)) state.target = flow.gbps;
+    set_rate(flow, flow.gbps * std::max(1 - state.alpha / 2, p_.least_factor));
+    state.stage = state.byte_stage = 0;
+    state.bytes = 0;
     state.notified = false;
-    state.increase = now + parameters_.increase_every;
+    state.increase = now + p_.increase_every;
   }
 
+  void count(State& state, Flow& flow, const Ack& ack) const {
+    state.bytes += static_cast<double>(ack.bytes - state.acked);
+    state.acked = ack.bytes;
+    if (state.bytes < p_.increase_bytes) return;
+    state.bytes = 0;
+    ++state.byte_stage;
+    increase(state, flow);
+  }
+
+  // With timers alone the increase after fast recovery is additive and those after it are hyper, as in NICs; with bytes
+  // too, hyper where both are past it (Zhu et al., Figure 7).
   void increase(State& state, Flow& flow) const {
-    if (state.stage == parameters_.fast_recovery) state.target += parameters_.increase_gbps;
-    if (state.stage > parameters_.fast_recovery) state.target += parameters_.hyper_gbps;
-    state.target = std::min(state.target, flow.line_gbps);
+    const bool bytes = p_.increase_bytes > 0;
+    const int past = p_.fast_recovery + 1;
+    const int furthest = bytes ? std::max(state.stage, state.byte_stage) : state.stage;
+    const int least = bytes ? std::min(state.stage, state.byte_stage) : state.stage - 1;
+    if (least >= past)
+      state.target += p_.hyper_gbps;
+    else if (furthest >= past)
+      state.target += p_.increase_gbps;
+    state.target = std::min(state.target, most(flow));
     flow.gbps = (flow.gbps + state.target) / 2;
-    ++state.stage;
   }
 
-  DcqcnParameters parameters_;
+  double most(const Flow& flow) const {
+    return p_.max_gbps > 0 ? std::min(p_.max_gbps, flow.line_gbps) : flow.line_gbps;
+  }
+
+  DcqcnParameters p_;
   std::vector<State> states_;
 };
 

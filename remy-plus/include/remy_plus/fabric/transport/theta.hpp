@@ -1,0 +1,65 @@
+// θ-PowerTCP (Addanki et al., NSDI 2022, Algorithm 2): PowerTCP without telemetry, from the RTT and its gradient.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "remy_plus/fabric/transport.hpp"
+
+namespace remy_plus::fabric {
+
+struct ThetaParameters {
+  double gamma = 0.7;
+  double increase_gbps = 0.15;
+  double rtt_slack = 1.05;  // base RTTs that count as no queue
+};
+
+class ThetaPower : public Transport {
+ public:
+  ThetaPower(const Frame& frame, const ThetaParameters& parameters) : Transport(frame), p_(parameters) {}
+
+  Telemetry telemetry() const override { return Telemetry::sent_time; }
+  void reserve(std::size_t flows) override { states_.resize(flows); }
+
+  void start(std::uint32_t number, Flow& flow) override {
+    flow.window = line_window(flow);
+    flow.window_by_rate = true;
+    states_[number].gbps = flow.gbps;
+  }
+
+  void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
+    State& state = states_[number];
+    const Time rtt = ack.now - ack.sent_at;
+    if (state.heard != never) {
+      average(state, ack.now, rtt);
+      const double to =
+          bounded(flow, p_.gamma * (state.gbps / state.average + p_.increase_gbps) + (1 - p_.gamma) * state.gbps);
+      flow.pace(to, frame_.whole_ns);
+      if (ack.bytes > state.window_end) state.gbps = to;
+    }
+    if (ack.bytes > state.window_end) state.window_end = ack.sent;
+    state.heard = ack.now;
+    state.rtt = rtt;
+  }
+
+ private:
+  struct State {
+    double average = 1, gbps = 0;
+    Time heard = never, rtt = 0;
+    std::uint64_t window_end = 0;
+  };
+
+  void average(State& state, Time now, Time rtt) const {
+    const auto base = static_cast<double>(frame_.base_rtt);
+    const auto gap = static_cast<double>(std::max<Time>(now - state.heard, nanosecond));
+    const double growth = std::max(0.5, 1 + static_cast<double>(rtt - state.rtt) / gap);
+    const double power = growth * static_cast<double>(rtt) / (p_.rtt_slack * base);
+    const double weight = std::min(gap / base, 1.0);
+    state.average += weight * (power - state.average);
+  }
+
+  ThetaParameters p_;
+  std::vector<State> states_;
+};
+
+}  // namespace remy_plus::fabric

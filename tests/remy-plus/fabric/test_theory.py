@@ -1,0 +1,45 @@
+"""The fabric engine against queueing theory and max-min fairness."""
+
+import numpy as np
+import pytest
+
+from lcca.remy_plus.fabric.builders import dumbbell, star
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.settings import settings
+
+
+@pytest.mark.parametrize("load", [0.3, 0.8])
+@pytest.mark.parametrize("sizes", [(1000, 1000), (52, 1000)])
+def test_packets_wait_at_a_port_as_in_m_g_1(load: float, sizes: tuple[int, int]) -> None:
+    """Pollaczek-Khinchine: mean wait = λ E[S²] / (2 (1 − ρ)); hosts' links take no time."""
+    random, pairs, count = np.random.default_rng(3), 30, 60_000
+    payload = random.choice(sizes, size=count)
+    service = (payload + 48) * 8.0  # ns at 1 Gb/s
+    mean = float(service.mean())
+    starts = np.cumsum(random.exponential(mean / load, size=count))
+    src = random.integers(pairs, size=count)
+    flows = FabricFlows(src, src + pairs, payload, starts)
+    topology = dumbbell(pairs, bottleneck_gbps=1, host_gbps=1e5)
+    found = FabricEngine("window", settings=settings(buffer_bytes=1e12)).run(topology, flows)
+    wait = found["flow_fct_ns"] - found["flow_ideal_ns"]
+    expected = load / mean * float((service**2).mean()) / (2 * (1 - load))
+    assert wait.mean() == pytest.approx(expected, rel=0.06)
+    port = (found["port_node"] == 2 * pairs) & (found["port_peer"] == 2 * pairs + 1)
+    in_queue = found["port_mean_queued_bytes"][port][0]
+    assert in_queue == pytest.approx((wait * (payload + 48)).sum() / found["end_ns"], rel=1e-6)  # Little's law
+
+
+@pytest.mark.parametrize("transport", ["hpcc", "swift"])
+def test_long_flows_come_to_max_min_shares(transport: str) -> None:
+    """Three flows into host 0; one of their senders has a second flow, which gets what is left of its link."""
+    ends = [(1, 0), (2, 0), (3, 0), (3, 4), (5, 6)]
+    src, dst = (np.array(each) for each in zip(*ends, strict=True))
+    flows = FabricFlows(src, dst, np.full(5, 10**9), np.zeros(5))
+    early, late = (
+        FabricEngine(transport).run(star(7), flows, horizon_ns=end)["flow_delivered_bytes"] for end in (3e6, 9e6)
+    )
+    gbps = (late - early) * 8 / 6e6
+    wanted = np.array([1 / 3, 1 / 3, 1 / 3, 2 / 3, 1]) * gbps[4]
+    np.testing.assert_allclose(gbps, wanted, rtol=0.15)
+    assert gbps[4] > 85
