@@ -122,6 +122,7 @@ def test_sets_are_compared_at_equal_numbers_of_rules_too(finished: Path) -> None
 
 
 @pytest.mark.usefixtures("no_report")
+@pytest.mark.usefixtures("no_report")
 def test_training_seeds_are_added_until_all_is_settled(tiny: Path, lcca: RunCommand) -> None:
     """A margin so wide that the first look settles; one so narrow that nothing does."""
     short = (
@@ -131,6 +132,8 @@ def test_training_seeds_are_added_until_all_is_settled(tiny: Path, lcca: RunComm
         "training_seeds={first: 5, most: 6}",
         "--set",
         "test.pairs=20",
+        "--training-cache",
+        tiny.parent / "cache",
     )
     for margin, seeds in ((900, 5), (0.001, 6)):
         run = tiny.parent / str(seeds)
@@ -177,7 +180,7 @@ def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny:
 
 def test_a_run_killed_again_and_again_ends_with_the_same_bytes(finished: Path, tiny: Path) -> None:
     run = tiny.parent / "run"
-    for moment, count in (MOMENTS[name] for name in ("the first training", "validation", "testing")):
+    for moment, count in (MOMENTS[name] for name in ("the first training", "testing")):
         process = start(tiny, run, "--resume", "--jobs", "1")
         answer = stop(process, run, moment, max(count, moment(run) + (moment(run) >= count)), signal.SIGKILL)
         assert answer.status == -signal.SIGKILL

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lcca.evaluation.report.grid import render_grid
 from lcca.evaluation.trials.layout import GRID
 from lcca.experiments.campaign.grid import Grid, Point
 from lcca.experiments.sweep.run import sweep
@@ -43,6 +42,8 @@ def sweep_grid(
     Raises:
         InputError: a folder cannot be used.
     """
+    from lcca.evaluation.report.grid import render_grid  # what draws takes long to load; see `run.render`
+
     rows = []
     for number, point in enumerate(grid.points, 1):
         say(f"point {number} of {len(grid.points)}: {point.name}")

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor
 from lcca.experiments.campaign.config import CampaignConfig
@@ -61,6 +60,13 @@ def sweep(
             begun.reporter.show(f"{path}: complete already; nothing to do")
             return begun.folder.read_json(layout.SUMMARY)
         return _run(begun.on(engine_of(config, jobs, runner)), shared, trainings)
+
+
+def render(folder: Path) -> None:
+    """Draw the report. What draws takes as long to load as all the rest, and a run needs it at its end alone."""
+    from lcca.evaluation.report.report import render as draw
+
+    draw(folder)
 
 
 def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, trainings: int) -> dict[str, Any]:

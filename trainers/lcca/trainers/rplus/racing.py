@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from lcca.trainers.rplus.actions import Action
 from lcca.trainers.rplus.config import RacingConfig
@@ -53,6 +53,6 @@ def survivors(matrix: NDArray[np.float64], alpha: float, most: int) -> list[int]
     leader = int(np.argmax(means))
     difference = matrix - matrix[leader]
     error = difference.std(axis=1, ddof=1) / math.sqrt(matrix.shape[1])
-    reach = means - means[leader] + stats.t.ppf(1 - alpha, matrix.shape[1] - 1) * error
+    reach = means - means[leader] + stdtrit(matrix.shape[1] - 1, 1 - alpha) * error
     order = np.argsort(-means[1:], kind="stable")
     return [int(i) for i in order if reach[i + 1] >= 0][:most]
