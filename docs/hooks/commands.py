@@ -1,4 +1,4 @@
-"""Fills the page on the command line with the commands' own help, so that it is never out of date."""
+"""Fills pages with what the code says of itself, so that they are never out of date: commands' help, transports."""
 
 import argparse
 import os
@@ -6,14 +6,41 @@ from typing import Any
 
 from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
+from lcca.remy_plus.fabric.transports import TRANSPORTS
 
 MARK = "<!-- commands -->"
+TRANSPORTS_MARK = "<!-- transports -->"
 WIDTH = {"COLUMNS": "100", "NO_COLOR": "1"}
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the help of every command where a page has the mark (called by MkDocs for each page)."""
-    return markdown.replace(MARK, "\n\n".join(map(section, subcommands().values()))) if MARK in markdown else markdown
+    """Put the help of every command, or transports, where a page has their mark (called by MkDocs for each page)."""
+    for mark, text in ((MARK, commands), (TRANSPORTS_MARK, transports)):
+        markdown = markdown.replace(mark, text()) if mark in markdown else markdown
+    return markdown
+
+
+def commands() -> str:
+    """Return the help of every command."""
+    return "\n\n".join(map(section, subcommands().values()))
+
+
+def transports() -> str:
+    """Return the transports of the fabric and their parameters as tables."""
+    return "\n\n".join(map(transport, TRANSPORTS))
+
+
+def transport(name: str) -> str:
+    """Return one transport: its source, and a table of its parameters."""
+    kind = TRANSPORTS[name]
+    own = "".join(f" `{key}` {value:,g}." for key, value in kind.settings.items())
+    rows = [
+        f"| `{key}` | {knob.default:g}{' ∝' if knob.by_rate else ''} | {knob.unit} | {knob.meaning} |"
+        for key, knob in kind.knobs.items()
+    ]
+    return "\n".join(
+        [f"**{name}**: {kind.source}.{own}", "", "| parameter | default | unit | |", "|---|---|---|---|", *rows]
+    )
 
 
 def subcommands() -> dict[str, argparse.ArgumentParser]:

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+E2E = Path(__file__).parents[2] / "configs" / "policies" / "e2e.json"
 SCENARIO = """\
 name: small
 topology: {kind: leaf-spine, tors: 2, hosts_per_tor: 4, spines: 2}
@@ -59,6 +60,20 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
 def test_what_cannot_be_is_refused(lcca: Any, scenario: Path, options: tuple[str, ...], message: str) -> None:
     answer = lcca("evaluate", *options, "--fabric", scenario)
     assert answer.status == 2 and message in answer.err.replace("\n", " ")
+
+
+def test_a_learnt_policy_is_a_transport(lcca: Any, scenario: Path) -> None:
+    found = lcca("evaluate", E2E, "window", "--fabric", scenario, "--seeds", "2", "--json").json()["policies"]
+    assert [each["flows_finished"] for each in found] == [found[0]["flows"]] * 2
+    assert found[0]["slowdown_mean"]["estimate"] > 1
+    refused = lcca("evaluate", "vegas", "--fabric", scenario)
+    assert refused.status == 2 and "vegas: runs in ns-3 only" in refused.err
+
+
+def test_shows_transports(lcca: Any) -> None:
+    found = {each["name"]: each for each in lcca("show", "transports", "--json").json()}
+    assert found["dcqcn"]["parameters"]["increase_us"]["default"] == 300 and found["dctcp"]["settings"]
+    assert "SIGCOMM 2019" in lcca("show", "transports").out
 
 
 def test_networks_take_one_policy(lcca: Any) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from lcca.remy_plus.fabric.transports import TRANSPORTS
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 FOLDERS = ("inputs remy-plus signal-sets gym-envs evaluation trainers experiments cli configs benchmarks tests").split()
@@ -126,6 +128,13 @@ def test_the_page_on_the_command_line_has_every_command() -> None:
     pages = page_on_commands()
     text = pages.on_page_markdown(text_of(DOCS / "reference" / "cli.md"))
     assert all(f"## lcca {command}\n" in text for command in pages.subcommands()) and "--resume" in text
+
+
+def test_the_page_on_the_fabric_has_every_transport() -> None:
+    text = page_on_commands().on_page_markdown(text_of(DOCS / "background" / "fabric.md"))
+    assert "<!--" not in text
+    for name, kind in TRANSPORTS.items():
+        assert f"**{name}**" in text and all(f"| `{knob}` |" in text for knob in kind.knobs)
 
 
 def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""`lcca show`: print a policy, a signal, a signal set, a header, a network space or a run.
+"""`lcca show`: print a policy, a signal, a signal set, a header, transports, a network space or a run.
 
 Each kind of thing imports what it needs when it is asked for, so that `lcca show signals` answers at once.
 """
@@ -23,6 +23,7 @@ EXAMPLES = """\
   lcca show signal queue
   lcca show headers
   lcca show header csig-compact-abw --json
+  lcca show transports
   lcca show networks configs/networks/default.yaml
   lcca show run results/quickstart/*/"""
 
@@ -38,6 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         ("signal-set", "name", _signal_set),
         ("headers", None, _headers),
         ("header", "name", _header),
+        ("transports", None, _transports),
         ("networks", "file", _networks),
         ("run", "folder", _run),
     ):
@@ -149,6 +151,32 @@ def _header(options: argparse.Namespace) -> int:
         print_json(text.content(found))
     else:
         print(text.describe(found))
+    return 0
+
+
+def _transports(options: argparse.Namespace) -> int:
+    """All transports of fabrics and their parameters at hosts of 100 Gb/s."""
+    from dataclasses import asdict
+
+    from lcca.remy_plus.fabric.transports import TRANSPORTS
+
+    if options.json:
+        print_json(
+            [
+                {
+                    "name": name,
+                    "source": kind.source,
+                    "parameters": {key: asdict(knob) for key, knob in kind.knobs.items()},
+                    "settings": dict(kind.settings),
+                }
+                for name, kind in TRANSPORTS.items()
+            ]
+        )
+        return 0
+    for name, kind in TRANSPORTS.items():
+        print(f"{name}: {kind.source}")
+        for key, knob in kind.knobs.items():
+            print(f"  {key:14} {knob.default:8g} {knob.unit + (' ∝ rate' if knob.by_rate else ''):24} {knob.meaning}")
     return 0
 
 

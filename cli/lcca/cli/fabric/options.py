@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from lcca.cli.options.policies import load_policy
 from lcca.evaluation.fabric.scenario import FabricScenario, read_scenario
 from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.utilities import UTILITIES, utility
@@ -13,6 +14,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.transports import TRANSPORTS, is_transport, named_transport
+from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.policy import is_baseline
 
 FABRIC_HELP = (
@@ -79,4 +81,7 @@ def _engine(options: argparse.Namespace, name: str, settings: FabricSettings) ->
     if not is_baseline(name) and not Path(name).is_file():
         known = ", ".join(TRANSPORTS)
         raise InputError(f"{name[:60]!r}: neither a transport ({known}) nor the file of a policy")
-    raise InputError(f"{name[:60]!r}: learnt policies do not run on a fabric yet; name transports")
+    policy = load_policy(options, name).policy
+    if isinstance(policy, Classical):
+        raise InputError(f"{name[:60]}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
+    return FabricEngine(policy, settings=settings)
