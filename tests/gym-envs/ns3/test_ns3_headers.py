@@ -82,10 +82,10 @@ def test_bytes_are_in_the_packets():
         FixedWindow(120),
         *(WithHeader(FixedWindow(120), stamping(header(n))) for n in ("hpcc", "int-md", "ecn")),
     ]
-    found, _ = delivered(Ns3(10_000.0, jobs=1), policies, [lone])
+    found, _ = delivered(Ns3(5_000.0, jobs=1), policies, [lone])
     slower = [1, 1 + 42 / BYTES, 1 + 32 / BYTES, 1]
     np.testing.assert_allclose(found[:, 0] / found[0, 0], 1 / np.array(slower), rtol=0.002)
-    free, _ = delivered(Ns3(10_000.0, jobs=1, options=Ns3Options(header_bytes=0)), policies[:2], [lone])
+    free, _ = delivered(Ns3(5_000.0, jobs=1, options=Ns3Options(header_bytes=0)), policies[:2], [lone])
     np.testing.assert_array_equal(free[:, 0], free[0, 0])
     with pytest.raises(InputError, match="header_bytes: header hpcc says what it costs"):
         Ns3(options=Ns3Options(header_bytes=8)).compile(policies[1])
@@ -96,7 +96,7 @@ def test_free_32_bits_are_ns3s_own_signals():
     table = replace(cut, increment=np.arange(1.0, 5.0), multiple=np.linspace(1, 0.5, 4), pacing=np.full(4, 0.3))
     free = WithHeader(table, stamping(header("nosignal-8b")))
     found, queue = delivered(
-        Ns3(10_000.0, jobs=1, options=Ns3Options(header_bytes=0)), [table, free], [NETWORKS[1], LINES[0]]
+        Ns3(5_000.0, jobs=1, options=Ns3Options(header_bytes=0)), [table, free], [NETWORKS[1], LINES[0]]
     )
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(queue[0], queue[1])
