@@ -26,8 +26,9 @@ def scenario(tmp_path: Path) -> Path:
 
 def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None:
     flows, ports = tmp_path / "flows.parquet", tmp_path / "ports.parquet"
+    drawn = ("--figure", tmp_path / "slowdown.svg")
     options = ("--fabric", scenario, "--seeds", "3", "--seed", "5", "--utility", "slowdown-p99", "--json")
-    first = lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--per-flow", flows, "--per-port", ports)
+    first = lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--per-flow", flows, "--per-port", ports, *drawn)
     found = first.json()
     assert set(ROW.split()) <= set(found["rows"][0]) and len(found["rows"]) == 6
     assert [each["policy"] for each in found["policies"]] == ["dctcp", "hpcc:eta=0.9"]
@@ -35,6 +36,7 @@ def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None
     rows = pd.read_parquet(flows)
     assert len(rows) == sum(each["flows"] for each in found["rows"]) and (rows.slowdown >= 1).all()
     assert len(pd.read_parquet(ports)) == 6 * 2 * (8 + 4)
+    assert "hpcc:eta=0.9" in drawn[1].read_text() and drawn[1].with_suffix(".png").stat().st_size > 10_000
     assert lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--jobs", "1").out == first.out
 
 

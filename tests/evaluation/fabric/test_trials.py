@@ -7,6 +7,7 @@ import pytest
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.evaluation.report.figures.slowdown import slowdown_data
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine
@@ -71,6 +72,17 @@ def test_summary_pools_flows_for_quantiles_and_averages_trials_for_means(trials:
     scores = [[trial.row(SLOWDOWN)["score_bits"] for trial in trials[side::2]] for side in (0, 1)]
     assert found[0]["difference_bits"]["low"] == 0
     assert found[1]["difference_bits"]["estimate"] == pytest.approx(np.subtract(scores[1], scores[0]).mean())
+
+
+def test_curves_are_quantiles_of_flows_of_similar_size(trials: list[FabricTrial]) -> None:
+    found, table = slowdown_data(trials), pd.concat([each.flow_rows() for each in trials])
+    for each in found:
+        flows = table[table.policy == each.policy].sort_values("size_bytes", kind="stable")
+        groups = len(flows) // 50
+        assert each.slowdown.shape == (groups, 2) and (np.diff(each.size_bytes) > 0).all()
+        first = flows[: -(-len(flows) // groups)]
+        np.testing.assert_allclose(each.slowdown[0], np.percentile(first.slowdown, [50, 99]))
+        np.testing.assert_allclose(each.fct_us, np.sort(flows.fct_ns) / 1000)
 
 
 def test_flows_that_cannot_finish_are_counted() -> None:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from lcca.cli.fabric.evaluation import evaluate as evaluate_on_fabric
 from lcca.cli.fabric.options import FABRIC_HELP, add_set, parquet_file
-from lcca.cli.options.common import positive, print_json
+from lcca.cli.options.common import figure_file, positive, print_json
 from lcca.cli.options.policies import POLICY_HELP, check_duration
 from lcca.cli.options.simulators import report_failures, simulator_for
 from lcca.cli.options.trials import add_bound, add_trials, setup
@@ -54,6 +54,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_set(parser)
     parser.add_argument("--per-flow", type=parquet_file, help="parquet file for a row per flow (--fabric)")
     parser.add_argument("--per-port", type=parquet_file, help="parquet file for a row per port (--fabric)")
+    parser.add_argument(
+        "--figure", type=figure_file, help="PNG file, and SVG beside it, for slowdown against size of flows (--fabric)"
+    )
     add_bound(parser)
     add_trials(parser, None)
     parser.set_defaults(run=run, utility=None)
@@ -114,6 +117,7 @@ def _complete(options: argparse.Namespace) -> None:
     if len(options.policies) > 1:
         raise InputError("--networks takes one policy; `lcca rank` ranks several on a network space")
     asked = {"--set": options.overrides, "--per-flow": options.per_flow, "--per-port": options.per_port}
+    asked["--figure"] = options.figure
     if wrong := [name for name, given in asked.items() if given]:
         raise InputError(f"{wrong[0]}: needs --fabric")
     options.duration = DURATION_US if options.duration is None else options.duration

@@ -11,6 +11,8 @@ from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import print_json
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.evaluation.report.figures.slowdown import draw_slowdown, slowdown_data
+from lcca.evaluation.report.figures.style import save
 from lcca.experiments.runs.progress import Reporter
 from lcca.inputs.errors import InputError
 
@@ -26,7 +28,7 @@ def evaluate(options: argparse.Namespace) -> int:
         trials = run_fabric_trials(
             scenario, engines, seeds, options.jobs, lambda done: task.update(done, f"{done} of {total} trials")
         )
-    _write(options, trials)
+    _write(options, trials, f"{scenario.name}, {options.seeds} trials")
     rows = summary(trials, utility)
     if options.json:
         content = {"scenario": scenario.name, "utility": utility.name, "seeds": options.seeds, "policies": rows}
@@ -49,8 +51,10 @@ def _refuse(options: argparse.Namespace) -> None:
         raise InputError(f"{wrong[0]}: not with --fabric")
 
 
-def _write(options: argparse.Namespace, trials: list[FabricTrial]) -> None:
+def _write(options: argparse.Namespace, trials: list[FabricTrial], title: str) -> None:
     """Write the rows and the figure that the options name."""
     for path, rows in ((options.per_flow, FabricTrial.flow_rows), (options.per_port, FabricTrial.port_rows)):
         if path:
             pd.concat([rows(each) for each in trials], ignore_index=True).to_parquet(path, index=False)
+    if options.figure:
+        save(draw_slowdown(slowdown_data(trials), title), options.figure.parent, options.figure.stem)
