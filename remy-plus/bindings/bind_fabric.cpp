@@ -18,6 +18,7 @@
 #include "remy_plus/fabric/transport/fixed.hpp"
 #include "remy_plus/fabric/transport/hpcc.hpp"
 #include "remy_plus/fabric/transport/learnt.hpp"
+#include "remy_plus/fabric/transport/rcp.hpp"
 #include "remy_plus/fabric/transport/swift.hpp"
 #include "remy_plus/fabric/transport/theta.hpp"
 #include "remy_plus/fabric/transport/timely.hpp"
@@ -160,6 +161,8 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
     named.take("initial", p.initial);
     named.take("increase", p.increase);
     made = std::make_unique<DctcpWindow>(frame, p);
+  } else if (kind == "rcp") {
+    made = std::make_unique<fabric::Rcp>(frame);
   } else if (kind == "swift") {
     SwiftParameters p;
     named.take("base_us", p.base_us);

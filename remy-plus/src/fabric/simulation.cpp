@@ -111,6 +111,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
 void Simulation::make_nodes() {
   const Telemetry telemetry = transport_->telemetry();
   around_ = std::make_unique<Surroundings>(Surroundings{settings_, stacks_, telemetry == Telemetry::stack, next_});
+  if (telemetry == Telemetry::fair_rate) make_fair_rates();
   hosting_ = std::make_unique<Hosting>(
       Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
               settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_});
@@ -130,6 +131,14 @@ void Simulation::make_nodes() {
   }
   for (int host = 0; host < wiring_.hosts(); ++host)
     next_[static_cast<std::size_t>(host)] = hosts_[static_cast<std::size_t>(host)].next();
+}
+
+// Until packets tell their RTTs, the largest base RTT counts.
+void Simulation::make_fair_rates() {
+  for (int i = wiring_.first(wiring_.hosts()); i < wiring_.ports(); ++i) {
+    Port& port = ports_[static_cast<std::size_t>(i)];
+    port.fair_rate.emplace(rcp_gains, port.speed->gbps() * 125, static_cast<double>(base_rtt_) / microsecond);
+  }
 }
 
 // --- what a flow takes alone

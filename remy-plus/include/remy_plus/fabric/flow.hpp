@@ -30,6 +30,9 @@ struct Flow {
   Time armed = never;  // when it will be
   Time progress = 0;   // when `acked` or `next` last moved on
   Time ended = never;
+  std::uint32_t timed = 0;  // packet whose ACK will tell the RTT, with Telemetry::fair_rate
+  Time timed_at = never;    // when it was sent; never: none is timed
+  Time rtt = 0;             // 0: not known yet
 
   // The receiver.
   std::uint32_t expected = 0;  // packet

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <queue>
 #include <vector>
@@ -108,11 +109,7 @@ class Nic {
     packet.number = flow.next;
     packet.bytes = static_cast<std::uint16_t>(
         static_cast<int>(flow.bytes_before(flow.next + 1) - flow.bytes_before(flow.next)) + hosting_.data_overhead);
-    if (hosting_.telemetry == Telemetry::stack) {
-      packet.extra = around_.stacks.take();
-      around_.stacks[packet.extra].sent_at = now;
-    } else
-      packet.extra = static_cast<std::uint64_t>(now);
+    packet.extra = telemetry(flow, now);
     if (flow.next < flow.furthest) ++hosting_.retransmitted;
     flow.furthest = std::max(flow.furthest, ++flow.next);
     flow.last_frame = packet.bytes;
@@ -120,6 +117,24 @@ class Nic {
     ++port_.counts.data_packets;
     port_.counts.data_bytes += packet.bytes;
     put_on_wire(packet, now);
+  }
+
+  std::uint64_t telemetry(Flow& flow, Time now) {
+    if (hosting_.telemetry == Telemetry::fair_rate) return ask(flow, now);
+    if (hosting_.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
+    const std::uint64_t number = around_.stacks.take();
+    around_.stacks[number].sent_at = now;
+    return number;
+  }
+
+  // One packet at a time is timed.
+  std::uint64_t ask(Flow& flow, Time now) const {
+    if (flow.timed_at == never) {
+      flow.timed = flow.next;
+      flow.timed_at = now;
+    }
+    const double rtt = static_cast<double>(flow.rtt) / microsecond;
+    return std::bit_cast<std::uint64_t>(FairHeader{static_cast<float>(port_.speed->gbps()), static_cast<float>(rtt)});
   }
 
   void put_on_wire(Packet& packet, Time start) {
@@ -264,10 +279,21 @@ class Host {
   }
 
   void tell(const Packet& packet, Flow& flow) {
-    Ack ack{packet.time, flow.bytes_before(flow.acked), flow.bytes_before(flow.next), packet.marked, 0, nullptr};
+    Ack ack{packet.time, flow.bytes_before(flow.acked), flow.bytes_before(flow.next), packet.marked, 0, 0, nullptr};
     if (hosting_.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
-    ack.sent_at = ack.stack ? ack.stack->sent_at : static_cast<Time>(packet.extra);
+    if (hosting_.telemetry == Telemetry::fair_rate)
+      ack.fair_gbps = fair_rate(packet, flow);
+    else
+      ack.sent_at = ack.stack ? ack.stack->sent_at : static_cast<Time>(packet.extra);
     hosting_.transport.on_ack(packet.flow, flow, ack);
+  }
+
+  static double fair_rate(const Packet& packet, Flow& flow) {
+    if (flow.timed_at != never && packet.number > flow.timed) {
+      flow.rtt = packet.time - flow.timed_at;
+      flow.timed_at = never;
+    }
+    return std::bit_cast<FairHeader>(packet.extra).gbps;
   }
 
   void go_back(std::uint32_t number, Flow& flow, Time now) {

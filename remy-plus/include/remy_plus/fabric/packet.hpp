@@ -24,6 +24,12 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 32);
 
+// RCP's header: the least fair rate so far, and what its sender knows of its RTT (0: nothing yet).
+struct FairHeader {
+  float gbps, rtt_us;
+};
+static_assert(sizeof(FairHeader) == sizeof(Packet::extra));
+
 inline bool is_pfc(const Packet& packet) { return packet.kind == Kind::pause || packet.kind == Kind::resume; }
 
 inline constexpr int most_stamps = 6;

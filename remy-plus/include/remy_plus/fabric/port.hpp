@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "remy_plus/core/random.hpp"
 #include "remy_plus/fabric/packet.hpp"
 #include "remy_plus/fabric/ring.hpp"
 #include "remy_plus/fabric/units.hpp"
+#include "remy_plus/headers/explicit_rate.hpp"
 
 namespace remy_plus::fabric {
 
@@ -43,6 +45,7 @@ struct Port {
   std::uint64_t arrived = 0, sent = 0;  // bytes, as stamps count
   std::uint64_t random_key = 0, draws = 0;
   Time paused_since = 0;
+  std::optional<FairRate> fair_rate;  // RCP's; in bytes and µs
   PortCounts counts;
 
   bool idle() const { return queue.empty() && frames.empty(); }

@@ -73,6 +73,7 @@ class Simulation {
   void make_ways(const std::vector<FlowStart>& flows);
   void make_flows(const std::vector<FlowStart>& flows);
   void make_nodes();
+  void make_fair_rates();
   Time longest_rtt(const Routes& routes) const;
   Time one_way(const std::vector<int>& way, int bytes) const;
   Frame frame() const;

@@ -6,6 +6,7 @@
 // departure may end the pause. What arrives at the moment of a departure comes first.
 #pragma once
 
+#include <bit>
 #include <cmath>
 
 #include "remy_plus/fabric/port.hpp"
@@ -160,6 +161,7 @@ class Switch {
 
   void enqueue(Packet& packet, Port& to) {
     to.arrived += packet.bytes;
+    if (to.fair_rate) offer(*to.fair_rate, packet, to);
     if (!settings().mark_at_dequeue && packet.kind == Kind::data && !packet.marked)
       packet.marked = marks(to, static_cast<double>(to.queued));
     if (to.idle() && to.free_at <= packet.time && !to.paused) {
@@ -168,6 +170,17 @@ class Switch {
     }
     to.queue_changes(packet.time, packet.bytes);
     to.queue.push(packet);
+  }
+
+  // Data packets go on with the least rate of the ports on their way.
+  static void offer(FairRate& fair, Packet& packet, const Port& to) {
+    const double now = static_cast<double>(packet.time) / microsecond, queued = static_cast<double>(to.queued);
+    if (packet.kind != Kind::data) return fair.arrive(now, packet.bytes, queued, nullptr);
+    auto header = std::bit_cast<FairHeader>(packet.extra);
+    const Told told{0, header.rtt_us};
+    fair.arrive(now, packet.bytes, queued, &told);
+    header.gbps = std::min(header.gbps, static_cast<float>(fair.read(now) * 8e-3));
+    packet.extra = std::bit_cast<std::uint64_t>(header);
   }
 
   // --- the shared buffer

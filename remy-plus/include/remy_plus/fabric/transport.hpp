@@ -10,7 +10,7 @@
 namespace remy_plus::fabric {
 
 // What data packets carry for it, and their ACKs bring back.
-enum class Telemetry : std::uint8_t { none, sent_time, stack };
+enum class Telemetry : std::uint8_t { none, sent_time, stack, fair_rate };
 
 // In a data packet. A stack is always as long as HPCC's: five hops of 8 bytes and their number.
 inline int telemetry_bytes(Telemetry telemetry) {
@@ -19,13 +19,17 @@ inline int telemetry_bytes(Telemetry telemetry) {
       return 8;
     case Telemetry::stack:
       return 42;
+    case Telemetry::fair_rate:
+      return 8;
     default:
       return 0;
   }
 }
 
 // In an ACK, beyond what every ACK has.
-inline int returned_bytes(Telemetry telemetry) { return telemetry == Telemetry::stack ? 28 : 0; }
+inline int returned_bytes(Telemetry telemetry) {
+  return telemetry == Telemetry::stack ? 28 : telemetry == Telemetry::fair_rate ? 4 : 0;
+}
 
 struct Ack {
   Time now;
@@ -33,6 +37,7 @@ struct Ack {
   std::uint64_t sent;   // of payload, all before which was sent
   bool marked;
   Time sent_at;        // of the data packet, with any telemetry
+  double fair_gbps;    // with Telemetry::fair_rate
   const Stack* stack;  // with Telemetry::stack
 };
 

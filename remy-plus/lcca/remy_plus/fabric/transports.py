@@ -162,6 +162,11 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             },
             _STEP,
         ),
+        "rcp": TransportKind(
+            "rcp",
+            "Dukkipati and McKeown, CCR 2006; gains of its authors' ns-2 release; rate and RTT in 32 bits each",
+            {"min_gbps": _gbps(0.01, "lowest rate, a ten-thousandth of the line's as at the switches")},
+        ),
         "swift": TransportKind(
             "swift",
             "Kumar et al., SIGCOMM 2020, Algorithm 1",
