@@ -72,6 +72,17 @@ def test_a_learnt_policy_is_a_transport(lcca: Any, scenario: Path) -> None:
     assert refused.status == 2 and "vegas: runs in ns-3 only" in refused.err
 
 
+def test_compares_on_the_same_flows(lcca: Any, scenario: Path) -> None:
+    options = ("--fabric", scenario, "--pairs", "24", "--json")
+    found = lcca("compare", "window", "hpcc", *options, "--utility", "slowdown-p99", "--jobs", "2")
+    again = lcca("compare", "window", "hpcc", *options, "--utility", "slowdown-p99", "--jobs", "1")
+    assert found.out == again.out and (found.json()["n"], found.json()["blocks"]) == (24, 6)
+    assert found.json()["correlation"] > 0.3
+    same = lcca("compare", "hpcc", "hpcc", *options).json()
+    other = lcca("compare", "hpcc", "hpcc", *options, "--private-seeds").json()
+    assert same["difference"] == 0 != other["difference"] and same["utility"] == "slowdown"
+
+
 def test_shows_transports(lcca: Any) -> None:
     found = {each["name"]: each for each in lcca("show", "transports", "--json").json()}
     assert found["dcqcn"]["parameters"]["increase_us"]["default"] == 300 and found["dctcp"]["settings"]

@@ -1,42 +1,44 @@
-"""`lcca compare`: two policies, paired on fresh networks, until it is settled which is better."""
+"""`lcca compare`: two policies, paired on fresh networks or flows of a fabric, until it is settled which is better."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from lcca.cli.fabric.options import FABRIC_HELP, add_set
+from lcca.cli.fabric.pairing import MOST as FABRIC_PAIRS
+from lcca.cli.fabric.pairing import pairs_on_fabric
 from lcca.cli.options.common import positive, print_json
+from lcca.cli.options.pairing import pairs_on_networks
 from lcca.cli.options.policies import POLICY_HELP
-from lcca.cli.options.simulators import report_failures, simulator_for
+from lcca.cli.options.simulators import report_failures
 from lcca.cli.options.trials import (
     add_bound,
     add_rule,
-    add_space,
     add_trials,
     plan_of,
     rule_of,
-    setup_on_space,
     stopped_early,
     stops_when_settled,
 )
 from lcca.cli.tables import print_comparison, print_ideals
-from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
-from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.blocks import Decision, run_blocks
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import more_pairs
-from lcca.experiments.runs.seeds import derive
+from lcca.inputs.errors import InputError
 
 EXAMPLES = """\
   lcca compare aimd fixed-window:20 --space configs/networks/default.yaml
-  lcca compare e2e.json link.json --space configs/networks/default.yaml --margin-percent 1 --json"""
+  lcca compare e2e.json link.json --space configs/networks/default.yaml --margin-percent 1 --json
+  lcca compare dcqcn hpcc --fabric configs/fabric/leaf-spine.yaml --utility slowdown-short-p99 --stop settled"""
 
 PAIRS = 5000
 NS3_PAIRS = 512
@@ -45,11 +47,16 @@ NS3_PAIRS = 512
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("a", help=f"the baseline: {POLICY_HELP}")
+    parser.add_argument("a", help=f"the baseline: {POLICY_HELP}; {FABRIC_HELP}")
     parser.add_argument("b", help="the candidate, likewise")
-    add_space(parser)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--space", type=Path, help="YAML file of the network space")
+    where.add_argument("--fabric", type=Path, help="YAML file of a fabric scenario")
+    add_set(parser)
     parser.add_argument(
-        "--pairs", type=positive, help=f"most (network, seed) pairs (default: {PAIRS}, in ns-3 {NS3_PAIRS})"
+        "--pairs",
+        type=positive,
+        help=f"most (network, seed) pairs (default: {PAIRS}, in ns-3 {NS3_PAIRS}, on a fabric {FABRIC_PAIRS})",
     )
     add_rule(parser, "pairs", "over all looks")
     parser.add_argument(
@@ -59,34 +66,27 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_bound(parser)
     add_trials(parser, None)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, utility=None)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    found, space = setup_on_space(options, [options.a, options.b])
-    pairs = options.pairs or (NS3_PAIRS if options.simulator == "ns3" else PAIRS)
+    if options.overrides and not options.fabric:
+        raise InputError("--set: needs --fabric")
+    ns3 = options.simulator == "ns3"
+    pairing = pairs_on_fabric(options) if options.fabric else pairs_on_networks(options, NS3_PAIRS if ns3 else PAIRS)
+    pairs, utility = options.pairs or pairing.most, pairing.utility
     rule, soon, most = (
-        rule_of(options, SettlingRule, "--pairs", pairs, space),
+        rule_of(options, SettlingRule, "--pairs", pairs, pairing),
         stops_when_settled(options),
-        space.whole(pairs),
+        pairing.whole(pairs),
     )
-    simulator = simulator_for(options, found.engine)
-    first = derive(options.seed, "compare")
-    seeds = (first, derive(options.seed, "compare", "private") if options.private_seeds else first)
-    if options.bound:  # or say so before any trial
-        ideal_scores(space.draw(first, 1), [first], found.utility, found.engine.duration)
-
-    def run_block(block: Block) -> list[pd.DataFrame]:
-        networks = space.draw(first, block.size, first_id=block.first)
-        return [
-            run_trials(simulator, {"policy": policy}, networks, [seed], found.utility, keep_delays=False)
-            for policy, seed in zip(found.policies, seeds, strict=True)
-        ]
+    if options.bound and pairing.ideals:  # or say so before any trial
+        pairing.ideals(1)
 
     def decide(parts: Sequence[list[pd.DataFrame]], _: int) -> Decision[Comparison]:
         a, b = (np.concatenate([part[side]["score_bits"] for part in parts]) for side in (0, 1))
-        compared = compare_policies(options.a, options.b, a, b, utility=found.utility, rule=rule, block=space.block)
+        compared = compare_policies(options.a, options.b, a, b, utility=utility, rule=rule, block=pairing.block)
         return Decision(compared, compared.enough or (soon and compared.verdict.settled))
 
     with Reporter().task(f"comparing {options.b} with {options.a}", total=most) as task:
@@ -95,15 +95,14 @@ def run(options: argparse.Namespace) -> int:
             remaining = more_pairs([compared], done, 0, most, soon)
             task.update(done, f"{done} pairs: {compared.verdict.name}", remaining)
 
-        parts, compared = run_blocks(plan_of(options, rule, most, space), run_block, decide, tell=tell)
+        parts, compared = run_blocks(plan_of(options, rule, most, pairing), pairing.run, decide, tell=tell)
     if soon and not compared.enough:
         compared = replace(compared, note="; ".join(filter(None, (compared.note, stopped_early(compared.n)))))
     content = compared.to_json()
-    if options.bound:
+    if options.bound and pairing.ideals:
         a, b = (np.concatenate([part[side]["score_bits"] for part in parts]) for side in (0, 1))
-        drawn = ideal_scores(space.draw(first, len(a)), [first], found.utility, found.engine.duration)
         scores = {name: float(np.nanmean(each)) for name, each in ((options.a, a), (options.b, b))}
-        content["ideal"] = beside_ideals(ideal_summary(drawn, space.block), scores, options.a)
+        content["ideal"] = beside_ideals(ideal_summary(pairing.ideals(len(a)), pairing.block), scores, options.a)
     if options.json:
         print_json(content)
     else:

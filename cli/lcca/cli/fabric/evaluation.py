@@ -6,7 +6,7 @@ import argparse
 
 import pandas as pd
 
-from lcca.cli.fabric.options import engines_of, scenario_of, slowdown_of
+from lcca.cli.fabric.options import engines_of, refuse, scenario_of, slowdown_of
 from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import print_json
 from lcca.evaluation.fabric.summary import summary
@@ -14,12 +14,11 @@ from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.report.figures.slowdown import draw_slowdown, slowdown_data
 from lcca.evaluation.report.figures.style import save
 from lcca.experiments.runs.progress import Reporter
-from lcca.inputs.errors import InputError
 
 
 def evaluate(options: argparse.Namespace) -> int:
     """Run the command."""
-    _refuse(options)
+    refuse(options)
     scenario, utility = scenario_of(options), slowdown_of(options)
     engines = engines_of(options, options.policies, scenario.settings())
     seeds = list(range(options.seed, options.seed + options.seeds))
@@ -36,19 +35,6 @@ def evaluate(options: argparse.Namespace) -> int:
     else:
         print_fabric(scenario, utility.name, rows)
     return 0
-
-
-def _refuse(options: argparse.Namespace) -> None:
-    """Check that nothing is asked for that a fabric has not."""
-    asked = {
-        "--simulator ns3": options.simulator != "engine",
-        "--ns3": bool(options.ns3),
-        "--topology": options.topology is not None,
-        "--bound": options.bound,
-        "--duration (use --set duration_us=…)": options.duration is not None,
-    }
-    if wrong := [name for name, given in asked.items() if given]:
-        raise InputError(f"{wrong[0]}: not with --fabric")
 
 
 def _write(options: argparse.Namespace, trials: list[FabricTrial], title: str) -> None:

@@ -45,6 +45,19 @@ def parquet_file(text: str) -> Path:
     return path
 
 
+def refuse(options: argparse.Namespace) -> None:
+    """Check that nothing is asked for that a fabric has not."""
+    asked = {
+        "--simulator ns3": options.simulator != "engine",
+        "--ns3": bool(options.ns3),
+        "--topology": options.topology is not None,
+        "--bound": options.bound,
+        "--duration (use --set duration_us=…)": options.duration is not None,
+    }
+    if wrong := [name for name, given in asked.items() if given]:
+        raise InputError(f"{wrong[0]}: not with --fabric")
+
+
 def scenario_of(options: argparse.Namespace) -> FabricScenario:
     """Return the scenario that the options name, with their changes."""
     return read_scenario(options.fabric, options.overrides)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from lcca.cli.options.common import add_jobs, add_json, positive
 from lcca.cli.options.policies import (
@@ -28,6 +29,17 @@ from lcca.experiments.campaign.config import require
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import Policy
+
+
+class InBlocks(Protocol):
+    """Something that trials come from, a block at a time."""
+
+    @property
+    def block(self) -> int:
+        """How many have one mean, which is the unit of a rule."""
+
+    def whole(self, count: int) -> int:
+        """Return a number rounded up to whole blocks; less than a block stays as it is."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +98,7 @@ def add_rule(parser: argparse.ArgumentParser, unit: str, over: str) -> None:
     parser.add_argument("--alpha", type=float, default=0.05, help=f"error rate {over} (default: %(default)s)")
 
 
-def rule_of(
-    options: argparse.Namespace, kind: Callable[..., Rule], option: str, most: int, space: NetworkSpace
-) -> Rule:
+def rule_of(options: argparse.Namespace, kind: Callable[..., Rule], option: str, most: int, space: InBlocks) -> Rule:
     """Return the rule of this kind that the options ask for; `option` says how many networks there are at most."""
     require(0 < options.margin_percent < 1000, f"--margin-percent: must be > 0, got {options.margin_percent:g}")
     require(0 < options.alpha < 1, f"--alpha: must be between 0 and 1, got {options.alpha:g}")
@@ -97,7 +107,7 @@ def rule_of(
     return kind(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=space.whole(most) // space.block)
 
 
-def plan_of(options: argparse.Namespace, rule: Rule, most: int, space: NetworkSpace) -> Iterator[Block]:
+def plan_of(options: argparse.Namespace, rule: Rule, most: int, space: InBlocks) -> Iterator[Block]:
     """Return the stretches of networks between two decisions whether to go on, all of whole blocks."""
     usual = space.block * (1 if options.simulator == "ns3" else 4)
     return stretches(rule, space.block, space.block * -(-(options.block or usual) // space.block), space.whole(most))

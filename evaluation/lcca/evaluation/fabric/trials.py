@@ -17,6 +17,9 @@ from lcca.remy_plus.fabric.engine import FabricEngine, Record
 from lcca.remy_plus.fabric.flows import FabricFlows
 
 PORT = "port_"
+LARGEST = 2**53
+"""The engine takes seeds as floating-point numbers."""
+
 FRACTIONS = {"paused_ns", "mean_queued_bytes"}
 """Columns of ports that are not whole numbers."""
 
@@ -98,7 +101,7 @@ def run_fabric_trials(
 
     def run(name: str, seed: int) -> FabricTrial:
         met = flows[seed]
-        record = engines[name].run(scenario.fabric, met, seed, scenario.horizon_ns(met))
+        record = engines[name].run(scenario.fabric, met, seed % LARGEST, scenario.horizon_ns(met))
         return FabricTrial(name, seed, scenario.fabric.hosts, met, record)
 
     found: list[FabricTrial] = []
