@@ -93,6 +93,7 @@ Settings settings_from(const nb::dict& values) {
   named.take("bytes_quantum_bytes", s.bytes_quantum);
   named.take("arrival_bytes", s.arrival_bytes);
   named.take("fct_at_ack", s.fct_at_ack);
+  named.take("plain_ideal", s.plain_ideal);
   named.take("retransmit_after_us", s.retransmit_after, us);
   named.take("nack_gap_us", s.nack_gap, us);
   named.take("seed", s.seed);

@@ -162,9 +162,23 @@ Time Simulation::longest_rtt(const Routes& routes) const {
   return found;
 }
 
+// HPCC's simulator: propagation there and back, a full payload at every hop, all bytes at the slowest link.
+Time Simulation::plain_ideal(const Flow& flow, const Ways& ways) const {
+  Time found = 0;
+  double slowest = ports_[ways.data[0]].speed->gbps();
+  for (int hop = 0; hop < ways.data_hops; ++hop) {
+    const Port& port = ports_[ways.data[hop]];
+    found += port.speed->of(flow.payload) + 2 * port.delay;
+    slowest = std::min(slowest, port.speed->gbps());
+  }
+  const double bytes = static_cast<double>(flow.size) + static_cast<double>(settings_.overhead) * flow.packets;
+  return found + static_cast<Time>(std::floor(bytes * 8 / slowest)) * static_cast<Time>(nanosecond);
+}
+
 Time Simulation::ideal(std::uint32_t number) const {
   const Flow& flow = flows_[number];
   const Ways& ways = ways_[number];
+  if (settings_.plain_ideal) return plain_ideal(flow, ways);
   const int full = flow.payload + settings_.overhead;
   const int last = static_cast<int>(flow.size - flow.bytes_before(flow.packets - 1)) + settings_.overhead;
   Time before = 0;   // when the last full packet has left the hop

@@ -104,6 +104,12 @@ def test_lone_flows_take_as_long_to_the_nanosecond(reference: Path, scenario: st
     np.testing.assert_array_equal(run.run()["flow_fct_ns"], run.table.fct_ns)
 
 
+@pytest.mark.parametrize("scenario", ["alone-star", "ws50-leafspine", "fbhdp50-fattree"])
+def test_ideal_times_are_those_of_the_peer(reference: Path, scenario: str) -> None:
+    run = Reference(reference, scenario, "dctcp")
+    np.testing.assert_array_equal(run.run()["flow_ideal_ns"], run.table.ideal_ns)
+
+
 @pytest.mark.parametrize("scenario", ["incast2-star", "incast8-star"])
 @pytest.mark.parametrize("control", ["win", "none", "dctcp", "dctcp-xmtu", "timely", "timely-xmtu"])
 def test_incasts_take_as_long_to_the_nanosecond(reference: Path, scenario: str, control: str) -> None:

@@ -34,6 +34,7 @@ struct Settings {
   bool arrival_bytes = false;                       // ports count bytes that arrived, not that were sent
 
   // Senders.
+  bool plain_ideal = false;   // ideal times by HPCC's formula: no ACK, and no order of short and full packets
   bool fct_at_ack = true;     // a flow ends with the ACK of its last byte; else as that byte is received
   Time retransmit_after = 0;  // ps without progress; 0: never
   Time nack_gap = 500 * microsecond;

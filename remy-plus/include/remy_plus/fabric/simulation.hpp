@@ -75,6 +75,7 @@ class Simulation {
   void make_nodes();
   void make_fair_rates();
   Time longest_rtt(const Routes& routes) const;
+  Time plain_ideal(const Flow& flow, const Ways& ways) const;
   Time one_way(const std::vector<int>& way, int bytes) const;
   Frame frame() const;
 

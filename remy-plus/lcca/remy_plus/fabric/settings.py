@@ -42,6 +42,8 @@ class FabricSettings:
         bytes_quantum_bytes: unit of byte counters in stamps.
         arrival_bytes: ports count the bytes that arrive at them in stamps, not those that they sent.
         fct_at_ack: a flow ends when the ACK of its last byte is at the sender; else when that byte is received.
+        plain_ideal: ideal times are those of HPCC's simulator: propagation there and back, a full payload at every hop,
+            all bytes at the slowest link; no ACK. A lone flow may have a slowdown below 1. Else they are exact.
         retransmit_after_us: a sender without progress for so long goes back to what is not acknowledged; 0 is never.
         nack_gap_us: a receiver asks for the same packet only so often.
     """
@@ -66,6 +68,7 @@ class FabricSettings:
     bytes_quantum_bytes: float = 512
     arrival_bytes: bool | None = None
     fct_at_ack: bool = False
+    plain_ideal: bool = False
     retransmit_after_us: float = 1000
     nack_gap_us: float = 500
 
@@ -78,7 +81,7 @@ class FabricSettings:
 PRESETS = {
     "default": FabricSettings(),
     # The conventions of the ns-3.39 port of HPCC's simulator (commit 6ddb4a4, 2025-05-23).
-    "hpcc-ns3": FabricSettings(whole_ns=True, fct_at_ack=True, retransmit_after_us=0),
+    "hpcc-ns3": FabricSettings(whole_ns=True, fct_at_ack=True, plain_ideal=True, retransmit_after_us=0),
 }
 """Named conventions."""
 
