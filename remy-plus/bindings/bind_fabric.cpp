@@ -3,7 +3,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <memory>
@@ -42,7 +44,11 @@ using Numbers = std::map<std::string, double>;
 class Named {
  public:
   Named(const nb::dict& values, std::string what) : what_(std::move(what)) {
-    for (const auto [key, value] : values) values_[nb::cast<std::string>(key)] = nb::cast<double>(value);
+    for (const auto [key, value] : values) {
+      const auto name = nb::cast<std::string>(key);
+      const double number = values_[name] = nb::cast<double>(value);
+      if (std::isnan(number)) throw std::invalid_argument(what_ + ": " + name + " is not a number");
+    }
   }
 
   template <class T>
@@ -53,7 +59,7 @@ class Named {
     if constexpr (std::is_same_v<T, bool>)
       into = value != 0;
     else if constexpr (std::is_integral_v<T>)
-      into = value >= 9.2e18 ? std::numeric_limits<T>::max() : static_cast<T>(std::llround(value));
+      into = whole<T>(name, value);
     else
       into = value;
     values_.erase(found);
@@ -64,6 +70,15 @@ class Named {
   }
 
  private:
+  template <class T>
+  T whole(const std::string& name, double value) const {
+    constexpr auto least = static_cast<double>(std::numeric_limits<T>::lowest());
+    constexpr auto most = static_cast<double>(std::numeric_limits<T>::max());
+    if (value < least || (value > most && !std::isinf(value)))
+      throw std::invalid_argument(what_ + ": " + name + " is out of range");
+    return value >= most ? std::numeric_limits<T>::max() : static_cast<T>(std::round(value));
+  }
+
   std::string what_;
   Numbers values_;
 };
@@ -200,8 +215,14 @@ std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& pa
   return std::make_unique<Learnt>(frame, policy_of(transport), settings.payload + settings.overhead, looks_at_hops);
 }
 
+void require_equal(std::initializer_list<std::size_t> lengths, const char* what) {
+  if (std::any_of(lengths.begin(), lengths.end(), [&](std::size_t each) { return each != *lengths.begin(); }))
+    throw std::invalid_argument(std::string(what) + ": arrays must be equally long");
+}
+
 Wiring wiring_from(int hosts, int switches, const Values<std::int32_t>& a, const Values<std::int32_t>& b,
                    const Values<double>& gbps, const Values<double>& delay_ns) {
+  require_equal({a.shape(0), b.shape(0), gbps.shape(0), delay_ns.shape(0)}, "links");
   std::vector<Link> links;
   for (std::size_t i = 0; i < a.shape(0); ++i)
     links.push_back({a.data()[i], b.data()[i], gbps.data()[i], delay_ns.data()[i]});
@@ -212,6 +233,10 @@ std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<
                                   const Values<std::int64_t>& size, const Values<double>& start_ns,
                                   const std::vector<std::vector<int>>& switches,
                                   const std::vector<std::vector<int>>& ack_switches) {
+  require_equal(
+      {src.shape(0), dst.shape(0), size.shape(0), start_ns.shape(0), switches.empty() ? src.shape(0) : switches.size(),
+       ack_switches.empty() ? src.shape(0) : ack_switches.size()},
+      "flows");
   std::vector<FlowStart> flows;
   for (std::size_t i = 0; i < src.shape(0); ++i) {
     FlowStart flow{src.data()[i],
@@ -220,8 +245,8 @@ std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<
                    std::llround(start_ns.data()[i] * ns),
                    {},
                    {}};
-    if (!switches.empty()) flow.switches = switches.at(i);
-    if (!ack_switches.empty()) flow.ack_switches = ack_switches.at(i);
+    if (!switches.empty()) flow.switches = switches[i];
+    if (!ack_switches.empty()) flow.ack_switches = ack_switches[i];
     flows.push_back(std::move(flow));
   }
   return flows;

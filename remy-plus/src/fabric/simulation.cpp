@@ -10,11 +10,23 @@ namespace remy_plus::fabric {
 
 namespace {
 
-constexpr int port_bits = 12;  // of a key; what is left holds a window of 4.5 s
+constexpr int port_bits = 12;                   // of a key
+constexpr Time longest_window = Time{1} << 51;  // 2.3 s: with a port it fits into a key
+constexpr Time latest_start = Time{1} << 60;    // 13 days
 constexpr std::uint64_t data_way = 11, ack_way = 12, marking = 13;
 
 std::uint64_t key_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t number) {
   return mix64(mix64(seed ^ mix64(purpose)) ^ mix64(number + 1));
+}
+
+// A host that is no host, or a time that is none.
+void require_flow(const FlowStart& flow, std::size_t number, int hosts) {
+  const auto refuse = [&](const char* text) {
+    throw std::invalid_argument("flow " + std::to_string(number) + ": " + text);
+  };
+  if (flow.src < 0 || flow.src >= hosts || flow.dst < 0 || flow.dst >= hosts) refuse("needs hosts that there are");
+  if (flow.src == flow.dst) refuse("is sent to its sender");
+  if (flow.start < 0 || flow.start > latest_start) refuse("must start within 10^15 ns");
 }
 
 }  // namespace
@@ -22,10 +34,13 @@ std::uint64_t key_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t nu
 Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
                        const MakeTransport& transport)
     : wiring_(wiring), settings_(settings), next_(static_cast<std::size_t>(wiring.nodes()), never) {
+  require_possible(settings);
   make_ports();
   make_ways(flows);
   transport_ = transport(frame());
   transport_->reserve(flows.size());
+  if (settings.payload + settings.overhead + telemetry_bytes(transport_->telemetry()) > largest_frame)
+    throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");
   make_flows(flows);
   make_nodes();
 }
@@ -44,6 +59,7 @@ Frame Simulation::frame() const {
 void Simulation::make_ports() {
   if (wiring_.ports() > 65535) throw std::invalid_argument("a fabric may have 65,535 ports at most");
   ports_.resize(static_cast<std::size_t>(wiring_.ports()));
+  lookahead_ = longest_window;
   double slowest = 1e300;  // of the hosts' links
   for (int i = 0; i < wiring_.first(wiring_.hosts()); ++i) slowest = std::min(slowest, wiring_.end(i).gbps);
   for (int i = 0; i < wiring_.ports(); ++i) {
@@ -59,7 +75,7 @@ void Simulation::make_ports() {
     port.peer_port = static_cast<std::uint32_t>(end.peer_port);
     const double doublings = std::floor(std::log2(std::max(end.gbps / slowest, 1.0)));
     port.alpha = settings_.alpha * (settings_.alpha_by_rate && settings_.lossless ? std::exp2(doublings) : 1);
-    port.most_headroom = std::llround(settings_.headroom_delays * end.gbps * end.delay_ns / 8);
+    port.most_headroom = std::llround(settings_.headroom_delays * end.gbps * end.delay_ns / 8) + headroom_frames();
     port.mark_min = settings_.mark_min * end.gbps / 100;
     port.mark_max = settings_.mark_max * end.gbps / 100;
     port.random_key = key_of(settings_.seed, marking, static_cast<std::uint64_t>(i));
@@ -67,11 +83,18 @@ void Simulation::make_ports() {
   }
 }
 
+// Bytes that arrive after the one that exceeds a threshold, however short the link is: that frame itself, those that
+// both ends are sending as the pause is decided and as it is heard, and one to spare.
+std::int64_t Simulation::headroom_frames() const {
+  return settings_.headroom_delays > 0 ? 4 * (settings_.payload + settings_.overhead + most_telemetry) : 0;
+}
+
 void Simulation::make_ways(const std::vector<FlowStart>& flows) {
   const Routes routes(wiring_);
   base_rtt_ = longest_rtt(routes);
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const FlowStart& flow = flows[i];
+    require_flow(flow, i, wiring_.hosts());
     const auto way = [&](int src, int dst, const std::vector<int>& switches, std::uint64_t purpose) {
       return switches.empty() ? routes.way(src, dst, key_of(settings_.seed, purpose, i))
                               : way_by(wiring_, src, dst, switches);
@@ -115,8 +138,6 @@ void Simulation::make_nodes() {
   hosting_ = std::make_unique<Hosting>(
       Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
               settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_});
-  if (settings_.payload + hosting_->data_overhead > largest_frame)
-    throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");
   for (int node = 0; node < wiring_.nodes(); ++node) {
     if (wiring_.first(node + 1) - wiring_.first(node) >= 1 << port_bits)
       throw std::invalid_argument("a node may have " + std::to_string((1 << port_bits) - 1) + " ports at most");
@@ -211,19 +232,30 @@ Time Simulation::earliest() const { return *std::min_element(next_.begin(), next
 void Simulation::sample(const Watch& watch) {
   samples_.times.push_back(now_);
   for (const std::uint32_t number : watch.flows) {
-    const Flow& flow = flows_.at(number);
+    const Flow& flow = flows_[number];
     const bool active = flow.start <= now_ && flow.acked < flow.packets;
     samples_.gbps.push_back(active ? flow.gbps : 0);
     samples_.under_way.push_back(static_cast<double>(flow.under_way()));
   }
-  for (const std::uint32_t port : watch.ports) samples_.queued.push_back(static_cast<double>(ports_.at(port).queued));
+  for (const std::uint32_t port : watch.ports) samples_.queued.push_back(static_cast<double>(ports_[port].queued));
+}
+
+void Simulation::require_watch(const Watch& watch) const {
+  if (watch.every < nanosecond || (watch.every != never && watch.every > latest_start))
+    throw std::invalid_argument("watch: must look every 1 to 10^15 ns");
+  for (const std::uint32_t flow : watch.flows)
+    if (flow >= flows_.size()) throw std::invalid_argument("watch: there is no flow " + std::to_string(flow));
+  for (const std::uint32_t port : watch.ports)
+    if (port >= ports_.size()) throw std::invalid_argument("watch: there is no port " + std::to_string(port));
 }
 
 void Simulation::run(const std::function<bool()>& go_on, const Watch& watch) {
+  require_watch(watch);
   Time look = watch.every == never ? never : 0;
   for (std::uint64_t windows = 0; unfinished_ > 0; ++windows) {
-    const Time begin = std::min(std::max(earliest(), now_), look);
-    if (begin >= settings_.horizon) break;
+    const Time first = earliest();
+    const Time begin = std::min(std::max(first, now_), look);
+    if (first == never || begin >= settings_.horizon) break;
     now_ = begin;
     if (begin == look) {
       sample(watch);

@@ -11,12 +11,15 @@ namespace remy_plus::fabric {
 
 namespace {
 
+constexpr int most_nodes = 1'000'000;
 constexpr std::uint16_t unreached = std::numeric_limits<std::uint16_t>::max();
 
 void check(const Link& link, int nodes) {
   if (link.a < 0 || link.b < 0 || link.a >= nodes || link.b >= nodes || link.a == link.b)
     throw std::invalid_argument("a link must join two nodes that there are");
-  if (!(link.gbps > 0) || !(link.delay_ns > 0)) throw std::invalid_argument("a link needs a rate and a delay above 0");
+  if (!(link.gbps >= 1e-6 && link.gbps <= 1e9)) throw std::invalid_argument("a link needs 10^-6 to 10^9 Gb/s");
+  if (!(link.delay_ns > 0 && link.delay_ns <= 1e12))
+    throw std::invalid_argument("a link needs a delay of 1000 s at most");
 }
 
 std::string named(int src, int dst) { return "host " + std::to_string(src) + " to host " + std::to_string(dst); }
@@ -24,6 +27,8 @@ std::string named(int src, int dst) { return "host " + std::to_string(src) + " t
 }  // namespace
 
 Wiring::Wiring(int hosts, int switches, const std::vector<Link>& links) : hosts_(hosts) {
+  if (hosts < 0 || switches < 0 || hosts > most_nodes - switches)
+    throw std::invalid_argument("a fabric may have " + std::to_string(most_nodes) + " nodes at most");
   const int nodes = hosts + switches;
   for (const Link& link : links) {
     check(link, nodes);
@@ -96,6 +101,7 @@ std::vector<int> way_by(const Wiring& wiring, int src, int dst, const std::vecto
   std::vector<int> found;
   int node = src;
   for (const int next : switches) {
+    if (next < wiring.hosts()) throw std::invalid_argument("node " + std::to_string(next) + " of a way is no switch");
     found.push_back(wiring.towards(node, next));
     node = next;
   }

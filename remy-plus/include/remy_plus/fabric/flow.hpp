@@ -28,7 +28,7 @@ struct Flow {
   Time next_send = 0;
   Time timer = never;  // when the transport wants to be called
   Time armed = never;  // when it will be
-  Time progress = 0;   // when `acked` or `next` last moved on
+  Time progress = 0;   // when `acked` last moved on, or the first packet after it was sent
   Time ended = never;
   std::uint32_t timed = 0;  // packet whose ACK will tell the RTT, with Telemetry::fair_rate
   Time timed_at = never;    // when it was sent; never: none is timed
@@ -36,7 +36,7 @@ struct Flow {
 
   // The receiver.
   std::uint32_t expected = 0;  // packet
-  Time nacked = -never / 2;    // when it last asked for it
+  Time nacked = -never / 2;    // when it asked for it
 
   std::uint64_t bytes_before(std::uint32_t packet) const {
     return std::min(size, static_cast<std::uint64_t>(packet) * static_cast<std::uint64_t>(payload));

@@ -111,6 +111,7 @@ class Nic {
         static_cast<int>(flow.bytes_before(flow.next + 1) - flow.bytes_before(flow.next)) + hosting_.data_overhead);
     packet.extra = telemetry(flow, now);
     if (flow.next < flow.furthest) ++hosting_.retransmitted;
+    if (flow.next == flow.acked) flow.progress = now;
     flow.furthest = std::max(flow.furthest, ++flow.next);
     flow.last_frame = packet.bytes;
     flow.next_send = now + time_at(flow.gbps, packet.bytes, around_.settings.whole_ns);
@@ -246,6 +247,7 @@ class Host {
     ack.bytes = static_cast<std::uint16_t>(hosting_.ack_bytes);
     ack.kind = Kind::ack;
     if (data.number == flow.expected) {
+      flow.nacked = -never / 2;
       if (++flow.expected == flow.packets && !around_.settings.fct_at_ack) end(flow, data.time);
     } else if (data.number > flow.expected) {
       if (data.time < flow.nacked + around_.settings.nack_gap) return discard(data);

@@ -43,4 +43,7 @@ struct Settings {
   Time horizon = never;  // the end of the run
 };
 
+// Throws std::invalid_argument where a setting cannot be.
+void require_possible(const Settings& settings);
+
 }  // namespace remy_plus::fabric

@@ -70,6 +70,7 @@ class Simulation {
   };
 
   void make_ports();
+  std::int64_t headroom_frames() const;
   void make_ways(const std::vector<FlowStart>& flows);
   void make_flows(const std::vector<FlowStart>& flows);
   void make_nodes();
@@ -80,6 +81,7 @@ class Simulation {
   Frame frame() const;
 
   Time earliest() const;
+  void require_watch(const Watch& watch) const;
   void sample(const Watch& watch);
   void run_window(Time begin, Time end);
   void run_switch(int node, Time begin, Time end);

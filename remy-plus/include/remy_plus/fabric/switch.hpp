@@ -227,7 +227,7 @@ class Switch {
 
   void drop(const Packet& packet, Port& at) {
     ++at.counts.drops;
-    if (around_.stamps && packet.kind != Kind::nack) around_.stacks.give_back(packet.extra);
+    if (around_.stamps) around_.stacks.give_back(packet.extra);
   }
 
   void release(const Packet& packet, Time start) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/packet.hpp"
@@ -12,13 +13,15 @@ namespace remy_plus::fabric {
 // What data packets carry for it, and their ACKs bring back.
 enum class Telemetry : std::uint8_t { none, sent_time, stack, fair_rate };
 
+inline constexpr int most_telemetry = 42;  // bytes
+
 // In a data packet. A stack is always as long as HPCC's: five hops of 8 bytes and their number.
 inline int telemetry_bytes(Telemetry telemetry) {
   switch (telemetry) {
     case Telemetry::sent_time:
       return 8;
     case Telemetry::stack:
-      return 42;
+      return most_telemetry;
     case Telemetry::fair_rate:
       return 8;
     default:
@@ -52,7 +55,9 @@ struct Frame {
 
 class Transport {
  public:
-  explicit Transport(const Frame& frame) : frame_(frame) {}
+  explicit Transport(const Frame& frame) : frame_(frame) {
+    if (!(frame.min_gbps > 0)) throw std::invalid_argument("min_gbps: must be above 0");
+  }
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;

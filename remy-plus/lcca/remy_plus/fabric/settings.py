@@ -33,7 +33,7 @@ class FabricSettings:
         alpha_by_rate: with PFC, alpha doubles with every doubling of a port's rate over the slowest host link's.
         resume_below_bytes: an ingress that holds less resumes.
         resume_offset_bytes: so does one that is so far below its threshold.
-        headroom_delays: headroom of an ingress port: rate × delay × this.
+        headroom_delays: headroom of an ingress port: rate × delay × this, and four full frames unless it is 0.
         mark_at_dequeue: ECN by what a departing packet leaves behind; else by what an arriving one finds.
         mark_min_bytes: of a queue, for a port of 100 Gb/s and in proportion for others: none is marked up to it.
         mark_max_bytes: likewise: all are marked beyond it.

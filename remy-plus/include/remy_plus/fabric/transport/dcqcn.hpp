@@ -2,6 +2,7 @@
 // three stages. Marked ACKs are its congestion notifications.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "remy_plus/fabric/transport.hpp"
@@ -21,20 +22,24 @@ struct DcqcnParameters {
   double initial_alpha = 1;
   double least_factor = 0.5;  // of a decrease
   double first_gbps = 0;      // rate after the first notification; 0: as it is
-  double increase_bytes = 0;  // sent between increases that bytes cause; 0: none
+  double increase_bytes = 0;  // acknowledged between increases that bytes cause; 0: none
   Time notification_gap = 0;  // between notifications of a receiver
 };
 
 class Dcqcn : public Transport {
  public:
-  Dcqcn(const Frame& frame, const DcqcnParameters& parameters) : Transport(frame), p_(parameters) {}
+  Dcqcn(const Frame& frame, const DcqcnParameters& parameters) : Transport(frame), p_(parameters) {
+    require_every("alpha_us", p_.alpha_every);
+    require_every("decrease_us", p_.decrease_every);
+    require_every("increase_us", p_.increase_every);
+  }
 
   void reserve(std::size_t flows) override { states_.resize(flows); }
   void start(std::uint32_t, Flow& flow) override { set_rate(flow, most(flow)); }
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
     State& state = states_[number];
-    if (p_.increase_bytes > 0 && state.increase != never) count(state, flow, ack);
+    if (p_.increase_bytes > 0) count(state, flow, ack);
     if (!ack.marked || ack.now < state.heard + p_.notification_gap) return;
     state.heard = ack.now;
     if (state.decrease == never) {
@@ -78,6 +83,11 @@ class Dcqcn : public Transport {
     bool alpha_notified = false, notified = false;
   };
 
+  static void require_every(const char* name, Time every) {
+    if (every < nanosecond || every > 1'000'000'000 * microsecond)
+      throw std::invalid_argument(std::string(name) + ": must be from 0.001 to 10^9");
+  }
+
   // Moves a tick to the first one after `now`.
   static void pass(Time& tick, Time every, Time now) {
     if (tick <= now) tick += ((now - tick) / every + 1) * every;
@@ -106,7 +116,7 @@ class Dcqcn : public Transport {
   void count(State& state, Flow& flow, const Ack& ack) const {
     state.bytes += static_cast<double>(ack.bytes - state.acked);
     state.acked = ack.bytes;
-    if (state.bytes < p_.increase_bytes) return;
+    if (state.increase == never || state.bytes < p_.increase_bytes) return;
     state.bytes = 0;
     ++state.byte_stage;
     increase(state, flow);

@@ -7,7 +7,9 @@ namespace remy_plus::fabric {
 
 class FixedWindow : public Transport {
  public:
-  FixedWindow(const Frame& frame, double bdps) : Transport(frame), bdps_(bdps) {}
+  FixedWindow(const Frame& frame, double bdps) : Transport(frame), bdps_(bdps) {
+    if (bdps < 0) throw std::invalid_argument("bdps: must be 0 or above");
+  }
 
   void reserve(std::size_t) override {}
   void start(std::uint32_t, Flow& flow) override { flow.window = bdps_ * line_window(flow); }

@@ -23,6 +23,7 @@ struct SwiftParameters {
 class Swift : public Transport {
  public:
   Swift(const Frame& frame, const SwiftParameters& parameters) : Transport(frame), p_(parameters) {
+    if (p_.least <= 0 || p_.most <= p_.least) throw std::invalid_argument("least: must be above 0, and most above it");
     base_ = p_.base_us > 0 ? p_.base_us : p_.base_rtts * static_cast<double>(frame.base_rtt) / microsecond;
     slope_ = p_.range * base_ / (1 / std::sqrt(p_.least) - 1 / std::sqrt(p_.most));
   }

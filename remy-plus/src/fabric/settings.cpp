@@ -1,0 +1,43 @@
+#include "remy_plus/fabric/settings.hpp"
+
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+
+namespace remy_plus::fabric {
+
+namespace {
+
+constexpr double any = std::numeric_limits<double>::infinity();
+constexpr Time longest = 1'000'000'000 * microsecond;  // that a sender or receiver may wait
+
+// A value that is no number is in no range.
+void require_range(const char* name, double value, double least, double most) {
+  if (value >= least && value <= most) return;
+  std::ostringstream text;
+  text << name << ": must be from " << least << " to " << most << ", got " << value;
+  throw std::invalid_argument(text.str());
+}
+
+}  // namespace
+
+void require_possible(const Settings& s) {
+  require_range("payload_bytes", s.payload, 1, largest_frame);
+  require_range("overhead_bytes", s.overhead, 0, largest_frame);
+  require_range("ack_bytes", s.ack_bytes, 1, largest_frame / 2);
+  require_range("pfc_bytes", s.pfc_bytes, 1, largest_frame);
+  require_range("buffer_bytes", s.buffer, 0, any);
+  require_range("alpha", s.alpha, 0, any);
+  require_range("resume_below_bytes", s.resume_below, 0, any);
+  require_range("resume_offset_bytes", s.resume_offset, 0, any);
+  require_range("headroom_delays", s.headroom_delays, 0, 1e6);
+  require_range("mark_min_bytes", s.mark_min, 0, any);
+  require_range("mark_max_bytes", s.mark_max, s.mark_min, any);
+  require_range("mark_most", s.mark_most, 0, 1);
+  require_range("queue_quantum_bytes", s.queue_quantum, 1, 1e9);
+  require_range("bytes_quantum_bytes", s.bytes_quantum, 1, 1e9);
+  require_range("retransmit_after_us", static_cast<double>(s.retransmit_after) / microsecond, 0, longest / microsecond);
+  require_range("nack_gap_us", static_cast<double>(s.nack_gap) / microsecond, 0, longest / microsecond);
+}
+
+}  // namespace remy_plus::fabric

@@ -1,0 +1,170 @@
+"""Where the fabric engine ends: what cannot be is refused, what cannot finish ends, short links lose nothing."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus import _core
+from lcca.remy_plus.fabric.builders import star
+from lcca.remy_plus.fabric.engine import FabricEngine, Watch
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.settings import FabricSettings, settings
+from lcca.remy_plus.fabric.topology import FabricTopology
+
+
+def incast(senders: int, size: int) -> FabricFlows:
+    hosts = np.arange(1, senders + 1)
+    return FabricFlows(hosts, 0 * hosts, np.full(senders, size), np.zeros(senders))
+
+
+@pytest.mark.parametrize(
+    ("transport", "parameters", "changes", "message"),
+    [
+        ("window", {}, {"payload_bytes": 0}, "payload_bytes: must be from 1 to 16384, got 0"),
+        ("window", {}, {"payload_bytes": 2**40}, "payload_bytes is out of range"),
+        ("window", {}, {"ack_bytes": -100}, "ack_bytes: must be from 1"),
+        ("window", {}, {"pfc_bytes": 70_000}, "pfc_bytes: must be from 1"),
+        ("window", {}, {"buffer_bytes": np.nan}, "buffer_bytes is not a number"),
+        ("window", {}, {"mark_min_bytes": 2e6}, "mark_max_bytes: must be from 2e.06"),
+        ("hpcc", {}, {"queue_quantum_bytes": 0}, "queue_quantum_bytes: must be from 1"),
+        ("window", {}, {"retransmit_after_us": 1e300}, "retransmit_after_us"),
+        ("window", {"bdps": -1}, {}, "bdps: must be 0 or above"),
+        ("dcqcn", {"decrease_us": 0}, {}, "decrease_us: must be from 0.001"),
+        ("dcqcn", {"alpha_us": 0}, {}, "alpha_us: must be from 0.001"),
+        ("dcqcn", {"increase_us": -1}, {}, "increase_us: must be from 0.001"),
+        ("timely", {"min_gbps": 0}, {}, "min_gbps: must be above 0"),
+        ("swift", {"least": 0}, {}, "least: must be above 0"),
+        ("swift", {"beta": np.nan}, {}, "beta is not a number"),
+    ],
+)
+def test_settings_that_cannot_be(
+    transport: str, parameters: dict[str, float], changes: dict[str, float], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        FabricEngine(transport, parameters, settings(**changes)).run(star(3), incast(2, 5000))
+
+
+@pytest.mark.parametrize(
+    ("watch", "message"),
+    [(Watch(1000, [99]), "no flow 99"), (Watch(1e-5, [0]), "every 1 to"), (Watch(1000, [], [(0, 1)]), "no link")],
+)
+def test_what_cannot_be_watched(watch: Watch, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        FabricEngine("window").run(star(3), incast(2, 5000), watch=watch)
+
+
+def int32(*values: int) -> np.ndarray[Any, Any]:
+    return np.array(values, dtype=np.int32)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"src": int32(1)}, "flows: arrays must be equally long"),
+        ({"b": int32(3)}, "links: arrays must be equally long"),
+        ({"paths": [[3]]}, "flows: arrays must be equally long"),
+        ({"src": int32(1, 9)}, "flow 1: needs hosts"),
+        ({"src": int32(-1, 2)}, "flow 0: needs hosts"),
+        ({"dst": int32(0, 3)}, "flow 1: needs hosts"),
+        ({"dst": int32(0, 2)}, "flow 1: is sent to its sender"),
+        ({"paths": [[3], [3, 1, 3]]}, "node 1 of a way is no switch"),
+        ({"ack_paths": [[3], [99]]}, "node 0 has no link to node 99"),
+        ({"start_ns": np.array([0, np.nan])}, "flow 1: must start"),
+        ({"start_ns": np.array([0, 1e18])}, "flow 1: must start"),
+        ({"gbps": np.array([1, np.inf, 1])}, "Gb/s"),
+        ({"delay_ns": np.array([1, 1, np.inf])}, "delay"),
+        ({"hosts": -1}, "nodes at most"),
+    ],
+)
+def test_the_core_refuses_what_python_would_have(changes: dict[str, Any], message: str) -> None:
+    given = {
+        "hosts": 3,
+        "switches": 1,
+        "a": int32(0, 1, 2),
+        "b": int32(3, 3, 3),
+        "gbps": np.ones(3),
+        "delay_ns": np.ones(3),
+        "src": int32(1, 2),
+        "dst": int32(0, 0),
+        "size_bytes": np.array([10, 10]),
+        "start_ns": np.zeros(2),
+        "transport": "window",
+        "parameters": {},
+        "settings": FabricSettings().values({}),
+        "paths": [],
+        "ack_paths": [],
+    }
+    with pytest.raises(ValueError, match=message):
+        _core.run_fabric(**(given | changes))
+
+
+@pytest.mark.parametrize(("gbps", "delay_ns"), [(10, 1), (10, 1000), (100, 50)])
+def test_nothing_is_lost_with_pfc_however_short_the_links(gbps: float, delay_ns: float) -> None:
+    engine = FabricEngine("window", {"bdps": 0}, settings(buffer_bytes=2e5, retransmit_after_us=0))
+    found = engine.run(star(9, gbps, delay_ns), incast(8, 10**6))
+    assert found["port_drops"].sum() == 0 < found["port_pauses_sent"].sum()
+    assert found["flow_delivered_bytes"].sum() == 8 * 10**6
+
+
+def test_without_headroom_packets_are_lost() -> None:
+    engine = FabricEngine("window", {"bdps": 0}, settings(buffer_bytes=2e5, headroom_delays=0))
+    assert engine.run(star(9), incast(8, 10**6), horizon_ns=1e6)["port_drops"].sum() > 0
+
+
+def test_windows_longer_than_a_key_keep_their_order() -> None:
+    """Links of 6 s: senders take turns at the receiver's link, and their last packets arrive in the third turn."""
+    found = FabricEngine("window", settings=settings(retransmit_after_us=0)).run(star(9, delay_ns=6e9), incast(8, 3000))
+    np.testing.assert_allclose(np.sort(found["flow_fct_ns"]) - 12e9, 83.84 * np.arange(18, 26), atol=0.01)
+
+
+def test_each_missing_packet_is_asked_for_at_once() -> None:
+    """The gap is between requests for one packet. One request of each flow would send 52 packets again, a window."""
+    seldom = settings(lossless=False, buffer_bytes=6e4, alpha=1, nack_gap_us=1e5, retransmit_after_us=0)
+    found = FabricEngine("window", settings=seldom).run(star(3), incast(2, 5 * 10**7), horizon_ns=2e6)
+    assert found["retransmitted_packets"] > 10 * 2 * 52
+
+
+def test_slow_pacing_is_no_loss() -> None:
+    """Packets that leave less often than senders lose patience are not sent again."""
+    slow = settings(retransmit_after_us=100)
+    engine = FabricEngine("dcqcn", {"max_gbps": 0.05, "min_gbps": 0.01}, slow)
+    assert engine.run(star(3), incast(1, 20_000))["retransmitted_packets"] == 0
+
+
+def test_bytes_count_from_the_decrease_on() -> None:
+    """What was acknowledged before the first decrease is no reason to increase."""
+    marks = settings(mark_min_bytes=1e6, mark_max_bytes=1e6)
+    rates = [
+        FabricEngine("dcqcn", {"increase_bytes": count}, marks).run(
+            star(3), incast(2, 10**8), horizon_ns=1.2e5, watch=Watch(1000, [0, 1])
+        )["sample_gbps"]
+        for count in (0, 4e5)
+    ]
+    np.testing.assert_array_equal(*rates)
+    assert rates[0].min() < 50
+
+
+def ring() -> tuple[FabricTopology, FabricFlows]:
+    """Three switches in a ring with a host each, and flows that each cross two of its links: a cycle of buffers."""
+    a, b = np.array([0, 1, 2, 3, 4, 5]), np.array([3, 4, 5, 4, 5, 3])
+    topology = FabricTopology(3, 3, a, b, np.full(6, 100.0), np.full(6, 1000.0))
+    src = np.array([0, 1, 2])
+    path = [(3, 4, 5), (4, 5, 3), (5, 3, 4)]
+    return topology, FabricFlows(src, (src + 2) % 3, np.full(3, 10**7), np.zeros(3), path=path)
+
+
+@pytest.mark.parametrize("watch", [None, Watch(1000, [0])])
+def test_a_deadlock_of_pauses_ends_the_run(watch: Watch | None) -> None:
+    """PFC in a cycle of buffers stands still for ever; its flows are unfinished and the run ends."""
+    topology, flows = ring()
+    engine = FabricEngine("window", {"bdps": 0}, settings(buffer_bytes=50e3, retransmit_after_us=0))
+    found = engine.run(topology, flows, watch=watch)
+    assert np.isnan(found["flow_fct_ns"]).all() and found["port_drops"].sum() == 0
+    assert found["port_paused_ns"].max() > 0
+
+
+def test_no_flows_take_no_time() -> None:
+    found = FabricEngine("window").run(star(3), incast(2, 1).before(-1.0))
+    assert found["end_ns"] == 0 and len(found["flow_fct_ns"]) == 0
