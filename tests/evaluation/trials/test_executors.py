@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,7 +114,8 @@ class Contract:
         with self.make() as found:
             there = Engine(2000.0, jobs=1, runner=found)
             ours, theirs = (run_trials(e, policies, networks(), [1, 2], utility("default")) for e in (here, there))
-            flows = [run_flows(e, policies, networks(), [1]) for e in (here, there)]
+            sized = [replace(network, switched="bytes") for network in networks()]
+            flows = [run_flows(e, policies, sized, [1]) for e in (here, there)]
         assert ours.equals(theirs) and flows[0].equals(flows[1])
 
     def test_a_dead_worker_loses_nothing(self, runners) -> None:
