@@ -43,3 +43,30 @@ def test_long_flows_come_to_max_min_shares(transport: str) -> None:
     wanted = np.array([1 / 3, 1 / 3, 1 / 3, 2 / 3, 1]) * gbps[4]
     np.testing.assert_allclose(gbps, wanted, rtol=0.15)
     assert gbps[4] > 85
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+def test_a_lossy_queue_grows_to_its_share_of_the_buffer(alpha: float) -> None:
+    """Choudhury and Hahne, 1998: one queue with a dynamic threshold fills α / (1 + α) of the buffer."""
+    hosts = np.arange(1, 9)
+    flows = FabricFlows(hosts, 0 * hosts, np.full(8, 10**6), np.zeros(8))
+    lossy = settings(lossless=False, buffer_bytes=2e5, alpha=alpha)
+    found = FabricEngine("window", settings=lossy).run(star(9), flows, horizon_ns=1e5)
+    most = found["port_most_queued_bytes"].max()
+    share = alpha / (1 + alpha) * 2e5
+    assert share - 2 * 1048 < most <= share
+    assert found["port_drops"].sum() > 0
+
+
+def test_swift_holds_its_target_delay() -> None:
+    """Two flows: the RTT settles where window / RTT is half the link and the target for that window is the RTT."""
+    flows = FabricFlows(np.array([1, 2]), np.array([0, 0]), np.full(2, 10**9), np.zeros(2))
+    found = FabricEngine("swift").run(star(3), flows, horizon_ns=4e6)
+    base, packet_us = found["base_rtt_ns"] / 1e3, 1056 * 8e-5
+    target = 1.25 * base + 0.5
+    slope = 4 * 1.25 * base / (0.1**-0.5 - 256**-0.5)
+    for _ in range(50):
+        target = 1.25 * base + 0.5 + slope * ((target / 2 / packet_us) ** -0.5 - 256**-0.5)
+    queue = (target - base) / packet_us * 1056
+    port = (found["port_node"] == 3) & (found["port_peer"] == 0)
+    assert found["port_mean_queued_bytes"][port][0] == pytest.approx(queue, rel=0.25)
