@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus.fabric.builders import dumbbell, star
-from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
 
@@ -70,3 +70,35 @@ def test_swift_holds_its_target_delay() -> None:
     queue = (target - base) / packet_us * 1056
     port = (found["port_node"] == 3) & (found["port_peer"] == 0)
     assert found["port_mean_queued_bytes"][port][0] == pytest.approx(queue, rel=0.25)
+
+
+def long_flows(count: int) -> FabricFlows:
+    return FabricFlows(np.arange(1, count + 1), np.zeros(count, int), np.full(count, 10**9), np.zeros(count))
+
+
+def test_swift_lets_a_queue_stand_for_every_hop_of_its_target() -> None:
+    """Two flows through one switch: 20 µs more for a hop are 20 µs more of queue, 250 kB at 100 Gb/s."""
+    mean = [
+        FabricEngine("swift", {"hop_us": hop_us, "most": 2000, "range": 0})
+        .run(star(3), long_flows(2), horizon_ns=1e7)["port_mean_queued_bytes"]
+        .max()
+        for hop_us in (5, 25)
+    ]
+    assert mean[1] - mean[0] == pytest.approx(250e3, rel=0.2)
+
+
+def test_dctcp_keeps_a_link_busy_with_a_threshold_far_below_its_product() -> None:
+    """A fifth of the bandwidth-delay product is enough where decreases go with the marks (SIGCOMM 2010, section 3.4)."""
+    engine = FabricEngine("dctcp-window", settings=settings(mark_min_bytes=10e3, mark_max_bytes=10e3, mark_most=1))
+    found = engine.run(star(3), long_flows(2), horizon_ns=5e6)
+    assert found["flow_delivered_bytes"].sum() * 8 / 5e6 > 0.98 * 100 * 1000 / 1048
+    assert found["port_most_queued_bytes"].max() < 100e3
+
+
+def test_theta_powertcp_brakes_as_the_rtt_grows() -> None:
+    """An incast of eight: what a fixed window leaves standing is gone within some RTTs, and the link stays busy."""
+    watch = Watch(every_ns=1000, ports=[(9, 0)])
+    found = FabricEngine("theta-powertcp").run(star(9), long_flows(8), horizon_ns=1e6, watch=watch)
+    queue = found["sample_queued_bytes"][:, 0]
+    assert queue[40:].mean() < 0.1 * queue.max()
+    assert found["flow_delivered_bytes"].sum() * 8 / 1e6 > 80
