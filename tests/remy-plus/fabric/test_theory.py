@@ -101,4 +101,4 @@ def test_theta_powertcp_brakes_as_the_rtt_grows() -> None:
     found = FabricEngine("theta-powertcp").run(star(9), long_flows(8), horizon_ns=1e6, watch=watch)
     queue = found["sample_queued_bytes"][:, 0]
     assert queue[40:].mean() < 0.1 * queue.max()
-    assert found["flow_delivered_bytes"].sum() * 8 / 1e6 > 80
+    assert found["flow_delivered_bytes"].sum() * 8 / 1e6 > 91  # it is 88 where the gradient counts the other way
