@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lcca.evaluation.fabric.figure import slowdown_data
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
-from lcca.evaluation.report.figures.slowdown import slowdown_data
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine

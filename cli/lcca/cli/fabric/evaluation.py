@@ -9,9 +9,9 @@ import pandas as pd
 from lcca.cli.fabric.options import engines_of, refuse, scenario_of, slowdown_of
 from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import print_json
+from lcca.evaluation.fabric.figure import draw_slowdown, slowdown_data
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
-from lcca.evaluation.report.figures.slowdown import draw_slowdown, slowdown_data
 from lcca.evaluation.report.figures.style import save
 from lcca.experiments.runs.progress import Reporter
 

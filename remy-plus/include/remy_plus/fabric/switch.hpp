@@ -89,17 +89,8 @@ class Switch {
           earliest = &port(i);
         }
       if (start > now) return;
-      depart_one(*earliest);
+      depart_until(*earliest, start);
     }
-  }
-
-  void depart_one(Port& from) {
-    bool is_frame;
-    const Time start = from.next_start(is_frame);
-    if (is_frame)
-      send_frame(from, start);
-    else
-      depart(from, start);
   }
 
   void depart(Port& from, Time start) {
