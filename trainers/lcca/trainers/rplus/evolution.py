@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
@@ -34,9 +34,9 @@ class Evolution:
     counted: int = 0
 
     @classmethod
-    def at(cls, point: Floats, sigma: float) -> Evolution:
-        """Return a search that begins at a point, equally wide in all coordinates."""
-        return cls(point, np.full_like(point, sigma), np.zeros_like(point))
+    def at(cls, point: Floats, sigma: ArrayLike) -> Evolution:
+        """Return a search that begins at a point, so wide (broadcast); a coordinate of width 0 keeps its value."""
+        return cls(point, np.broadcast_to(np.asarray(sigma, dtype=float), point.shape).copy(), np.zeros_like(point))
 
     def candidates(self, directions: Floats) -> Floats:
         """Return (candidates, …) points along the directions, standard normal."""
