@@ -1,6 +1,6 @@
 """Packets per CPU second of the engine, beside a throw-away yardstick measured in the same run.
 
-    python benchmarks/engine.py [--json] [--repeats 5]
+    python benchmarks/engine.py [--json] [--repeats 5] [--signals flows]
 
 The yardstick (`engine_probe.cpp`) simulates the same kind of network with fixed-size rings and without records,
 utilities or per-component random streams. Both run a 64-rule table over six signals on one link of 3 packets/µs. Each
@@ -30,8 +30,8 @@ DEPTH = 6
 DURATION_US = 2e6
 
 
-def random_table(seed: int = 42) -> RuleTable:
-    """Return 64 rules from six levels of random cuts, like the yardstick's."""
+def random_table(signals: tuple[str, ...] = SIGNALS, seed: int = 42) -> RuleTable:
+    """Return 64 rules over six signals from six levels of random cuts, like the yardstick's."""
     generator = np.random.Generator(np.random.PCG64(seed))
     inner = 2**DEPTH - 1
     axis = np.floor(np.log2(np.arange(inner) + 1)).astype(int)  # one signal per level: all 64 boxes have volume
@@ -45,7 +45,7 @@ def random_table(seed: int = 42) -> RuleTable:
             node = 2 * node + 1 + above
     rules = 2**DEPTH
     return RuleTable(
-        SIGNALS,
+        signals,
         lower,
         upper,
         np.floor(1 + generator.random(rules) * 3),
@@ -54,10 +54,10 @@ def random_table(seed: int = 42) -> RuleTable:
     )
 
 
-def engine_rate(senders: int) -> float:
+def engine_rate(senders: int, table: RuleTable) -> float:
     """Return packets sent per CPU second of one long trial."""
     network = Network(0, 3.0, 25.0, senders, 175.0, 5000.0, 800.0, 0.001)
-    networks, policy = NetworkList([network]), compile_policy(random_table())
+    networks, policy = NetworkList([network]), compile_policy(table)
     engine = Engine(duration=DURATION_US, jobs=1)
     began = time.process_time()
     batch = engine.run([policy], networks, [0], [0], [42])
@@ -97,7 +97,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--signals", nargs="+", default=[], help="in place of the last of the table's six")
     options = parser.parse_args()
+    table = random_table((*SIGNALS[: -len(options.signals) or None], *options.signals))
     ours: dict[int, float] = dict.fromkeys(SENDERS, 0.0)
     theirs: dict[int, float] = dict.fromkeys(SENDERS, 0.0)
     with tempfile.TemporaryDirectory() as folder:
@@ -105,7 +107,7 @@ def main() -> int:
         for _ in range(options.repeats):
             probe = probe_rates(program)
             for n in SENDERS:
-                ours[n] = max(ours[n], engine_rate(n))
+                ours[n] = max(ours[n], engine_rate(n, table))
                 theirs[n] = max(theirs[n], probe[n])
     rows = [
         {

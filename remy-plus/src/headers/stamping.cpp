@@ -1,8 +1,47 @@
 #include "remy_plus/headers/stamping.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <limits>
 #include <stdexcept>
 
 namespace remy_plus {
+namespace {
+
+// Measured at this instant as the packet leaves, from what Moment knows without bytes.
+bool is_instant(const StampedField& field) {
+  static constexpr Source sources[] = {Source::qdelay, Source::hop_delay, Source::link_rate,   Source::mark,
+                                       Source::flows,  Source::fair_rate, Source::xcp_feedback};
+  return std::ranges::count(sources, field.source) && field.window == Window::instant && !field.at_enqueue;
+}
+
+// Any number that one hop writes replaces what the sender wrote, and is read as it is.
+bool is_exact(const StampedField& field) {
+  constexpr auto largest = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::max());
+  const bool replaced = (field.aggregation == Aggregation::max && field.initial == 0) ||
+                        (field.aggregation == Aggregation::min && field.initial == largest);
+  return field.coding.kind == Coding::Kind::exact && replaced && field.formula.empty() && field.when.empty() &&
+         !field.has_value && field.only < 0 && field.writes && is_instant(field);
+}
+
+bool is_exact(const Reading& reading) {
+  const bool known =
+      reading.kind == Reading::Kind::value || (reading.kind == Reading::Kind::mark && reading.marked < 0);
+  return known && reading.count < 0 && !reading.rest;
+}
+
+bool is_zero(const std::vector<std::uint32_t>& bytes) {
+  return std::ranges::all_of(bytes, [](std::uint32_t b) { return b == 0; });
+}
+
+bool is_exact(const Stamping& s) {
+  const bool always = s.probability >= 1 && s.every_packets == 1 && s.every_us == 0 && s.labels.empty();
+  return s.plain && always && is_zero(s.sent_bytes) && is_zero(s.reflected_bytes) &&
+         std::ranges::all_of(s.fields, [](const StampedField& field) { return is_exact(field); }) &&
+         std::ranges::all_of(s.readings, [](const Reading& reading) { return is_exact(reading); });
+}
+
+}  // namespace
 
 void Stamping::prepare() {
   const auto fail = [this](const char* what) { throw std::invalid_argument("header " + name + ": " + what); };
@@ -32,6 +71,7 @@ void Stamping::prepare() {
       if (field >= count) fail("a signal is read from a field that is not there");
   }
   words = fields.size() + max_hops * record;
+  exact = is_exact(*this);
 }
 
 }  // namespace remy_plus

@@ -118,7 +118,8 @@ class BasicPaths {
     for (const std::uint32_t link : layout_.forward(sender)) space_.ports[link].hop().leave();
   }
 
-  // What the next packet says of its sender.
+  // What the next packet says of its sender, and whether some hop asks.
+  bool asks() { return space_.ports.front().hop().asks(); }
   void tell(const Told& told) { told_ = told; }
 
   bool plain() const

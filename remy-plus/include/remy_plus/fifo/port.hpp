@@ -7,31 +7,37 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "remy_plus/core/link_meter.hpp"
 #include "remy_plus/core/network.hpp"
 #include "remy_plus/core/packet.hpp"
 #include "remy_plus/core/record.hpp"
+#include "remy_plus/fifo/exact_stamps.hpp"
 #include "remy_plus/fifo/shares.hpp"
 
 namespace remy_plus {
 
-class Port {
+template <class Stamps>
+class BasicPort {
  public:
   static constexpr bool many_hops = false;
-  static constexpr bool stamped = false;
+  static constexpr bool stamped = Stamps::any;
   using Clocks = SharedClock;
 
   // `ring` is borrowed storage (its size a power of two); it grows when more packets are under way.
-  Port(const Network& network, const Model& model, std::vector<Packet>& ring)
+  BasicPort(const Network& network, const Model& model, std::vector<Packet>& ring, Stamps stamps = {})
       : ring_(ring),
         meter_(model, network.link_rate),
         link_rate_(network.link_rate),
         service_(1 / network.link_rate),
         rtt_(network.rtt),
         buffer_(network.buffer),
-        mask_(ring.size() - 1) {}
+        mask_(ring.size() - 1),
+        stamps_(std::move(stamps)) {
+    if constexpr (stamped) stamps_.resize(ring.size());
+  }
 
   // Offers a packet at `now`; false if the buffer was full. `link_moved`: whether the link has already been
   // served at this very instant (R+ lets senders go first, then the link: it decides exact ties only).
@@ -44,6 +50,7 @@ class Port {
       return false;
     }
     if (tail_ - std::min(head_, started_) > mask_) grow();
+    if constexpr (stamped) stamps_.enqueue(tail_ & mask_, now, busy ? static_cast<double>(tail_ - started_) : 0);
     Packet& stored = ring_[tail_++ & mask_];
     const double start = busy ? free_at_ : now;
     free_at_ = start + service_;
@@ -80,6 +87,18 @@ class Port {
   // All delay is on the way forward, but for half of the propagation.
   double one_way_delay(const Packet& packet, double now) const { return now - packet.sent - rtt_ / 2; }
 
+  // --- with stamps of their own: see StampedPaths
+
+  void join(std::size_t) { stamps_.hop().join(); }
+  void leave(std::size_t) { stamps_.hop().leave(); }
+  bool asks() { return stamps_.hop().asks(); }
+  void tell(const Told& told) { stamps_.tell(told); }
+  const Seen& look(const Packet& packet)
+    requires stamped
+  {
+    return stamps_.look(static_cast<std::size_t>(&packet - ring_.data()));
+  }
+
   std::uint64_t accepted() const { return tail_; }
   std::uint64_t passed() const { return 0; }
 
@@ -111,7 +130,10 @@ class Port {
   }
 
   void stamp() {
-    ring_[started_ & mask_].queue = static_cast<std::uint32_t>(tail_ - started_ - 1);
+    const auto behind = static_cast<std::uint32_t>(tail_ - started_ - 1);
+    Packet& packet = ring_[started_ & mask_];
+    packet.queue = behind;
+    if constexpr (stamped) stamps_.dequeue(started_ & mask_, packet, behind);
     ++started_;
   }
 
@@ -127,8 +149,15 @@ class Port {
     std::vector<Packet> larger(ring_.size() * 2);
     for (std::uint64_t i = std::min(head_, started_); i < tail_; ++i)
       larger[i & (larger.size() - 1)] = ring_[i & mask_];
+    if constexpr (stamped) move_stamps(larger.size());
     ring_.swap(larger);
     mask_ = ring_.size() - 1;
+  }
+
+  void move_stamps(std::size_t slots) {
+    const auto before = stamps_.take();
+    stamps_.resize(slots);
+    for (std::uint64_t i = std::min(head_, started_); i < tail_; ++i) stamps_.move(before, i & mask_, i & (slots - 1));
   }
 
   static constexpr std::size_t most_packets_ = std::size_t{1} << 24;
@@ -147,6 +176,10 @@ class Port {
   std::uint64_t started_ = 0;  // next to be stamped
   std::uint64_t tail_ = 0;     // next to be accepted
   std::uint64_t dropped_ = 0;
+  [[no_unique_address]] Stamps stamps_;
 };
+
+using Port = BasicPort<NoStamps>;
+using ExactPort = BasicPort<ExactStamps>;
 
 }  // namespace remy_plus

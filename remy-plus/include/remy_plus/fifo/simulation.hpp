@@ -32,8 +32,8 @@ struct NoObserver {
   void lookup(const Memory&, bool) {}
 };
 
-// `Net` is what lies between senders: Port, one bottleneck, Paths over many links, or StampedPaths where packets have
-// headers. They agree bit for bit where all can simulate a network.
+// `Net` is what lies between senders: Port, one bottleneck, ExactPort where it says more at no cost, Paths over many
+// links, or StampedPaths where packets have headers. They agree bit for bit where all can simulate a network.
 template <class P, class Observer = NoObserver, class Net = Port>
 class Simulation {
  public:
@@ -112,8 +112,10 @@ class Simulation {
  private:
   static Net make_net(const Network& network, const Model& model, Workspace& space, const Stamping* stamping,
                       std::uint64_t seed) {
-    if constexpr (Net::stamped)
+    if constexpr (Net::stamped && Net::many_hops)
       return Net(network, model, space.stamped, stamping, seed);
+    else if constexpr (Net::stamped)
+      return Net(network, model, space.ring, ExactStamps(network, model, space.exact, *stamping));
     else if constexpr (Net::many_hops)
       return Net(network, model, space.paths);
     else
@@ -188,7 +190,8 @@ class Simulation {
     ++flow.sent;
     const bool lost = sequence == s.next_loss;
     if (lost) draw_loss(s, sequence + 1);
-    if constexpr (Net::stamped) net_.tell(told_by(s.control.window, s.control.gap, s.memory.latest_rtt()));
+    if constexpr (Net::stamped)
+      if (net_.asks()) net_.tell(told_by(s.control.window, s.control.gap, s.memory.latest_rtt()));
     note(flow, net_.offer(now_, link_moved_, static_cast<std::uint32_t>(sequence), s.flow,
                           static_cast<std::uint16_t>(i), lost));
     link_moved_ = true;
@@ -418,6 +421,9 @@ TrialTotals run_simulation(const Network& network, const Model& model, const P& 
   if (stamping) {
     if (network.workload->open())
       throw std::invalid_argument("open flows with headers are not simulated: leave the header out");
+    if (stamping->exact && !network.layout)
+      return Simulation<P, Observer, ExactPort>(network, model, policy, seed, duration, space, observer, stamping)
+          .run();
     const Network laid = network.layout ? network : as_layout(network);
     return Simulation<P, Observer, StampedPaths>(laid, model, policy, seed, duration, space, observer, stamping).run();
   }

@@ -38,7 +38,12 @@ inline Told told_by(double window, double gap, double rtt) {
 class Intervals {
  public:
   Intervals(double capacity, double rtt, double longest)
-      : capacity_(capacity), rtt_(std::max(rtt, 1 / capacity)), longest_(longest), length_(choose()), end_(length_) {}
+      : capacity_(capacity),
+        service_(1 / capacity),
+        rtt_(std::max(rtt, service_)),
+        longest_(longest),
+        length_(choose()),
+        end_(length_) {}
 
   double mean_rtt() const { return rtt_; }
   double length() const { return length_; }
@@ -53,7 +58,7 @@ class Intervals {
     queue_ = queue + size;
     last_ = now;
   }
-  void set_rtt(double rtt) { rtt_ = std::max(rtt, 1 / capacity_); }
+  void set_rtt(double rtt) { rtt_ = std::max(rtt, service_); }
   // The next interval begins; `skip` at once so many more in which nothing happened.
   void next(double skip = 0) {
     length_ = choose();
@@ -66,6 +71,7 @@ class Intervals {
   double choose() const { return longest_ > 0 ? std::min(longest_, rtt_) : rtt_; }
 
   double capacity_;
+  double service_;  // µs of a packet
   double rtt_;
   double longest_;
   double length_, end_;

@@ -63,6 +63,8 @@ class Hop {
 
   void join() { ++flows_; }
   void leave() { --flows_; }
+  // Whether it makes something of what packets say of their senders.
+  bool asks() const { return told_; }
 
   // A packet is put into the queue, at `moment.arrived`; or it leaves, at `moment.start`. Every packet of the link is
   // measured; those that carry the header are written to.
@@ -74,6 +76,15 @@ class Hop {
     pass(moment, draws, carried, words, false);
     if (carried) ++carried->hops;
     sent_bytes_ += moment.bytes;
+  }
+
+  // The number of a field as a packet leaves, where headers are exact (see Stamping).
+  double number(std::size_t i, const Moment& moment, const Carried& carried) {
+    const StampedField& field = stamping_->fields[i];
+    Meters& meters = meters_[i];
+    if (meters.idle()) return scaled(field, instant(field.source, moment, &carried));
+    measure(meters, field, moment, &carried);
+    return scaled(field, measured(meters, field.source, moment, &carried));
   }
 
  private:
@@ -193,6 +204,10 @@ class Hop {
     const double value = measured(meters_[i], field.source, m, &carried);
     if (field.source == Source::mark && field.has_value)
       return value != 0 || !field.when.empty() ? field.value : field.coding.decode(field.initial);
+    return scaled(field, value);
+  }
+
+  static double scaled(const StampedField& field, double value) {
     return field.times == field.by ? value : value * field.times / field.by;
   }
 

@@ -99,6 +99,7 @@ struct Stamping {
   std::size_t record = 0, words = 0;
   std::vector<std::size_t> place;  // of each field: its word, or its word in a record
   bool formulas_read_fields = false;
+  bool exact = false;  // every packet brings the very numbers of the one hop on its way, and costs nothing
 
   // Throws std::invalid_argument naming what is wrong.
   void prepare();

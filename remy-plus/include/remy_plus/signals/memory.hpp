@@ -36,7 +36,7 @@ class Memory {
   // before it; `net` knows what the packet met on its way. The first packet of a flow only starts the clocks (R+).
   template <class Net, class Received>
   void receive(Net& net, const Received& packet, double now, std::int64_t acknowledged, SignalMask wanted) {
-    const bool extras = (wanted & ~core_signals) != 0;
+    const bool extras = (wanted & extra_signals) != 0;
     if (extras) note_loss(packet);
     const Seen* seen = nullptr;
     if constexpr (requires { net.look(packet); }) seen = &net.look(packet);

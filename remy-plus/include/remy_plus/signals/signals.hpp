@@ -132,8 +132,9 @@ static_assert(signal_count <= 32, "a mask has one bit per signal");
 
 constexpr SignalMask bit(Signal s) { return SignalMask{1} << s; }
 
-// Signals that every update computes, because pacing or nearly every signal set needs them.
-inline constexpr SignalMask core_signals =
-    bit(send_ewma) | bit(receive_ewma) | bit(rtt_ratio) | bit(slow_receive_ewma) | bit(queue) | bit(link);
+// Signals that updates compute only where a policy or an observer wants one of them.
+inline constexpr SignalMask extra_signals = bit(rtt_difference) | bit(queueing_delay) | bit(loss) | bit(queue_ewma) |
+                                            bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma) |
+                                            bit(send_ratio) | bit(slow_receive_ratio) | bit(one_way_ratio);
 
 }  // namespace remy_plus
