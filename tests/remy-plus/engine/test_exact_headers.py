@@ -74,3 +74,15 @@ def test_same_signals_at_every_acknowledgement(seed: int, grow: Grow) -> None:
     assert len(rows["now_us"]) > 0
     for name, values in rows.items():
         np.testing.assert_array_equal(same[name], values, err_msg=f"{seed}: {name}")
+
+
+def test_same_signals_when_more_packets_are_under_way_than_there_was_room_for() -> None:
+    network = compile_network(Network(0, 3.0, 25.0, 8, math.inf, 1e15, 10.0, 0.0))
+    options = {"duration": 600.0, "model": Model().parts(), "script": []}
+    rows, same = (
+        _core.trace(compile_policy(WithHeader(FixedRate(1.0), header)), network, 0, **options)
+        for header in (raw_stamping(ALL), general(ALL))
+    )
+    assert rows["queue"].max() > 1024
+    for name, values in rows.items():
+        np.testing.assert_array_equal(same[name], values, err_msg=name)
