@@ -53,9 +53,11 @@ def train(options: argparse.Namespace, name: str, seed: int) -> list[dict[str, A
     task = Task(f"benchmark/{name}", signal_set(name).signals, space, utility("default"), seed)
     trainer = RplusTrainer(task, configured(options), Engine(space.duration, jobs=1), keep=kept.__setitem__)
     while not trainer.done:
+        before = len(kept)
         trainer.step()
-        if (row := trainer.learning[-1]).kind in ("check", "compare"):
-            rows.append(_row(options, space, name, seed, trainer.policy) | {"trials": row.trials, "cpu_s": row.cpu_s})
+        if len(kept) > before:
+            row, policy = trainer.learning[-1], kept[max(kept)]
+            rows.append(_row(options, space, name, seed, policy) | {"trials": row.trials, "cpu_s": row.cpu_s})
             print(f"  {rows[-1]}", file=sys.stderr)
     return rows
 

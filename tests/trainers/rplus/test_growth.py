@@ -37,6 +37,10 @@ FIELDS = ["increment", "multiple", "pacing"]
 POLISH: dict[str, Any] = {"population": 4, "networks": 4, "check_networks": 16}
 GROW: dict[str, Any] = {"rules": [1, 2, 4], "pairs": 32, "look_ups": 8}
 GROWN: dict[str, Any] = {"rounds": 0, "polish": POLISH, "grow": GROW, "optimise": FIELDS}
+STARTS: dict[str, Any] = {
+    "grow": GROW | {"starts": {"number": 3, "rules": 2, "trials": 600}},
+    "budget_trials": 2500,
+}
 
 
 def scores(space: NetworkSpace, table: RuleTable, count: int = 100) -> NDArray[np.float64]:
@@ -177,14 +181,63 @@ def test_rivals_must_be_tables(make_trainer: MakeTrainer) -> None:
         trainer.step()
 
 
+def test_starts_end_and_the_best_goes_on(make_trainer: MakeTrainer) -> None:
+    trainer = make_trainer(**GROWN | STARTS)
+    run(trainer)
+    compared = [row for row in trainer.learning if row.kind == "compare"]
+    assert [row.rules for row in compared] == [1, 2, 1, 2, 1, 2, 4]
+    ends = [compared[at].trials for at in (1, 3, 5, 6)]
+    assert all(0.97 * end <= trials <= end for trials, end in zip(ends, (600, 1200, 1800, 2500), strict=True))
+    first, second = trainer.state.starts
+    assert len(first) == len(second) == 2 and first != second
+
+
+def test_only_the_last_start_leaves_policies(make_trainer: MakeTrainer) -> None:
+    trainer, kept = grown(make_trainer, **STARTS)
+    assert [len(kept[round_]) for round_ in sorted(kept)] == [1, 1, 2, 2, 4, 4]
+    assert trainer.config.policies == len(kept)
+
+
+def test_an_earlier_start_that_is_better_takes_the_place_of_the_last(make_trainer: MakeTrainer) -> None:
+    good, _ = grown(make_trainer, budget_trials=6000, grow=GROW | {"rules": [1, 2]})
+    poor = good.policy.with_action(0, 0, 0, 3).with_action(1, 0, 0, 3)
+    for earlier, wins in ((good.policy, True), (poor, False)):
+        trainer = make_trainer(**GROWN | STARTS)
+        while (trainer.state.wanted, trainer.state.stage, len(trainer.state.starts)) != (2, "compare", 2):
+            trainer.step()
+        trainer.state.starts[:] = [earlier, earlier]
+        trainer.step()
+        assert (trainer.policy == earlier) == wins
+
+
+def test_a_table_to_go_on_from_is_the_only_start(make_trainer: MakeTrainer) -> None:
+    first, _ = grown(make_trainer, grow=GROW | {"rules": [1]})
+    trainer, _ = grown(make_trainer, warm_start=WarmStart(first.policy, first.state.step), **STARTS)
+    assert [row.rules for row in trainer.learning if row.kind == "compare"] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"rounds": 1, "grow": {"starts": {}}}, "set rounds to 0"),
+        ({"rounds": 0, "grow": {"starts": {"rules": 5}}}, "starts.rules: must be one of rules, 1, 2, 4, 8, 16, 32"),
+        ({"rounds": 0, "grow": {"starts": {}}, "budget_trials": 30_000}, "4 starts of 10000 trials need more"),
+    ],
+)
+def test_impossible_starts_are_refused(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RplusConfig.model_validate({"kind": "rplus"} | config)
+
+
+@pytest.mark.parametrize("extra", [{"budget_trials": 900}, STARTS], ids=["one start", "three starts"])
 def test_a_training_stopped_after_any_generation_goes_on_with_the_same_bits(
-    make_trainer: MakeTrainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_trainer: MakeTrainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(growth, "STEP_TRIALS", 1)
-    whole, kept = grown(make_trainer, budget_trials=900)
+    monkeypatch.setattr(growth, "STEP_TRIALS", 1 if extra is not STARTS else 100)
+    whole, kept = grown(make_trainer, **extra)
     again: dict[int, RuleTable] = {}
     for steps, jobs in zip(range(1, len(whole.learning) + 1), itertools.cycle((1, 2)), strict=False):
-        part = make_trainer(tmp_path / "c", jobs=jobs, keep=again.__setitem__, **GROWN | {"budget_trials": 900})
+        part = make_trainer(tmp_path / "c", jobs=jobs, keep=again.__setitem__, **GROWN | extra)
         part.step()
         assert len(part.learning) == steps
     assert part.done and again == kept

@@ -63,6 +63,20 @@ class PolishConfig(Model):
     seed: Annotated[int, Key(ge=0)] = 0
 
 
+class StartsConfig(Model):
+    """Growths that begin anew from one rule, of which the best goes on.
+
+    Attributes:
+        number: of growths.
+        rules: with so many rules each ends, and the best goes on; one of the numbers at which a growth polishes.
+        trials: of each.
+    """
+
+    number: Annotated[int, Key(ge=2, le=1000)] = 4
+    rules: Annotated[int, Key(ge=1, le=MOST_RULES)] = 8
+    trials: Annotated[int, Key(ge=1)] = 10_000
+
+
 class GrowConfig(Model):
     """How a table grows: rules are split along the signals that gain most, then all are polished; and so on.
 
@@ -71,12 +85,15 @@ class GrowConfig(Model):
         pairs: mirrored perturbations that estimate the gains of splits, per signal.
         look_ups: networks whose look-ups say where boxes are cut.
         least_use: share of the look-ups below which a rule is not split.
+        starts: growths that begin anew, of which the best goes on; just one by default. A table that is given to go on
+            from is the only start.
     """
 
     rules: Annotated[tuple[Annotated[int, Key(ge=1, le=MOST_RULES)], ...], Key(min_length=1)] = (1, 2, 4, 8, 16, 32)
     pairs: Annotated[int, Key(ge=2, le=100_000)] = 96
     look_ups: Annotated[int, Key(ge=1, le=100_000)] = 32
     least_use: Annotated[float, Key(ge=0, lt=1)] = 0.003
+    starts: StartsConfig | None = None
 
     @field_validator("rules")
     @classmethod
@@ -84,6 +101,12 @@ class GrowConfig(Model):
         if any(after <= before for before, after in pairwise(value)):
             raise ValueError("numbers of rules must rise")
         return value
+
+    @model_validator(mode="after")
+    def _starts_end_on_the_way(self) -> GrowConfig:
+        if self.starts and self.starts.rules not in self.rules:
+            raise ValueError(f"starts.rules: must be one of rules, {', '.join(map(str, self.rules))}")
+        return self
 
 
 class RplusConfig(TrainerConfig):
@@ -155,6 +178,15 @@ class RplusConfig(TrainerConfig):
     def _something_to_do(self) -> RplusConfig:
         if not self.rounds and not self.polishes:
             raise ValueError("rounds: 0 leaves nothing to do without polish or grow")
+        return self
+
+    @model_validator(mode="after")
+    def _room_for_starts(self) -> RplusConfig:
+        starts = self.grow.starts if self.grow else None
+        if starts and self.rounds:
+            raise ValueError("grow.starts begin from one rule: set rounds to 0")
+        if starts and self.budget_trials is not None and self.budget_trials < starts.number * starts.trials:
+            raise ValueError(f"budget_trials: {starts.number} starts of {starts.trials} trials need more")
         return self
 
     @property

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.base import Keeper
-from lcca.trainers.rplus.config import GrowConfig, RplusConfig
+from lcca.trainers.rplus.config import GrowConfig, RplusConfig, StartsConfig
 from lcca.trainers.rplus.coordinates import Coordinates, actions_of, with_actions
 from lcca.trainers.rplus.evolution import Evolution, Floats, usual_population
 from lcca.trainers.rplus.sample import BudgetSpent, Sample, Samples
@@ -45,6 +45,7 @@ class Growth:
         samples: draws the networks of this step.
         keep: takes the policies of a round.
         rivals: tables to go on from where they are better: each is compared once, as soon as it is no larger.
+        first: the rule that every start of `GrowConfig.starts` begins with; None where there is but one start.
     """
 
     config: RplusConfig
@@ -52,6 +53,7 @@ class Growth:
     samples: Samples
     keep: Keeper
     rivals: tuple[RuleTable, ...] = ()
+    first: RuleTable | None = None
 
     def step(self) -> tuple[str, float]:
         """Take one step and return its kind and score."""
@@ -69,6 +71,7 @@ class Growth:
         Args:
             larger: grow even if the table is as large as it was to become: to twice its rules then.
         """
+        self._start_again()
         state, ladder = self.state, self._ladder(larger)
         state.stage = "split" if ladder else "done"
         if not ladder:
@@ -84,15 +87,38 @@ class Growth:
         rules, grow, before = len(self.state.table), self.config.grow, self.state.wanted
         if grow is None:
             return [] if before else [rules]
-        to_come = [each for each in grow.rules if each >= rules + larger and each > before]
+        starts = self._starts
+        most = starts.rules if starts and before < starts.rules else grow.rules[-1]
+        to_come = [each for each in grow.rules if before < each <= most and each >= rules + larger]
         return to_come or ([] if before else [rules * (1 + larger)])
 
     def _left(self) -> int | None:
-        budget = self.config.budget_trials
+        """Return how many trials are left for the numbers of rules that are to come: of this start, or of all."""
+        starts, budget = self._starts, self.config.budget_trials
+        if starts and self.state.wanted < starts.rules:
+            budget = (len(self.state.starts) + 1) * starts.trials
         return None if budget is None else budget - self.state.trials
 
     def _usual(self, rules: int) -> int:
         return self.config.polishing.trials_per_rule * rules
+
+    # --- starts
+
+    @property
+    def _starts(self) -> StartsConfig | None:
+        return self.config.grow.starts if self.config.grow and self.first else None
+
+    @property
+    def _to_start(self) -> int:
+        """How many starts are still to come after this one."""
+        return self._starts.number - len(self.state.starts) - 1 if self._starts else 0
+
+    def _start_again(self) -> None:
+        """Put the table aside and begin anew with one rule, if this start has ended and is not the last."""
+        state, starts = self.state, self._starts
+        if starts and self.first and self._to_start and state.wanted == starts.rules:
+            state.starts.append(state.table)
+            state.table, state.wanted, state.compared = self.first, 0, 0
 
     # --- splitting
 
@@ -208,16 +234,19 @@ class Growth:
     # --- comparing
 
     def _compare(self) -> float:
-        """Keep the last point and the mean of the last half, the better one last; a better rival takes its place."""
+        """Keep the last point and the mean of the last half, the better one last; a better rival takes its place.
+
+        Starts before the last keep nothing: where they end, they are rivals of the last.
+        """
         state, average = self.state, self._at(self._evolution.average)
         tables = [state.table, average, *self._fitting()]
         scores = self._scores(tables)
         order = sorted(range(len(tables)), key=lambda at: (scores[at], -at))
-        state.table = tables[order[-1]]
-        self.keep(state.round, tables[order[-2]])
-        self.keep(state.round + 1, state.table)
-        state.round += 2
-        state.compared = state.wanted
+        state.table, state.compared = tables[order[-1]], state.wanted
+        if not self._to_start:
+            self.keep(state.round, tables[order[-2]])
+            self.keep(state.round + 1, state.table)
+            state.round += 2
         return scores[order[-1]]
 
     def _scores(self, tables: list[RuleTable]) -> list[float]:
@@ -236,7 +265,8 @@ class Growth:
         One with another pacing is left out: to go on from it would be to give up the pacing of the task for good.
         """
         most, pacing = max(self.state.wanted, len(self.state.table)), self.state.table.pacing_kind
-        return [each for each in self.rivals if self.state.compared < len(each) <= most and each.pacing_kind == pacing]
+        rivals = [] if self._to_start else [*self.rivals, *self.state.starts]
+        return [each for each in rivals if self.state.compared < len(each) <= most and each.pacing_kind == pacing]
 
     # --- where the actions lie
 

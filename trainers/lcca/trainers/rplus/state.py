@@ -30,6 +30,7 @@ class SearchState:
         ends: at how many trials it is to end.
         evolution: the polish.
         compared: the number of rules at which tables were compared last.
+        starts: where earlier starts of the growth ended.
     """
 
     table: RuleTable
@@ -48,6 +49,7 @@ class SearchState:
     ends: int = 0
     evolution: Evolution | None = None
     compared: int = 0
+    starts: list[RuleTable] = field(default_factory=list)
 
     @property
     def searches(self) -> bool:
@@ -63,7 +65,8 @@ class SearchState:
         """Write the state as the checkpoint of a task."""
         tables = {"table": dumps(PolicyFile(self.table)), "before": dumps(PolicyFile(self.before))}
         evolution = None if self.evolution is None else self.evolution.content()
-        content = {"evolution": evolution, "learning": [asdict(row) for row in self.learning]}
+        starts = [dumps(PolicyFile(table)) for table in self.starts]
+        content = {"evolution": evolution, "learning": [asdict(row) for row in self.learning], "starts": starts}
         write_checkpoint(path, identity, vars(self) | tables | content)
 
     @classmethod
@@ -73,7 +76,8 @@ class SearchState:
         tables = {name: loads(state[name]).policy for name in ("table", "before")}
         evolution = None if state["evolution"] is None else Evolution.of(state["evolution"])
         learning = [LearningRow(**row) for row in state["learning"]]
-        return cls(**state | tables | {"evolution": evolution, "learning": learning})
+        starts = [loads(text).policy for text in state["starts"]]
+        return cls(**state | tables | {"evolution": evolution, "learning": learning, "starts": starts})
 
     def with_one_rule(self, table: RuleTable) -> SearchState:
         """Return the state of a search that has one rule, for the signals of `table`, which has one rule too."""

@@ -101,7 +101,7 @@ class RplusTrainer:
         round_ = max(before, state.round - 1)
         row = LearningRow(state.step, round_, kind, rules, score, state.trials, state.packets, round(state.cpu_s, 3))
         state.learning.append(row)
-        self._go_on(effort, kept=state.round > before)
+        self._go_on(effort, kept=kind == "compare" or state.round > before)
         if self.checkpoint is not None:
             state.save(self.checkpoint, self.task.identity)
 
@@ -133,7 +133,9 @@ class RplusTrainer:
     def _growth(self, state: SearchState, effort: Effort) -> Growth:
         policies = [] if self.task.warm_start is None else [self.task.warm_start.policy]
         rivals = tuple(lifted(rules_of(each), self.task.signals) for each in [*policies, *self.task.rivals])
-        return Growth(self.config, state, self._samples(state, effort), self.keep, rivals)
+        begun = self.config.rounds or self.task.warm_start
+        first = None if begun else one_rule(self.task.signals, self.config.pacing_of(self.task.signals))
+        return Growth(self.config, state, self._samples(state, effort), self.keep, rivals, first)
 
     def _samples(self, state: SearchState, effort: Effort) -> Samples:
         return Samples(self.engine, self.task, state.step, effort)
