@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.base import Keeper
-from lcca.trainers.rplus.config import GrowConfig, RplusConfig, StartsConfig
+from lcca.trainers.rplus.config import GrowConfig, RplusConfig
 from lcca.trainers.rplus.coordinates import Coordinates, actions_of, with_actions
 from lcca.trainers.rplus.evolution import Evolution, Floats, usual_population
+from lcca.trainers.rplus.ladder import Ladder
 from lcca.trainers.rplus.sample import BudgetSpent, Sample, Samples
 from lcca.trainers.rplus.splits import Split, best, contrasts, gains, half_differences, parts, split
 from lcca.trainers.rplus.state import SearchState
@@ -21,10 +22,6 @@ FEWEST_NETWORKS = 4
 
 STEP_TRIALS = 1000
 """A step takes generations until they have so many trials: checkpoints and learning rows cost time too."""
-
-SMALLEST = 3
-"""Rules that each size counts on top of its own when the budget is shared: a first rule that is left where it began to
-move costs all that grows from it (`benchmarks/README.md`, Polish)."""
 
 FIRST_PACING = 0.9
 """Of a first rule that is to be split, in receive EWMAs: gaps just short of binding. One rule is as good with any
@@ -45,7 +42,7 @@ class Growth:
         samples: draws the networks of this step.
         keep: takes the policies of a round.
         rivals: tables to go on from where they are better: each is compared once, as soon as it is no larger.
-        first: the rule that every start of `GrowConfig.starts` begins with; None where there is but one start.
+        first: the rule that every start begins with; see `Ladder`.
     """
 
     config: RplusConfig
@@ -66,59 +63,15 @@ class Growth:
                 return "compare", self._compare()
 
     def begin(self, larger: bool = False) -> None:
-        """Go on to the next number of rules, or end the training.
-
-        Args:
-            larger: grow even if the table is as large as it was to become: to twice its rules then.
-        """
-        self._start_again()
-        state, ladder = self.state, self._ladder(larger)
-        state.stage = "split" if ladder else "done"
-        if not ladder:
-            return
-        state.wanted, left = ladder[0], self._left()
-        share = (state.wanted + SMALLEST) / sum(each + SMALLEST for each in ladder)
-        state.ends = state.trials + (self._usual(state.wanted) if left is None else round(left * share))
-        if state.wanted <= len(state.table):
+        """Go on to the next number of rules, or end the training; see `Ladder.go_on`."""
+        state = self.state
+        state.stage = "split" if self._ladder.go_on(larger) else "done"
+        if state.stage == "split" and state.wanted <= len(state.table):
             self._begin_polish()
 
-    def _ladder(self, larger: bool) -> list[int]:
-        """Return the numbers of rules that are to come."""
-        rules, grow, before = len(self.state.table), self.config.grow, self.state.wanted
-        if grow is None:
-            return [] if before else [rules]
-        starts = self._starts
-        most = starts.rules if starts and before < starts.rules else grow.rules[-1]
-        to_come = [each for each in grow.rules if before < each <= most and each >= rules + larger]
-        return to_come or ([] if before else [rules * (1 + larger)])
-
-    def _left(self) -> int | None:
-        """Return how many trials are left for the numbers of rules that are to come: of this start, or of all."""
-        starts, budget = self._starts, self.config.budget_trials
-        if starts and self.state.wanted < starts.rules:
-            budget = (len(self.state.starts) + 1) * starts.trials
-        return None if budget is None else budget - self.state.trials
-
-    def _usual(self, rules: int) -> int:
-        return self.config.polishing.trials_per_rule * rules
-
-    # --- starts
-
     @property
-    def _starts(self) -> StartsConfig | None:
-        return self.config.grow.starts if self.config.grow and self.first else None
-
-    @property
-    def _to_start(self) -> int:
-        """How many starts are still to come after this one."""
-        return self._starts.number - len(self.state.starts) - 1 if self._starts else 0
-
-    def _start_again(self) -> None:
-        """Put the table aside and begin anew with one rule, if this start has ended and is not the last."""
-        state, starts = self.state, self._starts
-        if starts and self.first and self._to_start and state.wanted == starts.rules:
-            state.starts.append(state.table)
-            state.table, state.wanted, state.compared = self.first, 0, 0
+    def _ladder(self) -> Ladder:
+        return Ladder(self.config, self.state, self.first)
 
     # --- splitting
 
@@ -243,7 +196,7 @@ class Growth:
         scores = self._scores(tables)
         order = sorted(range(len(tables)), key=lambda at: (scores[at], -at))
         state.table, state.compared = tables[order[-1]], state.wanted
-        if not self._to_start:
+        if not self._ladder.starts_to_come:
             self.keep(state.round, tables[order[-2]])
             self.keep(state.round + 1, state.table)
             state.round += 2
@@ -265,7 +218,7 @@ class Growth:
         One with another pacing is left out: to go on from it would be to give up the pacing of the task for good.
         """
         most, pacing = max(self.state.wanted, len(self.state.table)), self.state.table.pacing_kind
-        rivals = [] if self._to_start else [*self.rivals, *self.state.starts]
+        rivals = [] if self._ladder.starts_to_come else [*self.rivals, *self.state.starts]
         return [each for each in rivals if self.state.compared < len(each) <= most and each.pacing_kind == pacing]
 
     # --- where the actions lie
