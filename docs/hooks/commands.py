@@ -1,21 +1,25 @@
-"""Fills pages with what the code says of itself, so that they are never out of date: commands' help, transports."""
+"""Fills pages with what the code says of itself, never out of date: commands' help, transports, markers."""
 
 import argparse
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
+from lcca.remy_plus.fabric.knobs import Knob
+from lcca.remy_plus.fabric.markers import MARKERS
 from lcca.remy_plus.fabric.transports import TRANSPORTS
 
 MARK = "<!-- commands -->"
 TRANSPORTS_MARK = "<!-- transports -->"
+MARKERS_MARK = "<!-- markers -->"
 WIDTH = {"COLUMNS": "100", "NO_COLOR": "1"}
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the help of every command, or transports, where a page has their mark (called by MkDocs for each page)."""
-    for mark, text in ((MARK, commands), (TRANSPORTS_MARK, transports)):
+    """Put the help of every command, transports or markers where a page has their mark (MkDocs, for each page)."""
+    for mark, text in ((MARK, commands), (TRANSPORTS_MARK, transports), (MARKERS_MARK, markers)):
         markdown = markdown.replace(mark, text()) if mark in markdown else markdown
     return markdown
 
@@ -30,17 +34,27 @@ def transports() -> str:
     return "\n\n".join(map(transport, TRANSPORTS))
 
 
+def markers() -> str:
+    """Return the markers of the fabric and their parameters as tables."""
+    return "\n\n".join(f"**{name}**: {kind.source}.\n\n{knobs(kind.knobs)}" for name, kind in MARKERS.items())
+
+
 def transport(name: str) -> str:
     """Return one transport: its source, and a table of its parameters."""
     kind = TRANSPORTS[name]
     own = "".join(f" `{key}` {value:,g}." for key, value in kind.settings.items())
+    if kind.marker:
+        own += f" Marker `{kind.marker.kind}`."
+    return f"**{name}**: {kind.source}.{own}\n\n{knobs(kind.knobs)}"
+
+
+def knobs(found: Mapping[str, Knob]) -> str:
+    """Return a table of parameters."""
     rows = [
         f"| `{key}` | {knob.default:g}{' ∝' if knob.by_rate else ''} | {knob.unit} | {knob.meaning} |"
-        for key, knob in kind.knobs.items()
+        for key, knob in found.items()
     ]
-    return "\n".join(
-        [f"**{name}**: {kind.source}.{own}", "", "| parameter | default | unit | |", "|---|---|---|---|", *rows]
-    )
+    return "\n".join(["| parameter | default | unit | |", "|---|---|---|---|", *rows])
 
 
 def subcommands() -> dict[str, argparse.ArgumentParser]:

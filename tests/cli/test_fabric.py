@@ -85,8 +85,20 @@ def test_compares_on_the_same_flows(lcca: Any, scenario: Path) -> None:
 
 def test_shows_transports(lcca: Any) -> None:
     found = {each["name"]: each for each in lcca("show", "transports", "--json").json()}
-    assert found["dcqcn"]["parameters"]["increase_us"]["default"] == 300 and found["dctcp"]["settings"]
+    assert found["dcqcn"]["parameters"]["increase_us"]["default"] == 300 and found["dctcp"]["marker"]["kind"] == "step"
     assert "SIGCOMM 2019" in lcca("show", "transports").out
+
+
+def test_shows_markers(lcca: Any) -> None:
+    found = {each["name"]: each for each in lcca("show", "markers", "--json").json()}
+    assert set(found) == {"step", "red"} and all(each["source"] for each in found.values())
+    assert found["red"]["parameters"]["kmin_bytes"] | {"meaning": ""} == {
+        "default": 400e3,
+        "unit": "bytes",
+        "meaning": "",
+        "by_rate": True,
+    }
+    assert "SIGCOMM 2010" in lcca("show", "markers").out
 
 
 def test_networks_take_one_policy(lcca: Any) -> None:

@@ -1,8 +1,8 @@
 #include "remy_plus/fabric/settings.hpp"
 
 #include <limits>
-#include <sstream>
-#include <stdexcept>
+
+#include "remy_plus/fabric/range.hpp"
 
 namespace remy_plus::fabric {
 
@@ -10,14 +10,6 @@ namespace {
 
 constexpr double any = std::numeric_limits<double>::infinity();
 constexpr Time longest = 1'000'000'000 * microsecond;  // that a sender or receiver may wait
-
-// A value that is no number is in no range.
-void require_range(const char* name, double value, double least, double most) {
-  if (value >= least && value <= most) return;
-  std::ostringstream text;
-  text << name << ": must be from " << least << " to " << most << ", got " << value;
-  throw std::invalid_argument(text.str());
-}
 
 }  // namespace
 
@@ -31,9 +23,7 @@ void require_possible(const Settings& s) {
   require_range("resume_below_bytes", s.resume_below, 0, any);
   require_range("resume_offset_bytes", s.resume_offset, 0, any);
   require_range("headroom_delays", s.headroom_delays, 0, 1e6);
-  require_range("mark_min_bytes", s.mark_min, 0, any);
-  require_range("mark_max_bytes", s.mark_max, s.mark_min, any);
-  require_range("mark_most", s.mark_most, 0, 1);
+  std::visit([](const auto& marker) { marker.require(); }, s.marker);
   require_range("queue_quantum_bytes", s.queue_quantum, 1, 1e9);
   require_range("bytes_quantum_bytes", s.bytes_quantum, 1, 1e9);
   require_range("retransmit_after_us", static_cast<double>(s.retransmit_after) / microsecond, 0, longest / microsecond);

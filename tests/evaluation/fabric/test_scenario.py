@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 
 from lcca.evaluation.fabric.scenario import read_scenario
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import settings
 
 CONFIGS = Path(__file__).parents[3] / "configs" / "fabric"
@@ -41,7 +42,7 @@ def test_same_seed_same_flows_and_settings(tmp_path: Path) -> None:
     np.testing.assert_array_equal(flows.start_ns, again.flows(3).start_ns)
     assert not set(flows.start_ns) & set(first.flows(4).start_ns)
     assert (first.settings().lossless, again.settings().lossless) == (True, False)
-    assert first.horizon_ns(flows) == 200e3 + 1e9 and first.settings().mark_min_bytes is None
+    assert first.horizon_ns(flows) == 200e3 + 1e9 and first.settings().marker is None
 
 
 def test_a_trace_beside_the_scenario(tmp_path: Path) -> None:
@@ -53,14 +54,14 @@ def test_a_trace_beside_the_scenario(tmp_path: Path) -> None:
         "duration_us": None,
         "preset": "hpcc-ns3",
         "drain_us": 1,
-        "switch": {"ecn": {"kmin_bytes": 1e5, "kmax_bytes": 4e5, "pmax": 0.2}, "mark_at": "enqueue"},
+        "switch": {"marker": {"kind": "red", "kmin_bytes": 1e5, "kmax_bytes": 4e5}, "mark_at": "enqueue"},
     }
     found = read_scenario(written(tmp_path, **keys))
     flows = found.flows(1)
     assert (flows.id.tolist(), list(flows.path), found.loads()) == ([5], [(2,)], None)
-    marking = {"mark_at_dequeue": False, "mark_min_bytes": 1e5, "mark_max_bytes": 4e5, "mark_most": 0.2}
+    marker = marking("red", kmin_bytes=1e5, kmax_bytes=4e5, pmax=0.2)
     conventions = {"headroom_delays": 3, "buffer_bytes": 32 * 2**20, "lossless": True, "alpha": 0.125}
-    assert found.settings() == settings("hpcc-ns3", **marking, **conventions)
+    assert found.settings() == settings("hpcc-ns3", marker=marker, mark_at_dequeue=False, **conventions)
     assert (found.settings().fct_at_ack, found.horizon_ns(flows)) == (True, 1070)
 
 
@@ -101,9 +102,15 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
             r"s\.yaml:14: switch\.buffer_bytes: 1,000 bytes are less than the .* 8,",
         ),
         (
-            {"switch": {"ecn": {"kmin_bytes": 2, "kmax_bytes": 1, "pmax": 1}}},
-            r"ecn\.kmax_bytes: must be at least",
+            {"switch": {"marker": {"kind": "red", "kmin_bytes": 2, "kmax_bytes": 1}}},
+            r"s\.yaml:\d+: switch\.marker\.kmax_bytes: must be from 2 to inf, got 1",
         ),
+        (
+            {"switch": {"marker": {"kind": "red", "kmin_byte": 2}}},
+            r"s\.yaml:\d+: switch\.marker\.kmin_byte: is not a parameter of red \(did you mean 'kmin_bytes'\?\)",
+        ),
+        ({"switch": {"marker": {"kind": "stop"}}}, r"s\.yaml:\d+: switch\.marker\.kind: 'stop' .* mean 'step'\?\)"),
+        ({"switch": {"marker": {"kind": "step", "k_bytes": "x"}}}, r"s\.yaml:\d+: switch\.marker\.k_bytes: must be"),
         ({"payload_bytes": 9000}, r"s\.yaml:1: mtu_bytes: a packet without telemetry has 9048 bytes, more than 1500"),
         ({"topology": {"kind": "fat-tree", "k": 5}}, r"s\.yaml:4: topology\.k: must be a multiple of 2, found 5"),
         ({"topology": {"kind": "file", "links": "no.csv"}}, r"s\.yaml:\d: topology: .*no\.csv: cannot be read"),

@@ -7,7 +7,8 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import dumbbell, fat_tree, leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.settings import USUAL, FabricSettings, settings
+from lcca.remy_plus.fabric.markers import marking
+from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.transports import TRANSPORTS
 
@@ -116,7 +117,9 @@ def test_marking_follows_its_line() -> None:
     """A queue that a fixed window holds between the thresholds is marked in proportion."""
     topology = star(3)
     pair = flows((1, 0, 2 * 10**7, 0), (2, 0, 2 * 10**7, 0))
-    engine = FabricEngine("window", settings=settings(mark_min_bytes=10e3, mark_max_bytes=110e3, mark_most=0.5))
+    engine = FabricEngine(
+        "window", settings=settings(marker=marking("red", kmin_bytes=10e3, kmax_bytes=110e3, pmax=0.5))
+    )
     found = engine.run(topology, pair)
     port = (found["port_node"] == 3) & (found["port_peer"] == 0)
     queue = float(found["port_mean_queued_bytes"][port][0])
@@ -128,8 +131,7 @@ def test_marking_is_the_transports_own_unless_told() -> None:
     """DCTCP has a step at 300 kB; the same thresholds told change nothing, DCQCN's thresholds do."""
     topology = star(9)
     incast = flows(*((host, 0, 10**6, 0) for host in range(1, 9)))
-    step = {"mark_min_bytes": 300e3, "mark_max_bytes": 300e3, "mark_most": 1.0}
-    told = (settings(), settings(**step), settings(**USUAL))
+    told = (settings(), settings(marker=marking("step", k_bytes=300e3)), settings(marker=marking("red")))
     runs = (FabricEngine("dctcp", settings=each).run(topology, incast) for each in told)
     own, same, other = (each["port_marked_packets"].sum() for each in runs)
     assert own == same > 1.5 * other
@@ -138,7 +140,7 @@ def test_marking_is_the_transports_own_unless_told() -> None:
 def test_the_seed_moves_paths_and_marks_only() -> None:
     topology = fat_tree(4)
     sent = many(topology, 200, seed=2)
-    engine = FabricEngine("dcqcn", settings=settings(mark_min_bytes=5e3, mark_max_bytes=50e3))
+    engine = FabricEngine("dcqcn", settings=settings(marker=marking("red", kmin_bytes=5e3, kmax_bytes=50e3)))
     first, again, other = (engine.run(topology, sent, seed=seed) for seed in (1, 1, 2))
     for name, values in first.items():
         np.testing.assert_array_equal(values, again[name], err_msg=name)

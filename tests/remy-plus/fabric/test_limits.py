@@ -10,6 +10,7 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 
@@ -27,7 +28,6 @@ def incast(senders: int, size: int) -> FabricFlows:
         ("window", {}, {"ack_bytes": -100}, "ack_bytes: must be from 1"),
         ("window", {}, {"pfc_bytes": 70_000}, "pfc_bytes: must be from 1"),
         ("window", {}, {"buffer_bytes": np.nan}, "buffer_bytes is not a number"),
-        ("window", {}, {"mark_min_bytes": 2e6}, "mark_max_bytes: must be from 2e.06"),
         ("hpcc", {}, {"queue_quantum_bytes": 0}, "queue_quantum_bytes: must be from 1"),
         ("window", {}, {"retransmit_after_us": 1e300}, "retransmit_after_us"),
         ("window", {"bdps": -1}, {}, "bdps: must be 0 or above"),
@@ -93,6 +93,8 @@ def test_the_core_refuses_what_python_would_have(changes: dict[str, Any], messag
         "transport": "window",
         "parameters": {},
         "settings": FabricSettings().values({}),
+        "marker": "red",
+        "marker_parameters": {},
         "paths": [],
         "ack_paths": [],
     }
@@ -135,7 +137,7 @@ def test_slow_pacing_is_no_loss() -> None:
 
 def test_bytes_count_from_the_decrease_on() -> None:
     """What was acknowledged before the first decrease is no reason to increase."""
-    marks = settings(mark_min_bytes=1e6, mark_max_bytes=1e6)
+    marks = settings(marker=marking("step", k_bytes=1e6))
     rates = [
         FabricEngine("dcqcn", {"increase_bytes": count}, marks).run(
             star(3), incast(2, 10**8), horizon_ns=1.2e5, watch=Watch(1000, [0, 1])

@@ -6,6 +6,7 @@ import pytest
 from lcca.remy_plus.fabric.builders import dumbbell, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import settings
 
 
@@ -89,7 +90,7 @@ def test_swift_lets_a_queue_stand_for_every_hop_of_its_target() -> None:
 
 def test_dctcp_keeps_a_link_busy_with_a_threshold_far_below_its_product() -> None:
     """A fifth of the bandwidth-delay product is enough where decreases go with marks (SIGCOMM 2010, section 3.4)."""
-    engine = FabricEngine("dctcp-window", settings=settings(mark_min_bytes=10e3, mark_max_bytes=10e3, mark_most=1))
+    engine = FabricEngine("dctcp-window", settings=settings(marker=marking("step", k_bytes=10e3)))
     found = engine.run(star(3), long_flows(2), horizon_ns=5e6)
     assert found["flow_delivered_bytes"].sum() * 8 / 5e6 > 0.98 * 100 * 1000 / 1048
     assert found["port_most_queued_bytes"].max() < 100e3

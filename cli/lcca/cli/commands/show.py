@@ -1,4 +1,4 @@
-"""`lcca show`: print a policy, a signal, a signal set, a header, transports, a network space or a run.
+"""`lcca show`: print a policy, a signal, a signal set, a header, transports, markers, a network space or a run.
 
 Each kind of thing imports what it needs when it is asked for, so that `lcca show signals` answers at once.
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcca.cli.options.common import add_json, print_json
 
 if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.markers import MarkerKind
+    from lcca.remy_plus.fabric.transports import TransportKind
     from lcca.signal_sets.signal import Signal
 
 EXAMPLES = """\
@@ -24,6 +27,7 @@ EXAMPLES = """\
   lcca show headers
   lcca show header csig-compact-abw --json
   lcca show transports
+  lcca show markers
   lcca show networks configs/networks/default.yaml
   lcca show run results/quickstart/*/"""
 
@@ -40,6 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         ("headers", None, _headers),
         ("header", "name", _header),
         ("transports", None, _transports),
+        ("markers", None, _markers),
         ("networks", "file", _networks),
         ("run", "folder", _run),
     ):
@@ -160,20 +165,32 @@ def _transports(options: argparse.Namespace) -> int:
 
     from lcca.remy_plus.fabric.transports import TRANSPORTS
 
+    def own(name: str) -> dict[str, Any]:
+        marker = TRANSPORTS[name].marker
+        return {"settings": dict(TRANSPORTS[name].settings), "marker": marker and asdict(marker)}
+
+    return _with_knobs(options, TRANSPORTS, own)
+
+
+def _markers(options: argparse.Namespace) -> int:
+    """All markers of fabrics' switches (ECN) and their parameters at ports of 100 Gb/s."""
+    from lcca.remy_plus.fabric.markers import MARKERS
+
+    return _with_knobs(options, MARKERS, lambda name: {})
+
+
+def _with_knobs(
+    options: argparse.Namespace, kinds: Mapping[str, TransportKind | MarkerKind], own: Callable[[str], dict[str, Any]]
+) -> int:
+    """Print kinds of things with their sources and parameters; as JSON also what else belongs to each."""
+    from dataclasses import asdict
+
     if options.json:
-        print_json(
-            [
-                {
-                    "name": name,
-                    "source": kind.source,
-                    "parameters": {key: asdict(knob) for key, knob in kind.knobs.items()},
-                    "settings": dict(kind.settings),
-                }
-                for name, kind in TRANSPORTS.items()
-            ]
-        )
+        parameters = {name: {key: asdict(knob) for key, knob in kind.knobs.items()} for name, kind in kinds.items()}
+        rows = {name: {"source": kind.source, "parameters": parameters[name]} for name, kind in kinds.items()}
+        print_json([{"name": name} | row | own(name) for name, row in rows.items()])
         return 0
-    for name, kind in TRANSPORTS.items():
+    for name, kind in kinds.items():
         print(f"{name}: {kind.source}")
         for key, knob in kind.knobs.items():
             print(f"  {key:14} {knob.default:8g} {knob.unit + (' ∝ rate' if knob.by_rate else ''):24} {knob.meaning}")

@@ -5,31 +5,38 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
+from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.remy_plus.fabric.markers import Marking, marking
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 
-class Ecn(Model):
-    """Marking by the bytes that wait at a port: never below kmin, always above kmax, between them up to pmax (RED).
+class MarkerModel(Model):
+    """A marker of `lcca.remy_plus.fabric.markers.MARKERS`, and those of its parameters that differ from the defaults.
 
     Attributes:
-        kmin_bytes: of a port of 100 Gb/s; other rates in proportion.
-        kmax_bytes: likewise; the same as kmin_bytes for a step.
-        pmax: probability at kmax_bytes.
+        kind: its name.
     """
 
-    kmin_bytes: float = Field(ge=0)
-    kmax_bytes: float = Field(ge=0)
-    pmax: float = Field(gt=0, le=1)
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, float]
+
+    kind: str
 
     @model_validator(mode="after")
-    def _in_order(self) -> Ecn:
-        if self.kmin_bytes > self.kmax_bytes:
-            text = f"must be at least kmin_bytes ({self.kmin_bytes:g}), got {self.kmax_bytes:g}"
-            raise_problems("ecn", [problem_at(("kmax_bytes",), text)])
+    def _possible(self) -> MarkerModel:
+        try:
+            self.build()
+        except InputError as error:
+            key, _, text = str(error).partition(": ")
+            raise_problems("marker", [problem_at((key,), text)])
         return self
+
+    def build(self) -> Marking:
+        """Return the marker."""
+        return marking(self.kind, **self.__pydantic_extra__)
 
 
 class SwitchModel(Model):
@@ -41,7 +48,7 @@ class SwitchModel(Model):
         alpha: share of the free buffer that one ingress (with PFC) or one queue (without) may take, at 100 Gb/s.
         headroom_delays: headroom of a port for what arrives after a pause: its link's rate times so many of its delays
             (HPCC's simulator has three).
-        ecn: thresholds; those of each transport if left out.
+        marker: which packets are marked; each transport's own if left out.
         mark_at: where a packet is marked: as it leaves the queue or as it joins it.
     """
 
@@ -49,22 +56,19 @@ class SwitchModel(Model):
     pfc: bool = True
     alpha: float = Field(default=0.125, gt=0)
     headroom_delays: float = Field(default=3, ge=0)
-    ecn: Ecn | None = None
+    marker: MarkerModel | None = None
     mark_at: Literal["dequeue", "enqueue"] = "dequeue"
 
     def settings(self) -> dict[str, Any]:
         """Return the engine's settings."""
-        found = {
+        return {
             "buffer_bytes": self.buffer_bytes,
             "lossless": self.pfc,
             "alpha": self.alpha,
             "headroom_delays": self.headroom_delays,
+            "marker": self.marker and self.marker.build(),
             "mark_at_dequeue": self.mark_at == "dequeue",
         }
-        if self.ecn is None:
-            return found
-        thresholds = {"mark_min_bytes": self.ecn.kmin_bytes, "mark_max_bytes": self.ecn.kmax_bytes}
-        return found | thresholds | {"mark_most": self.ecn.pmax}
 
     def problem(self, topology: FabricTopology) -> str:
         """Return why its buffer is too small for the fabric; empty if it is not."""

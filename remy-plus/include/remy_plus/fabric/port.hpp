@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "remy_plus/core/random.hpp"
+#include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/packet.hpp"
 #include "remy_plus/fabric/ring.hpp"
 #include "remy_plus/fabric/units.hpp"
@@ -41,9 +41,9 @@ struct Port {
   double alpha = 0;
   std::int64_t most_headroom = 0;  // bytes
 
-  double mark_min = 0, mark_max = 0;    // bytes
+  AnyMarker marker;
+  Draws draws;                          // the marker's
   std::uint64_t arrived = 0, sent = 0;  // bytes, as stamps count
-  std::uint64_t random_key = 0, draws = 0;
   Time paused_since = 0;
   std::optional<FairRate> fair_rate;  // RCP's; in bytes and µs
   PortCounts counts;
@@ -78,11 +78,6 @@ struct Port {
     if (paused) counts.paused += now - paused_since;
     paused = false;
     free_at = std::max(free_at, now);
-  }
-
-  // Uniform on (0, 1].
-  double draw() {
-    return static_cast<double>((mix64(random_key + 0x9e3779b97f4a7c15ull * ++draws) >> 11) + 1) * 0x1.0p-53;
   }
 };
 

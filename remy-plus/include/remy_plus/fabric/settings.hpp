@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/units.hpp"
 
 namespace remy_plus::fabric {
@@ -23,11 +24,8 @@ struct Settings {
   double resume_below = 1248;   // bytes of an ingress that resume whatever the threshold is
   double resume_offset = 2496;  // bytes below the threshold that resume
   double headroom_delays = 3;   // headroom = so many link delays at its rate
-  bool mark_at_dequeue = true;  // ECN by what stays in the queue; else by what a packet finds
-
-  // ECN per 100 Gb/s of a port's rate.
-  double mark_min = 400e3, mark_max = 1600e3;  // bytes
-  double mark_most = 0.2;                      // probability at mark_max
+  MarkerParameters marker;      // ECN, at 100 Gb/s
+  bool mark_at_dequeue = true;  // markers are asked as a packet leaves the queue; else as it joins it
 
   // Telemetry.
   double queue_quantum = 320, bytes_quantum = 512;  // bytes

@@ -17,6 +17,8 @@
 
 namespace remy_plus::fabric {
 
+inline constexpr Time latest_start = Time{1} << 60;  // 13 days
+
 // A flow as it is given. Ways are found by hash where they are empty.
 struct FlowStart {
   int src, dst;        // hosts
@@ -64,6 +66,7 @@ class Simulation {
 
  private:
   static constexpr int most_hops = 8;
+  static constexpr int port_bits = 12;  // of a key of gather()
   struct Ways {
     std::uint16_t data[most_hops], acks[most_hops];  // ports
     std::uint8_t data_hops, ack_hops;

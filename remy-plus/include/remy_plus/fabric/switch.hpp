@@ -103,7 +103,7 @@ class Switch {
   void send(Packet& packet, Port& from, Time start) {
     release(packet, start);
     if (packet.kind == Kind::data) {
-      if (settings().mark_at_dequeue && !packet.marked) packet.marked = marks(from, static_cast<double>(from.queued));
+      if (settings().mark_at_dequeue && !packet.marked) packet.marked = marks(from, packet, start);
       if (around_.stamps) stamp(packet, from, start);
       ++from.counts.data_packets;
       from.counts.data_bytes += packet.bytes;
@@ -141,11 +141,9 @@ class Switch {
         static_cast<float>(from.speed->gbps())};
   }
 
-  bool marks(Port& at, double waiting) {
-    if (waiting <= at.mark_min) return false;
-    if (waiting > at.mark_max) return true;
-    const double share = (waiting - at.mark_min) / (at.mark_max - at.mark_min);
-    return at.draw() <= share * settings().mark_most;
+  static bool marks(Port& at, const Packet& packet, Time now) {
+    const Sight sight{now, now - packet.time, at.queued, packet.bytes, packet.flow, at.speed->gbps()};
+    return std::visit([&](auto& marker) { return marker.marks(sight, at.draws); }, at.marker);
   }
 
   // --- arrivals
@@ -154,7 +152,7 @@ class Switch {
     to.arrived += packet.bytes;
     if (to.fair_rate) offer(*to.fair_rate, packet, to);
     if (!settings().mark_at_dequeue && packet.kind == Kind::data && !packet.marked)
-      packet.marked = marks(to, static_cast<double>(to.queued));
+      packet.marked = marks(to, packet, packet.time);
     if (to.idle() && to.free_at <= packet.time && !to.paused) {
       send(packet, to, packet.time);
       return;

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import compile_policy
+from lcca.remy_plus.fabric import markers
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.markers import Marking
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
-from lcca.remy_plus.fabric.transports import transport_kind
+from lcca.remy_plus.fabric.transports import TransportKind, transport_kind
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.signals import CARRIED
 
@@ -74,8 +76,11 @@ class FabricEngine:
             InputError: the flows do not fit the topology, or a setting cannot be.
         """
         flows.require_on(topology)
-        needed, transport, parameters = self._transport(float(np.min(topology.host_gbps)))
-        values = self.settings.values(needed) | {"seed": float(seed), "horizon_ns": min(horizon_ns, 9e15)}
+        transport, parameters = self._transport(float(np.min(topology.host_gbps)))
+        values = self.settings.values(self._kind.settings if self._kind else {}) | {
+            "seed": float(seed),
+            "horizon_ns": min(horizon_ns, 9e15),
+        }
         try:
             return _core.run_fabric(
                 topology.hosts,
@@ -91,6 +96,8 @@ class FabricEngine:
                 transport,
                 parameters,
                 values,
+                self._marker.kind,
+                dict(self._marker.parameters),
                 [list(each) for each in flows.path],
                 [list(each) for each in flows.ack_path],
                 **({} if watch is None else _watched(topology, watch)),
@@ -98,13 +105,22 @@ class FabricEngine:
         except ValueError as error:
             raise InputError(f"fabric: {error}") from None
 
-    def _transport(self, gbps: float) -> tuple[Mapping[str, float], Any, dict[str, float]]:
-        """Return the settings that the transport needs, what the engine calls it, and its parameters."""
+    @property
+    def _kind(self) -> TransportKind | None:
+        """What the transport is; nothing for a policy."""
+        return transport_kind(self.transport) if isinstance(self.transport, str) else None
+
+    @property
+    def _marker(self) -> Marking:
+        return self.settings.marker or (self._kind and self._kind.marker) or markers.USUAL
+
+    def _transport(self, gbps: float) -> tuple[Any, dict[str, float]]:
+        """Return what the engine calls the transport, and its parameters."""
         if isinstance(self.transport, str):
             kind = transport_kind(self.transport)
-            return kind.settings, kind.engine, dict(kind.parameters(gbps, self.parameters))
+            return kind.engine, dict(kind.parameters(gbps, self.parameters))
         looks = looks_at_hops(getattr(self.transport, "signals", ()))
-        return {}, compile_policy(self.transport), {"looks_at_hops": float(looks)}
+        return compile_policy(self.transport), {"looks_at_hops": float(looks)}
 
 
 HOPS = {"queue", "link", "queue_ewma", "link_ewma", "available_capacity", "available_capacity_ewma"}

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
+from typing import Any
 
 from lcca.inputs.errors import InputError, did_you_mean
+from lcca.remy_plus.fabric.markers import Marking
 
-USUAL: Mapping[str, float] = MappingProxyType(
-    {"mark_min_bytes": 400e3, "mark_max_bytes": 1600e3, "mark_most": 0.2, "arrival_bytes": 0.0}
-)
-"""What holds where neither the settings nor the transport say otherwise: DCQCN's thresholds (HPCC's simulator)."""
+USUAL: Mapping[str, float] = MappingProxyType({"arrival_bytes": 0.0})
+"""What holds where neither the settings nor the transport say otherwise."""
 
 
 @dataclass(frozen=True)
 class FabricSettings:
     """Settings of the fabric engine; docs/background/fabric.md describes the model.
 
-    Those that are None are the transport's own (`TransportKind.settings`), or else those of `USUAL`.
+    Those that are None are the transport's own (`TransportKind.settings` and `marker`), or else `USUAL` and
+    `markers.USUAL`.
 
     Attributes:
         payload_bytes: of all packets of a flow but the last.
@@ -34,10 +35,8 @@ class FabricSettings:
         resume_below_bytes: an ingress that holds less resumes.
         resume_offset_bytes: so does one that is so far below its threshold.
         headroom_delays: headroom of an ingress port: rate × delay × this, and four full frames unless it is 0.
-        mark_at_dequeue: ECN by what a departing packet leaves behind; else by what an arriving one finds.
-        mark_min_bytes: of a queue, for a port of 100 Gb/s and in proportion for others: none is marked up to it.
-        mark_max_bytes: likewise: all are marked beyond it.
-        mark_most: probability just below `mark_max_bytes`; linear between the two.
+        marker: ECN, of `lcca.remy_plus.fabric.markers.MARKERS`.
+        mark_at_dequeue: the marker is asked as a packet leaves the queue; else as it joins it.
         queue_quantum_bytes: unit of queue lengths in stamps.
         bytes_quantum_bytes: unit of byte counters in stamps.
         arrival_bytes: ports count the bytes that arrive at them in stamps, not those that they sent.
@@ -60,10 +59,8 @@ class FabricSettings:
     resume_below_bytes: float = 1248
     resume_offset_bytes: float = 2496
     headroom_delays: float = 3
+    marker: Marking | None = None
     mark_at_dequeue: bool = True
-    mark_min_bytes: float | None = None
-    mark_max_bytes: float | None = None
-    mark_most: float | None = None
     queue_quantum_bytes: float = 320
     bytes_quantum_bytes: float = 512
     arrival_bytes: bool | None = None
@@ -73,9 +70,13 @@ class FabricSettings:
     nack_gap_us: float = 500
 
     def values(self, own: Mapping[str, float]) -> dict[str, float]:
-        """Return the settings as the engine takes them, for a transport with settings of its own."""
+        """Return the settings but for the marker as the engine takes them, for a transport with its own."""
         usual = {**USUAL, **own}
-        return {name: float(usual[name] if value is None else value) for name, value in asdict(self).items()}
+        given = {name: getattr(self, name) for name in _NAMES if name != "marker"}
+        return {name: float(usual[name] if value is None else value) for name, value in given.items()}
+
+
+_NAMES = tuple(each.name for each in fields(FabricSettings))
 
 
 PRESETS = {
@@ -86,7 +87,7 @@ PRESETS = {
 """Named conventions."""
 
 
-def settings(preset: str = "default", **changes: float) -> FabricSettings:
+def settings(preset: str = "default", **changes: Any) -> FabricSettings:
     """Return a preset with changes.
 
     Raises:
@@ -94,7 +95,7 @@ def settings(preset: str = "default", **changes: float) -> FabricSettings:
     """
     if preset not in PRESETS:
         raise InputError(f"preset: {preset!r} is not known{did_you_mean(preset, PRESETS)}")
-    unknown = sorted(set(changes) - set(asdict(PRESETS[preset])))
+    unknown = sorted(set(changes) - set(_NAMES))
     if unknown:
-        raise InputError(f"settings: {unknown[0]} is not known; one of {', '.join(asdict(PRESETS[preset]))}")
-    return replace(PRESETS[preset], **changes)  # type: ignore[arg-type]
+        raise InputError(f"settings: {unknown[0]} is not known; one of {', '.join(_NAMES)}")
+    return replace(PRESETS[preset], **changes)

@@ -8,26 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lcca.inputs.errors import InputError
-
-REFERENCE_GBPS = 100.0
-"""Rate of hosts' links that the defaults are for; rates scale with it, as their papers do."""
-
-
-@dataclass(frozen=True)
-class Knob:
-    """A parameter of a transport.
-
-    Attributes:
-        default: at hosts of 100 Gb/s.
-        unit: of the value.
-        meaning: and source.
-        by_rate: the default is in proportion to the rate of the hosts' links.
-    """
-
-    default: float
-    unit: str
-    meaning: str
-    by_rate: bool = False
+from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS, Knob
+from lcca.remy_plus.fabric.markers import Marking, marking
 
 
 def _gbps(default: float, meaning: str) -> Knob:
@@ -45,12 +27,14 @@ class TransportKind:
         engine: what the engine calls it.
         source: where it is from.
         knobs: its parameters.
-        settings: of the fabric that it needs unless told otherwise, such as its marking thresholds.
+        marker: of the switches that it needs unless told otherwise.
+        settings: of the fabric that it needs unless told otherwise.
     """
 
     engine: str
     source: str
     knobs: Mapping[str, Knob]
+    marker: Marking | None = None
     settings: Mapping[str, float] = field(default_factory=dict)
 
     def parameters(self, gbps: float, changes: Mapping[str, float]) -> dict[str, float]:
@@ -66,8 +50,6 @@ class TransportKind:
         usual = {name: knob.default * (share if knob.by_rate else 1) for name, knob in self.knobs.items()}
         return usual | {name: float(value) for name, value in changes.items()}
 
-
-_STEP = {"mark_min_bytes": 300e3, "mark_max_bytes": 300e3, "mark_most": 1.0}
 
 _DCQCN = {
     "g": Knob(1 / 256, "", "weight of a notification in alpha"),
@@ -103,7 +85,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "increase_gbps": _gbps(0.615, "per window without a mark: 1 kB per 13 µs"),
                 "min_gbps": LEAST,
             },
-            _STEP,
+            marking("step"),
         ),
         "dcqcn": TransportKind("dcqcn", "Zhu et al., SIGCOMM 2015; NVIDIA's parameters, HPCC's simulator", _DCQCN),
         "timely": TransportKind(
@@ -140,7 +122,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "increase_gbps": _gbps(0.15, "additive increase"),
                 "min_gbps": LEAST,
             },
-            {"arrival_bytes": 1.0},
+            settings={"arrival_bytes": 1.0},
         ),
         "theta-powertcp": TransportKind(
             "theta-powertcp",
@@ -160,7 +142,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "initial": Knob(10, "packets", "first window (RFC 6928)"),
                 "increase": Knob(1, "packets per window", "additive increase"),
             },
-            _STEP,
+            marking("step"),
         ),
         "rcp": TransportKind(
             "rcp",
@@ -184,7 +166,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
         ),
     }
 )
-"""By name. Marking thresholds are settings of the fabric; those that a transport needs are named with it."""
+"""By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
 
 
 def is_transport(text: str) -> bool:

@@ -1,0 +1,22 @@
+// The parts of a fabric's run, made of what Python gives and turned into what it gets.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+
+#include "remy_plus/fabric/simulation.hpp"
+
+namespace remy_plus::bindings {
+
+// By name, or a compiled policy, which is told whether it looks at hops.
+std::unique_ptr<fabric::Transport> transport_of(nanobind::handle transport, const nanobind::dict& parameters,
+                                                const fabric::Frame& frame, const fabric::Settings& settings);
+
+fabric::MarkerParameters marker_from(const std::string& kind, const nanobind::dict& parameters);
+
+// Arrays by name.
+nanobind::dict record_of(const fabric::Simulation& run, const fabric::Wiring& wiring, const fabric::Watch& watch);
+
+}  // namespace remy_plus::bindings

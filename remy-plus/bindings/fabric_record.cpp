@@ -1,0 +1,82 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "arrays.hpp"
+#include "fabric_named.hpp"
+#include "fabric_parts.hpp"
+
+namespace remy_plus::bindings {
+
+using namespace fabric;
+
+namespace {
+
+void add_flows(nb::dict& out, const Simulation& run) {
+  std::vector<double> fct, ideal, delivered;
+  for (std::uint32_t i = 0; i < run.flows().size(); ++i) {
+    const fabric::Flow& flow = run.flows()[i];
+    fct.push_back(flow.ended == never ? std::numeric_limits<double>::quiet_NaN()
+                                      : static_cast<double>(flow.ended - flow.start) / ns);
+    ideal.push_back(static_cast<double>(run.ideal(i)) / ns);
+    delivered.push_back(static_cast<double>(flow.bytes_before(flow.expected)));
+  }
+  out["flow_fct_ns"] = to_numpy(std::move(fct));
+  out["flow_ideal_ns"] = to_numpy(std::move(ideal));
+  out["flow_delivered_bytes"] = to_numpy(std::move(delivered));
+}
+
+void add_ports(nb::dict& out, const Simulation& run, const Wiring& wiring) {
+  const auto add = [&](const char* name, auto get) {
+    std::vector<double> values;
+    for (int i = 0; i < wiring.ports(); ++i)
+      values.push_back(static_cast<double>(get(wiring.end(i), run.ports()[static_cast<std::size_t>(i)])));
+    out[name] = to_numpy(std::move(values));
+  };
+  add("port_node", [](const End& end, const Port&) { return end.node; });
+  add("port_peer", [](const End& end, const Port&) { return end.peer; });
+  add("port_data_packets", [](const End&, const Port& port) { return port.counts.data_packets; });
+  add("port_data_bytes", [](const End&, const Port& port) { return port.counts.data_bytes; });
+  add("port_ack_packets", [](const End&, const Port& port) { return port.counts.ack_packets; });
+  add("port_marked_packets", [](const End&, const Port& port) { return port.counts.marked_packets; });
+  add("port_drops", [](const End&, const Port& port) { return port.counts.drops; });
+  add("port_most_queued_bytes", [](const End&, const Port& port) { return port.counts.most_queued; });
+  add("port_pauses_sent", [](const End&, const Port& port) { return port.counts.pauses_sent; });
+  add("port_pauses_received", [](const End&, const Port& port) { return port.counts.pauses_received; });
+  add("port_paused_ns", [&](const End&, const Port& port) {
+    return static_cast<double>(port.counts.paused + (port.paused ? run.now() - port.paused_since : 0)) / ns;
+  });
+  add("port_mean_queued_bytes", [&](const End&, const Port& port) {
+    const auto rest =
+        static_cast<double>(port.queued) * static_cast<double>(std::max<Time>(run.now() - port.changed, 0));
+    return run.now() > 0 ? (port.counts.queue_area + rest) / static_cast<double>(run.now()) : 0.0;
+  });
+}
+
+void add_samples(nb::dict& out, const Samples& samples, const Watch& watch) {
+  std::vector<double> times;
+  for (const Time time : samples.times) times.push_back(static_cast<double>(time) / ns);
+  const std::size_t count = times.size();
+  out["sample_ns"] = to_numpy(std::move(times));
+  out["sample_gbps"] = to_numpy(std::vector<double>(samples.gbps), {count, watch.flows.size()});
+  out["sample_under_way_bytes"] = to_numpy(std::vector<double>(samples.under_way), {count, watch.flows.size()});
+  out["sample_queued_bytes"] = to_numpy(std::vector<double>(samples.queued), {count, watch.ports.size()});
+}
+
+}  // namespace
+
+nb::dict record_of(const Simulation& run, const Wiring& wiring, const Watch& watch) {
+  nb::dict out;
+  add_flows(out, run);
+  add_ports(out, run, wiring);
+  add_samples(out, run.samples(), watch);
+  out["retransmitted_packets"] = run.retransmitted();
+  out["end_ns"] = static_cast<double>(run.now()) / ns;
+  out["base_rtt_ns"] = static_cast<double>(run.base_rtt()) / ns;
+  return out;
+}
+
+}  // namespace remy_plus::bindings

@@ -1,0 +1,121 @@
+#include "fabric_named.hpp"
+#include "fabric_parts.hpp"
+#include "remy_plus/fabric/transport/dcqcn.hpp"
+#include "remy_plus/fabric/transport/dctcp.hpp"
+#include "remy_plus/fabric/transport/dctcp_window.hpp"
+#include "remy_plus/fabric/transport/fixed.hpp"
+#include "remy_plus/fabric/transport/hpcc.hpp"
+#include "remy_plus/fabric/transport/learnt.hpp"
+#include "remy_plus/fabric/transport/rcp.hpp"
+#include "remy_plus/fabric/transport/swift.hpp"
+#include "remy_plus/fabric/transport/theta.hpp"
+#include "remy_plus/fabric/transport/timely.hpp"
+
+namespace remy_plus::bindings {
+
+using namespace fabric;
+
+const Policy& policy_of(nb::handle handle);
+
+namespace {
+
+std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dict& values, Frame frame) {
+  Named named(values, "transport " + kind);
+  named.take("min_gbps", frame.min_gbps);
+  std::unique_ptr<Transport> made;
+  if (kind == "window") {
+    double bdps = 1;
+    named.take("bdps", bdps);
+    made = std::make_unique<fabric::FixedWindow>(frame, bdps);
+  } else if (kind == "dctcp") {
+    DctcpParameters p;
+    named.take("g", p.g);
+    named.take("increase_gbps", p.increase_gbps);
+    made = std::make_unique<Dctcp>(frame, p);
+  } else if (kind == "dcqcn") {
+    DcqcnParameters p;
+    named.take("g", p.g);
+    named.take("alpha_us", p.alpha_every, us);
+    named.take("decrease_us", p.decrease_every, us);
+    named.take("increase_us", p.increase_every, us);
+    named.take("fast_recovery", p.fast_recovery);
+    named.take("increase_gbps", p.increase_gbps);
+    named.take("hyper_gbps", p.hyper_gbps);
+    named.take("max_gbps", p.max_gbps);
+    named.take("clamp_target", p.clamp_target);
+    named.take("clamp_after_increase", p.clamp_after_increase);
+    named.take("initial_alpha", p.initial_alpha);
+    named.take("least_factor", p.least_factor);
+    named.take("first_gbps", p.first_gbps);
+    named.take("increase_bytes", p.increase_bytes);
+    named.take("notification_gap_us", p.notification_gap, us);
+    made = std::make_unique<Dcqcn>(frame, p);
+  } else if (kind == "timely") {
+    TimelyParameters p;
+    named.take("weight", p.weight);
+    named.take("beta", p.beta);
+    named.take("low_us", p.low_us);
+    named.take("high_us", p.high_us);
+    named.take("min_rtt_us", p.min_rtt_us);
+    named.take("increase_gbps", p.increase_gbps);
+    named.take("hyper_gbps", p.hyper_gbps);
+    named.take("hyper_after", p.hyper_after);
+    made = std::make_unique<Timely>(frame, p);
+  } else if (kind == "hpcc") {
+    HpccParameters p;
+    named.take("eta", p.eta);
+    named.take("most_stages", p.most_stages);
+    named.take("increase_gbps", p.increase_gbps);
+    made = std::make_unique<Hpcc>(frame, p);
+  } else if (kind == "theta-powertcp") {
+    ThetaParameters p;
+    named.take("gamma", p.gamma);
+    named.take("increase_gbps", p.increase_gbps);
+    named.take("rtt_slack", p.rtt_slack);
+    made = std::make_unique<ThetaPower>(frame, p);
+  } else if (kind == "dctcp-window") {
+    DctcpWindowParameters p;
+    named.take("g", p.g);
+    named.take("initial", p.initial);
+    named.take("increase", p.increase);
+    made = std::make_unique<DctcpWindow>(frame, p);
+  } else if (kind == "rcp") {
+    made = std::make_unique<fabric::Rcp>(frame);
+  } else if (kind == "swift") {
+    SwiftParameters p;
+    named.take("base_us", p.base_us);
+    named.take("base_rtts", p.base_rtts);
+    named.take("hop_us", p.hop_us);
+    named.take("range", p.range);
+    named.take("least", p.least);
+    named.take("most", p.most);
+    named.take("increase", p.increase);
+    named.take("beta", p.beta);
+    named.take("most_decrease", p.most_decrease);
+    made = std::make_unique<Swift>(frame, p);
+  } else if (kind == "powertcp") {
+    PowerParameters p;
+    named.take("gamma", p.gamma);
+    named.take("eta", p.eta);
+    named.take("increase_gbps", p.increase_gbps);
+    made = std::make_unique<PowerTcp>(frame, p);
+  } else {
+    throw std::invalid_argument("transport " + kind + " is not known");
+  }
+  named.end();
+  return made;
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& parameters, const Frame& frame,
+                                        const Settings& settings) {
+  if (nb::isinstance<nb::str>(transport)) return transport_from(nb::cast<std::string>(transport), parameters, frame);
+  bool looks_at_hops = false;
+  Named named(parameters, "policy");
+  named.take("looks_at_hops", looks_at_hops);
+  named.end();
+  return std::make_unique<Learnt>(frame, policy_of(transport), settings.payload + settings.overhead, looks_at_hops);
+}
+
+}  // namespace remy_plus::bindings

@@ -1,0 +1,26 @@
+"""Parameters of transports and markers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+REFERENCE_GBPS = 100.0
+"""Rate that values which go with a rate are for."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A parameter.
+
+    Attributes:
+        default: at 100 Gb/s.
+        unit: of the value.
+        meaning: and source.
+        by_rate: of transports, the default is in proportion to the rate of the hosts' links; of markers, the value is,
+            whether default or given, to the rate of the port.
+    """
+
+    default: float
+    unit: str
+    meaning: str
+    by_rate: bool = False

@@ -1,0 +1,70 @@
+// What a flow takes alone.
+#include <algorithm>
+#include <cmath>
+
+#include "remy_plus/fabric/simulation.hpp"
+
+namespace remy_plus::fabric {
+
+Time Simulation::one_way(const std::vector<int>& way, int bytes) const {
+  Time found = 0;
+  for (const int port : way)
+    found += ports_[static_cast<std::size_t>(port)].speed->of(bytes) + ports_[static_cast<std::size_t>(port)].delay;
+  return found;
+}
+
+// Of all pairs of hosts: there with a full payload, back without serialisation, as HPCC's simulator has it.
+Time Simulation::longest_rtt(const Routes& routes) const {
+  Time found = 0;
+  for (int src = 0; src < wiring_.hosts(); ++src)
+    for (int dst = 0; dst < wiring_.hosts(); ++dst) {
+      if (src == dst || !routes.reaches(src, dst)) continue;
+      const std::vector<int> way = routes.way(src, dst, 0);
+      found = std::max(found, one_way(way, settings_.payload) + one_way(way, 0));
+    }
+  return found;
+}
+
+// HPCC's simulator: propagation there and back, a full payload at every hop, all bytes at the slowest link.
+Time Simulation::plain_ideal(const Flow& flow, const Ways& ways) const {
+  Time found = 0;
+  double slowest = ports_[ways.data[0]].speed->gbps();
+  for (int hop = 0; hop < ways.data_hops; ++hop) {
+    const Port& port = ports_[ways.data[hop]];
+    found += port.speed->of(flow.payload) + 2 * port.delay;
+    slowest = std::min(slowest, port.speed->gbps());
+  }
+  const double bytes = static_cast<double>(flow.size) + static_cast<double>(settings_.overhead) * flow.packets;
+  return found + static_cast<Time>(std::floor(bytes * 8 / slowest)) * static_cast<Time>(nanosecond);
+}
+
+Time Simulation::ideal(std::uint32_t number) const {
+  const Flow& flow = flows_[number];
+  const Ways& ways = ways_[number];
+  if (settings_.plain_ideal) return plain_ideal(flow, ways);
+  const int full = flow.payload + settings_.overhead;
+  const int last = static_cast<int>(flow.size - flow.bytes_before(flow.packets - 1)) + settings_.overhead;
+  Time before = 0;   // when the last full packet has left the hop
+  Time slowest = 0;  // of the hops so far
+  Time at = 0;       // when the last packet has arrived
+  for (int hop = 0; hop < ways.data_hops; ++hop) {
+    const Port& port = ports_[ways.data[hop]];
+    const Time took = port.speed->of(full), previous = slowest;
+    slowest = std::max(slowest, took);
+    if (flow.packets > 1) before += took + static_cast<Time>(flow.packets - 2) * (slowest - previous);
+    at = std::max(at, flow.packets > 1 ? before : 0) + port.speed->of(last) + port.delay;
+    before += port.delay;
+  }
+  if (!settings_.fct_at_ack) return at;
+  Time ahead = flow.packets > 1 ? before : 0;  // the ACK of the last full packet, which a short last one may catch up
+  for (int hop = 0; hop < ways.ack_hops; ++hop) {
+    const Port& port = ports_[ways.acks[hop]];
+    const Time took = port.speed->of(settings_.ack_bytes);
+    ahead += took;
+    at = std::max(at, flow.packets > 1 ? ahead : 0) + took + port.delay;
+    ahead += port.delay;
+  }
+  return at;
+}
+
+}  // namespace remy_plus::fabric

@@ -1,0 +1,162 @@
+// Hosts, switches and flows of a run.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "remy_plus/core/random.hpp"
+#include "remy_plus/fabric/simulation.hpp"
+
+namespace remy_plus::fabric {
+
+namespace {
+
+constexpr Time longest_window = Time{1} << 51;  // 2.3 s: with a port it fits into a key
+constexpr std::uint64_t data_way = 11, ack_way = 12, marking = 13;
+
+std::uint64_t key_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t number) {
+  return mix64(mix64(seed ^ mix64(purpose)) ^ mix64(number + 1));
+}
+
+// A host that is no host, or a time that is none.
+void require_flow(const FlowStart& flow, std::size_t number, int hosts) {
+  const auto refuse = [&](const char* text) {
+    throw std::invalid_argument("flow " + std::to_string(number) + ": " + text);
+  };
+  if (flow.src < 0 || flow.src >= hosts || flow.dst < 0 || flow.dst >= hosts) refuse("needs hosts that there are");
+  if (flow.src == flow.dst) refuse("is sent to its sender");
+  if (flow.start < 0 || flow.start > latest_start) refuse("must start within 10^15 ns");
+}
+
+}  // namespace
+
+Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows, const Settings& settings,
+                       const MakeTransport& transport)
+    : wiring_(wiring), settings_(settings), next_(static_cast<std::size_t>(wiring.nodes()), never) {
+  require_possible(settings);
+  make_ports();
+  make_ways(flows);
+  transport_ = transport(frame());
+  transport_->reserve(flows.size());
+  if (settings.payload + settings.overhead + telemetry_bytes(transport_->telemetry()) > largest_frame)
+    throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");
+  make_flows(flows);
+  make_nodes();
+}
+
+Frame Simulation::frame() const {
+  Frame made;
+  made.base_rtt = base_rtt_;
+  made.queue_quantum = settings_.queue_quantum;
+  made.bytes_quantum = settings_.bytes_quantum;
+  made.whole_ns = settings_.whole_ns;
+  return made;
+}
+
+// --- what there is
+
+void Simulation::make_ports() {
+  if (wiring_.ports() > 65535) throw std::invalid_argument("a fabric may have 65,535 ports at most");
+  ports_.resize(static_cast<std::size_t>(wiring_.ports()));
+  lookahead_ = longest_window;
+  double slowest = 1e300;  // of the hosts' links
+  for (int i = 0; i < wiring_.first(wiring_.hosts()); ++i) slowest = std::min(slowest, wiring_.end(i).gbps);
+  for (int i = 0; i < wiring_.ports(); ++i) {
+    const End& end = wiring_.end(i);
+    Port& port = ports_[static_cast<std::size_t>(i)];
+    const auto found =
+        std::find_if(speeds_.begin(), speeds_.end(), [&](const auto& s) { return s->gbps() == end.gbps; });
+    port.speed = found != speeds_.end()
+                     ? found->get()
+                     : speeds_.emplace_back(std::make_unique<Speed>(end.gbps, settings_.whole_ns)).get();
+    port.delay = std::max<Time>(std::llround(end.delay_ns * nanosecond), 1);
+    port.peer = static_cast<std::uint32_t>(end.peer);
+    port.peer_port = static_cast<std::uint32_t>(end.peer_port);
+    const double doublings = std::floor(std::log2(std::max(end.gbps / slowest, 1.0)));
+    port.alpha = settings_.alpha * (settings_.alpha_by_rate && settings_.lossless ? std::exp2(doublings) : 1);
+    port.most_headroom = std::llround(settings_.headroom_delays * end.gbps * end.delay_ns / 8) + headroom_frames();
+    port.marker = marker_of(settings_.marker, end.gbps);
+    port.draws = Draws(key_of(settings_.seed, marking, static_cast<std::uint64_t>(i)));
+    lookahead_ = std::min(lookahead_, port.delay);
+  }
+}
+
+// Bytes that arrive after the one that exceeds a threshold, however short the link is: that frame itself, those that
+// both ends are sending as the pause is decided and as it is heard, and one to spare.
+std::int64_t Simulation::headroom_frames() const {
+  return settings_.headroom_delays > 0 ? 4 * (settings_.payload + settings_.overhead + most_telemetry) : 0;
+}
+
+void Simulation::make_ways(const std::vector<FlowStart>& flows) {
+  const Routes routes(wiring_);
+  base_rtt_ = longest_rtt(routes);
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const FlowStart& flow = flows[i];
+    require_flow(flow, i, wiring_.hosts());
+    const auto way = [&](int src, int dst, const std::vector<int>& switches, std::uint64_t purpose) {
+      return switches.empty() ? routes.way(src, dst, key_of(settings_.seed, purpose, i))
+                              : way_by(wiring_, src, dst, switches);
+    };
+    const std::vector<int> data = way(flow.src, flow.dst, flow.switches, data_way);
+    const std::vector<int> acks = way(flow.dst, flow.src, flow.ack_switches, ack_way);
+    if (data.size() > most_hops || acks.size() > most_hops)
+      throw std::invalid_argument("flow " + std::to_string(i) + ": its way has more than " + std::to_string(most_hops) +
+                                  " links");
+    Ways& ways = ways_.emplace_back();
+    ways.data_hops = static_cast<std::uint8_t>(data.size());
+    ways.ack_hops = static_cast<std::uint8_t>(acks.size());
+    std::copy(data.begin(), data.end(), ways.data);
+    std::copy(acks.begin(), acks.end(), ways.acks);
+    first_ports_.push_back(ways.data[0]);
+    first_ports_.push_back(ways.acks[0]);
+  }
+}
+
+void Simulation::make_flows(const std::vector<FlowStart>& flows) {
+  for (const FlowStart& each : flows) {
+    Flow& flow = flows_.emplace_back();
+    flow.size = each.size;
+    flow.start = each.start;
+    flow.src = static_cast<std::uint32_t>(each.src);
+    flow.dst = static_cast<std::uint32_t>(each.dst);
+    flow.payload = settings_.payload;
+    flow.switches = ways_[flows_.size() - 1].data_hops - 1;
+    const auto payload = static_cast<std::uint64_t>(settings_.payload);
+    if (each.size == 0 || each.size / payload >= 0xffffffffu)
+      throw std::invalid_argument("a flow must have between 1 byte and 4 thousand million packets");
+    flow.packets = static_cast<std::uint32_t>((each.size + payload - 1) / payload);
+  }
+  unfinished_ = flows.size();
+}
+
+void Simulation::make_nodes() {
+  const Telemetry telemetry = transport_->telemetry();
+  around_ = std::make_unique<Surroundings>(Surroundings{settings_, stacks_, telemetry == Telemetry::stack, next_});
+  if (telemetry == Telemetry::fair_rate) make_fair_rates();
+  hosting_ = std::make_unique<Hosting>(
+      Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
+              settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_});
+  for (int node = 0; node < wiring_.nodes(); ++node) {
+    if (wiring_.first(node + 1) - wiring_.first(node) >= 1 << port_bits)
+      throw std::invalid_argument("a node may have " + std::to_string((1 << port_bits) - 1) + " ports at most");
+    if (node < wiring_.hosts())
+      hosts_.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_, *hosting_);
+    else
+      switches_.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
+  }
+  for (std::uint32_t i = 0; i < flows_.size(); ++i) {
+    if (i > 0 && flows_[i].start < flows_[i - 1].start) throw std::invalid_argument("flows must rise by their starts");
+    hosts_[flows_[i].src].add(i);
+  }
+  for (int host = 0; host < wiring_.hosts(); ++host)
+    next_[static_cast<std::size_t>(host)] = hosts_[static_cast<std::size_t>(host)].next();
+}
+
+// Until packets tell their RTTs, the largest base RTT counts.
+void Simulation::make_fair_rates() {
+  for (int i = wiring_.first(wiring_.hosts()); i < wiring_.ports(); ++i) {
+    Port& port = ports_[static_cast<std::size_t>(i)];
+    port.fair_rate.emplace(rcp_gains, port.speed->gbps() * 125, static_cast<double>(base_rtt_) / microsecond);
+  }
+}
+
+}  // namespace remy_plus::fabric
