@@ -50,10 +50,22 @@ void add_ports(nb::dict& out, const Simulation& run, const Wiring& wiring) {
     return static_cast<double>(port.counts.paused + (port.paused ? run.now() - port.paused_since : 0)) / ns;
   });
   add("port_mean_queued_bytes", [&](const End&, const Port& port) {
-    const auto rest =
-        static_cast<double>(port.queued) * static_cast<double>(std::max<Time>(run.now() - port.changed, 0));
-    return run.now() > 0 ? (port.counts.queue_area + rest) / static_cast<double>(run.now()) : 0.0;
+    return run.now() > 0 ? port.counts.queue_area / static_cast<double>(run.now()) : 0.0;
   });
+  add("port_p99_queued_bytes", [&](const End&, const Port& port) {
+    return std::min(port.counts.queue_times.quantile(0.99, run.now()), port.counts.most_queued);
+  });
+}
+
+void add_fullest(nb::dict& out, const QueueTimes& times) {
+  std::vector<double> bytes, time;
+  for (std::size_t bin = 0; bin < times.bins(); ++bin) {
+    if (times.time(bin) == 0) continue;
+    bytes.push_back(static_cast<double>(QueueTimes::largest(bin)));
+    time.push_back(static_cast<double>(times.time(bin)) / ns);
+  }
+  out["fullest_queued_bytes"] = to_numpy(std::move(bytes));
+  out["fullest_queued_ns"] = to_numpy(std::move(time));
 }
 
 void add_samples(nb::dict& out, const Samples& samples, const Watch& watch) {
@@ -72,6 +84,7 @@ nb::dict record_of(const Simulation& run, const Wiring& wiring, const Watch& wat
   nb::dict out;
   add_flows(out, run);
   add_ports(out, run, wiring);
+  add_fullest(out, run.fullest().counts.queue_times);
   add_samples(out, run.samples(), watch);
   out["retransmitted_packets"] = run.retransmitted();
   out["end_ns"] = static_cast<double>(run.now()) / ns;

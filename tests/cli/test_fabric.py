@@ -14,7 +14,7 @@ workload: {kind: poisson, sizes: fb-hadoop, load: 0.4, load_of: host-links}
 duration_us: 60
 """
 ROW = """policy seed flows slowdown_mean slowdown_p50 slowdown_p95 slowdown_p99 slowdown_p999 fct_mean_us fct_p99_us
-queue_max_bytes queue_mean_bytes ecn_marks pfc_pauses paused_us drops retransmissions packets goodput_gbps score_bits"""
+queue_max_bytes queue_mean_bytes queue_p99_bytes ecn_marks pfc_pauses paused_us drops retransmissions packets goodput_gbps score_bits"""
 
 
 @pytest.fixture

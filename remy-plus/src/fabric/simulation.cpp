@@ -43,6 +43,17 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch) {
     run_window(begin, now_);
     if (windows % 1024 == 0 && !go_on()) break;
   }
+  account();
+}
+
+void Simulation::account() {
+  for (Port& port : ports_)
+    if (port.changed < now_) port.account(now_);
+}
+
+const Port& Simulation::fullest() const {
+  return *std::max_element(ports_.begin() + wiring_.first(wiring_.hosts()), ports_.end(),
+                           [](const Port& a, const Port& b) { return a.counts.queue_area < b.counts.queue_area; });
 }
 
 void Simulation::run_window(Time begin, Time end) {

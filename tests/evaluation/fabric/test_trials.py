@@ -54,6 +54,7 @@ def test_a_row_is_what_the_flows_and_ports_say(trials: list[FabricTrial]) -> Non
     assert row["packets"] == np.ceil(flows.size_bytes / 1000).sum() == ports[ports.peer < 8].data_packets.sum()
     assert row["queue_max_bytes"] == ports[ports.node >= 8].most_queued_bytes.max() > 0
     assert row["queue_mean_bytes"] == ports[ports.node >= 8].mean_queued_bytes.max() < row["queue_max_bytes"]
+    assert row["queue_p99_bytes"] == ports[ports.node >= 8].p99_queued_bytes.max() <= row["queue_max_bytes"]
     assert (row["flows"], row["flows_finished"], row["drops"]) == (len(flows), len(flows), 0)
 
 

@@ -102,6 +102,7 @@ FLOWS: dict[str, Cell] = {
 PORTS: dict[str, Cell] = {
     "largest queue (kB)": _mean("queue_max_bytes", 1e3),
     "mean queue of the fullest port (kB)": _mean("queue_mean_bytes", 1e3),
+    "its p99 (kB)": _mean("queue_p99_bytes", 1e3),
     "ECN marks": _mean("ecn_marks"),
     "PFC pauses": _mean("pfc_pauses"),
     "paused (µs)": _mean("paused_us"),

@@ -55,14 +55,15 @@ def flow_metrics(times: FlowTimes) -> dict[str, float | int]:
 def port_metrics(record: Record, hosts: int) -> dict[str, float | int]:
     """Return the metrics of one trial's ports.
 
-    Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, and of the
-    mean over the trial. Marks, pauses (frames), the time that ports stood paused, drops and retransmissions (packets)
+    Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, of the mean
+    and of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and retransmissions (packets)
     are sums over all ports; `packets` counts data packets that hosts received.
     """
     at_switch, to_host = record["port_node"] >= hosts, record["port_peer"] < hosts
     return {
         "queue_max_bytes": float(np.max(record["port_most_queued_bytes"], where=at_switch, initial=0)),
         "queue_mean_bytes": float(np.max(record["port_mean_queued_bytes"], where=at_switch, initial=0)),
+        "queue_p99_bytes": float(np.max(record["port_p99_queued_bytes"], where=at_switch, initial=0)),
         "ecn_marks": int(record["port_marked_packets"].sum()),
         "pfc_pauses": int(record["port_pauses_sent"].sum()),
         "paused_us": float(record["port_paused_ns"].sum()) / 1000,

@@ -7,6 +7,7 @@
 
 #include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/fabric/queue_times.hpp"
 #include "remy_plus/fabric/ring.hpp"
 #include "remy_plus/fabric/units.hpp"
 #include "remy_plus/headers/explicit_rate.hpp"
@@ -18,6 +19,7 @@ struct PortCounts {
   std::uint64_t most_queued = 0;  // bytes
   std::uint64_t pauses_sent = 0, pauses_received = 0;
   double queue_area = 0;  // bytes · ps
+  QueueTimes queue_times;
   Time paused = 0;
 };
 
@@ -62,9 +64,14 @@ struct Port {
     return next_start(unused);
   }
 
-  void queue_changes(Time now, int bytes) {
+  // Counts the queue until now.
+  void account(Time now) {
     counts.queue_area += static_cast<double>(queued) * static_cast<double>(now - changed);
+    counts.queue_times.add(queued, now - changed);
     changed = now;
+  }
+  void queue_changes(Time now, int bytes) {
+    account(now);
     queued += bytes;
     counts.most_queued = std::max(counts.most_queued, static_cast<std::uint64_t>(queued));
   }

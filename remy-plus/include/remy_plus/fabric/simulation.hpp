@@ -59,6 +59,8 @@ class Simulation {
   const std::vector<Port>& ports() const { return ports_; }
   std::uint64_t retransmitted() const { return retransmitted_; }
   Time now() const { return now_; }
+  // The port of a switch whose queue was longest in the mean.
+  const Port& fullest() const;
 
   // What the flow takes alone, without telemetry.
   Time ideal(std::uint32_t flow) const;
@@ -86,6 +88,7 @@ class Simulation {
   Time earliest() const;
   void require_watch(const Watch& watch) const;
   void sample(const Watch& watch);
+  void account();
   void run_window(Time begin, Time end);
   void run_switch(int node, Time begin, Time end);
   void run_host(int node, Time begin, Time end);
