@@ -6,6 +6,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from lcca.experiments.runs.seeds import derive
+
 E2E = Path(__file__).parents[2] / "configs" / "policies" / "e2e.json"
 SCENARIO = """\
 name: small
@@ -105,3 +107,40 @@ def test_networks_take_one_policy(lcca: Any) -> None:
     for options, message in ((("aimd", "dctcp"), "takes one policy"), (("aimd", "--set", "a=1"), "needs --fabric")):
         answer = lcca("evaluate", *options, "--networks", "x.yaml")
         assert answer.status == 2 and message in answer.err
+
+
+def test_ranks_by_mean_scores_on_the_same_flows(lcca: Any, scenario: Path, tmp_path: Path) -> None:
+    names = ("window", "hpcc", "dcqcn:increase_us=55")
+    options = ("--fabric", scenario, "--seeds", "24", "--seed", "3", "--json", "--jobs")
+    found = lcca("rank", *names, *options, "2", "--figure", tmp_path / "ranking.png").json()
+    assert lcca("rank", *names, *options, "1").json() == found
+    assert (found["networks"], found["unit"], found["scenario"], found["utility"]) == (24, "seeds", "small", "slowdown")
+    first = derive(3, "rank")
+    own = ("--fabric", scenario, "--seeds", "24", "--seed", first, "--json")
+    rows = pd.DataFrame(lcca("evaluate", *names, *own).json()["rows"])
+    means = rows.groupby("policy")["score_bits"].mean().sort_values(ascending=False)
+    standings = found["standings"]
+    assert [each["policy"] for each in standings] == list(means.index)
+    assert [each["score_bits"] for each in standings] == pytest.approx(list(means))
+    assert {each["best_rank"] for each in standings} >= {1} and (tmp_path / "ranking.png").exists()
+
+
+def test_a_ranking_says_what_it_is_of(lcca: Any, scenario: Path) -> None:
+    answer = lcca("rank", "hpcc", "window", "--fabric", scenario, "--seeds", "24", "--utility", "slowdown-p99")
+    assert "fabric, small, utility slowdown-p99: 24 seeds" in answer.out and "3 % of slowdown" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--networks", "96"), "--networks: not with --fabric; --seeds says"),
+        (("--seeds", "8"), "--seeds: at least 24 are needed"),
+        (("--topology", "line"), "--topology: not with --fabric"),
+        (("--utility", "default"), "a fabric scores the completion of flows"),
+    ],
+)
+def test_a_ranking_refuses_what_a_fabric_has_not(
+    lcca: Any, scenario: Path, options: tuple[str, ...], message: str
+) -> None:
+    answer = lcca("rank", "hpcc", "window", "--fabric", scenario, *options)
+    assert answer.status == 2 and message in answer.err.replace("\n", " ")

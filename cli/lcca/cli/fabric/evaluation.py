@@ -6,7 +6,7 @@ import argparse
 
 import pandas as pd
 
-from lcca.cli.fabric.options import engines_of, refuse, scenario_of, slowdown_of
+from lcca.cli.fabric.options import policies_of, refuse, scenario_of, slowdown_of
 from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import print_json
 from lcca.evaluation.fabric.figure import draw_slowdown, slowdown_data
@@ -14,13 +14,15 @@ from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.report.figures.style import save
 from lcca.experiments.runs.progress import Reporter
+from lcca.remy_plus.fabric.policies import engine_of
 
 
 def evaluate(options: argparse.Namespace) -> int:
     """Run the command."""
     refuse(options)
     scenario, utility = scenario_of(options), slowdown_of(options)
-    engines = engines_of(options, options.policies, scenario.settings())
+    policies = policies_of(options, options.policies)
+    engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
     seeds = list(range(options.seed, options.seed + options.seeds))
     total = len(seeds) * len(engines)
     with Reporter().task(f"evaluating {', '.join(engines)} on {scenario.name}", total=total) as task:

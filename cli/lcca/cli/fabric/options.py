@@ -6,16 +6,13 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from lcca.cli.options.policies import load_policy
 from lcca.evaluation.fabric.scenario import FabricScenario, read_scenario
 from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.utilities import UTILITIES, utility
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.policies import FabricPolicy, engine_of, fabric_policy
 from lcca.remy_plus.fabric.settings import FabricSettings
-from lcca.remy_plus.fabric.transports import TRANSPORTS, is_transport, named_transport
-from lcca.remy_plus.policies.hand_designed import Classical
-from lcca.remy_plus.policies.policy import is_baseline
+from lcca.remy_plus.fabric.transports import TRANSPORTS
 
 FABRIC_HELP = (
     f"with --fabric transports: {', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5, "
@@ -76,25 +73,15 @@ def slowdown_of(options: argparse.Namespace) -> Slowdown:
     return found
 
 
-def engines_of(options: argparse.Namespace, names: Sequence[str], settings: FabricSettings) -> dict[str, FabricEngine]:
-    """Return what runs each of these names, by name.
+def policies_of(options: argparse.Namespace, names: Sequence[str]) -> dict[str, FabricPolicy]:
+    """Return the transports and learnt policies of these names.
 
     Raises:
-        InputError: a name is given twice, or is neither a transport nor a file of a policy.
+        InputError: a name is given twice, is neither a transport nor a file of a policy, or runs in ns-3 only.
     """
     if len(set(names)) < len(names):
         raise InputError("a transport is named twice; give each once")
-    return {name: _engine(options, name, settings) for name in names}
-
-
-def _engine(options: argparse.Namespace, name: str, settings: FabricSettings) -> FabricEngine:
-    if is_transport(name):
-        transport, parameters = named_transport(name)
-        return FabricEngine(transport, parameters, settings)
-    if not is_baseline(name) and not Path(name).is_file():
-        known = ", ".join(TRANSPORTS)
-        raise InputError(f"{name[:60]!r}: neither a transport ({known}) nor the file of a policy")
-    policy = load_policy(options, name).policy
-    if isinstance(policy, Classical):
-        raise InputError(f"{name[:60]}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
-    return FabricEngine(policy, settings=settings)
+    found = {name: fabric_policy(name, options.pacing, options.int_signals) for name in names}
+    for policy in found.values():
+        engine_of(policy, FabricSettings())  # or say so before any trial
+    return found

@@ -118,15 +118,13 @@ def stops_when_settled(options: argparse.Namespace) -> bool:
     return bool(options.stop == "settled")
 
 
-def stopped_early(networks: int) -> str:
+def stopped_early(trials: int, unit: str = "networks") -> str:
     """Return what a reader must know of a run that stopped as soon as all was settled.
 
-    What happens on one network in k is met by n of them with a probability of 1 − (1 − 1/k)ⁿ: 95 % at k = n/3.
+    What happens in one network in k is met by n of them with a probability of 1 − (1 − 1/k)ⁿ: 95 % at k = n/3.
     """
-    rare = networks // 3
-    return (
-        f"stopped as soon as settled, at {networks} networks: what happens on fewer than one in {rare} may be missing"
-    )
+    rare = trials // 3
+    return f"stopped as soon as settled, at {trials} {unit}: what happens on fewer than one in {rare} may be missing"
 
 
 def setup(options: argparse.Namespace, names: Sequence[str], duration: float) -> Setup:

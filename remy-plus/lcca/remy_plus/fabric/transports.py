@@ -169,6 +169,26 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
 """By name. Markers are those of the fabric's switches; the one that a transport needs is named with it."""
 
 
+@dataclass(frozen=True)
+class Transport:
+    """A transport with the parameters that differ from its defaults.
+
+    Attributes:
+        name: one of `TRANSPORTS`.
+        parameters: by name; the others have their defaults at the rate of the fabric's hosts.
+
+    Raises:
+        InputError: an unknown name or parameter.
+    """
+
+    name: str
+    parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        transport_kind(self.name).parameters(REFERENCE_GBPS, self.parameters)
+
+
 def is_transport(text: str) -> bool:
     """Tell whether a text such as ``hpcc`` or ``dcqcn:increase_us=55`` names a transport."""
     return text.partition(":")[0] in TRANSPORTS

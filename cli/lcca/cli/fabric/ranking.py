@@ -1,0 +1,26 @@
+"""What `lcca rank --fabric` ranks: transports on the flows of fresh seeds."""
+
+from __future__ import annotations
+
+import argparse
+
+from lcca.cli.fabric.options import policies_of, refuse, scenario_of, slowdown_of
+from lcca.cli.options.ranking import Contest
+from lcca.evaluation.fabric.source import FabricTrials
+from lcca.experiments.campaign.config import require
+from lcca.experiments.runs.seeds import derive
+
+MOST = 256
+
+
+def contest_on_fabric(options: argparse.Namespace) -> Contest:
+    """Return the transports that the options name, on the scenario that they name.
+
+    Raises:
+        InputError: something is asked for that a fabric has not.
+    """
+    require(options.networks is None, "--networks: not with --fabric; --seeds says how many trials there may be")
+    refuse(options)
+    source = FabricTrials(scenario_of(options), derive(options.seed, "rank"), slowdown_of(options), options.jobs)
+    policies = policies_of(options, options.policies)
+    return Contest(source, policies, "--seeds", options.seeds or MOST, {})

@@ -1,0 +1,91 @@
+"""Where trials come from: networks of a space, or the flows of a fabric; by number, and the same for all policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import pandas as pd
+
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.utility import Utility
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.simulator import Simulator
+
+P = TypeVar("P", contravariant=True)
+
+
+class TrialSource(Protocol[P]):
+    """Numbered trials. What a number means follows from the source alone, so that all policies meet the same."""
+
+    @property
+    def unit(self) -> str:
+        """What is numbered, in the plural."""
+
+    @property
+    def origin(self) -> Mapping[str, str]:
+        """What the trials are, for reports: the simulator, and where they take place."""
+
+    @property
+    def utility(self) -> Utility:
+        """Scores a trial."""
+
+    @property
+    def block(self) -> int:
+        """How many have one mean, which is the unit of a rule."""
+
+    def whole(self, count: int) -> int:
+        """Return a number rounded up to whole blocks; less than a block stays as it is."""
+
+    def rows(self, policies: Mapping[str, P], block: Block) -> pd.DataFrame:
+        """Run every policy on a stretch of trials.
+
+        Returns:
+            A row per policy and trial, policy by policy, with at least the columns policy, network (number of the
+            trial), seed, score_bits, status ("ok" or "failed") and error.
+
+        Raises:
+            InputError: what cannot be run here.
+        """
+
+
+@dataclass(frozen=True)
+class NetworkTrials:
+    """Trials on networks of a space.
+
+    Attributes:
+        simulator: runs them.
+        space: trial k is on its network k.
+        seed: networks are drawn by it.
+        seeds: of the trials on each network.
+        utility: scores a trial.
+    """
+
+    simulator: Simulator
+    space: NetworkSpace
+    seed: int
+    seeds: Sequence[int]
+    utility: Utility
+    unit: str = "networks"
+
+    @property
+    def origin(self) -> Mapping[str, str]:
+        """The simulator and the topology."""
+        return {"simulator": self.simulator.name, "topology": str(self.space.topology)}
+
+    @property
+    def block(self) -> int:
+        """Networks in a block of the space."""
+        return self.space.block
+
+    def whole(self, count: int) -> int:
+        """Return a number of networks rounded up to whole blocks."""
+        return self.space.whole(count)
+
+    def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
+        """Run every policy on a stretch of networks; columns as in the trials table, network by network."""
+        networks = self.space.draw(self.seed, block.size, first_id=block.first)
+        return run_trials(self.simulator, policies, networks, self.seeds, self.utility, keep_delays=False)

@@ -1,0 +1,51 @@
+"""What a fabric runs by its name: a transport with parameters, or a file of a learnt policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeAlias
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.settings import FabricSettings
+from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport, is_transport, named_transport
+from lcca.remy_plus.files import dna, policyfile
+from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.pacing import Pacing
+from lcca.remy_plus.policies.policy import Policy, is_baseline
+
+FabricPolicy: TypeAlias = Transport | Policy
+
+
+def fabric_policy(name: str, pacing: Pacing | None = None, int_signals: dna.IntSignals = "smoothed") -> FabricPolicy:
+    """Return the transport of a name such as ``dcqcn:increase_us=55``, or the policy of a file.
+
+    Names of transports come before those of policies elsewhere: ``dctcp`` is the fabric's.
+
+    Args:
+        name: of the transport or the file.
+        pacing: what pacing means in a ``.dna`` file.
+        int_signals: which queue and link signals the axes of a ``.dna`` file are.
+
+    Raises:
+        InputError: neither, or a file or parameter that cannot be.
+    """
+    if is_transport(name):
+        return Transport(*named_transport(name))
+    if not is_baseline(name) and not Path(name).is_file():
+        known = ", ".join(TRANSPORTS)
+        raise InputError(f"{name[:60]!r}: neither a transport ({known}) nor the file of a policy")
+    return policyfile.load(name, pacing, int_signals).policy
+
+
+def engine_of(policy: FabricPolicy, settings: FabricSettings) -> FabricEngine:
+    """Return what runs a policy on a fabric with these settings.
+
+    Raises:
+        InputError: it runs in ns-3 only.
+    """
+    if isinstance(policy, Transport):
+        return FabricEngine(policy.name, policy.parameters, settings)
+    if isinstance(policy, Classical):
+        raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
+    return FabricEngine(policy, settings=settings)
