@@ -54,7 +54,7 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
     [
         (("quic",), "'quic': neither a transport (window, dctcp"),
         (("dctcp", "dctcp"), "a transport is named twice"),
-        (("dctcp", "--utility", "default"), "--utility default: a fabric scores the completion of flows"),
+        (("dctcp", "--utility", "default"), "--utility: default: a fabric scores the completion of flows"),
         (("dctcp", "--duration", "5"), "--duration (use --set duration_us=…): not with --fabric"),
         (("dctcp", "--topology", "line"), "--topology: not with --fabric"),
         (("dctcp", "--set", "workload.load=2"), "workload.load: would load the link"),

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.layout import Layout, layout
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -368,7 +369,7 @@ def compile_policy(policy: Policy) -> _core.Policy:
     the policy has one.
 
     Raises:
-        InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 only.
+        InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 or on a fabric only.
     """
     match policy:
         case RuleTable():
@@ -386,6 +387,8 @@ def compile_policy(policy: Policy) -> _core.Policy:
             return _stamped(simple.compile(), simple.equipped(stamping))
         case Classical():
             raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3")
+        case Transport():
+            raise InputError(f"{policy.name} is a transport of a fabric, which networks have not: use --fabric")
 
 
 def _stamped(compiled: _core.Policy, stamping: Stamping | None) -> _core.Policy:

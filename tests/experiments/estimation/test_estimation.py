@@ -12,7 +12,7 @@ from lcca.evaluation.estimation.tails import tail_quantile
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.durations import parse_durations
-from lcca.experiments.estimation.model_free import flow_values
+from lcca.experiments.estimation.sources import flow_values
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
@@ -155,7 +155,7 @@ def test_the_ceiling_is_told(lcca: RunCommand, link: Path) -> None:
     [
         ("estimate.metric=slowdwn", "estimate.metric: 'slowdwn' is not measured here (did you mean 'slowdown'?)"),
         ("estimate.metric=delay_us", "'delay_us' is not measured here"),
-        ("network=null", "give either network (one link with open flows) or networks (a space)"),
+        ("network=null", "give one of network (one link with open flows), networks (a space) and fabric"),
         ("network.traffic.load=1", "network.traffic.load: must be < 1"),
         ("network.traffic.sizes=websearsh", "websearch"),
         ("estimate.ceiling=5", "ceiling must be at least floor (20), got 5"),

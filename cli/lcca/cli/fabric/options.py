@@ -8,11 +8,12 @@ from pathlib import Path
 
 from lcca.evaluation.fabric.scenario import FabricScenario, read_scenario
 from lcca.evaluation.trials.slowdown import Slowdown
-from lcca.evaluation.trials.utilities import UTILITIES, utility
-from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.policies import FabricPolicy, engine_of, fabric_policy
+from lcca.evaluation.trials.utilities import slowdown
+from lcca.inputs.errors import InputError, about
+from lcca.remy_plus.fabric.policies import engine_of, fabric_policy
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.transports import TRANSPORTS
+from lcca.remy_plus.policies.policy import Policy
 
 FABRIC_HELP = (
     f"with --fabric transports: {', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5, "
@@ -66,14 +67,11 @@ def slowdown_of(options: argparse.Namespace) -> Slowdown:
     Raises:
         InputError: one that does not score flows by their completion.
     """
-    found = utility(options.utility or "slowdown")
-    if not isinstance(found, Slowdown):
-        known = ", ".join(name for name, each in UTILITIES.items() if isinstance(each, Slowdown))
-        raise InputError(f"--utility {found.name}: a fabric scores the completion of flows; one of {known}")
-    return found
+    with about("--utility"):
+        return slowdown(options.utility or "slowdown")
 
 
-def policies_of(options: argparse.Namespace, names: Sequence[str]) -> dict[str, FabricPolicy]:
+def policies_of(options: argparse.Namespace, names: Sequence[str]) -> dict[str, Policy]:
     """Return the transports and learnt policies of these names.
 
     Raises:

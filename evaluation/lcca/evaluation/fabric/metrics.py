@@ -19,6 +19,27 @@ SIZE_CLASSES = (10_000, 100_000, 1_000_000, 10_000_000)
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
+FLOW_COLUMNS = (
+    *("flows", "flows_finished"),
+    *(pattern.format(name) for pattern in ("slowdown_{}", "fct_{}_us") for name in ("mean", *QUANTILES)),
+    "goodput_gbps",
+)
+PORT_COLUMNS = (
+    *(
+        "queue_max_bytes",
+        "queue_mean_bytes",
+        "queue_p99_bytes",
+        "ecn_marks",
+        "pfc_pauses",
+        "paused_us",
+        "drops",
+        "retransmissions",
+    ),
+    *("packets", "end_us"),
+)
+"""What is reported of a trial."""
+
+
 def times_of(flows: FabricFlows, fct_ns: ArrayLike, ideal_ns: ArrayLike, end_ns: float) -> FlowTimes:
     """Return what became of a trial's flows, in ns.
 

@@ -158,21 +158,27 @@ def read_scenario(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -
     Raises:
         ConfigError: listing the problems, by file and line.
     """
-    document = read_document(path, overrides)
-    for keys in _files(document):
+    return validate(with_files_placed(read_document(path, overrides)), FabricScenario)
+
+
+def with_files_placed(document: Document, at: Keys = ()) -> Document:
+    """Return a document in which the names of files in the scenario at `at` no longer depend on who says them."""
+    for keys in _files(document, at):
         document = _placed(document, keys)
-    return validate(document, FabricScenario)
+    return document
 
 
-def _files(document: Document) -> list[Keys]:
+def _files(document: Document, at: Keys) -> list[Keys]:
     """Return where names of files may stand."""
-    parts = document.at(("workload", "parts"))
-    ways: list[Keys] = [("workload", "parts", i) for i in range(len(parts))] if isinstance(parts, list) else []
-    return [("topology", "links"), *((*way, key) for way in (("workload",), *ways) for key in ("flows", "sizes"))]
+    workload = (*at, "workload")
+    parts = document.at((*workload, "parts"))
+    ways: list[Keys] = [(*workload, "parts", i) for i in range(len(parts))] if isinstance(parts, list) else []
+    return [(*at, "topology", "links"), *((*way, key) for way in (workload, *ways) for key in ("flows", "sizes"))]
 
 
 def _placed(document: Document, keys: Keys) -> Document:
     name = document.at(keys)
     if not isinstance(name, str) or (keys[-1] == "sizes" and not name.endswith((".yaml", ".yml"))):
         return document
-    return with_value(document, keys, os.fspath(beside(document, keys, name)), {(): document.place(keys)})
+    path = beside(document, keys, name).absolute()
+    return with_value(document, keys, os.fspath(path), {(): document.place(keys)})

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.slowdown import Slowdown
-from lcca.remy_plus.fabric.policies import FabricPolicy, engine_of
+from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.policies.policy import Policy
 
 BLOCK = 4
 """Trials are independent; means of some are less skewed, which is what intervals ask of a unit."""
@@ -44,7 +46,7 @@ class FabricTrials:
         """Return a number of seeds rounded up to whole blocks; less than a block stays as it is."""
         return count if count < self.block else -(-count // self.block) * self.block
 
-    def trials(self, policies: Mapping[str, FabricPolicy], block: Block) -> list[FabricTrial]:
+    def trials(self, policies: Mapping[str, Policy], block: Block) -> list[FabricTrial]:
         """Run every policy on the flows of a stretch of seeds; the trials seed by seed.
 
         Raises:
@@ -53,13 +55,38 @@ class FabricTrials:
         engines = {name: engine_of(policy, self.scenario.settings()) for name, policy in policies.items()}
         return run_fabric_trials(self.scenario, engines, range(*self._ends(block)), self.jobs)
 
-    def rows(self, policies: Mapping[str, FabricPolicy], block: Block) -> pd.DataFrame:
+    def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds; see `TrialSource.rows`, and `FabricTrial.row` for other columns."""
         trials = self.trials(policies, block)
         rows = [each.row(self.utility) for name in policies for each in trials if each.policy == name]
         table = pd.DataFrame(rows)
         table.insert(1, "network", table["seed"] - self.seed)
         return table.assign(simulator="fabric", status="ok", error="", utility=self.utility.name)
+
+    def flow_rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
+        """Run every policy on a stretch of seeds and return a row per flow.
+
+        Columns: policy, network (number of the trial), seed, flow (number within the trial), size_bytes, start_us,
+        fct_us (NaN where it did not finish), ideal_fct_us, slowdown (their ratio), completed.
+        """
+        return pd.concat([self._flows(each) for each in self.trials(policies, block)], ignore_index=True)
+
+    def _flows(self, trial: FabricTrial) -> pd.DataFrame:
+        times, flows = trial.times, trial.flows
+        found = pd.DataFrame(
+            {
+                "policy": trial.policy,
+                "network": trial.seed - self.seed,
+                "seed": trial.seed,
+                "flow": np.arange(len(flows)),
+                "size_bytes": flows.size_bytes,
+                "start_us": flows.start_ns / 1000,
+                "fct_us": times.taken / 1000,
+                "ideal_fct_us": times.ideal / 1000,
+                "completed": times.finished,
+            }
+        )
+        return found.assign(slowdown=found["fct_us"] / found["ideal_fct_us"])
 
     def _ends(self, block: Block) -> tuple[int, int]:
         return self.seed + block.first, self.seed + block.end

@@ -62,6 +62,7 @@ class NetworkTrials:
         seed: networks are drawn by it.
         seeds: of the trials on each network.
         utility: scores a trial.
+        keep_delays: whether percentiles of delays are wanted.
     """
 
     simulator: Simulator
@@ -69,6 +70,7 @@ class NetworkTrials:
     seed: int
     seeds: Sequence[int]
     utility: Utility
+    keep_delays: bool = False
     unit: str = "networks"
 
     @property
@@ -88,4 +90,4 @@ class NetworkTrials:
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of networks; columns as in the trials table, network by network."""
         networks = self.space.draw(self.seed, block.size, first_id=block.first)
-        return run_trials(self.simulator, policies, networks, self.seeds, self.utility, keep_delays=False)
+        return run_trials(self.simulator, policies, networks, self.seeds, self.utility, keep_delays=self.keep_delays)

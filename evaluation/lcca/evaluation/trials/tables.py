@@ -218,7 +218,7 @@ def missing_files(folder: Path, manifest: Json) -> list[str]:
 
 def network_table(trials: pd.DataFrame, *key: str) -> pd.DataFrame:
     """Return the networks that trials were run on, a row each, as told apart by the key."""
-    columns = [*key, "network", *NETWORK_COLUMNS]
+    columns = [name for name in (*key, "network", *NETWORK_COLUMNS) if name in trials]  # a fabric has no networks
     return trials[columns].drop_duplicates(ignore_index=True) if len(trials) else pd.DataFrame()
 
 

@@ -53,6 +53,19 @@ def utility(name: str) -> Utility:
     raise InputError(f"unknown utility '{name}'{did_you_mean(name, UTILITIES)}")
 
 
+def slowdown(name: str) -> Slowdown:
+    """Return a utility that scores flows by their completion, which a fabric needs.
+
+    Raises:
+        InputError: there is none of that name, or it scores something else; names those that there are.
+    """
+    found = utility(name)
+    if not isinstance(found, Slowdown):
+        known = ", ".join(name for name, each in UTILITIES.items() if isinstance(each, Slowdown))
+        raise InputError(f"{found.name}: a fabric scores the completion of flows; one of {known}")
+    return found
+
+
 class UtilityModel(Model):
     """A utility as a campaign's file gives it: one of `UTILITIES` by name, or a new name with two weights."""
 

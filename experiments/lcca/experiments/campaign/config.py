@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from lcca.evaluation.comparison.sets import FIRST_SEEDS, MOST_SEEDS
+from lcca.evaluation.fabric.scenario import with_files_placed
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
@@ -43,7 +44,7 @@ from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
 from lcca.trainers.registry import configurations
 
-FILES = ("networks",)
+FILES = ("networks", "fabric")
 """Keys whose value may be the name of a file that holds the mapping."""
 
 GRID = "grid"
@@ -476,7 +477,7 @@ def with_files(document: Document) -> Document:
     ways += [("generalisation", i, "networks") for i in range(len(conditions))] if isinstance(conditions, list) else []
     for way in ways:
         document = _included(document, way)
-    return _placed_sets(document)
+    return _placed_sets(with_files_placed(document, ("fabric",)))
 
 
 def _included(document: Document, keys: Keys) -> Document:

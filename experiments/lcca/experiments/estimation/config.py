@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import math
+from typing import Annotated, Any, Literal
 
+import pandas as pd
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.estimation.estimate import EstimateConfig
 from lcca.evaluation.estimation.importance.options import ImportanceConfig, ImportanceOptions
+from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS
+from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
 from lcca.evaluation.trials.layout import MEASURES
-from lcca.evaluation.trials.utilities import utility
+from lcca.evaluation.trials.utilities import slowdown, utility
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
@@ -38,6 +42,29 @@ class ImportanceBlock(ImportanceOptions):
     size_model: Literal["table", "lognormal"] = "table"
 
 
+class FlowRange(Model):
+    """Flows by size.
+
+    Attributes:
+        from_bytes: smallest size of the flows that count.
+        below_bytes: the flows that count are smaller; all sizes if left out.
+    """
+
+    from_bytes: float = Field(default=0, ge=0)
+    below_bytes: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> FlowRange:
+        if self.below_bytes is not None and self.from_bytes >= self.below_bytes:
+            raise ValueError(f"from_bytes ({self.from_bytes:g}) must be less than below_bytes ({self.below_bytes:g})")
+        return self
+
+    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of these flows."""
+        size = rows["size_bytes"]
+        return rows[(size >= self.from_bytes) & (size < (math.inf if self.below_bytes is None else self.below_bytes))]
+
+
 class EstimateBlock(EstimateConfig):
     """What to estimate, how well and by which method.
 
@@ -46,9 +73,11 @@ class EstimateBlock(EstimateConfig):
             importance sampling (§4.3), for a pooled quantile of flows, and falls back to model-free where a test
             refuses; `ceiling` is its budget in plain trials.
         importance: options of the model-based method.
+        flows: which flows of a fabric count, by size; all if left out.
     """
 
     method: EstimateMethod = "model-free"
+    flows: FlowRange | None = None
     importance: ImportanceBlock | None = Field(default=None, validate_default=True)
 
     @field_validator("method")
@@ -112,10 +141,10 @@ class OpenLink(Model):
 
 
 class EstimationConfig(RunConfig):
-    """What to estimate: a metric of a policy on one network with open flows, or over a space of networks.
+    """What to estimate: a metric of a policy on one network with open flows, over a space of networks, or on a fabric.
 
-    A trial is the network with a seed of its own, or a fresh network of the space. Metrics of flows (fct_us, slowdown)
-    need `network`; the others are columns of the trials table.
+    A trial is the network or the fabric with a seed of its own, or a fresh network of the space. Metrics of flows
+    (fct_us, slowdown) need `network` or `fabric`; the others are columns of the trials table, or of a fabric's trials.
     """
 
     run_kind = ESTIMATE
@@ -123,31 +152,55 @@ class EstimationConfig(RunConfig):
     policy: FileOrName
     network: OpenLink | None = None
     networks: NetworkSpace | None = None
+    fabric: FabricScenario | None = None
     duration: Annotated[float, Field(gt=0)] = 10_000.0
     utility: str = "default"
     estimate: EstimateBlock
 
-    @field_validator("estimate")
+    @model_validator(mode="before")
     @classmethod
-    def _has_flows(cls, found: EstimateBlock, info: ValidationInfo) -> EstimateBlock:
-        if found.method == "model-based" and info.data.get("networks") is not None:
-            raise ValueError("method: model-based needs network.traffic (one link with open flows), not networks")
-        return found
+    def _scored_by_slowdown(cls, value: Any) -> Any:
+        """Fill in the utility of a fabric, which scores the completion of flows."""
+        on_fabric = isinstance(value, dict) and value.get("fabric") is not None
+        return {"utility": "slowdown", **value} if on_fabric else value
+
+    @field_validator("estimate", mode="before")
+    @classmethod
+    def _has_one_link(cls, value: Any, info: ValidationInfo) -> Any:
+        by_model = isinstance(value, dict) and value.get("method") == "model-based"
+        others = [key for key in ("networks", "fabric") if info.data.get(key) is not None]
+        if by_model and others:
+            raise ValueError(
+                f"method: model-based needs network.traffic (one link with open flows), not {others[0]}: it weighs the "
+                "arrivals and sizes of one link's flows; use model-free"
+            )
+        return value
 
     @model_validator(mode="after")
     def _fits(self) -> EstimationConfig:
-        if (self.network is None) == (self.networks is None):
-            raise ValueError("give either network (one link with open flows) or networks (a space)")
-        known = FLOW_METRICS if self.network is not None else TRIAL_METRICS
+        if [self.network, self.networks, self.fabric].count(None) != 2:
+            raise ValueError(
+                "give one of network (one link with open flows), networks (a space) and fabric (a scenario)"
+            )
+        known = self._metrics()
         if self.estimate.metric not in known:
             raise ValueError(
                 f"estimate.metric: '{self.estimate.metric}' is not measured here"
                 f"{did_you_mean(self.estimate.metric, known)}"
             )
-        if self.networks is not None and self.estimate.quantile is not None:
-            raise ValueError("estimate.quantile: only flows have quantiles here; name a column such as rtt_p99_us")
-        utility(self.utility)
+        if self.estimate.flows is not None and (self.fabric is None or self.estimate.metric not in FLOW_METRICS):
+            raise ValueError(f"estimate.flows: only with a fabric and a metric of flows ({', '.join(FLOW_METRICS)})")
+        if self.estimate.metric not in FLOW_METRICS and self.estimate.quantile is not None:
+            column = "slowdown_p99" if self.fabric is not None else "rtt_p99_us"
+            raise ValueError(f"estimate.quantile: only flows have quantiles here; name a column such as {column}")
+        (utility if self.fabric is None else slowdown)(self.utility)
         return self
+
+    def _metrics(self) -> tuple[str, ...]:
+        """Return what can be estimated here."""
+        if self.fabric is not None:
+            return (*FLOW_METRICS, "score_bits", *FLOW_COLUMNS, *PORT_COLUMNS)
+        return FLOW_METRICS if self.network is not None else TRIAL_METRICS
 
     @property
     def trial_us(self) -> float:

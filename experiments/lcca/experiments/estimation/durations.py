@@ -20,7 +20,7 @@ from lcca.evaluation.trials.layout import DURATION, DURATIONS
 from lcca.evaluation.trials.running import run_flows
 from lcca.experiments.campaign.config import require
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.estimation.model_free import Inputs, flow_values, read_inputs
+from lcca.experiments.estimation.sources import Inputs, flow_values, read_inputs
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.seeds import derive
@@ -82,7 +82,7 @@ def try_durations(
     """
     require(
         config.network is not None and config.estimate.quantile is not None,
-        "--durations: needs a quantile of flows: give network (not networks) and estimate.quantile",
+        "--durations: needs a quantile of flows: give network (not networks or fabric) and estimate.quantile",
     )
     total = TRIALS_OF_LONGEST * durations[-1] if simulated_time is None else simulated_time
     require(

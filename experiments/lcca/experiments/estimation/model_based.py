@@ -16,7 +16,8 @@ from lcca.evaluation.settling.sequence import HORIZON
 from lcca.evaluation.trials.layout import IMPORTANCE
 from lcca.experiments.estimation.config import EstimationConfig, ImportanceBlock
 from lcca.experiments.estimation.flow_trace import KeptSimulator
-from lcca.experiments.estimation.model_free import Found, Inputs, estimate_plainly
+from lcca.experiments.estimation.model_free import Found, estimate_plainly
+from lcca.experiments.estimation.sources import Inputs, rows_of
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
 from lcca.remy_plus.engine import Engine
@@ -39,7 +40,7 @@ def estimate_by_model(run: Run[EstimationConfig, Engine], inputs: Inputs) -> Fou
         return Found(found, looks, looks[-1].accurate, None, details, sizes)
     for check in tried.refused:
         run.reporter.say(f"importance sampling is refused by {check}")
-    plain = estimate_plainly(run, inputs)
+    plain = estimate_plainly(run, rows_of(run.config, inputs, run.engine.jobs))
     notes = (*(f"importance sampling refused by {check}" for check in tried.refused), *sizes)
     return replace(plain, estimate=_fallen_back(plain.estimate, tried), details=details, notes=notes)
 

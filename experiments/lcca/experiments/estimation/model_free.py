@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,43 +13,14 @@ from numpy.typing import NDArray
 from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.layout import ESTIMATION
-from lcca.evaluation.trials.running import run_flows, run_trials
-from lcca.evaluation.trials.utilities import utility
 from lcca.experiments.estimation.config import EstimationConfig
+from lcca.experiments.estimation.sources import values_of
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.remaining import more_trials
-from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.policy import Policy
 
 BLOCK = 10
 """Trials that are run, and kept, at a time."""
-
-
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """What an estimation's configuration names, read and checked.
-
-    Attributes:
-        policy: what is estimated.
-        network: that flows are measured on; None over a space of networks.
-    """
-
-    policy: Policy
-    network: Network | None
-
-
-def read_inputs(config: EstimationConfig) -> Inputs:
-    """Read what a configuration names, before a folder is claimed.
-
-    Raises:
-        InputError: a file cannot be used.
-    """
-    policy = policyfile.load(config.policy).policy
-    return Inputs(policy, config.network.build() if config.network else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,15 +44,25 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-def estimate_plainly(run: Run[EstimationConfig, Engine], inputs: Inputs) -> Found:
-    """Run trials in blocks until the estimate is accurate enough, keeping each block in the folder."""
+def estimate_plainly(run: Run[EstimationConfig, Any], rows: Callable[[Block], pd.DataFrame]) -> Found:
+    """Run trials in blocks until the estimate is accurate enough, keeping each block in the folder.
+
+    Args:
+        run: of the estimation.
+        rows: runs a block of trials.
+
+    Raises:
+        InputError: none of the trials at the first look has a value, or a flow did not complete.
+    """
     config, going = run.config, Estimating(run.config.estimate)
     keep = run.phase(ESTIMATION).blocks()
 
     def trials(block: Block) -> list[NDArray[np.float64]]:
-        return list(_trials(config, keep(block, lambda block: _run_block(config, inputs, run.engine, block))))
+        return list(values_of(config, keep(block, rows)))
 
-    def decide(parts: Sequence[list[NDArray[np.float64]]], _: int) -> Decision[Estimating]:
+    def decide(parts: Sequence[list[NDArray[np.float64]]], done: int) -> Decision[Estimating]:
+        if done >= config.estimate.floor and not any(parts):
+            raise InputError(f"estimate.metric: {config.estimate.metric} has no value in any of {done} trials")
         going.feed(parts[-1])
         return Decision(going, going.finished)
 
@@ -93,37 +74,6 @@ def estimate_plainly(run: Run[EstimationConfig, Engine], inputs: Inputs) -> Foun
 
         run_blocks(equal_blocks(BLOCK), trials, decide, tell=tell)
     return Found(going.state, going.looks, going.accurate, going, {})
-
-
-def _run_block(config: EstimationConfig, inputs: Inputs, engine: Engine, block: Block) -> pd.DataFrame:
-    if inputs.network is not None:
-        seeds = [derive(config.seed, "estimate", k) for k in range(block.first, block.end)]
-        return run_flows(engine, {"policy": inputs.policy}, [inputs.network], seeds)
-    assert config.networks is not None
-    seed = derive(config.seed, "estimate")
-    networks = config.networks.draw(seed, block.size, first_id=block.first)
-    return run_trials(engine, {"policy": inputs.policy}, networks, [seed], utility(config.utility))
-
-
-def _trials(config: EstimationConfig, rows: pd.DataFrame) -> Iterator[NDArray[np.float64]]:
-    """Yield the value or the flows of each trial, as they were planned; one without a value is left out."""
-    metric = config.estimate.metric
-    if config.networks is not None:
-        yield from (np.array([v]) for v in rows[metric].dropna())
-        return
-    for values in flow_values(rows, metric):
-        yield values if config.estimate.quantile is not None else np.array([values.mean()])
-
-
-def flow_values(rows: pd.DataFrame, metric: str) -> list[NDArray[np.float64]]:
-    """Return a metric of the flows of each trial that has any, in the order of the rows.
-
-    Raises:
-        InputError: a flow did not complete.
-    """
-    if rows[metric].isna().any():
-        raise InputError("a flow did not complete: the load is too high for this policy and duration")
-    return [trial.to_numpy(dtype=np.float64) for _, trial in rows.groupby("seed", sort=False)[metric]]
 
 
 def _standing(going: Estimating, trials: int) -> str:

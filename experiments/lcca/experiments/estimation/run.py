@@ -13,7 +13,8 @@ from lcca.evaluation.report.figures.violins import draw_violins, trial_counts, v
 from lcca.evaluation.trials.layout import ESTIMATE
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.model_based import estimate_by_model
-from lcca.experiments.estimation.model_free import Found, estimate_plainly, read_inputs
+from lcca.experiments.estimation.model_free import Found, estimate_plainly
+from lcca.experiments.estimation.sources import Inputs, read_inputs, rows_of
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.version import version
@@ -46,15 +47,19 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
         InputError: a file cannot be used, or the folder is not free.
     """
     inputs = read_inputs(config)
-    with opened(config, path, resume=resume, quiet=quiet) as begun:
-        run = begun.on(Engine(config.trial_us, jobs=jobs))
-        by_model = config.estimate.method == "model-based"
-        found = estimate_by_model(run, inputs) if by_model else estimate_plainly(run, inputs)
+    with opened(config, path, resume=resume, quiet=quiet) as run:
+        found = _estimate(run, inputs, jobs)
         content = _content(config, found)
         run.folder.write_json(ESTIMATE, content)
         _draw(run, found)
         run.folder.set_state(COMPLETE)
     return Estimated(content, {key: content[key] for key in found.estimate.to_json()}, found.notes)
+
+
+def _estimate(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Found:
+    if run.config.estimate.method == "model-based":
+        return estimate_by_model(run.on(Engine(run.config.trial_us, jobs=jobs)), inputs)
+    return estimate_plainly(run, rows_of(run.config, inputs, jobs))
 
 
 def _look(look: EstimateLook) -> dict[str, Any]:
@@ -78,7 +83,7 @@ def _content(config: EstimationConfig, found: Found) -> dict[str, Any]:
     return content | dict(found.details)
 
 
-def _draw(run: Run[EstimationConfig, Engine], found: Found) -> None:
+def _draw(run: Run[EstimationConfig, None], found: Found) -> None:
     """Draw how the estimate converged, and the plain trials' own values by their number."""
     asked, figures = run.config.estimate, run.folder.figures
     save(draw_convergence(found.looks, asked.metric), figures, "convergence")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeAlias
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine
@@ -14,10 +13,8 @@ from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.pacing import Pacing
 from lcca.remy_plus.policies.policy import Policy, is_baseline
 
-FabricPolicy: TypeAlias = Transport | Policy
 
-
-def fabric_policy(name: str, pacing: Pacing | None = None, int_signals: dna.IntSignals = "smoothed") -> FabricPolicy:
+def fabric_policy(name: str, pacing: Pacing | None = None, int_signals: dna.IntSignals = "smoothed") -> Policy:
     """Return the transport of a name such as ``dcqcn:increase_us=55``, or the policy of a file.
 
     Names of transports come before those of policies elsewhere: ``dctcp`` is the fabric's.
@@ -38,7 +35,7 @@ def fabric_policy(name: str, pacing: Pacing | None = None, int_signals: dna.IntS
     return policyfile.load(name, pacing, int_signals).policy
 
 
-def engine_of(policy: FabricPolicy, settings: FabricSettings) -> FabricEngine:
+def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
     """Return what runs a policy on a fabric with these settings.
 
     Raises:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS, Knob
@@ -178,15 +179,24 @@ class Transport:
         parameters: by name; the others have their defaults at the rate of the fabric's hosts.
 
     Raises:
-        InputError: an unknown name or parameter.
+        InputError: an unknown name or parameter, or a value that is no number.
     """
 
     name: str
-    parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Check the names."""
-        transport_kind(self.name).parameters(REFERENCE_GBPS, self.parameters)
+        """Check the parameters."""
+        for name, value in self.parameters.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise InputError(f"{self.name}: {name}: must be a number, got {value!r:.60}")
+        self.kind.parameters(REFERENCE_GBPS, self.parameters)
+        object.__setattr__(self, "parameters", {name: float(self.parameters[name]) for name in sorted(self.parameters)})
+
+    @property
+    def kind(self) -> TransportKind:
+        """What it is."""
+        return transport_kind(self.name)
 
 
 def is_transport(text: str) -> bool:

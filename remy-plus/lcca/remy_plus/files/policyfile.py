@@ -16,6 +16,7 @@ from typing import Any
 from lcca.inputs.checked import digest_file, read_with_digest, write_with_digest
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.files import read_limited, write_atomically
+from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.mlpjson import mlp_to_json
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
@@ -163,7 +164,7 @@ def _whole(path: str | os.PathLike[str]) -> bytes:
 
 def _content(file: PolicyFile) -> dict[str, Any]:
     policy = file.policy
-    if isinstance(policy, Classical):
+    if isinstance(policy, Classical | Transport):
         return {"name": policy.name, "parameters": dict(policy.parameters)}
     if isinstance(policy, MlpPolicy):
         return mlp_to_json(policy)

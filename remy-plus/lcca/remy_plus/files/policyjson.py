@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, shown
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
+from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.files.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.agents import agent_from_json
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -184,19 +185,31 @@ class ClassicalContent(ParametersContent):
             return Classical(self.name, self.parameters)
 
 
-AnyContent: TypeAlias = Annotated[
-    TableContent | MlpContent | SimpleContent | ClassicalContent, Field(discriminator="kind")
-]
+class TransportContent(ParametersContent):
+    """A transport of a fabric, with the parameters that differ from its defaults."""
+
+    kind: Literal["transport"]
+    name: str
+
+    def build(self) -> Transport:
+        """Return the policy."""
+        with about("parameters"):
+            return Transport(self.name, self.parameters)
+
+
+KindContent: TypeAlias = TableContent | MlpContent | SimpleContent | ClassicalContent | TransportContent
+AnyContent: TypeAlias = Annotated[KindContent, Field(discriminator="kind")]
 
 KINDS: dict[type[Any], str] = {
     RuleTable: "rule-table",
     MlpPolicy: "mlp",
     **{each: kind for kind, each in SIMPLE.items()},
     Classical: "classical",
+    Transport: "transport",
 }
 
 
-def content_of(text: str) -> TableContent | MlpContent | SimpleContent | ClassicalContent:
+def content_of(text: str) -> KindContent:
     """Return what the text of a ``policy.json`` holds.
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.agents import TableSteering
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -42,6 +43,8 @@ def _kind(file: PolicyFile) -> str:
     policy = file.policy
     if isinstance(policy, Classical):
         return policy.family.title
+    if isinstance(policy, Transport):
+        return f"transport of a fabric: {policy.name} ({policy.kind.source})"
     if isinstance(policy, MlpPolicy):
         return f"trained network: {policy.parameters:,} parameters"
     if isinstance(policy, Simple):
@@ -66,6 +69,10 @@ def _body(file: PolicyFile) -> list[str]:
             return _network(network)
         case Classical() as classical:
             return _parameters(classical)
+        case Transport() as transport:
+            return [
+                f"{name}  {value:g} {transport.kind.knobs[name].unit}" for name, value in transport.parameters.items()
+            ]
         case WithHeader():
             raise AssertionError("a policy file has none")
         case Simple() as control:

@@ -10,6 +10,7 @@ from typing import ClassVar, TypeAlias
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.remy_plus import _core
+from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.families import CLASSICAL
 from lcca.remy_plus.policies.hand_designed import Classical, classical
@@ -168,7 +169,7 @@ class WithHeader:
                 self.policy.equipped(self.stamping)
 
 
-Policy: TypeAlias = RuleTable | MlpPolicy | Simple | Classical | WithHeader
+Policy: TypeAlias = RuleTable | MlpPolicy | Simple | Classical | Transport | WithHeader
 
 
 def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
@@ -179,7 +180,7 @@ def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
     """
     if stamping is None:
         return policy
-    if isinstance(policy, Classical | WithHeader):
+    if isinstance(policy, Classical | Transport | WithHeader):
         raise InputError(f"a {type(policy).__name__} cannot have a header of its own")
     return WithHeader(policy, stamping)
 

@@ -1,0 +1,95 @@
+"""What an estimation runs: trials by number, and what each of them is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.running import run_flows
+from lcca.evaluation.trials.source import NetworkTrials
+from lcca.evaluation.trials.utilities import slowdown, utility
+from lcca.experiments.estimation.config import FLOW_METRICS, EstimationConfig
+from lcca.experiments.runs.seeds import derive
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.fabric.policies import engine_of, fabric_policy
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.policy import Policy
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What an estimation's configuration names, read and checked.
+
+    Attributes:
+        policy: what is estimated.
+        network: that flows are measured on; None over a space of networks or on a fabric.
+    """
+
+    policy: Policy
+    network: Network | None
+
+
+def read_inputs(config: EstimationConfig) -> Inputs:
+    """Read what a configuration names, before a folder is claimed.
+
+    Raises:
+        InputError: a file cannot be used, or the policy cannot run on a fabric.
+    """
+    if config.fabric is not None:
+        policy = fabric_policy(config.policy)
+        engine_of(policy, config.fabric.settings())
+        return Inputs(policy, None)
+    return Inputs(policyfile.load(config.policy).policy, config.network.build() if config.network else None)
+
+
+def rows_of(config: EstimationConfig, inputs: Inputs, jobs: int) -> Callable[[Block], pd.DataFrame]:
+    """Return what runs a stretch of trials: a row per flow where flows are measured, else one per trial."""
+    policies, seed = {"policy": inputs.policy}, derive(config.seed, "estimate")
+    if config.fabric is not None:
+        fabric = FabricTrials(config.fabric, seed, slowdown(config.utility), jobs)
+        run = fabric.flow_rows if config.estimate.metric in FLOW_METRICS else fabric.rows
+        return lambda block: run(policies, block)
+    engine = Engine(config.trial_us, jobs=jobs)
+    if (network := inputs.network) is not None:
+        return lambda block: run_flows(engine, policies, [network], _seeds(config, block))
+    assert config.networks is not None
+    source = NetworkTrials(engine, config.networks, seed, [seed], utility(config.utility), keep_delays=True)
+    return lambda block: source.rows(policies, block)
+
+
+def _seeds(config: EstimationConfig, block: Block) -> list[int]:
+    return [derive(config.seed, "estimate", k) for k in range(block.first, block.end)]
+
+
+def values_of(config: EstimationConfig, rows: pd.DataFrame) -> Iterator[Floats]:
+    """Yield the value or the flows of each trial, as they were planned; one without a value is left out."""
+    asked = config.estimate
+    if asked.metric not in FLOW_METRICS:
+        yield from (np.array([v]) for v in rows[asked.metric].dropna())
+        return
+    for values in flow_values(rows if asked.flows is None else asked.flows.of(rows), asked.metric):
+        yield values if asked.quantile is not None else np.array([values.mean()])
+
+
+def flow_values(rows: pd.DataFrame, metric: str) -> list[Floats]:
+    """Return a metric of the flows of each trial that has any, in the order of the rows.
+
+    Raises:
+        InputError: a flow did not complete.
+    """
+    if rows[metric].isna().any():
+        raise InputError(
+            "a flow did not complete: the load is too high for this policy and duration (on a fabric, drain_us is how "
+            "long flows may go on)"
+        )
+    return [trial.to_numpy(dtype=np.float64) for _, trial in rows.groupby("seed", sort=False)[metric]]

@@ -1,0 +1,130 @@
+"""`lcca estimate` on a fabric: against quantiles and means computed by hand from the rows of `lcca evaluate`."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lcca.experiments.estimation.config import EstimationConfig
+from lcca.experiments.runs.loading import load_run
+from lcca.experiments.runs.seeds import derive
+
+from ...conftest import RunCommand
+
+CONFIG = """\
+name: small
+seed: 4
+policy: dctcp:increase_gbps=0.3
+fabric: scenario.yaml
+estimate: {metric: fct_us, quantile: 0.9, accuracy_percent: 4, ceiling: 40, flows: {from_bytes: 300, below_bytes: 1e4}}
+"""
+SCENARIO = """\
+name: small
+topology: {kind: file, links: links.csv}
+workload: {kind: poisson, sizes: fb-hadoop, load: 0.5, load_of: host-links}
+duration_us: 40
+"""
+LINKS = "a,b,gbps,delay_ns\n" + "".join(f"{host},6,100,1000\n" for host in range(6))
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    (tmp_path / "fabric").mkdir()
+    (tmp_path / "fabric" / "scenario.yaml").write_text(SCENARIO)
+    (tmp_path / "fabric" / "links.csv").write_text(LINKS)
+    (tmp_path / "fabric" / "config.yaml").write_text(CONFIG)
+    return tmp_path / "fabric" / "config.yaml"
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    unlike = ("costs.json", "log.txt", ".lock")
+    return {str(f.relative_to(run)): f.read_bytes() for f in run.rglob("*") if f.is_file() and f.name not in unlike}
+
+
+def by_hand(lcca: RunCommand, config: Path, trials: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows per flow and per trial of the same seeds, as `lcca evaluate` finds them."""
+    flows = config.parent / "flows.parquet"
+    first = ("--fabric", config.parent / "scenario.yaml", "--seed", derive(4, "estimate"))
+    found = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, "--seeds", trials, "--per-flow", flows, "--json")
+    return pd.read_parquet(flows), pd.DataFrame(found.json()["rows"])
+
+
+def test_a_quantile_is_that_of_all_flows_of_these_sizes(lcca: RunCommand, config: Path) -> None:
+    found = lcca("estimate", config, "--out", config.parent / "run", "--json").json()
+    rows, _ = by_hand(lcca, config, found["trials"])
+    fct = np.sort(rows[(rows.size_bytes >= 300) & (rows.size_bytes < 10_000)].fct_ns / 1000)
+    at, share = divmod(0.9 * (len(fct) - 1), 1)
+    at = int(at)
+    assert 0 < len(fct) < len(rows) and found["low"] < found["estimate"] < found["high"]
+    assert found["estimate"] == pytest.approx(fct[at] + share * (fct[at + 1] - fct[at]), rel=1e-12)
+    kept = load_run(config.parent / "run")
+    assert set(kept.flows["network"]) >= set(range(found["trials"])) and kept.flows["completed"].all()
+
+
+@pytest.mark.parametrize("metric", ["slowdown_p99", "queue_max_bytes", "score_bits", "slowdown"])
+def test_a_mean_is_that_of_trials(lcca: RunCommand, config: Path, metric: str) -> None:
+    asked = f"estimate={{metric: {metric}, accuracy: 1e-9, ceiling: 20}}"
+    found = lcca("estimate", config, "--out", config.parent / "run", "--set", asked, "--json").json()
+    flows, trials = by_hand(lcca, config, 20)
+    per_trial = flows.groupby("seed").slowdown.mean() if metric == "slowdown" else trials[metric]
+    assert found["estimate"] == pytest.approx(per_trial.mean(), rel=1e-12) and found["trials"] == 20
+
+
+def test_threads_and_going_on_change_nothing(lcca: RunCommand, config: Path) -> None:
+    whole, broken = config.parent / "whole", config.parent / "broken"
+    assert lcca("estimate", config, "--out", whole, "--jobs", 1).status == 0
+    assert lcca("estimate", config, "--out", broken, "--jobs", 2).status == 0
+    assert contents(broken) == contents(whole)
+    (broken / "trials" / "part-estimate,000001.parquet").unlink()
+    (broken / "estimate.json").unlink()
+    first = (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns
+    assert lcca("estimate", config, "--out", broken, "--resume").status == 0
+    assert contents(broken) == contents(whole)
+    assert (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns == first
+    assert lcca("estimate", whole / "config.yaml", "--out", whole, "--resume").status == 0  # as it was kept
+    (config.parent / "links.csv").write_text(LINKS.replace("5,6,100", "5,6,200"))
+    answer = lcca("estimate", config, "--out", whole, "--resume")
+    assert answer.status == 2 and "other files" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("policy=vegas", "vegas: runs in ns-3 only"),
+        ("policy=quic", "'quic': neither a transport"),
+        ("policy=dctcp:gain=1", "gain is not a parameter"),
+        ("estimate.method=model-based", "needs network.traffic (one link with open flows), not fabric"),
+        ("estimate.metric=rtt_p99_us", "'rtt_p99_us' is not measured here"),
+        ("estimate.metric=slowdown_p99", "estimate.flows: only with a fabric and a metric of flows"),
+        ("estimate={metric: drops, quantile: 0.5}", "only flows have quantiles here; name a column such as slowdown_p"),
+        ("estimate.flows.from_bytes=20000", "from_bytes (20000) must be less than below_bytes (10000)"),
+        ("estimate.flows.below_bytes=301", "estimate.metric: fct_us has no value in any of 20 trials"),
+        ("utility=default", "default: a fabric scores the completion of flows"),
+        ("fabric.workload.load=3", "fabric.workload.load: would load the link"),
+        ("fabric.topology.links=gone.csv", "gone.csv"),
+        ("fabric.drain_us=0", "a flow did not complete: the load is too high for this policy and duration (on a"),
+        ("network={link_rate: 1, rtt: 1, traffic: {load: 0.5, sizes: websearch}}", "give one of network"),
+    ],
+)
+def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
+    answer = lcca("estimate", config, "--out", config.parent / "run", "--set", change, "--set", "estimate.ceiling=20")
+    assert answer.status == 2 and message in answer.err.replace("\n", " ")
+
+
+def test_all_columns_of_a_trial_can_be_estimated(lcca: RunCommand, config: Path, tmp_path: Path) -> None:
+    _, trials = by_hand(lcca, config, 1)
+    for name in set(trials.columns) - {"policy", "seed"}:
+        values: dict[str, Any] = {"metric": name, "accuracy": 1.0}
+        EstimationConfig.model_validate(
+            {
+                "name": "all",
+                "policy": "dctcp",
+                "fabric": {"name": "a", "topology": {"kind": "star", "hosts": 4}, "workload": WORKLOAD},
+                "estimate": values,
+            }
+        )
+
+
+WORKLOAD = {"kind": "permutation", "bytes": 1000}
