@@ -75,6 +75,7 @@ void add_samples(nb::dict& out, const Samples& samples, const Watch& watch) {
   out["sample_ns"] = to_numpy(std::move(times));
   out["sample_gbps"] = to_numpy(std::vector<double>(samples.gbps), {count, watch.flows.size()});
   out["sample_under_way_bytes"] = to_numpy(std::vector<double>(samples.under_way), {count, watch.flows.size()});
+  out["sample_delivered_bytes"] = to_numpy(std::vector<double>(samples.delivered), {count, watch.flows.size()});
   out["sample_queued_bytes"] = to_numpy(std::vector<double>(samples.queued), {count, watch.ports.size()});
 }
 

@@ -16,7 +16,8 @@ workload: {kind: poisson, sizes: fb-hadoop, load: 0.4, load_of: host-links}
 duration_us: 60
 """
 ROW = """policy seed flows slowdown_mean slowdown_p50 slowdown_p95 slowdown_p99 slowdown_p999 fct_mean_us fct_p99_us
-queue_max_bytes queue_mean_bytes queue_p99_bytes ecn_marks pfc_pauses paused_us drops retransmissions packets goodput_gbps score_bits"""
+queue_max_bytes queue_mean_bytes queue_p99_bytes ecn_marks pfc_pauses paused_us drops retransmissions packets
+goodput_gbps score_bits"""
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def scenario(tmp_path: Path) -> Path:
 
 def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None:
     flows, ports = tmp_path / "flows.parquet", tmp_path / "ports.parquet"
-    drawn = ("--figure", tmp_path / "slowdown.svg")
+    drawn = ("--figure", tmp_path / "slowdown.svg", "--rates", "3,5")
     options = ("--fabric", scenario, "--seeds", "3", "--seed", "5", "--utility", "slowdown-p99", "--json")
     first = lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--per-flow", flows, "--per-port", ports, *drawn)
     found = first.json()
@@ -38,7 +39,11 @@ def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None
     rows = pd.read_parquet(flows)
     assert len(rows) == sum(each["flows"] for each in found["rows"]) and (rows.slowdown >= 1).all()
     assert len(pd.read_parquet(ports)) == 6 * 2 * (8 + 4)
+    rates = tmp_path / "slowdown-rates.svg"
     assert "hpcc:eta=0.9" in drawn[1].read_text() and drawn[1].with_suffix(".png").stat().st_size > 10_000
+    assert "flow 3" in rates.read_text() and rates.with_suffix(".png").exists()
+    points = pd.read_csv(tmp_path / "slowdown.csv").groupby("panel")
+    assert len(points) == 6 + 2 and set(points.get_group("Gb/s of flow 5 by µs").policy) == {"dctcp", "hpcc:eta=0.9"}
     assert lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--jobs", "1").out == first.out
 
 
@@ -58,6 +63,9 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
         (("dctcp", "--duration", "5"), "--duration (use --set duration_us=…): not with --fabric"),
         (("dctcp", "--topology", "line"), "--topology: not with --fabric"),
         (("dctcp", "--set", "workload.load=2"), "workload.load: would load the link"),
+        (("dctcp", "--rates", "3"), "--rates: needs --figure"),
+        (("dctcp", "--rates", "99999", "--figure", "x.svg"), "there is no flow 99999 in the first trial; it has 0 to"),
+        (("dctcp", "--rates", "a"), "--rates: a: must be numbers of flows such as 3,17"),
         (("dctcp", "--per-flow", "rows.csv"), "--per-flow: rows.csv: name a file that ends in .parquet"),
     ],
 )

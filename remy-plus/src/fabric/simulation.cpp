@@ -7,13 +7,14 @@ namespace remy_plus::fabric {
 
 Time Simulation::earliest() const { return *std::min_element(next_.begin(), next_.end()); }
 
-void Simulation::sample(const Watch& watch) {
-  samples_.times.push_back(now_);
+void Simulation::sample(const Watch& watch, Time now) {
+  samples_.times.push_back(now);
   for (const std::uint32_t number : watch.flows) {
     const Flow& flow = flows_[number];
-    const bool active = flow.start <= now_ && flow.acked < flow.packets;
+    const bool active = flow.start <= now && flow.acked < flow.packets;
     samples_.gbps.push_back(active ? flow.gbps : 0);
     samples_.under_way.push_back(static_cast<double>(flow.under_way()));
+    samples_.delivered.push_back(static_cast<double>(flow.bytes_before(flow.expected)));
   }
   for (const std::uint32_t port : watch.ports) samples_.queued.push_back(static_cast<double>(ports_[port].queued));
 }
@@ -32,18 +33,25 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch) {
   Time look = watch.every == never ? never : 0;
   for (std::uint64_t windows = 0; unfinished_ > 0; ++windows) {
     const Time first = earliest();
-    const Time begin = std::min(std::max(first, now_), look);
-    if (first == never || begin >= settings_.horizon) break;
-    now_ = begin;
-    if (begin == look) {
-      sample(watch);
-      look += watch.every;
-    }
-    now_ = std::min({begin + lookahead_, settings_.horizon, look});
-    run_window(begin, now_);
+    if (first == never) break;
+    const Time begin = std::min(std::max(first, now_), settings_.horizon);
+    for (; look < begin; look += watch.every) sample(watch, look);
+    if (begin == settings_.horizon) break;
+    now_ = std::min(begin + lookahead_, settings_.horizon);
+    run_window(begin, now_, watch, look);
     if (windows % 1024 == 0 && !go_on()) break;
   }
   account();
+}
+
+// Looks cut a window in parts; it ends where it would without them, so that a watch changes nothing.
+void Simulation::run_window(Time begin, Time end, const Watch& watch, Time& look) {
+  for (; look < end; look += watch.every) {
+    run_nodes(begin, look);
+    sample(watch, look);
+    begin = look;
+  }
+  run_nodes(begin, end);
 }
 
 void Simulation::account() {
@@ -56,7 +64,7 @@ const Port& Simulation::fullest() const {
                            [](const Port& a, const Port& b) { return a.counts.queue_area < b.counts.queue_area; });
 }
 
-void Simulation::run_window(Time begin, Time end) {
+void Simulation::run_nodes(Time begin, Time end) {
   for (int node = 0; node < wiring_.nodes(); ++node) {
     if (next_[static_cast<std::size_t>(node)] >= end) continue;
     if (node < wiring_.hosts())

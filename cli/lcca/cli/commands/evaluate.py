@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lcca.cli.fabric.evaluation import evaluate as evaluate_on_fabric
-from lcca.cli.fabric.options import FABRIC_HELP, add_set, parquet_file
+from lcca.cli.fabric.options import FABRIC_HELP, add_set, flow_numbers, parquet_file
 from lcca.cli.options.common import figure_file, positive, print_json
 from lcca.cli.options.policies import POLICY_HELP, check_duration
 from lcca.cli.options.simulators import report_failures, simulator_for
@@ -55,7 +55,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per-flow", type=parquet_file, help="parquet file for a row per flow (--fabric)")
     parser.add_argument("--per-port", type=parquet_file, help="parquet file for a row per port (--fabric)")
     parser.add_argument(
-        "--figure", type=figure_file, help="PNG file, and SVG beside it, for slowdown against size of flows (--fabric)"
+        "--figure",
+        type=figure_file,
+        help="PNG file, and SVG and CSV beside it: slowdown by size, distributions, pauses (--fabric)",
+    )
+    parser.add_argument(
+        "--rates",
+        type=flow_numbers,
+        default=[],
+        metavar="FLOWS",
+        help="ids of flows of the first seed, as in 3,17: a figure of their rates over time beside --figure",
     )
     add_bound(parser)
     add_trials(parser, None)
@@ -117,7 +126,7 @@ def _complete(options: argparse.Namespace) -> None:
     if len(options.policies) > 1:
         raise InputError("--networks takes one policy; `lcca rank` ranks several on a network space")
     asked = {"--set": options.overrides, "--per-flow": options.per_flow, "--per-port": options.per_port}
-    asked["--figure"] = options.figure
+    asked |= {"--figure": options.figure, "--rates": options.rates}
     if wrong := [name for name, given in asked.items() if given]:
         raise InputError(f"{wrong[0]}: needs --fabric")
     options.duration = DURATION_US if options.duration is None else options.duration

@@ -9,17 +9,21 @@ import pandas as pd
 from lcca.cli.fabric.options import policies_of, refuse, scenario_of, slowdown_of
 from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import print_json
-from lcca.evaluation.fabric.figure import draw_slowdown, slowdown_data
+from lcca.evaluation.fabric.curves import curve_rows, curves_of, rates_of
+from lcca.evaluation.fabric.figure import draw_fabric, draw_rates
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.report.figures.style import save
 from lcca.experiments.runs.progress import Reporter
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.policies import engine_of
 
 
 def evaluate(options: argparse.Namespace) -> int:
     """Run the command."""
     refuse(options)
+    if options.rates and not options.figure:
+        raise InputError("--rates: needs --figure, beside which rates are drawn")
     scenario, utility = scenario_of(options), slowdown_of(options)
     policies = policies_of(options, options.policies)
     engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
@@ -27,9 +31,16 @@ def evaluate(options: argparse.Namespace) -> int:
     total = len(seeds) * len(engines)
     with Reporter().task(f"evaluating {', '.join(engines)} on {scenario.name}", total=total) as task:
         trials = run_fabric_trials(
-            scenario, engines, seeds, options.jobs, lambda done: task.update(done, f"{done} of {total} trials")
+            scenario,
+            engines,
+            seeds,
+            options.jobs,
+            lambda done: task.update(done, f"{done} of {total} trials"),
+            options.rates,
         )
-    _write(options, trials, f"{scenario.name}, {options.seeds} trials")
+    _write(options, trials)
+    if options.figure:
+        _draw(options, trials, scenario.name)
     rows = summary(trials, utility)
     if options.json:
         content = {"scenario": scenario.name, "utility": utility.name, "seeds": options.seeds, "policies": rows}
@@ -39,10 +50,18 @@ def evaluate(options: argparse.Namespace) -> int:
     return 0
 
 
-def _write(options: argparse.Namespace, trials: list[FabricTrial], title: str) -> None:
-    """Write the rows and the figure that the options name."""
+def _write(options: argparse.Namespace, trials: list[FabricTrial]) -> None:
+    """Write the rows that the options name."""
     for path, rows in ((options.per_flow, FabricTrial.flow_rows), (options.per_port, FabricTrial.port_rows)):
         if path:
             pd.concat([rows(each) for each in trials], ignore_index=True).to_parquet(path, index=False)
-    if options.figure:
-        save(draw_slowdown(slowdown_data(trials), title), options.figure.parent, options.figure.stem)
+
+
+def _draw(options: argparse.Namespace, trials: list[FabricTrial], name: str) -> None:
+    """Draw the figures, and write their points beside them."""
+    folder, stem = options.figure.parent, options.figure.stem
+    curves, rates = curves_of(trials), rates_of(trials)
+    save(draw_fabric(curves, f"{name}, {options.seeds} trials"), folder, stem)
+    if rates:
+        save(draw_rates(rates, f"{name}, seed {options.seed}"), folder, f"{stem}-rates")
+    curve_rows(curves, rates).to_csv(folder / f"{stem}.csv", index=False)

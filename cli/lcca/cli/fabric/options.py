@@ -43,6 +43,14 @@ def parquet_file(text: str) -> Path:
     return path
 
 
+def flow_numbers(text: str) -> list[int]:
+    """Parse the numbers of some flows."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) < 18 for part in parts):
+        raise argparse.ArgumentTypeError(f"{text[:60]}: must be numbers of flows such as 3,17")
+    return list(dict.fromkeys(map(int, parts)))
+
+
 def refuse(options: argparse.Namespace) -> None:
     """Check that nothing is asked for that a fabric has not."""
     asked = {

@@ -1,95 +1,107 @@
-"""Slowdown against the size of flows, and the distribution of completion times, by transport on a fabric."""
+"""Figures of transports on a fabric: slowdown against size, distributions, pauses; rates of chosen flows over time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
-from numpy.typing import NDArray
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from lcca.evaluation.fabric.trials import FabricTrial
+from lcca.evaluation.fabric.curves import PERCENT, Curves, Floats, Rates, shares
 from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
 
-Floats = NDArray[np.float64]
-
-MOST_GROUPS = 20
-FEWEST_FLOWS = 50
-"""In a group: a p99 of fewer flows would be nearly the largest of them."""
-PERCENT = (50, 99)
-
-
-@dataclass(frozen=True, eq=False)
-class FlowCurves:
-    """What a transport did to all flows of its trials.
-
-    Attributes:
-        policy: the transport.
-        size_bytes: (groups,) geometric mean of the sizes of a group of flows of similar size.
-        slowdown: (groups, 2) p50 and p99 of the group's slowdowns.
-        fct_us: (flows,) completion times, rising; of flows that did not finish what they take at least.
-    """
-
-    policy: str
-    size_bytes: Floats
-    slowdown: Floats
-    fct_us: Floats
-
-
-def slowdown_data(trials: Iterable[FabricTrial]) -> list[FlowCurves]:
-    """Return the curves of every transport; groups have equally many flows, at most 20 groups of at least 50."""
-    found: dict[str, list[FabricTrial]] = {}
-    for each in trials:
-        found.setdefault(each.policy, []).append(each)
-    return [_curves(name, group) for name, group in found.items()]
-
-
-def _curves(policy: str, trials: Sequence[FabricTrial]) -> FlowCurves:
-    size, slowdown, fct = (
-        np.concatenate([getattr(each.times, name) for each in trials])
-        for name in ("size_bytes", "slowdown", "at_least")
-    )
-    groups = max(1, min(MOST_GROUPS, len(size) // FEWEST_FLOWS))
-    parts = [part for part in np.array_split(np.argsort(size, kind="stable"), groups) if len(part)]
-    middle = np.array([np.exp(np.log(size[part]).mean()) for part in parts])
-    quantiles = np.array([np.percentile(slowdown[part], PERCENT) for part in parts]).reshape(-1, len(PERCENT))
-    return FlowCurves(policy, middle, quantiles, np.sort(fct) / 1000)
+SHORTEST_QUEUE = 500.0
+"""Bytes at which the axis of queues begins: the curve there says how often there is none, or an ACK."""
 
 
 @drawing
-def draw_slowdown(curves: Sequence[FlowCurves], title: str) -> Figure:
-    """Draw p50 and p99 of the slowdown by size, and the distribution of completion times.
+def draw_fabric(curves: Sequence[Curves], title: str) -> Figure:
+    """Draw slowdown by size, the distributions of slowdown, completion time and queue, and paused time.
 
     Args:
         curves: of the transports.
         title: of the figure: the scenario and how many trials.
     """
-    figure = new_figure(3.0 + 0.2 * -(-len(curves) // 3), width=9.0)
-    axes = list(figure.subplots(1, 3))
+    figure = new_figure(5.6 + 0.2 * -(-len(curves) // 3), width=9.0)
+    axes = list(figure.subplots(2, 3).ravel())
     for column, percent in enumerate(PERCENT):
         _draw_by_size(axes[column], curves, column)
         axes[column].set_title(f"p{percent} slowdown", loc="left")
-    for hue, each in zip(_hues(curves), curves, strict=True):
-        axes[2].plot(each.fct_us, np.arange(1, len(each.fct_us) + 1) / max(len(each.fct_us), 1), color=hue)
-    axes[2].set(xscale="log", xlabel="completion time, µs", ylim=(0, 1))
-    axes[2].set_title("share of flows", loc="left")
-    for axis in (*(ax.xaxis for ax in axes), *(ax.yaxis for ax in axes[:2])):
-        axis.set_major_formatter(EngFormatter(sep=""))
-        axis.set_minor_formatter(NullFormatter())
-    names = [each.policy for each in curves]
-    figure.legend(axes[0].get_lines(), names, loc="outside lower center", ncols=3, title=title)
+    _draw_paused(axes[2], curves)
+    for ax, title_of, label, points in (
+        (axes[3], "share of flows", "slowdown", [(c.slowdown, shares(len(c.slowdown))) for c in curves]),
+        (axes[4], "share of flows", "completion time, µs", [(c.fct_us, shares(len(c.fct_us))) for c in curves]),
+        (
+            axes[5],
+            "share of time",
+            "queue of fullest port, bytes",
+            [(np.maximum(c.queue_bytes, 1), c.queue_share) for c in curves],
+        ),
+    ):
+        _draw_shares(ax, points, label)
+        ax.set_title(title_of, loc="left")
+    axes[5].set_xlim(left=SHORTEST_QUEUE)
+    _plain(axes)
+    figure.legend(axes[0].get_lines(), [c.policy for c in curves], loc="outside lower center", ncols=3, title=title)
     return figure
 
 
-def _draw_by_size(ax: Axes, curves: Sequence[FlowCurves], column: int) -> None:
+@drawing
+def draw_rates(rates: Sequence[Rates], title: str) -> Figure:
+    """Draw the rates of chosen flows over time, a panel per transport.
+
+    Args:
+        rates: of the transports.
+        title: of the figure: the scenario and the seed.
+    """
+    rows = -(-len(rates) // 3)
+    figure = new_figure(2.2 * rows + 0.6, width=9.0)
+    axes = list(figure.subplots(rows, min(3, len(rates)), sharex=True, sharey=True, squeeze=False).ravel())
+    for ax, each in zip(axes, rates, strict=False):
+        for column in range(len(each.flows)):
+            ax.plot(each.time_us, each.gbps[:, column], color=HUES[column % len(HUES)], drawstyle="steps-pre")
+        ax.set_title(each.policy, loc="left")
+        ax.set(xlabel="time, µs", ylim=(0, None))
+        ax.tick_params(labelbottom=True)
+    for first in axes[::3]:
+        first.set_ylabel("Gb/s delivered")
+    for unused in axes[len(rates) :]:
+        unused.set_visible(False)
+    names = [f"flow {flow}" for flow in rates[0].flows]
+    figure.legend(axes[0].get_lines(), names, loc="outside lower center", ncols=6, title=title)
+    return figure
+
+
+def _draw_by_size(ax: Axes, curves: Sequence[Curves], column: int) -> None:
     for hue, each in zip(_hues(curves), curves, strict=True):
-        ax.plot(each.size_bytes, each.slowdown[:, column], color=hue, marker="o", markersize=2.5)
+        ax.plot(each.size_bytes, each.slowdown_by_size[:, column], color=hue, marker="o", markersize=2.5)
     ax.set(xscale="log", yscale="log", xlabel="size of flows, bytes")
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
 
 
-def _hues(curves: Sequence[FlowCurves]) -> list[str]:
-    return [HUES[i % len(HUES)] for i in range(len(curves))]
+def _draw_shares(ax: Axes, points: Sequence[tuple[Floats, Floats]], label: str) -> None:
+    for hue, (x, y) in zip(_hues(points), points, strict=True):
+        ax.plot(x, y, color=hue, drawstyle="steps-post")
+    ax.set(xscale="log", xlabel=label, ylim=(0, 1.02))
+
+
+def _draw_paused(ax: Axes, curves: Sequence[Curves]) -> None:
+    """Draw each trial as a dot and the mean as ◆, in the order of the legend from the top."""
+    for row, (hue, each) in enumerate(zip(_hues(curves), curves, strict=True)):
+        ax.scatter(each.paused_us, [row] * len(each.paused_us), s=12, color=hue, alpha=0.4, linewidths=0)
+        ax.plot([each.paused_us.mean()], [row], marker="D", color=hue, markersize=6)
+    ax.set(xlabel="µs of all ports in a trial", yticks=[], ylim=(len(curves) - 0.5, -0.5), xlim=(0, None))
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.set_title("paused", loc="left")
+
+
+def _plain(axes: Sequence[Axes]) -> None:
+    for axis in (*(ax.xaxis for ax in axes), *(ax.yaxis for ax in axes[: len(PERCENT)])):
+        axis.set_major_formatter(EngFormatter(sep=""))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def _hues(rows: Sequence[object]) -> list[str]:
+    return [HUES[i % len(HUES)] for i in range(len(rows))]

@@ -77,8 +77,8 @@ def port_metrics(record: Record, hosts: int) -> dict[str, float | int]:
     """Return the metrics of one trial's ports.
 
     Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, of the mean
-    and of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and retransmissions (packets)
-    are sums over all ports; `packets` counts data packets that hosts received.
+    and of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and
+    retransmissions (packets) are sums over all ports; `packets` counts data packets that hosts received.
     """
     at_switch, to_host = record["port_node"] >= hosts, record["port_peer"] < hosts
     return {

@@ -13,10 +13,12 @@ import pandas as pd
 from lcca.evaluation.fabric.metrics import flow_metrics, port_metrics, times_of
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown
-from lcca.remy_plus.fabric.engine import FabricEngine, Record
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 
 PORT = "port_"
+WATCH_EVERY_NS = 10_000.0
 LARGEST = 2**53
 """The engine takes seeds as floating-point numbers."""
 
@@ -34,6 +36,7 @@ class FabricTrial:
         hosts: of the fabric; nodes from there on are switches.
         flows: that were given.
         record: what the engine found.
+        watched: flows by their id whose rates were sampled.
     """
 
     policy: str
@@ -41,6 +44,12 @@ class FabricTrial:
     hosts: int
     flows: FabricFlows
     record: Record
+    watched: Sequence[int] = ()
+
+    @property
+    def watched_at(self) -> list[int]:
+        """Positions of the flows that were watched."""
+        return positions(self.flows, self.watched)
 
     @cached_property
     def times(self) -> FlowTimes:
@@ -81,6 +90,7 @@ def run_fabric_trials(
     seeds: Sequence[int],
     jobs: int = 1,
     tell: Callable[[int], None] = lambda done: None,
+    watched: Sequence[int] = (),
 ) -> list[FabricTrial]:
     """Run every transport on the flows of every seed.
 
@@ -90,19 +100,22 @@ def run_fabric_trials(
         seeds: of the trials.
         jobs: threads; results do not depend on it.
         tell: told after every trial how many are done.
+        watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs.
 
     Returns:
         The trials, seed by seed in the order of the engines.
 
     Raises:
-        InputError: flows or a parameter that cannot be.
+        InputError: flows or a parameter that cannot be, or a watched flow that there is not.
     """
     flows = {seed: scenario.flows(seed) for seed in seeds}
+    watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
 
     def run(name: str, seed: int) -> FabricTrial:
         met = flows[seed]
-        record = engines[name].run(scenario.fabric, met, seed % LARGEST, scenario.horizon_ns(met))
-        return FabricTrial(name, seed, scenario.fabric.hosts, met, record)
+        looked = watch if seed == seeds[0] else None
+        record = engines[name].run(scenario.fabric, met, seed % LARGEST, scenario.horizon_ns(met), looked)
+        return FabricTrial(name, seed, scenario.fabric.hosts, met, record, watched if looked else ())
 
     found: list[FabricTrial] = []
     pool = ThreadPoolExecutor(jobs)
@@ -113,3 +126,16 @@ def run_fabric_trials(
     finally:
         pool.shutdown(cancel_futures=True)
     return found
+
+
+def positions(flows: FabricFlows, ids: Sequence[int]) -> list[int]:
+    """Return where flows are that a trace or `flow_rows` calls so.
+
+    Raises:
+        InputError: there is no such flow.
+    """
+    where = {int(each): position for position, each in enumerate(flows.id)}
+    if missing := [each for each in ids if each not in where]:
+        known = f"{min(where)} to {max(where)}" if where else "none"
+        raise InputError(f"there is no flow {missing[0]} in the first trial; it has {known}")
+    return [where[each] for each in ids]

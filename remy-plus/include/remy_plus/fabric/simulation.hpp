@@ -38,6 +38,7 @@ struct Samples {
   std::vector<Time> times;
   std::vector<double> gbps;       // (times, flows)
   std::vector<double> under_way;  // (times, flows) bytes of payload
+  std::vector<double> delivered;  // (times, flows) bytes of payload
   std::vector<double> queued;     // (times, ports) bytes
 };
 
@@ -87,9 +88,10 @@ class Simulation {
 
   Time earliest() const;
   void require_watch(const Watch& watch) const;
-  void sample(const Watch& watch);
+  void sample(const Watch& watch, Time now);
   void account();
-  void run_window(Time begin, Time end);
+  void run_window(Time begin, Time end, const Watch& watch, Time& look);
+  void run_nodes(Time begin, Time end);
   void run_switch(int node, Time begin, Time end);
   void run_host(int node, Time begin, Time end);
   // Sorts what arrives at a node in the window: keys of (time since its begin, port).

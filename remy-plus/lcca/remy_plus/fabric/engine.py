@@ -31,7 +31,7 @@ class Watch:
 
     Attributes:
         every_ns: between samples.
-        flows: positions of flows: rate (Gb/s) and bytes under way.
+        flows: positions of flows: rate at which they pace (Gb/s), bytes under way and bytes delivered.
         ports: (node, peer) of ports: bytes waiting.
     """
 
