@@ -51,10 +51,20 @@ def transport(name: str) -> str:
 def knobs(found: Mapping[str, Knob]) -> str:
     """Return a table of parameters."""
     rows = [
-        f"| `{key}` | {knob.default:g}{' ∝' if knob.by_rate else ''} | {knob.unit} | {knob.meaning} |"
+        f"| `{key}` | {default(knob)} | {searched(knob)} | {knob.unit} | {knob.meaning} |"
         for key, knob in found.items()
     ]
-    return "\n".join(["| parameter | default | unit | |", "|---|---|---|---|", *rows])
+    return "\n".join(["| parameter | default | tuned within | unit | |", "|---|---|---|---|---|", *rows])
+
+
+def default(knob: Knob) -> str:
+    """Return the default of a parameter, and whether it goes with the rate."""
+    return f"{knob.default:g}{' ∝' if knob.by_rate else ''}"
+
+
+def searched(knob: Knob) -> str:
+    """Return where a tuner looks for a parameter."""
+    return f"{knob.search.low:.2g} to {knob.search.high:.4g}" if knob.search else ""
 
 
 def subcommands() -> dict[str, argparse.ArgumentParser]:

@@ -13,7 +13,7 @@ from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.campaign.grid import read_grid
 from lcca.experiments.estimation.run import EstimationConfig
-from lcca.experiments.tuning.run import TuningConfig
+from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_config, validate
 from lcca.remy_plus.files import policyfile

@@ -17,7 +17,7 @@ from lcca.experiments.ecn.run import AccCampaign
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.runs import version
 from lcca.experiments.runs.folder import RunFolder, default_folder
-from lcca.experiments.tuning.run import TuningConfig
+from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import validate
 

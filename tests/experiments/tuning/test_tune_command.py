@@ -17,7 +17,8 @@ import pytest
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.runs.folder import is_locked
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.tuning.run import TuningConfig, tune
+from lcca.experiments.tuning.config import TuningConfig
+from lcca.experiments.tuning.run import tune
 from lcca.inputs.validation import validate
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import FixedWindow
@@ -210,7 +211,8 @@ def test_says_what_to_install(
 @pytest.mark.parametrize("file", sorted((ROOT / "configs" / "tuning").glob("*.yaml")), ids=lambda f: f.stem)
 def test_packaged_tunings_are_valid(file: Path) -> None:
     config = validate(read_with_files(file), TuningConfig)
-    assert config.tuner.policy == file.stem and config.tuner.space == "table-5" and config.simulator == "ns3"
+    assert config.tuner.policy == file.stem
+    assert config.fabric is not None or (config.tuner.space == "table-5" and config.simulator == "ns3")
 
 
 def test_vegas_in_ns3(lcca: Any, small: Path, tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from lcca.evaluation.trials.utilities import utility
-from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import FixedWindow, Policy
 from lcca.trainers.tune.config import Race
 from lcca.trainers.tune.race import Objective, Runner, is_worse, mean_score, race
@@ -49,6 +50,9 @@ def test_score_of_a_stopped_candidate_allows_for_easy_networks() -> None:
     assert math.isnan(mean_score([math.nan]))
 
 
+SOURCE: Any = SimpleNamespace(utility=utility("default"), unit="networks")
+
+
 @dataclass(frozen=True)
 class Synthetic(Objective):
     """Scores of fixed windows without a simulator: best at 12 packets, the same noise for all."""
@@ -61,7 +65,7 @@ class Synthetic(Objective):
 
 
 def objective(rule: Race | None = None) -> Synthetic:
-    return Synthetic(Engine(1000), [None] * NETWORKS, 1, utility("default"), rule)  # type: ignore[list-item]
+    return Synthetic(SOURCE, NETWORKS, rule)
 
 
 def test_race_stops_losers_only_and_asks_for_no_network_twice() -> None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ import optuna
 
 from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.hand_designed import classical
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Policy
 from lcca.trainers.tune.config import TuneConfig
@@ -33,6 +33,9 @@ TWO = {"increase": {"min": 0.5, "max": 4, "step": 0.5}, "decrease": {"min": 0.1,
 
 class Killed(BaseException):
     """Stands for what ends a process at once."""
+
+
+SOURCE: Any = SimpleNamespace(utility=utility("default"), unit="networks")
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,7 @@ def config(kind: str, **given: Any) -> TuneConfig:
 
 def tuning(folder: Path, wanted: TuneConfig, calls: int = 10**6, **given: Any) -> Tuning:
     folder.mkdir(exist_ok=True)
-    nobody: list[Any] = [None] * NETWORKS
-    objective = Synthetic(Engine(1000), nobody, 1, utility("default"), wanted.race, budget=[calls])
+    objective = Synthetic(SOURCE, NETWORKS, wanted.race, budget=[calls])
     return Tuning(wanted, objective, 5, folder, **given)
 
 

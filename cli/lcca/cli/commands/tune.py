@@ -13,12 +13,14 @@ from lcca.cli.options.common import print_json
 from lcca.cli.tables import interval, print_comparison, wide_console
 from lcca.evaluation.trials.layout import POLICY
 from lcca.experiments.campaign.config import require
-from lcca.experiments.tuning.run import DEFAULT, TUNED, TuningConfig, join, tune
+from lcca.experiments.tuning.config import TuningConfig
+from lcca.experiments.tuning.run import DEFAULT, TUNED, join, tune
 
 EXAMPLES = """\
   lcca tune configs/tuning/vegas.yaml
   lcca tune configs/tuning/bbr.yaml --set tuner.trials=40 --jobs 8
   lcca tune configs/tuning/cubic.yaml --set 'tuner.sampler={kind: tpe}' --resume --json
+  lcca tune configs/tuning/dcqcn.yaml
   lcca tune configs/tuning/bbr.yaml --join"""
 
 
@@ -52,13 +54,19 @@ def run(options: argparse.Namespace) -> int:
 
 def _print(summary: dict[str, Any]) -> None:
     table = Table(title=f"{escape(summary['policy'])} in {summary['simulator']}, utility {summary['utility']}")
-    for name in ("", "parameters", "score on the search's networks", "on fresh networks (bits)", "networks"):
+    unit = summary["unit"]
+    for name in ("", "parameters", f"score on the search's {unit}", f"on fresh {unit} (bits)", unit):
         table.add_column(name, justify="left" if name in ("", "parameters") else "right", overflow="fold")
     for name in (DEFAULT, TUNED):
         one = summary[name]
         table.add_row(
             name,
-            escape(", ".join(f"{key}={value}" for key, value in one["parameters"].items())),
+            escape(
+                ", ".join(
+                    f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"
+                    for key, value in one["parameters"].items()
+                )
+            ),
             f"{one['search_score_bits']:.3f}",
             interval(one["score_bits"], one["low"], one["high"], "{:.3f}"),
             str(one["networks"]),

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from lcca.cli.options.common import add_jobs, add_json, positive
 from lcca.cli.options.policies import (
@@ -22,24 +21,13 @@ from lcca.cli.options.simulators import add_ns3_options, add_simulator_options
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.stretches import stretches
-from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.blocks import Block, InBlocks
 from lcca.evaluation.trials.utilities import utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import require
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import Policy
-
-
-class InBlocks(Protocol):
-    """Something that trials come from, a block at a time."""
-
-    @property
-    def block(self) -> int:
-        """How many have one mean, which is the unit of a rule."""
-
-    def whole(self, count: int) -> int:
-        """Return a number rounded up to whole blocks; less than a block stays as it is."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 Rows = TypeVar("Rows")
 Found = TypeVar("Found")
@@ -29,6 +29,17 @@ class Block:
     def end(self) -> int:
         """How many trials there are when it is done."""
         return self.first + self.size
+
+
+class InBlocks(Protocol):
+    """Something that trials come from, a block at a time."""
+
+    @property
+    def block(self) -> int:
+        """How many have one mean, which is the unit of a rule."""
+
+    def whole(self, count: int) -> int:
+        """Return a number rounded up to whole blocks; less than a block stays as it is."""
 
 
 def equal_blocks(size: int, most: int | None = None) -> Iterator[Block]:

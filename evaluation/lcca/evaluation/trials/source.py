@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import pandas as pd
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.blocks import Block, InBlocks
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.policies.policy import Policy
@@ -18,7 +18,7 @@ from lcca.remy_plus.simulator import Simulator
 P = TypeVar("P", contravariant=True)
 
 
-class TrialSource(Protocol[P]):
+class TrialSource(InBlocks, Protocol[P]):
     """Numbered trials. What a number means follows from the source alone, so that all policies meet the same."""
 
     @property
@@ -32,13 +32,6 @@ class TrialSource(Protocol[P]):
     @property
     def utility(self) -> Utility:
         """Scores a trial."""
-
-    @property
-    def block(self) -> int:
-        """How many have one mean, which is the unit of a rule."""
-
-    def whole(self, count: int) -> int:
-        """Return a number rounded up to whole blocks; less than a block stays as it is."""
 
     def rows(self, policies: Mapping[str, P], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of trials.

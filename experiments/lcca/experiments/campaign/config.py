@@ -24,6 +24,7 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.blocks import InBlocks
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
 from lcca.experiments.campaign.starts import check_start, read_start
@@ -95,7 +96,7 @@ class WholeBlocks(Model):
 
     counts: ClassVar[tuple[str, ...]] = ("networks",)
 
-    def rounded(self, space: NetworkSpace) -> Self:
+    def rounded(self, space: InBlocks) -> Self:
         """Return it with whole blocks; fewer networks than one block stay as they are."""
         return self.model_copy(update={name: space.whole(getattr(self, name)) for name in self.counts})
 
@@ -157,7 +158,7 @@ class ValidationConfig(WholeBlocks):
     networks: Annotated[int, Field(ge=2, le=1_000_000)] = 208
     ns3: Ns3Config | None = None
 
-    def rounded(self, space: NetworkSpace) -> Self:
+    def rounded(self, space: InBlocks) -> Self:
         """Return it with whole blocks."""
         return super().rounded(space).model_copy(update={"ns3": self.ns3 and self.ns3.rounded(space)})
 
@@ -179,7 +180,7 @@ class TestConfig(WholeBlocks):
     block: Annotated[int, Field(ge=1, le=1_000_000)] = 64
     per_training_seed: Annotated[int, Field(ge=2, le=1_000_000)] = 800
 
-    def rounded(self, space: NetworkSpace) -> Self:
+    def rounded(self, space: InBlocks) -> Self:
         """Return it with whole blocks; at least one is run at a time."""
         return super().rounded(space).model_copy(update={"block": space.block * -(-self.block // space.block)})
 

@@ -6,32 +6,28 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
-from pydantic import Field, ValidationInfo, field_validator
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.ranking import mean_interval
-from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.rules import PairedRule
+from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.settling.stretches import stretches
-from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
-from lcca.evaluation.trials.running import common_scores, run_trials
-from lcca.evaluation.trials.utilities import UtilityModel
+from lcca.evaluation.trials.running import common_scores
+from lcca.evaluation.trials.source import NetworkTrials, TrialSource
+from lcca.evaluation.trials.utilities import slowdown
 from lcca.experiments.campaign.config import TestConfig
-from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.folder import RunFolder, is_locked
-from lcca.experiments.runs.kinds import TUNE
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
+from lcca.experiments.tuning.config import TuningConfig
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
@@ -41,7 +37,6 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
-from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.race import Objective
 
 if TYPE_CHECKING:
@@ -53,38 +48,8 @@ WAIT_SECONDS = 0.2
 DEFAULT, TUNED = "default", "tuned"
 """The two policies of the test: with its own parameters, and with the best ones found."""
 
-
-class TuningConfig(RunConfig):
-    """A tuning: search the best parameters on some networks, compare them with the policy's own on fresh ones.
-
-    Attributes:
-        networks: the space that networks are drawn from, or a file with it.
-        utility: what is maximised: a name of the paper's utilities, or name and weights.
-        simulator: "ns3", which classical congestion controls need, or "engine".
-        tuner: what is tuned, and how.
-        test: fresh networks that the result is reported on.
-        settle: when the comparison on fresh networks is settled.
-    """
-
-    run_kind = TUNE
-
-    networks: NetworkSpace
-    utility: UtilityModel = UtilityModel.model_validate("default")
-    simulator: Literal["ns3", "engine"] = "ns3"
-    tuner: TuneConfig
-    test: Annotated[TestConfig, Field(validate_default=True)] = TestConfig(pairs=992, at_least=96, block=48)
-    settle: PairedRule = SettlingRule()
-
-    @field_validator("test")
-    @classmethod
-    def _whole_blocks(cls, value: TestConfig, info: ValidationInfo) -> TestConfig:
-        space = info.data.get("networks")
-        return value if space is None else value.rounded(space)
-
-    @property
-    def rule(self) -> Rule:
-        """The settling rule, which looks for the last time when the pairs are used up."""
-        return self.settle.ending_at(self.test.pairs // self.networks.block)
+Fresh: TypeAlias = Run[TuningConfig, TrialSource[Policy]]
+"""A tuning, with what its test's trials come from."""
 
 
 def tune(
@@ -104,11 +69,11 @@ def tune(
         InputError: Optuna or ns-3 is not installed, or the folder is not free.
     """
     require_libraries(config.tuner.libraries, "studies that tune", "tune")
-    simulator = simulator_of(config, jobs)
+    searched, fresh = (source_of(config, word, jobs) for word in ("tune", "test"))
     with opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             return begun.folder.read_json(layout.SUMMARY)
-        return _tune(begun.on(simulator), jobs, storage)
+        return _tune(begun.on(fresh), searched, jobs, storage)
 
 
 def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = None) -> None:
@@ -125,39 +90,40 @@ def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = N
         time.sleep(WAIT_SECONDS)  # the leader makes the study, and there is nothing to claim before
     reporter = Reporter()
     with reporter.task(f"helping with {config.name}", config.tuner.trials) as task:
-        _tuning(config, path, simulator_of(config, jobs), jobs, storage, task.update).help(lambda: is_locked(path))
+        _tuning(config, path, source_of(config, "tune", jobs), jobs, storage, task.update).help(lambda: is_locked(path))
 
 
-def simulator_of(config: TuningConfig, jobs: int) -> Simulator:
-    """Return what runs the trials.
+def source_of(config: TuningConfig, word: str, jobs: int) -> TrialSource[Policy]:
+    """Return where trials come from; those of another word are others.
 
     Raises:
         InputError: ns-3 is not installed, or the policy cannot run there.
     """
+    seed, utility = derive(config.seed, word), config.utility.build()
+    if config.fabric is not None:
+        return FabricTrials(config.fabric, seed, slowdown(config.utility.name), jobs)
+    assert config.networks is not None
     duration = config.networks.duration
     simulator: Simulator = Ns3(duration, jobs=jobs) if config.simulator == "ns3" else Engine(duration, jobs=jobs)
     simulator.compile(policyfile.load(config.tuner.policy).policy)
-    return simulator
+    return NetworkTrials(simulator, config.networks, seed, [seed], utility)
 
 
 def _tuning(
-    config: TuningConfig, path: Path, simulator: Simulator, jobs: int, storage: str | None, tell: Any
+    config: TuningConfig, path: Path, source: TrialSource[Policy], jobs: int, storage: str | None, tell: Any
 ) -> Tuning:
     from lcca.trainers.tune.study import Tuning
 
-    seed = derive(config.seed, "tune")
-    objective = Objective(
-        simulator, config.networks.draw(seed, config.tuner.networks), seed, config.utility.build(), config.tuner.race
-    )
+    objective = Objective(source, config.tuner.networks, config.tuner.race)
     name = f"{config.name}-{config.hash}"
     return Tuning(config.tuner, objective, derive(config.seed, "sampler"), path, jobs, storage, name, tell)
 
 
-def _tune(run: Run[TuningConfig, Simulator], jobs: int, storage: str | None) -> dict[str, Any]:
+def _tune(run: Fresh, searched: TrialSource[Policy], jobs: int, storage: str | None) -> dict[str, Any]:
     config, folder = run.config, run.folder
     folder.set_state("tuning")
     with run.reporter.task(f"tuning {config.tuner.policy}", config.tuner.trials) as task, run.costs.phase("tuning"):
-        tuning = _tuning(config, run.path, run.engine, jobs, storage, task.update)
+        tuning = _tuning(config, run.path, searched, jobs, storage, task.update)
         best = tuning.lead()
     candidates = tuning.candidates()
     file = PolicyFile(tuning.space.build(best.params), provenance=_provenance(config, best))
@@ -195,33 +161,31 @@ def _table(candidates: list[Candidate]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _test(run: Run[TuningConfig, Simulator], policies: dict[str, Policy]) -> tuple[pd.DataFrame, Comparison | None]:
+def _test(run: Fresh, policies: dict[str, Policy]) -> tuple[pd.DataFrame, Comparison | None]:
     """Run both policies on fresh networks until it is settled which is better, keeping each block."""
-    config, utility = run.config, run.config.utility.build()
-    seed, wanted = derive(config.seed, "test"), config.test
+    config, source, wanted = run.config, run.engine, run.config.test
 
     def anew(block: Block) -> pd.DataFrame:
-        networks = config.networks.draw(seed, block.size, first_id=block.first)
-        return run_trials(run.engine, policies, networks, [seed], utility, keep_delays=False)
+        return source.rows(policies, block)
 
     def decide(parts: Sequence[pd.DataFrame], done: int) -> Decision[Comparison | None]:
         found = _compare(config, pd.concat(parts, ignore_index=True)) if TUNED in policies else None
         return Decision(found, done >= wanted.at_least and (found is None or found.enough))
 
-    with run.reporter.task("testing on fresh networks", wanted.pairs) as task:
+    with run.reporter.task(f"testing on fresh {source.unit}", wanted.pairs) as task:
 
         def tell(done: int, found: Comparison | None) -> None:
-            task.update(done, *_standing(found, done, wanted))
+            task.update(done, *_standing(found, done, wanted, source.unit))
 
-        plan = stretches(config.rule, config.networks.block, wanted.block, wanted.pairs)
+        plan = stretches(config.rule, source.block, wanted.block, wanted.pairs)
         keep = run.phase(layout.TEST).blocks(config.utility.name)
         parts, comparison = run_blocks(plan, anew, decide, keep=keep, tell=tell)
     return pd.concat(parts, ignore_index=True), comparison
 
 
-def _standing(comparison: Comparison | None, done: int, wanted: TestConfig) -> tuple[Any, ...]:
+def _standing(comparison: Comparison | None, done: int, wanted: TestConfig, unit: str) -> tuple[Any, ...]:
     if comparison is None:
-        return (f"{done} networks",)
+        return (f"{done} {unit}",)
     return f"{done} pairs: {comparison.verdict.name}", more_pairs([comparison], done, wanted.at_least, wanted.pairs)
 
 
@@ -232,13 +196,13 @@ def _compare(config: TuningConfig, rows: pd.DataFrame) -> Comparison:
         *(common_scores(rows)[name] for name in (DEFAULT, TUNED)),
         utility=config.utility.build(),
         rule=config.rule,
-        block=config.networks.block,
+        block=config.blocks.block,
     )
 
 
 def _summary(
     config: TuningConfig,
-    simulator: Simulator,
+    source: TrialSource[Policy],
     candidates: list[Candidate],
     best: Candidate,
     rows: pd.DataFrame,
@@ -252,7 +216,8 @@ def _summary(
         "config_hash": config.hash,
         "version": version(),
         "seed": config.seed,
-        "simulator": simulator.name,
+        **source.origin,
+        "unit": source.unit,
         "utility": config.utility.name,
         "policy": config.tuner.policy,
         "sampler": config.tuner.sampler.kind,
@@ -267,7 +232,7 @@ def _summary(
 def _one(config: TuningConfig, candidate: Candidate, rows: pd.DataFrame, name: str) -> dict[str, Any]:
     """Return what one of the two scored: on the search's networks, where the best looks too good, and on fresh ones."""
     scores = common_scores(rows)[name]
-    mean, low, high = mean_interval(scores, config.rule.alpha, config.test.pairs, config.networks.block)
+    mean, low, high = mean_interval(scores, config.rule.alpha, config.test.pairs, config.blocks.block)
     own = rows[rows["policy"] == name]
     return {
         "parameters": dict(candidate.params),

@@ -9,6 +9,22 @@ REFERENCE_GBPS = 100.0
 
 
 @dataclass(frozen=True)
+class Search:
+    """Where a tuner looks for a parameter.
+
+    Attributes:
+        low, high: ends; of a parameter that goes with a rate at 100 Gb/s.
+        step: between values; None for any number.
+        log: whether small values are drawn as often as large ones.
+    """
+
+    low: float
+    high: float
+    step: float | None = None
+    log: bool = False
+
+
+@dataclass(frozen=True)
 class Knob:
     """A parameter.
 
@@ -18,9 +34,11 @@ class Knob:
         meaning: and source.
         by_rate: of transports, the default is in proportion to the rate of the hosts' links; of markers, the value is,
             whether default or given, to the rate of the port.
+        search: where a tuner looks; None for a parameter that is tuned only where a configuration names it.
     """
 
     default: float
     unit: str
     meaning: str
     by_rate: bool = False
+    search: Search | None = None

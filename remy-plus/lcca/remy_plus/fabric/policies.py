@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport, is_transport, named_transport
 from lcca.remy_plus.files import dna, policyfile
@@ -46,3 +50,13 @@ def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
     if isinstance(policy, Classical):
         raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
     return FabricEngine(policy, settings=settings)
+
+
+def require_transport(transport: Transport) -> None:
+    """Check that an engine takes a transport with these parameters, by one packet between two hosts.
+
+    Raises:
+        InputError: a parameter is out of its range, or some do not go together.
+    """
+    flow = FabricFlows(np.array([0]), np.array([1]), np.array([1]), np.array([0.0]))
+    engine_of(transport, FabricSettings()).run(star(2), flow, horizon_ns=1e6)

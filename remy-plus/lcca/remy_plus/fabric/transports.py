@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS, Knob
+from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS, Knob, Search
 from lcca.remy_plus.fabric.markers import Marking, marking
 
 
-def _gbps(default: float, meaning: str) -> Knob:
-    return Knob(default, "Gb/s", meaning, by_rate=True)
+def _gbps(default: float, meaning: str, search: Search | None = None) -> Knob:
+    return Knob(default, "Gb/s", meaning, True, search)
+
+
+def _around(low: float, high: float) -> Search:
+    """Return a range of factors. Those of a parameter here hold the default and the values of the papers named."""
+    return Search(low, high, log=True)
 
 
 LEAST = _gbps(1.0, "lowest rate (HPCC's simulator)")
@@ -47,19 +52,32 @@ class TransportKind:
         unknown = sorted(set(changes) - set(self.knobs))
         if unknown:
             raise InputError(f"{self.engine}: {unknown[0]} is not a parameter; one of {', '.join(self.knobs)}")
-        share = gbps / REFERENCE_GBPS
-        usual = {name: knob.default * (share if knob.by_rate else 1) for name, knob in self.knobs.items()}
+        usual = {name: knob.default * self._share(name, gbps) for name, knob in self.knobs.items()}
         return usual | {name: float(value) for name, value in changes.items()}
 
+    def searches(self, gbps: float) -> dict[str, Search]:
+        """Return where a tuner looks at hosts of a rate, for those parameters that have such a range."""
+        shares = {name: self._share(name, gbps) for name in self.knobs}
+        return {
+            name: replace(knob.search, low=knob.search.low * shares[name], high=knob.search.high * shares[name])
+            for name, knob in self.knobs.items()
+            if knob.search
+        }
 
+    def _share(self, name: str, gbps: float) -> float:
+        return gbps / REFERENCE_GBPS if self.knobs[name].by_rate else 1.0
+
+
+# Searched within the ranges that NVIDIA gives (DOCA: rpg_time_reset 1 to 131,071 µs, rpg_threshold 1 to 31, rates from
+# 1 Mb/s). Inside lie the paper's 55 µs, 5 increases and g of 1/256 (Zhu et al.) and the expert's of PARALEON (Table I).
 _DCQCN = {
-    "g": Knob(1 / 256, "", "weight of a notification in alpha"),
-    "alpha_us": Knob(1, "µs", "between moves of alpha (dce_tcp_rtt)"),
-    "decrease_us": Knob(4, "µs", "between decreases (rate_reduce_monitor_period)"),
-    "increase_us": Knob(300, "µs", "between increases (rpg_time_reset)"),
-    "fast_recovery": Knob(1, "", "increases before the target moves (rpg_threshold)"),
-    "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate, 5 Mb/s per 25 Gb/s)"),
-    "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate, 50 Mb/s per 25 Gb/s)"),
+    "g": Knob(1 / 256, "", "weight of a notification in alpha", search=_around(2**-10, 2**-4)),
+    "alpha_us": Knob(1, "µs", "between moves of alpha (dce_tcp_rtt)", search=_around(1, 200)),
+    "decrease_us": Knob(4, "µs", "between decreases (rate_reduce_monitor_period)", search=_around(1, 200)),
+    "increase_us": Knob(300, "µs", "between increases (rpg_time_reset)", search=_around(10, 1500)),
+    "fast_recovery": Knob(1, "", "increases before the target moves (rpg_threshold)", search=Search(1, 10, 1)),
+    "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate, 5 Mb/s per 25 Gb/s)", _around(0.005, 1)),
+    "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate, 50 Mb/s per 25 Gb/s)", _around(0.05, 5)),
     "max_gbps": Knob(0, "Gb/s", "highest rate; 0 is the line's (rpg_max_rate)"),
     "clamp_target": Knob(0, "", "the target falls at every decrease (clamp_tgt_rate)"),
     "clamp_after_increase": Knob(1, "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)"),
@@ -76,14 +94,18 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
         "window": TransportKind(
             "window",
             "no congestion control",
-            {"bdps": Knob(1, "bandwidth-delay products", "fixed window at line rate; 0 is none")},
+            {
+                "bdps": Knob(
+                    1, "bandwidth-delay products", "fixed window at line rate; 0 is none", search=_around(0.25, 4)
+                )
+            },
         ),
         "dctcp": TransportKind(
             "dctcp",
             "Alizadeh et al., SIGCOMM 2010; as a rate, HPCC's simulator",
             {
-                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha"),
-                "increase_gbps": _gbps(0.615, "per window without a mark: 1 kB per 13 µs"),
+                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha", search=_around(2**-8, 0.5)),
+                "increase_gbps": _gbps(0.615, "per window without a mark: 1 kB per 13 µs", _around(0.05, 5)),
                 "min_gbps": LEAST,
             },
             marking("step"),
@@ -94,13 +116,13 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "Mittal et al., SIGCOMM 2015, Algorithm 1",
             {
                 "weight": Knob(0.875, "", "of the latest difference of RTTs"),
-                "beta": Knob(0.8, "", "multiplicative decrease"),
-                "low_us": Knob(50, "µs", "RTT below which the rate always grows"),
-                "high_us": Knob(500, "µs", "RTT above which it always falls"),
-                "min_rtt_us": Knob(20, "µs", "unit of the gradient"),
-                "increase_gbps": _gbps(0.1, "additive increase"),
+                "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 0.95)),
+                "low_us": Knob(50, "µs", "RTT below which the rate always grows", search=_around(5, 200)),
+                "high_us": Knob(500, "µs", "RTT above which it always falls", search=_around(50, 2000)),
+                "min_rtt_us": Knob(20, "µs", "unit of the gradient", search=_around(2, 100)),
+                "increase_gbps": _gbps(0.1, "additive increase", _around(0.01, 1)),
                 "hyper_gbps": _gbps(0.5, "after `hyper_after` increases in a row"),
-                "hyper_after": Knob(5, "", "increases in a row"),
+                "hyper_after": Knob(5, "", "increases in a row", search=Search(1, 10, 1)),
                 "min_gbps": LEAST,
             },
         ),
@@ -108,9 +130,14 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "hpcc",
             "Li et al., SIGCOMM 2019, Algorithm 1",
             {
-                "eta": Knob(0.95, "", "utilisation aimed at"),
-                "most_stages": Knob(0, "", "additive steps between multiplicative ones (paper: 5; its simulator: 0)"),
-                "increase_gbps": _gbps(0.04, "additive increase (10 Mb/s per 25 Gb/s)"),
+                "eta": Knob(0.95, "", "utilisation aimed at", search=Search(0.8, 1)),
+                "most_stages": Knob(
+                    0,
+                    "",
+                    "additive steps between multiplicative ones (paper: 5; its simulator: 0)",
+                    search=Search(0, 10, 1),
+                ),
+                "increase_gbps": _gbps(0.04, "additive increase (10 Mb/s per 25 Gb/s)", _around(0.004, 0.4)),
                 "min_gbps": LEAST,
             },
         ),
@@ -118,9 +145,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "powertcp",
             "Addanki et al., NSDI 2022, Algorithm 1",
             {
-                "gamma": Knob(0.9, "", "weight of the new rate"),
-                "eta": Knob(0.95, "", "power aimed at"),
-                "increase_gbps": _gbps(0.15, "additive increase"),
+                "gamma": Knob(0.9, "", "weight of the new rate", search=Search(0.1, 1)),
+                "eta": Knob(0.95, "", "power aimed at", search=Search(0.8, 1)),
+                "increase_gbps": _gbps(0.15, "additive increase", _around(0.015, 1.5)),
                 "min_gbps": LEAST,
             },
             settings={"arrival_bytes": 1.0},
@@ -129,9 +156,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "theta-powertcp",
             "Addanki et al., NSDI 2022, Algorithm 2",
             {
-                "gamma": Knob(0.7, "", "weight of the new rate"),
-                "increase_gbps": _gbps(0.15, "additive increase"),
-                "rtt_slack": Knob(1.05, "base RTTs", "that count as no queue"),
+                "gamma": Knob(0.7, "", "weight of the new rate", search=Search(0.1, 1)),
+                "increase_gbps": _gbps(0.15, "additive increase", _around(0.015, 1.5)),
+                "rtt_slack": Knob(1.05, "base RTTs", "that count as no queue", search=Search(1, 1.5)),
                 "min_gbps": LEAST,
             },
         ),
@@ -139,9 +166,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "dctcp-window",
             "Alizadeh et al., SIGCOMM 2010; RFC 8257",
             {
-                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha"),
+                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha", search=_around(2**-8, 0.5)),
                 "initial": Knob(10, "packets", "first window (RFC 6928)"),
-                "increase": Knob(1, "packets per window", "additive increase"),
+                "increase": Knob(1, "packets per window", "additive increase", search=_around(0.1, 10)),
             },
             marking("step"),
         ),
@@ -155,14 +182,14 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "Kumar et al., SIGCOMM 2020, Algorithm 1",
             {
                 "base_us": Knob(0, "µs", "target delay without queues; 0 is base_rtts × the fabric's largest base RTT"),
-                "base_rtts": Knob(1.25, "base RTTs", "see base_us"),
-                "hop_us": Knob(0.5, "µs", "added to the target per switch"),
-                "range": Knob(4, "base targets", "largest addition for small windows"),
+                "base_rtts": Knob(1.25, "base RTTs", "see base_us", search=Search(1, 4)),
+                "hop_us": Knob(0.5, "µs", "added to the target per switch", search=_around(0.05, 5)),
+                "range": Knob(4, "base targets", "largest addition for small windows", search=Search(0, 10)),
                 "least": Knob(0.1, "packets", "smallest window"),
                 "most": Knob(256, "packets", "largest window", by_rate=True),
-                "increase": Knob(1, "packets per RTT", "additive increase"),
-                "beta": Knob(0.8, "", "multiplicative decrease"),
-                "most_decrease": Knob(0.5, "", "share of the window, per RTT"),
+                "increase": Knob(1, "packets per RTT", "additive increase", search=_around(0.1, 10)),
+                "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 1)),
+                "most_decrease": Knob(0.5, "", "share of the window, per RTT", search=Search(0.1, 0.9)),
             },
         ),
     }

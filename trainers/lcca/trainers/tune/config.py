@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, field_validator, model_validator
 
+from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.files.policyfile import load
@@ -73,7 +75,8 @@ class TuneConfig(Model):
     Attributes:
         policy: what is tuned, by its name or file; its parameters are where the search begins and what the result is
             held against.
-        space: "table-5" for the paper's ranges, or ranges and choices by parameter.
+        space: "table-5" for the paper's ranges, "usual" for those of a fabric's transport (`lcca show transports`), or
+            ranges and choices by parameter.
         sampler: proposes candidates.
         trials: most candidates; null for as many as the sampler has (grid and greedy alone run out of them).
         batch: candidates that are proposed at a time, knowing the results of the batches before. It changes what is
@@ -84,7 +87,7 @@ class TuneConfig(Model):
     """
 
     policy: FileOrName
-    space: Literal["table-5"] | dict[str, Axis] = "table-5"
+    space: Literal["table-5", "usual"] | dict[str, Axis] = "table-5"
     sampler: AnySampler = Tpe()
     trials: Annotated[int, Field(ge=1)] | None = 100
     batch: Annotated[int, Field(ge=1, le=1_000_000)] = 8
@@ -129,4 +132,10 @@ class TuneConfig(Model):
         """
         policy = load(self.policy).policy
         name = policy.name if isinstance(policy, Classical) else self.policy
-        return Space(policy, table_5(name) if self.space == "table-5" else self.space)
+        return Space(policy, self._axes(name))
+
+    def _axes(self, name: str) -> Mapping[str, Axis]:
+        """Return the ranges of the space for a policy of this name."""
+        if self.space == "usual":
+            raise InputError("usual: only transports of a fabric have usual ranges; write the space out")
+        return table_5(name) if self.space == "table-5" else self.space

@@ -15,11 +15,8 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.settling.sequence import Moments, half_width
 from lcca.evaluation.trials.blocks import Block, Decision, blocks_between, run_blocks
-from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.utility import Utility
-from lcca.remy_plus.network import Network
+from lcca.evaluation.trials.source import TrialSource
 from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.simulator import Simulator
 from lcca.trainers.tune.config import Race
 
 Floats = NDArray[np.float64]
@@ -30,29 +27,25 @@ class Objective:
     """What all candidates of a search are tried on.
 
     Attributes:
-        simulator: runs the trials.
-        networks: in the order in which they are met.
-        seed: of every trial; a network's number tells its traffic apart.
-        utility: scores a trial, in bits.
+        source: of the trials, in the order in which they are met.
+        networks: how many of its networks (on a fabric, seeds) all candidates meet.
         race: stops a candidate; None for never.
     """
 
-    simulator: Simulator
-    networks: Sequence[Network]
-    seed: int
-    utility: Utility
+    source: TrialSource[Policy]
+    networks: int
     race: Race | None = None
 
     @property
     def floor(self) -> float:
         """Score of a trial that failed, in bits: as if every sender had starved."""
-        return self.utility.worst
+        return self.source.utility.worst
 
     def blocks(self) -> list[int]:
         """Return the numbers of networks after which candidates are looked at, the last one all."""
         if self.race is None:
-            return [len(self.networks)]
-        return [*range(self.race.first_look, len(self.networks), self.race.every), len(self.networks)]
+            return [self.networks]
+        return [*range(self.race.first_look, self.networks, self.race.every), self.networks]
 
     def run(self, policies: Sequence[Policy], begin: int, end: int) -> tuple[Floats, NDArray[np.int64]]:
         """Run policies on some of the networks.
@@ -62,7 +55,7 @@ class Objective:
             trials of each policy failed, which score `floor`.
         """
         named = {str(i): policy for i, policy in enumerate(policies)}
-        rows = run_trials(self.simulator, named, self.networks[begin:end], [self.seed], self.utility, keep_delays=False)
+        rows = self.source.rows(named, Block(0, begin, end - begin))
         failed = (rows["status"] != "ok").to_numpy().reshape(len(policies), -1)
         scores = rows["score_bits"].to_numpy(dtype=np.float64).reshape(len(policies), -1)
         return np.where(failed, self.floor, scores), failed.sum(axis=1)
@@ -148,7 +141,7 @@ def race(
             after_block(runner)
 
     def decide(parts: Sequence[None], done: int) -> Decision[None]:
-        return Decision(None, all(r.stopped or len(r.scores) == len(objective.networks) for r in runners))
+        return Decision(None, all(r.stopped or len(r.scores) == objective.networks for r in runners))
 
     run_blocks(blocks_between(objective.blocks()), run, decide)
 
@@ -157,4 +150,4 @@ def _is_beaten(objective: Objective, scores: Sequence[float], incumbent: Sequenc
     if objective.race is None or len(scores) not in objective.blocks()[:-1]:
         return False
     differences = [own - other for own, other in zip(scores, incumbent, strict=False)]
-    return is_worse(differences, len(objective.networks), objective.race.alpha)
+    return is_worse(differences, objective.networks, objective.race.alpha)

@@ -12,6 +12,8 @@ from pydantic import Field, model_validator
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.model import Model
+from lcca.remy_plus.fabric.policies import require_transport
+from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
@@ -59,7 +61,7 @@ def parameters_of(policy: Policy) -> Params:
     Raises:
         InputError: nothing; it is a rule table or a learnt policy.
     """
-    if isinstance(policy, Classical):
+    if isinstance(policy, Classical | Transport):
         return dict(policy.parameters)
     values = {} if isinstance(policy, RuleTable) else asdict(policy)
     if not values or not all(isinstance(value, bool | int | float | str) for value in values.values()):
@@ -75,8 +77,11 @@ def with_parameters(policy: Policy, params: Mapping[str, Value]) -> Policy:
     """
     if isinstance(policy, Classical):
         return Classical(policy.name, {**policy.parameters, **params})
-    changed: Policy = replace(policy, **params)  # type: ignore[arg-type]
-    return changed
+    if isinstance(policy, Transport):
+        changed = Transport(policy.name, {**policy.parameters, **params})
+        require_transport(changed)
+        return changed
+    return replace(policy, **params)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class Tuning:
         Goes on where a search that was stopped in this folder had come to.
         """
         if not math.isfinite(mean_score(self._start_scores())):
-            raise InputError("tuner.networks: no sender was on for long enough in any trial; make trials longer")
+            raise InputError("tuner.networks: no sender or flow was scored in any trial; make trials longer")
         batch = max((_batch(t) for t in self._trials()), default=0)
         while self._fill(batch):
             self._try_all()
@@ -300,15 +300,13 @@ class Tuning:
         if runner.failed:
             self._note(runner.number, "failed", runner.failed)
         self._note(runner.number, "scores", [*map(finite, runner.scores)])
-        words = (
-            f"candidate {runner.number} on {len(runner.scores)} networks; best so far {mean_score(incumbent):.3f} bits"
-        )
-        self.tell(self._done, words)
+        met = f"{len(runner.scores)} {self.objective.source.unit}"
+        self.tell(self._done, f"candidate {runner.number} on {met}; best so far {mean_score(incumbent):.3f} bits")
 
     def _finish(self, number: int, value: float, stopped: bool) -> None:
         value = value if math.isfinite(value) else self.objective.floor
         at, state = self._id(number), TrialState.PRUNED if stopped else TrialState.COMPLETE
-        self.database.set_trial_intermediate_value(at, len(self.objective.networks), value)
+        self.database.set_trial_intermediate_value(at, self.objective.networks, value)
         self.database.set_trial_state_values(at, state, [value])
         self._done += 1
         self.tell(self._done, f"candidate {number}: {value:.3f} bits{', stopped early' if stopped else ''}")
@@ -333,7 +331,7 @@ class Tuning:
         known = self.study.user_attrs.get("start")
         if known is None:
             self.tell(0, "the policy's own parameters")
-            scores, _ = self.objective.run([self.space.policy], 0, len(self.objective.networks))
+            scores, _ = self.objective.run([self.space.policy], 0, self.objective.networks)
             known = [*map(finite, scores[0].tolist())]
             self.study.set_user_attr("start", known)
         return _from_json(known)

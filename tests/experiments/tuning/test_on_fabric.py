@@ -1,0 +1,148 @@
+"""`lcca tune` of a transport on a fabric."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import lcca.evaluation.fabric.source as source
+from lcca.experiments.campaign.config import read_with_files
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.tuning.config import TuningConfig
+from lcca.experiments.tuning.run import tune
+from lcca.inputs.validation import validate
+from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport
+from lcca.remy_plus.files import policyfile
+from lcca.trainers.tune.space import Range
+from lcca.trainers.tune.transports import TransportTuneConfig
+
+from ...conftest import RunCommand
+
+pytest.importorskip("optuna")
+
+CONFIG = """\
+name: small
+fabric: scenario.yaml
+tuner:
+  policy: window:bdps=0.1
+  space: {bdps: [0.1, 1, 0.05]}
+  sampler: {kind: grid}
+  trials: null
+  networks: 12
+  race: {first_look: 8, every: 4}
+test: {pairs: 40, at_least: 24, block: 8}
+"""
+SCENARIO = """\
+name: small
+topology: {kind: star, hosts: 6}
+workload: {kind: poisson, sizes: fb-hadoop, load: 0.3, load_of: host-links}
+duration_us: 150
+"""
+RESULTS = ("summary.json", "policy.json", "config.yaml")
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tuning")
+    (folder / "scenario.yaml").write_text(SCENARIO)
+    (folder / "small.yaml").write_text(CONFIG)
+    return folder / "small.yaml"
+
+
+@pytest.fixture(scope="module")
+def finished(config: Path) -> Path:
+    """The folder of a tuning that was never broken."""
+    run = config.parent / "finished"
+    tune(validate(read_with_files(config), TuningConfig), run, jobs=1, resume=False, quiet=True)
+    return run
+
+
+def results(run: Path) -> tuple[dict[str, bytes], Any]:
+    parts = {each.name: each.read_bytes() for each in (run / "trials").glob("*.parquet")}
+    files = {name: (run / name).read_bytes() for name in RESULTS}
+    return files | parts, pd.read_parquet(run / "candidates.parquet").to_dict("records")
+
+
+def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, finished: Path) -> None:
+    found = json.loads((finished / "summary.json").read_text())
+    told = [found[key] for key in ("simulator", "scenario", "unit", "utility")]
+    assert told == ["fabric", "small", "seeds", "slowdown"]
+    assert found["tuned"]["parameters"] == {"bdps": 1.0} and found["default"]["parameters"] == {"bdps": 0.1}
+    assert found["comparison"]["verdict"] == "better" and found["comparison"]["low"] > 0.5
+    rows = pd.read_parquet(finished / "candidates.parquet").set_index("parameter_bdps")
+    assert rows.score_bits[0.05] < rows.score_bits[0.1].min() < rows.score_bits[1.0]
+    assert rows.state[0.05] == "stopped" and rows.networks[0.05] < 12
+    policy = finished / "policy.json"
+    assert policyfile.read(policy).policy == Transport("window", {"bdps": 1})
+    flows = ("--fabric", config.parent / "scenario.yaml", "--seeds", "12", "--seed", derive(1, "tune"), "--json")
+    again = lcca("evaluate", policy, "window:bdps=0.1", *flows).json()["policies"]
+    assert again[0]["score_bits"]["estimate"] == pytest.approx(found["tuned"]["search_score_bits"])
+    assert again[1]["score_bits"]["estimate"] == pytest.approx(found["default"]["search_score_bits"])
+    assert "bdps" in lcca("show", "policy", policy).out
+
+
+def test_the_configuration_can_be_read_again(config: Path, finished: Path) -> None:
+    first, again = (validate(read_with_files(each), TuningConfig) for each in (config, finished / "config.yaml"))
+    assert first == again and first.hash == again.hash
+
+
+def test_search_and_test_meet_other_flows(finished: Path) -> None:
+    tested = pd.concat(map(pd.read_parquet, sorted((finished / "trials").glob("*.parquet"))))
+    first = derive(1, "test")
+    assert set(tested["seed"]) == set(range(first, first + tested["network"].nunique())) and len(tested) >= 48
+
+
+def test_threads_and_going_on_change_nothing(
+    lcca: RunCommand, config: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken"
+    run, calls = source.run_fabric_trials, [0]
+
+    def fails(*arguments: Any) -> Any:
+        calls[0] += 1
+        if calls[0] in (2, 5, 7):
+            raise KeyboardInterrupt
+        return run(*arguments)
+
+    monkeypatch.setattr(source, "run_fabric_trials", fails)
+    ends = [lcca("tune", config, "--out", broken, "--resume", "--jobs", 2).status for _ in range(4)]
+    assert ends == [130, 130, 130, 0] and results(broken) == results(finished)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("tuner.policy=vegas", "tuner.policy: 'vegas': only transports can be tuned on a fabric"),
+        ("tuner.policy=quic", "tuner.policy: 'quic': neither a transport"),
+        ("tuner.space={gain: [1, 2]}", "gain is not a parameter; one of bdps"),
+        ("tuner.space={bdps: [-1, 2]}", "bdps: must be 0 or above"),
+        ("tuner.space=table-5", "table-5 has no ranges for 'window'"),
+        ("tuner.race.first_look=12", "tuner: race.first_look must be below networks (12)"),
+        ("utility=default", "default: a fabric scores the completion of flows"),
+        ("simulator=ns3", "simulator: ns3 does not run fabrics"),
+        ("fabric=null", "give either networks (a space) or fabric (a scenario)"),
+        ("fabric.workload.load=4", "fabric.workload.load: would load the link"),
+    ],
+)
+def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
+    answer = lcca("tune", config, "--out", config.parent / "run", "--set", change)
+    assert answer.status == 2 and message in answer.err.replace("\n", " ") and not (config.parent / "run").exists()
+
+
+@pytest.mark.parametrize("name", [name for name, kind in TRANSPORTS.items() if kind.searches(100)])
+def test_usual_ranges_hold_the_default_and_go_with_the_rate(name: str) -> None:
+    at = {gbps: TransportTuneConfig.model_validate({"policy": name, "host_gbps": gbps}) for gbps in (100, 25)}
+    fast, slow = (each.build_space() for each in at.values())
+    for key, axis in fast.axes.items():
+        knob, other = TRANSPORTS[name].knobs[key], slow.axes[key]
+        assert isinstance(axis, Range) and isinstance(other, Range)
+        assert axis.min <= fast.start[key] <= axis.max and other.min <= slow.start[key] <= other.max  # type: ignore[operator]
+        assert axis.max / other.max == (4 if knob.by_rate else 1)
+
+
+def test_the_start_is_what_the_policy_says() -> None:
+    space = TransportTuneConfig.model_validate({"policy": "dcqcn:increase_us=55,g=0.1", "space": {"g": [0.1, 0.2]}})
+    assert space.build_space().policy == Transport("dcqcn", {"increase_us": 55, "g": 0.1})
+    assert json.dumps(space.build_space().start) == '{"g": 0.1}'

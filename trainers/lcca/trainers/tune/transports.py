@@ -1,0 +1,61 @@
+"""Configuration of a search for the best parameters of a transport on a fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import field_validator
+
+from lcca.inputs.errors import InputError, about
+from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
+from lcca.remy_plus.fabric.policies import fabric_policy
+from lcca.remy_plus.fabric.transports import Transport
+from lcca.trainers.tune.config import TuneConfig
+from lcca.trainers.tune.space import Axis, Range, Space
+
+
+class TransportTuneConfig(TuneConfig):
+    """What to tune of a transport; without a space in the usual ranges of its parameters.
+
+    Attributes:
+        host_gbps: rate of the fabric's hosts, which defaults and ranges go with.
+    """
+
+    host_gbps: float = REFERENCE_GBPS
+    space: Literal["table-5", "usual"] | dict[str, Axis] = "usual"
+
+    @field_validator("policy")
+    @classmethod
+    def _can_be_tuned(cls, name: str) -> str:
+        _transport(name)
+        return name
+
+    def build_space(self) -> Space:
+        """Return the search space.
+
+        Raises:
+            InputError: it does not fit the transport.
+        """
+        transport = _transport(self.policy)
+        axes = self._axes(transport.name)
+        with about("space"):
+            transport.kind.parameters(self.host_gbps, dict.fromkeys(axes, 0.0))
+        usual = transport.kind.parameters(self.host_gbps, transport.parameters)
+        start = {name: usual[name] for name in (*transport.parameters, *axes)}
+        return Space(Transport(transport.name, start), axes)
+
+    def _axes(self, name: str) -> Mapping[str, Axis]:
+        if self.space != "usual":
+            return super()._axes(name)
+        found = _transport(self.policy).kind.searches(self.host_gbps)
+        if not found:
+            raise InputError(f"space: {name} has no usual ranges; write the space out")
+        return {key: Range(min=each.low, max=each.high, step=each.step, log=each.log) for key, each in found.items()}
+
+
+def _transport(name: str) -> Transport:
+    found = fabric_policy(name)
+    if not isinstance(found, Transport):
+        raise InputError(f"{name[:60]!r}: only transports can be tuned on a fabric")
+    return found
