@@ -96,6 +96,7 @@ def test_compares_on_the_same_flows(lcca: Any, scenario: Path) -> None:
 def test_shows_transports(lcca: Any) -> None:
     found = {each["name"]: each for each in lcca("show", "transports", "--json").json()}
     assert found["dcqcn"]["parameters"]["increase_us"]["default"] == 300 and found["dctcp"]["marker"]["kind"] == "step"
+    assert found["hpcc"]["parameters"]["eta"]["search"] == {"low": 0.8, "high": 1, "step": None, "log": False}
     assert "SIGCOMM 2019" in lcca("show", "transports").out
 
 
@@ -107,6 +108,7 @@ def test_shows_markers(lcca: Any) -> None:
         "unit": "bytes",
         "meaning": "",
         "by_rate": True,
+        "search": None,
     }
     assert "SIGCOMM 2010" in lcca("show", "markers").out
 
