@@ -70,9 +70,8 @@ def _body(file: PolicyFile) -> list[str]:
         case Classical() as classical:
             return _parameters(classical)
         case Transport() as transport:
-            return [
-                f"{name}  {value:g} {transport.kind.knobs[name].unit}" for name, value in transport.parameters.items()
-            ]
+            knobs, given = transport.kind.knobs, transport.parameters
+            return [f"{name}  {value:g} {knobs[name].unit}".rstrip() for name, value in given.items()]
         case WithHeader():
             raise AssertionError("a policy file has none")
         case Simple() as control:
