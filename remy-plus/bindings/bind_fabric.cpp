@@ -47,6 +47,7 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("plain_ideal", s.plain_ideal);
   named.take("retransmit_after_us", s.retransmit_after, us);
   named.take("nack_gap_us", s.nack_gap, us);
+  named.take("give_up_after_us", s.give_up_after, us);
   named.take("seed", s.seed);
   named.take("horizon_ns", s.horizon, ns);
   named.end();
@@ -122,6 +123,13 @@ void bind_fabric(nb::module_& m) {
         "size_bytes"_a, "start_ns"_a, "transport"_a, "parameters"_a, "settings"_a, "marker"_a, "marker_parameters"_a,
         "paths"_a, "ack_paths"_a, "watch_every_ns"_a = 0.0, "watch_flows"_a = std::vector<std::uint32_t>{},
         "watch_ports"_a = std::vector<std::uint32_t>{}, "Run flows over a fabric; see lcca.remy_plus.fabric.");
+  m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
+  m.def(
+      "fabric_telemetry_bytes",
+      [](nb::handle transport, const nb::dict& parameters) {
+        return telemetry_bytes(transport_of(transport, parameters, {}, {})->telemetry());
+      },
+      "transport"_a, "parameters"_a, "Bytes that a transport's data packets have beyond payload and overhead.");
   m.def(
       "require_fabric_marker",
       [](const std::string& kind, const nb::dict& parameters) {

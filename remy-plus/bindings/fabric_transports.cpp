@@ -92,6 +92,7 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
     named.take("increase", p.increase);
     named.take("beta", p.beta);
     named.take("most_decrease", p.most_decrease);
+    named.take("reset_after", p.reset_after);
     made = std::make_unique<Swift>(frame, p);
   } else if (kind == "powertcp") {
     PowerParameters p;

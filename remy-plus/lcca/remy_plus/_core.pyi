@@ -270,6 +270,13 @@ SOURCE_NAMES: list = ...
 def run_fabric(hosts: int, switches: int, a: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], delay_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], src: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], size_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transport: object, parameters: dict, settings: dict, marker: str, marker_parameters: dict, paths: Sequence[Sequence[int]], ack_paths: Sequence[Sequence[int]], watch_every_ns: float = 0.0, watch_flows: Sequence[int] = [], watch_ports: Sequence[int] = []) -> dict:
     """Run flows over a fabric; see lcca.remy_plus.fabric."""
 
+FABRIC_MOST_TELEMETRY_BYTES: int = 42
+
+def fabric_telemetry_bytes(transport: object, parameters: dict) -> int:
+    """
+    Bytes that a transport's data packets have beyond payload and overhead.
+    """
+
 def require_fabric_marker(kind: str, parameters: dict) -> None:
     """
     Raise ValueError as `parameter: what it must be` where a marker cannot be.

@@ -27,6 +27,7 @@ void require_possible(const Settings& s) {
   require_range("queue_quantum_bytes", s.queue_quantum, 1, 1e9);
   require_range("bytes_quantum_bytes", s.bytes_quantum, 1, 1e9);
   require_range("retransmit_after_us", static_cast<double>(s.retransmit_after) / microsecond, 0, longest / microsecond);
+  require_range("give_up_after_us", static_cast<double>(s.give_up_after) / microsecond, 0, longest / microsecond);
   require_range("nack_gap_us", static_cast<double>(s.nack_gap) / microsecond, 0, longest / microsecond);
 }
 

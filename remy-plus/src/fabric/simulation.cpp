@@ -33,7 +33,7 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch) {
   Time look = watch.every == never ? never : 0;
   for (std::uint64_t windows = 0; unfinished_ > 0; ++windows) {
     const Time first = earliest();
-    if (first == never) break;
+    if (first == never || stuck(first)) break;
     const Time begin = std::min(std::max(first, now_), settings_.horizon);
     for (; look < begin; look += watch.every) sample(watch, look);
     if (begin == settings_.horizon) break;
@@ -42,6 +42,13 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch) {
     if (windows % 1024 == 0 && !go_on()) break;
   }
   account();
+}
+
+bool Simulation::stuck(Time now) const {
+  if (settings_.give_up_after == 0 || now - progress_ <= settings_.give_up_after) return false;
+  return std::all_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.wire.empty(); }) &&
+         std::all_of(next_.begin() + wiring_.hosts(), next_.end(), [](Time next) { return next == never; }) &&
+         std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.waits(); });
 }
 
 // Looks cut a window in parts; it ends where it would without them, so that a watch changes nothing.

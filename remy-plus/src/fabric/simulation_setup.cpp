@@ -134,7 +134,7 @@ void Simulation::make_nodes() {
   if (telemetry == Telemetry::fair_rate) make_fair_rates();
   hosting_ = std::make_unique<Hosting>(
       Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
-              settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_});
+              settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, progress_});
   for (int node = 0; node < wiring_.nodes(); ++node) {
     if (wiring_.first(node + 1) - wiring_.first(node) >= 1 << port_bits)
       throw std::invalid_argument("a node may have " + std::to_string((1 << port_bits) - 1) + " ports at most");

@@ -102,6 +102,10 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
             r"s\.yaml:14: switch\.buffer_bytes: 1,000 bytes are less than the .* 8,",
         ),
         (
+            {"topology": SWITCH, "switch": {"buffer_bytes": 33_780_000}},
+            r"switch\.buffer_bytes: 33,780,000 bytes are less than .* switch 9, 33,789,240 \(.* and 4 frames for each",
+        ),
+        (
             {"switch": {"marker": {"kind": "red", "kmin_bytes": 2, "kmax_bytes": 1}}},
             r"s\.yaml:\d+: switch\.marker\.kmax_bytes: must be from 2 to inf, got 1",
         ),

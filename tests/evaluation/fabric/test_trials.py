@@ -121,6 +121,12 @@ def test_flows_that_cannot_finish_are_counted() -> None:
     assert found["slowdown_p999"]["estimate"] >= 1
 
 
+def test_packets_with_telemetry_fit_into_the_mtu() -> None:
+    assert trials_of(("dctcp",), mtu_bytes=1089)
+    with pytest.raises(InputError, match=r"small: mtu_bytes: a packet with the telemetry of hpcc has 1090 bytes, more"):
+        trials_of(("dctcp", "hpcc"), mtu_bytes=1089)
+
+
 def test_parameters_in_names() -> None:
     assert named_transport("hpcc") == ("hpcc", {})
     assert named_transport("dcqcn:increase_us=55, fast_recovery=5") == (

@@ -167,6 +167,28 @@ def test_a_deadlock_of_pauses_ends_the_run(watch: Watch | None) -> None:
     assert found["port_paused_ns"].max() > 0
 
 
+def test_a_deadlock_ends_the_run_though_timers_ring() -> None:
+    """Without a horizon retransmission timers would ring for 9 · 10¹⁵ ns."""
+    topology, flows = ring()
+    found = FabricEngine("window", {"bdps": 0}, settings(buffer_bytes=50e3)).run(topology, flows)
+    assert np.isnan(found["flow_fct_ns"]).all() and 1e9 < found["end_ns"] < 1.1e9
+
+
+def test_what_is_always_dropped_ends_the_run() -> None:
+    found = FabricEngine("window", settings=settings(lossless=False, buffer_bytes=500)).run(star(3), incast(2, 5000))
+    assert np.isnan(found["flow_fct_ns"]).all() and found["flow_delivered_bytes"].sum() == 0
+    assert found["end_ns"] < 1.1e9 and found["port_drops"].sum() > 1000
+
+
+def test_what_is_slow_goes_on() -> None:
+    """Senders that pace a packet in 2 s, links of 6 s and flows that start late deliver in the end."""
+    slow = FabricEngine("dcqcn", {"max_gbps": 4e-6, "min_gbps": 1e-6}).run(star(3), incast(1, 3000))
+    far = FabricEngine("window").run(star(3, delay_ns=6e9), incast(2, 3000))
+    late = FabricFlows(np.array([1, 2]), np.array([0, 0]), np.array([1000, 1000]), np.array([0, 7e9]))
+    for found in (slow, far, FabricEngine("window").run(star(3), late)):
+        assert not np.isnan(found["flow_fct_ns"]).any()
+
+
 def test_no_flows_take_no_time() -> None:
     found = FabricEngine("window").run(star(3), incast(2, 1).before(-1.0))
     assert found["end_ns"] == 0 and len(found["flow_fct_ns"]) == 0

@@ -77,7 +77,7 @@ class FabricScenario(Model):
             raise
         checks = (
             self._packet_problem(0, "a packet without telemetry"),
-            (("switch", "buffer_bytes"), self.switch.problem(fabric)),
+            (("switch", "buffer_bytes"), self.switch.problem(fabric, self.payload_bytes + self.overhead_bytes)),
             (("duration_us",), self._duration_problem()),
             self._workload_problem(fabric),
         )

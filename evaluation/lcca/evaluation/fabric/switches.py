@@ -9,8 +9,12 @@ from pydantic import ConfigDict, Field, model_validator
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.markers import Marking, marking
 from lcca.remy_plus.fabric.topology import FabricTopology
+
+HEADROOM_FRAMES = 4
+"""For each link beside its delays; `remy-plus/src/fabric/simulation_setup.cpp` says which."""
 
 
 class MarkerModel(Model):
@@ -70,11 +74,12 @@ class SwitchModel(Model):
             "mark_at_dequeue": self.mark_at == "dequeue",
         }
 
-    def problem(self, topology: FabricTopology) -> str:
-        """Return why its buffer is too small for the fabric; empty if it is not."""
+    def problem(self, topology: FabricTopology, frame_bytes: int) -> str:
+        """Return why its buffer is too small for a fabric with such frames (less telemetry); empty if it is not."""
         if not self.pfc:
             return ""
-        per_link = self.headroom_delays * topology.gbps * topology.delay_ns / 8
+        frames = HEADROOM_FRAMES * (frame_bytes + _core.FABRIC_MOST_TELEMETRY_BYTES) if self.headroom_delays else 0
+        per_link = self.headroom_delays * topology.gbps * topology.delay_ns / 8 + frames
         ends, both = np.concatenate([topology.a, topology.b]), np.tile(per_link, 2)
         headroom = np.bincount(ends, weights=both, minlength=topology.nodes)[topology.hosts :]
         most = int(headroom.argmax())
@@ -82,5 +87,6 @@ class SwitchModel(Model):
             return ""
         return (
             f"{self.buffer_bytes:,.0f} bytes are less than the headroom of switch {topology.hosts + most}, "
-            f"{headroom[most]:,.0f} (headroom_delays × rate × delay of its links); give it more, or set pfc: false"
+            f"{headroom[most]:,.0f} (headroom_delays × rate × delay and {HEADROOM_FRAMES} frames for each link); "
+            "give it more, or set pfc: false"
         )

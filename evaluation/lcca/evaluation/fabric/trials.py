@@ -106,8 +106,11 @@ def run_fabric_trials(
         The trials, seed by seed in the order of the engines.
 
     Raises:
-        InputError: flows or a parameter that cannot be, or a watched flow that there is not.
+        InputError: flows or a parameter that cannot be, packets longer than the MTU with a transport's telemetry, or a
+            watched flow that there is not.
     """
+    for name, engine in engines.items():
+        scenario.require_telemetry(engine.telemetry_bytes, name)
     flows = {seed: scenario.flows(seed) for seed in seeds}
     watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
 

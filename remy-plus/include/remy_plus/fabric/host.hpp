@@ -29,6 +29,12 @@ class Host {
     return found;
   }
 
+  // Whether nothing but timers is due, now or later.
+  bool waits() const {
+    return started_ == to_start_.size() &&
+           std::all_of(nics_.begin(), nics_.end(), [](const Nic& nic) { return nic.next() == never; });
+  }
+
   // Does what is due at next().
   void act(Time now) {
     while (started_ < to_start_.size() && hosting_.flows[to_start_[started_]].start <= now)
@@ -58,7 +64,7 @@ class Host {
     Flow& flow = hosting_.flows[number];
     Nic& nic = nic_of(number, 0);
     flow.line_gbps = flow.gbps = nic.port().speed->gbps();
-    flow.next_send = flow.progress = flow.start;
+    flow.next_send = flow.progress = hosting_.progress = flow.start;
     hosting_.transport.start(number, flow);
     if (around_.settings.retransmit_after > 0) arm(number, flow.start + around_.settings.retransmit_after);
     arm(number, flow);
@@ -104,6 +110,7 @@ class Host {
     ack.kind = Kind::ack;
     if (data.number == flow.expected) {
       flow.nacked = -never / 2;
+      hosting_.progress = data.time;
       if (++flow.expected == flow.packets && !around_.settings.fct_at_ack) end(flow, data.time);
     } else if (data.number > flow.expected) {
       if (data.time < flow.nacked + around_.settings.nack_gap) return discard(data);
@@ -128,7 +135,7 @@ class Host {
       flow.next = std::max(flow.next, flow.acked);
       flow.progress = packet.time;
     }
-    if (packet.kind == Kind::nack) flow.next = flow.acked;
+    if (packet.kind == Kind::nack) send_again(packet.flow, flow, false);
     if (packet.kind == Kind::ack) tell(packet, flow);
     discard(packet);
     if (flow.acked == flow.packets) return finish(packet.flow, flow, packet.time);
@@ -157,8 +164,13 @@ class Host {
   void go_back(std::uint32_t number, Flow& flow, Time now) {
     flow.progress = now;
     if (flow.next == flow.acked) return;
-    flow.next = flow.acked;
+    send_again(number, flow, true);
     nic_of(number, 0).wake(now);
+  }
+
+  void send_again(std::uint32_t number, Flow& flow, bool timeout) {
+    hosting_.transport.on_loss(number, flow, timeout);
+    flow.next = flow.acked;
   }
 
   void finish(std::uint32_t number, Flow& flow, Time now) {

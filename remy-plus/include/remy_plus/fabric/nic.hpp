@@ -22,6 +22,7 @@ struct Hosting {
   int data_overhead, ack_bytes;  // telemetry included
   std::uint64_t& retransmitted;  // packets
   std::uint64_t& unfinished;     // flows
+  Time& progress;                // when data was last received in order or a flow began
 };
 
 // A host's end of one link: ACKs first, then its flows in turn.

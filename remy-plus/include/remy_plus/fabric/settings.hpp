@@ -36,6 +36,7 @@ struct Settings {
   bool fct_at_ack = true;     // a flow ends with the ACK of its last byte; else as that byte is received
   Time retransmit_after = 0;  // ps without progress; 0: never
   Time nack_gap = 500 * microsecond;
+  Time give_up_after = 1'000'000 * microsecond;  // without progress and with nothing due but timers; 0: never
 
   std::uint64_t seed = 1;
   Time horizon = never;  // the end of the run

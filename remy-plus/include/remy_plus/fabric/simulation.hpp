@@ -87,6 +87,8 @@ class Simulation {
   Frame frame() const;
 
   Time earliest() const;
+  // Whether nothing will ever be delivered but by a timer, and timers have tried for long.
+  bool stuck(Time now) const;
   void require_watch(const Watch& watch) const;
   void sample(const Watch& watch, Time now);
   void account();
@@ -116,6 +118,7 @@ class Simulation {
   std::vector<Time> next_;  // (nodes,)
   std::unique_ptr<Transport> transport_;
   std::uint64_t retransmitted_ = 0, unfinished_ = 0;
+  Time progress_ = 0;
   std::unique_ptr<Surroundings> around_;
   std::unique_ptr<Hosting> hosting_;
   std::vector<Host> hosts_;

@@ -68,6 +68,9 @@ class Transport {
   virtual void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) = 0;
   // At flow.timer; sets it anew.
   virtual void on_timer(std::uint32_t, Flow& flow, Time) { flow.timer = never; }
+  // Packets from flow.acked on are sent again, because the receiver asked for them or, with `timeout`, because nothing
+  // was acknowledged for long; flow.next is still as it was. Those that NICs have do not react.
+  virtual void on_loss(std::uint32_t, Flow&, bool /*timeout*/) {}
   virtual void reserve(std::size_t flows) = 0;
 
  protected:

@@ -14,6 +14,7 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.engine import compile_policy
 from lcca.remy_plus.fabric import markers
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.markers import Marking
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -104,6 +105,18 @@ class FabricEngine:
                 [list(each) for each in flows.ack_path],
                 **({} if watch is None else _watched(topology, watch)),
             )
+        except ValueError as error:
+            raise InputError(f"fabric: {error}") from None
+
+    @property
+    def telemetry_bytes(self) -> int:
+        """Bytes that its data packets have beyond payload and overhead.
+
+        Raises:
+            InputError: a parameter that cannot be, or a policy that asks for what a fabric does not tell.
+        """
+        try:
+            return _core.fabric_telemetry_bytes(*self._transport(REFERENCE_GBPS))
         except ValueError as error:
             raise InputError(f"fabric: {error}") from None
 

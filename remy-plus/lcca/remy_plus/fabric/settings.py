@@ -44,6 +44,8 @@ class FabricSettings:
         plain_ideal: ideal times are those of HPCC's simulator: propagation there and back, a full payload at every hop,
             all bytes at the slowest link; no ACK. A lone flow may have a slowdown below 1. Else they are exact.
         retransmit_after_us: a sender without progress for so long goes back to what is not acknowledged; 0 is never.
+        give_up_after_us: a run ends in which nothing is delivered and no flow begins for so long and nothing but timers
+            is due, such as one that PFC has locked; 0 is never.
         nack_gap_us: a receiver asks for the same packet only so often.
     """
 
@@ -67,6 +69,7 @@ class FabricSettings:
     fct_at_ack: bool = False
     plain_ideal: bool = False
     retransmit_after_us: float = 1000
+    give_up_after_us: float = 1e6
     nack_gap_us: float = 500
 
     def values(self, own: Mapping[str, float]) -> dict[str, float]:

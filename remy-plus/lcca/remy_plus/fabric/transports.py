@@ -189,7 +189,10 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "most": Knob(256, "packets", "largest window", by_rate=True),
                 "increase": Knob(1, "packets per RTT", "additive increase", search=_around(0.1, 10)),
                 "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 1)),
-                "most_decrease": Knob(0.5, "", "share of the window, per RTT", search=Search(0.1, 0.9)),
+                "most_decrease": Knob(
+                    0.5, "", "share of the window, per RTT and after a loss", search=Search(0.1, 0.9)
+                ),
+                "reset_after": Knob(5, "timeouts", "in a row that leave the smallest window (the paper has no value)"),
             },
         ),
     }

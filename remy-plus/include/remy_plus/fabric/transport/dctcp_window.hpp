@@ -1,5 +1,5 @@
 // DCTCP (Alizadeh et al., SIGCOMM 2010; RFC 8257) as a window: slow start, one packet more per window, alpha / 2 less
-// after a window with marks.
+// after a window with marks; after a loss half, and one packet after a timeout (RFC 8257, section 3.5; RFC 5681).
 #pragma once
 
 #include <vector>
@@ -33,6 +33,16 @@ class DctcpWindow : public Transport {
     if (ack.marked) mark(state, packets, ack);
     if (ack.bytes > state.window_end) end_window(state, ack);
     if (ack.bytes > state.reduced_until) grow(state, packets);
+    use(state, flow);
+  }
+
+  void on_loss(std::uint32_t number, Flow& flow, bool timeout) override {
+    State& state = states_[number];
+    const std::uint64_t acked = flow.bytes_before(flow.acked);
+    if (!timeout && acked < state.reduced_until) return;
+    if (state.window > 1) state.threshold = std::max(state.window / 2, 2.0);
+    state.window = timeout ? 1 : state.threshold;
+    state.reduced_until = timeout ? acked : flow.bytes_before(flow.next);
     use(state, flow);
   }
 

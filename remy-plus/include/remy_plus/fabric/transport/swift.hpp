@@ -18,6 +18,7 @@ struct SwiftParameters {
   double increase = 1;             // packets per RTT
   double beta = 0.8;
   double most_decrease = 0.5;  // share of the window, per RTT
+  int reset_after = 5;         // timeouts in a row: the smallest window
 };
 
 class Swift : public Transport {
@@ -32,8 +33,10 @@ class Swift : public Transport {
   void reserve(std::size_t flows) override { states_.resize(flows); }
 
   void start(std::uint32_t number, Flow& flow) override {
-    states_[number].window = std::min(p_.most, std::max(1.0, line_window(flow) / flow.payload));
-    use(states_[number].window, flow, static_cast<double>(frame_.base_rtt) / microsecond);
+    State& state = states_[number];
+    state.window = std::min(p_.most, std::max(1.0, line_window(flow) / flow.payload));
+    state.rtt = static_cast<double>(frame_.base_rtt) / microsecond;
+    use(state.window, flow, state.rtt);
   }
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
@@ -41,6 +44,8 @@ class Swift : public Transport {
     const double rtt = static_cast<double>(ack.now - ack.sent_at) / microsecond;
     const double packets = static_cast<double>(ack.bytes - state.acked) / flow.payload;
     state.acked = ack.bytes;
+    state.timeouts = 0;
+    state.rtt = rtt;
     const double wanted = target(state.window, flow.switches);
     if (rtt < wanted) {
       state.window += p_.increase * packets / std::max(state.window, 1.0);
@@ -52,9 +57,22 @@ class Swift : public Transport {
     use(state.window, flow, rtt);
   }
 
+  // A timeout is longer than an RTT: it may always decrease.
+  void on_loss(std::uint32_t number, Flow& flow, bool timeout) override {
+    State& state = states_[number];
+    state.timeouts = timeout ? state.timeouts + 1 : 0;
+    if (!timeout && flow.bytes_before(flow.acked) < state.cut_until) return;
+    state.window =
+        state.timeouts >= p_.reset_after ? p_.least : std::max(state.window * (1 - p_.most_decrease), p_.least);
+    state.cut_until = flow.bytes_before(flow.next);
+    use(state.window, flow, state.rtt);
+  }
+
  private:
   struct State {
     double window = 0;            // packets
+    double rtt = 0;               // µs, the last one
+    int timeouts = 0;             // since something was acknowledged
     std::uint64_t acked = 0;      // bytes
     std::uint64_t cut_until = 0;  // bytes: no second decrease before their ACK
   };

@@ -1,4 +1,5 @@
-// θ-PowerTCP (Addanki et al., NSDI 2022, Algorithm 2): PowerTCP without telemetry, from the RTT and its gradient.
+// θ-PowerTCP (Addanki et al., NSDI 2022, Algorithm 2): PowerTCP without telemetry, from the RTT and its gradient, whose
+// average moves at every ACK, the rate once per window.
 #pragma once
 
 #include <algorithm>
@@ -21,30 +22,27 @@ class ThetaPower : public Transport {
   Telemetry telemetry() const override { return Telemetry::sent_time; }
   void reserve(std::size_t flows) override { states_.resize(flows); }
 
-  void start(std::uint32_t number, Flow& flow) override {
+  void start(std::uint32_t, Flow& flow) override {
     flow.window = line_window(flow);
     flow.window_by_rate = true;
-    states_[number].gbps = flow.gbps;
   }
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
     State& state = states_[number];
     const Time rtt = ack.now - ack.sent_at;
-    if (state.heard != never) {
-      average(state, ack.now, rtt);
-      const double to =
-          bounded(flow, p_.gamma * (state.gbps / state.average + p_.increase_gbps) + (1 - p_.gamma) * state.gbps);
-      flow.pace(to, frame_.whole_ns);
-      if (ack.bytes > state.window_end) state.gbps = to;
+    const bool first = state.heard == never;
+    if (!first) average(state, ack.now, rtt);
+    if (ack.bytes > state.window_end) {
+      state.window_end = ack.sent;
+      if (!first) follow(state, flow);
     }
-    if (ack.bytes > state.window_end) state.window_end = ack.sent;
     state.heard = ack.now;
     state.rtt = rtt;
   }
 
  private:
   struct State {
-    double average = 1, gbps = 0;
+    double average = 1;
     Time heard = never, rtt = 0;
     std::uint64_t window_end = 0;
   };
@@ -56,6 +54,11 @@ class ThetaPower : public Transport {
     const double power = growth * static_cast<double>(rtt) / (p_.rtt_slack * base);
     const double weight = std::min(gap / base, 1.0);
     state.average += weight * (power - state.average);
+  }
+
+  void follow(const State& state, Flow& flow) const {
+    const double wanted = flow.gbps / state.average + p_.increase_gbps;
+    flow.pace(bounded(flow, p_.gamma * wanted + (1 - p_.gamma) * flow.gbps), frame_.whole_ns);
   }
 
   ThetaParameters p_;
