@@ -11,6 +11,8 @@ from rich.table import Table
 
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.report.words.statements import sign_and_size
+from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.runs.remaining import words_for_time
 from lcca.experiments.sweep.forecast import Forecast
 
@@ -175,7 +177,9 @@ def notes(rows: list[dict[str, Any]]) -> list[str]:
 
 def _verdict_table(title: str, rows: list[dict[str, Any]]) -> Table:
     table = Table(title=title)
-    for name in ("B", "against A", "utility", "difference (bits) [95 %]", "as throughput", "verdict", "n", "forecast"):
+    of_flows = all(isinstance(UTILITIES.get(c["utility"]), Slowdown) for c in rows)
+    paid = "A slower by" if of_flows else "as throughput"
+    for name in ("B", "against A", "utility", "difference (bits) [95 %]", paid, "verdict", "n", "forecast"):
         table.add_column(name, justify="left" if name in ("B", "against A", "verdict") else "right", overflow="fold")
     for c in rows:
         table.add_row(
@@ -253,7 +257,7 @@ def print_ideals(found: Mapping[str, Any], title: str) -> None:
 
 def print_comparison(comparison: dict[str, Any]) -> None:
     """Print one comparison."""
-    wide_console().print(_verdict_table("B against A, paired on fresh networks", [comparison]))
+    wide_console().print(_verdict_table("B against A, paired on fresh trials", [comparison]))
     if comparison["note"]:
         wide_console().print(comparison["note"], style="dim", markup=False)
 
