@@ -85,7 +85,7 @@ nb::dict record_of(const Simulation& run, const Wiring& wiring, const Watch& wat
   nb::dict out;
   add_flows(out, run);
   add_ports(out, run, wiring);
-  add_fullest(out, run.fullest().counts.queue_times);
+  add_fullest(out, run.fullest());
   add_samples(out, run.samples(), watch);
   out["retransmitted_packets"] = run.retransmitted();
   out["end_ns"] = static_cast<double>(run.now()) / ns;

@@ -66,9 +66,11 @@ void Simulation::account() {
     if (port.changed < now_) port.account(now_);
 }
 
-const Port& Simulation::fullest() const {
-  return *std::max_element(ports_.begin() + wiring_.first(wiring_.hosts()), ports_.end(),
-                           [](const Port& a, const Port& b) { return a.counts.queue_area < b.counts.queue_area; });
+QueueTimes Simulation::fullest() const {
+  const auto found =
+      std::max_element(ports_.begin() + wiring_.first(wiring_.hosts()), ports_.end(),
+                       [](const Port& a, const Port& b) { return a.counts.queue_area < b.counts.queue_area; });
+  return found == ports_.end() ? QueueTimes() : found->counts.queue_times;
 }
 
 void Simulation::run_nodes(Time begin, Time end) {

@@ -59,6 +59,27 @@ def int32(*values: int) -> np.ndarray[Any, Any]:
     return np.array(values, dtype=np.int32)
 
 
+GIVEN: dict[str, Any] = {
+    "hosts": 3,
+    "switches": 1,
+    "a": int32(0, 1, 2),
+    "b": int32(3, 3, 3),
+    "gbps": np.ones(3),
+    "delay_ns": np.ones(3),
+    "src": int32(1, 2),
+    "dst": int32(0, 0),
+    "size_bytes": np.array([10, 10]),
+    "start_ns": np.zeros(2),
+    "transport": "window",
+    "parameters": {},
+    "settings": FabricSettings().values({}),
+    "marker": "red",
+    "marker_parameters": {},
+    "paths": [],
+    "ack_paths": [],
+}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -79,27 +100,8 @@ def int32(*values: int) -> np.ndarray[Any, Any]:
     ],
 )
 def test_the_core_refuses_what_python_would_have(changes: dict[str, Any], message: str) -> None:
-    given = {
-        "hosts": 3,
-        "switches": 1,
-        "a": int32(0, 1, 2),
-        "b": int32(3, 3, 3),
-        "gbps": np.ones(3),
-        "delay_ns": np.ones(3),
-        "src": int32(1, 2),
-        "dst": int32(0, 0),
-        "size_bytes": np.array([10, 10]),
-        "start_ns": np.zeros(2),
-        "transport": "window",
-        "parameters": {},
-        "settings": FabricSettings().values({}),
-        "marker": "red",
-        "marker_parameters": {},
-        "paths": [],
-        "ack_paths": [],
-    }
     with pytest.raises(ValueError, match=message):
-        _core.run_fabric(**(given | changes))
+        _core.run_fabric(**(GIVEN | changes))
 
 
 @pytest.mark.parametrize(("gbps", "delay_ns"), [(10, 1), (10, 1000), (100, 50)])
@@ -187,6 +189,12 @@ def test_what_is_slow_goes_on() -> None:
     late = FabricFlows(np.array([1, 2]), np.array([0, 0]), np.array([1000, 1000]), np.array([0, 7e9]))
     for found in (slow, far, FabricEngine("window").run(star(3), late)):
         assert not np.isnan(found["flow_fct_ns"]).any()
+
+
+def test_the_core_runs_hosts_without_a_switch() -> None:
+    link = {"a": int32(0), "b": int32(1), "gbps": np.ones(1), "delay_ns": np.ones(1)}
+    found = _core.run_fabric(**(GIVEN | link | {"hosts": 2, "switches": 0, "src": int32(0, 1), "dst": int32(1, 0)}))
+    assert not np.isnan(found["flow_fct_ns"]).any() and not len(found["fullest_queued_ns"])
 
 
 def test_no_flows_take_no_time() -> None:

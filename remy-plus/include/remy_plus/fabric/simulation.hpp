@@ -60,8 +60,8 @@ class Simulation {
   const std::vector<Port>& ports() const { return ports_; }
   std::uint64_t retransmitted() const { return retransmitted_; }
   Time now() const { return now_; }
-  // The port of a switch whose queue was longest in the mean.
-  const Port& fullest() const;
+  // How long the queue was at the port of a switch where it was longest in the mean; none without a switch.
+  QueueTimes fullest() const;
 
   // What the flow takes alone, without telemetry.
   Time ideal(std::uint32_t flow) const;
