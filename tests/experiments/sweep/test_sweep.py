@@ -4,13 +4,16 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.runs.folder import RunFolder
+from lcca.experiments.sweep import run as sweep_run
 from lcca.inputs.checked import DIGEST
+from lcca.inputs.errors import InputError
 
 from ...conftest import TINY, Answer, RunCommand, results, start
 
@@ -122,7 +125,6 @@ def test_sets_are_compared_at_equal_numbers_of_rules_too(finished: Path) -> None
 
 
 @pytest.mark.usefixtures("no_report")
-@pytest.mark.usefixtures("no_report")
 def test_training_seeds_are_added_until_all_is_settled(tiny: Path, lcca: RunCommand) -> None:
     """A margin so wide that the first look settles; one so narrow that nothing does."""
     short = (
@@ -140,6 +142,29 @@ def test_training_seeds_are_added_until_all_is_settled(tiny: Path, lcca: RunComm
         answer = lcca("sweep", tiny, "--out", run, *short, "--set", f"settle.margin_percent={margin}", "--json").json()
         assert [row["training_seeds"] for row in answer["signal_sets"]] == [list(range(1, seeds + 1))] * 2
         assert (answer["comparisons"][0]["verdict"] == "equivalent") == (seeds == 5)
+        assert not (run / "so-far.json").exists()
+
+
+@pytest.mark.usefixtures("no_report")
+def test_a_campaign_that_is_stopped_says_what_it_has_found_so_far(
+    tiny: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same as a campaign says in the end that has these training seeds alone."""
+    short = ("--set", "trainer.check_networks=0", "--set", "test.pairs=20", "--training-cache", tiny.parent / "cache")
+    run, whole = tiny.parent / "stopped", tiny.parent / "whole"
+
+    def stop(*_: object) -> NoReturn:
+        raise InputError("stopped")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sweep_run, "run_tests", stop)
+        assert lcca("sweep", tiny, "--out", run, *short).status == 2
+    found = lcca("report", run, "--json").json()
+    assert "not finished" in lcca("report", run).out
+    summary = lcca("sweep", tiny, "--out", whole, *short, "--json").json()
+    assert found["signal_sets"] == summary["signal_sets"]
+    sets = [c for c in summary["comparisons"] if c["level"] == "set"]
+    assert [(c["B"], c["difference"]) for c in found["comparisons"]] == [(c["B"], c["difference"]) for c in sets]
 
 
 def test_training_validation_and_test_networks_are_different(finished: Path) -> None:

@@ -1,15 +1,16 @@
-"""`lcca report`: draw a run's report anew."""
+"""`lcca report`: draw a run's report anew, or say what an unfinished campaign has found so far."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from lcca.cli.options.common import add_json, print_json
-from lcca.cli.tables import print_policies, print_verdicts
+from lcca.cli.tables import print_policies, print_sets, print_verdicts
 from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
-from lcca.experiments.runs.manifest import read_summary
+from lcca.experiments.runs.manifest import read_so_far, read_summary
 
 EXAMPLES = """\
   lcca report results/quickstart/*/"""
@@ -25,6 +26,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     folder: Path = options.run_folder
+    if (found := read_so_far(folder)) is not None:
+        return _report_so_far(found, options.json)
     summary = read_summary(folder)
     render(folder)
     if options.json:
@@ -33,4 +36,16 @@ def run(options: argparse.Namespace) -> int:
     print_policies(summary)
     print_verdicts(summary)
     print(f"\nreport: {folder / layout.REPORT}")
+    return 0
+
+
+def _report_so_far(found: dict[str, Any], as_json: bool) -> int:
+    if as_json:
+        print_json(found)
+        return 0
+    print_sets(found)
+    print_verdicts(found)
+    print(
+        "\nnot finished: these are the training seeds so far; lcca sweep CONFIG --resume goes on, and writes the report"
+    )
     return 0

@@ -109,6 +109,11 @@ class RunFolder(Generic[C]):
         """Return a result of the folder."""
         return read_json(self.path / name, "delete it and resume")
 
+    def remove(self, name: str) -> None:
+        """Remove a result that another one has replaced, if it is there."""
+        for path in (digest_file(self.path / name), self.path / name):
+            path.unlink(missing_ok=True)
+
     def write_table(self, name: str, table: pd.DataFrame) -> None:
         """Write a table into the folder."""
         write_table(self.path / name, table)

@@ -99,6 +99,18 @@ def read_kind(path: Path, kind: Kind) -> dict[str, Any]:
     return manifest
 
 
+def read_so_far(path: Path) -> dict[str, Any] | None:
+    """Return what an unfinished campaign has found over its training seeds so far; None where that is nothing yet.
+
+    Raises:
+        InputError: there is no run in this folder, or it is another kind's, or the file is damaged.
+    """
+    read_kind(path, SWEEP)
+    if (path / layout.SUMMARY).is_file() or not (path / layout.SO_FAR).is_file():
+        return None
+    return read_json(path / layout.SO_FAR, "resume the run, which writes it again")
+
+
 def read_summary(path: Path) -> dict[str, Any]:
     """Return the summary of a finished campaign.
 

@@ -90,6 +90,7 @@ def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, trainings: int)
         content["generalisation"] = general
     folder.write_json(layout.SUMMARY, content)
     folder.write_json(layout.VERDICTS, verdicts(found))
+    folder.remove(layout.SO_FAR)
     reporter.say("drawing the report")
     render(folder.path)
     folder.set_state(COMPLETE)

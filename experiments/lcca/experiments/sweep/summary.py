@@ -61,6 +61,21 @@ def summary(
     return content
 
 
+def so_far(config: CampaignConfig, groups: Sequence[Group]) -> dict[str, Any]:
+    """Return the content of so-far.json: what the training seeds that are done say of signal sets and headers."""
+    content = {
+        "format": 1,
+        "campaign": config.name,
+        "config_hash": config.hash,
+        "version": version(),
+        "signal_sets": [row for group in groups for row in _sets(group)],
+        "comparisons": [c.to_json() for c in with_discoveries(compare_all(groups))],
+    }
+    if rows := capacity_content(groups):
+        content["capacity"] = rows
+    return content
+
+
 def verdicts(found: list[Comparison]) -> dict[str, Any]:
     """Return the content of verdicts.json: the comparisons with every look."""
     return {"format": 1, "comparisons": [c.to_json(history=True) for c in found]}

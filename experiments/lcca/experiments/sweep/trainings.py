@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, blocks_between, run_blocks
-from lcca.evaluation.trials.layout import TRAININGS_TEST
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.plan import learners, warm_starts, waves
 from lcca.experiments.runs.seeds import derive
@@ -22,6 +22,7 @@ from lcca.experiments.sweep.groups import Group, at_rules, equal_rules, groups
 from lcca.experiments.sweep.net_benefit import CandidateVerdicts, candidate_verdicts
 from lcca.experiments.sweep.selection import Chosen, choose
 from lcca.experiments.sweep.side_by_side import train_side_by_side
+from lcca.experiments.sweep.summary import so_far
 from lcca.experiments.sweep.training import learning_rows, train
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def run_trainings(run: Run[CampaignConfig, Engine], cache: TrainingCache, at_onc
         return _run_seeds(run, steps[block.number], cache, at_once)
 
     def decide(parts: Sequence[Trained], _: int) -> Decision[CandidateVerdicts]:
-        found = candidate_verdicts(Trained.of(parts).groups(run.config), run.config)
+        groups = Trained.of(parts).groups(run.config)
+        run.folder.write_json(layout.SO_FAR, so_far(run.config, groups))
+        found = candidate_verdicts(groups, run.config)
         return Decision(found, found.settled)
 
     def tell(seeds: int, found: CandidateVerdicts) -> None:
@@ -130,7 +133,7 @@ def test_of_seed(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> 
         policies |= {at_rules(c.learner.id, r): c.at(r) for c in chosen for r in equal_rules(chosen)}
         return run_trials(run.engine, policies, networks, [seed], learner.utility, keep_delays=False)
 
-    return run.phase(TRAININGS_TEST).part(learner.utility.name, learner.training_seed, run=run_all)
+    return run.phase(layout.TRAININGS_TEST).part(learner.utility.name, learner.training_seed, run=run_all)
 
 
 test_of_seed.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of its name
@@ -141,7 +144,7 @@ def seeds_done(run: Run[CampaignConfig, Engine]) -> list[int]:
     done: list[int] = []
     for step in run.config.seed_steps:
         cells = [(utility.name, seed) for seed in step for utility in run.config.utilities]
-        if not all(run.phase(TRAININGS_TEST).has(*cell) for cell in cells):
+        if not all(run.phase(layout.TRAININGS_TEST).has(*cell) for cell in cells):
             break
         done += step
     return done
