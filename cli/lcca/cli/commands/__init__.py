@@ -22,7 +22,7 @@ COMMANDS = {
     "agree": "Run policies in both simulators on the same trials.",
     "estimate": "Estimate a metric of one policy until it is accurate enough.",
     "verdict": "Compute a run's verdicts again from its stored trials alone.",
-    "report": "Write a finished run's report and figures again; of a campaign that is not finished, say what it has found so far.",
+    "report": "Write a finished run's report and figures again, or say what an unfinished one has found so far.",
     "show": "Print a policy, signal, signal set, header, transports, network space or run.",
     "check": "Diagnose the installation and say how to fix what is broken.",
     "import": "Turn a .dna file of Remy or R+ into a policy.json.",
