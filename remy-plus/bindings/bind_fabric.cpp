@@ -19,6 +19,7 @@ using namespace nb::literals;
 namespace {
 
 using namespace fabric;
+using fabric::never;
 
 template <class T>
 using Values = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -62,7 +63,7 @@ void require_equal(std::initializer_list<std::size_t> lengths, const char* what)
 Wiring wiring_from(int hosts, int switches, const Values<std::int32_t>& a, const Values<std::int32_t>& b,
                    const Values<double>& gbps, const Values<double>& delay_ns) {
   require_equal({a.shape(0), b.shape(0), gbps.shape(0), delay_ns.shape(0)}, "links");
-  std::vector<Link> links;
+  std::vector<fabric::Link> links;
   for (std::size_t i = 0; i < a.shape(0); ++i)
     links.push_back({a.data()[i], b.data()[i], gbps.data()[i], delay_ns.data()[i]});
   return Wiring(hosts, switches, links);
@@ -124,10 +125,11 @@ void bind_fabric(nb::module_& m) {
         "paths"_a, "ack_paths"_a, "watch_every_ns"_a = 0.0, "watch_flows"_a = std::vector<std::uint32_t>{},
         "watch_ports"_a = std::vector<std::uint32_t>{}, "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
+  m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(
       "fabric_telemetry_bytes",
       [](nb::handle transport, const nb::dict& parameters) {
-        return telemetry_bytes(transport_of(transport, parameters, {}, {})->telemetry());
+        return sent_telemetry(*transport_of(transport, parameters, {}, {}));
       },
       "transport"_a, "parameters"_a, "Bytes that a transport's data packets have beyond payload and overhead.");
   m.def(

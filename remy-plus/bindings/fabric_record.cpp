@@ -12,6 +12,7 @@
 namespace remy_plus::bindings {
 
 using namespace fabric;
+using fabric::never;
 
 namespace {
 

@@ -16,6 +16,7 @@ namespace remy_plus::bindings {
 using namespace fabric;
 
 const Policy& policy_of(nb::handle handle);
+std::shared_ptr<const Stamping> header_of(nb::handle handle);
 
 namespace {
 
@@ -116,7 +117,8 @@ std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& pa
   Named named(parameters, "policy");
   named.take("looks_at_hops", looks_at_hops);
   named.end();
-  return std::make_unique<Learnt>(frame, policy_of(transport), settings.payload + settings.overhead, looks_at_hops);
+  return std::make_unique<Learnt>(frame, policy_of(transport), settings.payload + settings.overhead, looks_at_hops,
+                                  header_of(transport));
 }
 
 }  // namespace remy_plus::bindings

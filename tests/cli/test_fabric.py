@@ -9,6 +9,7 @@ import pytest
 from lcca.experiments.runs.seeds import derive
 
 E2E = Path(__file__).parents[2] / "configs" / "policies" / "e2e.json"
+RCP = E2E.with_name("rcp-16.json")
 SCENARIO = """\
 name: small
 topology: {kind: leaf-spine, tors: 2, hosts_per_tor: 4, spines: 2}
@@ -58,6 +59,7 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
     ("options", "message"),
     [
         (("quic",), "'quic': neither a transport (window, dctcp"),
+        ((str(RCP), "--set", "mtu_bytes=1059"), "telemetry of " + str(RCP) + " has 1060 bytes, more than 1059"),
         (("dctcp", "dctcp"), "a transport is named twice"),
         (("dctcp", "--utility", "default"), "--utility: default: a fabric scores the completion of flows"),
         (("dctcp", "--duration", "5"), "--duration (use --set duration_us=…): not with --fabric"),
@@ -80,6 +82,18 @@ def test_a_learnt_policy_is_a_transport(lcca: Any, scenario: Path) -> None:
     assert found[0]["slowdown_mean"]["estimate"] > 1
     refused = lcca("evaluate", "vegas", "--fabric", scenario)
     assert refused.status == 2 and "vegas: runs in ns-3 only" in refused.err
+
+
+def test_a_file_that_names_a_header_has_it_on_its_packets(lcca: Any, scenario: Path, tmp_path: Path) -> None:
+    sent = {}
+    for option in ((), ("--free-header",)):
+        ports = tmp_path / f"ports{len(sent)}.parquet"
+        answer = lcca("evaluate", RCP, "--fabric", scenario, "--seeds", "1", *option, "--json", "--per-port", ports)
+        rows = pd.read_parquet(ports)
+        assert answer.status == 0
+        sent[option] = rows.data_bytes.sum(), rows.data_packets.sum()
+    (charged, packets), (free, same) = sent.values()
+    assert packets == same and charged - free == 4 * packets
 
 
 def test_compares_on_the_same_flows(lcca: Any, scenario: Path) -> None:

@@ -272,6 +272,8 @@ def run_fabric(hosts: int, switches: int, a: Annotated[NDArray[numpy.int32], dic
 
 FABRIC_MOST_TELEMETRY_BYTES: int = 42
 
+FABRIC_SENT_TIME_BYTES: int = 8
+
 def fabric_telemetry_bytes(transport: object, parameters: dict) -> int:
     """
     Bytes that a transport's data packets have beyond payload and overhead.

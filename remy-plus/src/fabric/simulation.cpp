@@ -78,8 +78,10 @@ void Simulation::run_nodes(Time begin, Time end) {
     if (next_[static_cast<std::size_t>(node)] >= end) continue;
     if (node < wiring_.hosts())
       run_host(node, begin, end);
+    else if (headers_)
+      run_switch(stamping_switches_[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
     else
-      run_switch(node, begin, end);
+      run_switch(switches_[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
   }
 }
 
@@ -111,8 +113,8 @@ void Simulation::rest(int node, Time own) {
   next_[static_cast<std::size_t>(node)] = own;
 }
 
-void Simulation::run_switch(int node, Time begin, Time end) {
-  Switch& at = switches_[static_cast<std::size_t>(node - wiring_.hosts())];
+template <class AnySwitch>
+void Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
   gather(node, begin, end);
   for (const std::uint64_t key : keys_) {
     int in = wiring_.first(node);

@@ -37,8 +37,10 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
   make_ways(flows);
   transport_ = transport(frame());
   transport_->reserve(flows.size());
-  if (settings.payload + settings.overhead + telemetry_bytes(transport_->telemetry()) > largest_frame)
+  if (settings.payload + settings.overhead + sent_telemetry(*transport_) > largest_frame ||
+      settings.ack_bytes + returned_telemetry(*transport_) > largest_frame)
     throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");
+  make_headroom();
   make_flows(flows);
   make_nodes();
 }
@@ -73,7 +75,6 @@ void Simulation::make_ports() {
     port.peer_port = static_cast<std::uint32_t>(end.peer_port);
     const double doublings = std::floor(std::log2(std::max(end.gbps / slowest, 1.0)));
     port.alpha = settings_.alpha * (settings_.alpha_by_rate && settings_.lossless ? std::exp2(doublings) : 1);
-    port.most_headroom = std::llround(settings_.headroom_delays * end.gbps * end.delay_ns / 8) + headroom_frames();
     port.marker = marker_of(settings_.marker, end.gbps);
     port.draws = Draws(key_of(settings_.seed, marking, static_cast<std::uint64_t>(i)));
     lookahead_ = std::min(lookahead_, port.delay);
@@ -82,8 +83,14 @@ void Simulation::make_ports() {
 
 // Bytes that arrive after the one that exceeds a threshold, however short the link is: that frame itself, those that
 // both ends are sending as the pause is decided and as it is heard, and one to spare.
-std::int64_t Simulation::headroom_frames() const {
-  return settings_.headroom_delays > 0 ? 4 * (settings_.payload + settings_.overhead + most_telemetry) : 0;
+void Simulation::make_headroom() {
+  const int telemetry = std::max(most_telemetry, sent_telemetry(*transport_));
+  const int frames = settings_.headroom_delays > 0 ? 4 * (settings_.payload + settings_.overhead + telemetry) : 0;
+  for (int i = 0; i < wiring_.ports(); ++i) {
+    const End& end = wiring_.end(i);
+    const double delays = settings_.headroom_delays * end.gbps * end.delay_ns / 8;
+    ports_[static_cast<std::size_t>(i)].most_headroom = std::llround(delays) + frames;
+  }
 }
 
 void Simulation::make_ways(const std::vector<FlowStart>& flows) {
@@ -130,8 +137,10 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
 
 void Simulation::make_nodes() {
   const Telemetry telemetry = transport_->telemetry();
-  around_ = std::make_unique<Surroundings>(Surroundings{settings_, stacks_, telemetry == Telemetry::stack, next_});
   if (telemetry == Telemetry::fair_rate) make_fair_rates();
+  if (telemetry == Telemetry::header) make_headers();
+  around_ = std::make_unique<Surroundings>(
+      Surroundings{settings_, stacks_, telemetry == Telemetry::stack, headers_.get(), next_});
   hosting_ = std::make_unique<Hosting>(
       Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
               settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, progress_});
@@ -140,6 +149,8 @@ void Simulation::make_nodes() {
       throw std::invalid_argument("a node may have " + std::to_string((1 << port_bits) - 1) + " ports at most");
     if (node < wiring_.hosts())
       hosts_.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_, *hosting_);
+    else if (headers_)
+      stamping_switches_.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
     else
       switches_.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
   }
@@ -156,6 +167,16 @@ void Simulation::make_fair_rates() {
   for (int i = wiring_.first(wiring_.hosts()); i < wiring_.ports(); ++i) {
     Port& port = ports_[static_cast<std::size_t>(i)];
     port.fair_rate.emplace(rcp_gains, port.speed->gbps() * 125, static_cast<double>(base_rtt_) / microsecond);
+  }
+}
+
+// Rates and sizes of the header are in packets as it counts them; windows that it leaves open are the model's own.
+void Simulation::make_headers() {
+  const Stamping& stamping = *transport_->header();
+  headers_ = std::make_unique<Headers>(stamping, settings_.seed, flows_.size());
+  for (const Port& port : ports_) {
+    const double rate = port.speed->gbps() * 125 / stamping.packet_bytes;  // packets/µs
+    headers_->add(Model{}, rate, static_cast<double>(base_rtt_) / microsecond);
   }
 }
 

@@ -81,5 +81,5 @@ def test_signals_of_hops_come_with_their_bytes() -> None:
 def test_a_signal_that_no_hop_tells_is_refused() -> None:
     topology = leaf_spine(tors=2, hosts_per_tor=2, spines=1)
     flow = FabricFlows(np.array([0]), np.array([3]), np.array([10**5]), np.array([0.0]))
-    with pytest.raises(InputError, match="does not tell flows; of the network it tells available_capacity"):
+    with pytest.raises(InputError, match="does not tell flows; without a header it tells available_capacity"):
         FabricEngine(one_rule(("flows",), "relative")).run(topology, flow)

@@ -6,11 +6,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from lcca.cli.options.policies import policy_to_run
 from lcca.evaluation.fabric.scenario import FabricScenario, read_scenario
 from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.utilities import slowdown
 from lcca.inputs.errors import InputError, about
-from lcca.remy_plus.fabric.policies import engine_of, fabric_policy
+from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.transports import TRANSPORTS
 from lcca.remy_plus.policies.policy import Policy
@@ -87,7 +88,8 @@ def policies_of(options: argparse.Namespace, names: Sequence[str]) -> dict[str, 
     """
     if len(set(names)) < len(names):
         raise InputError("a transport is named twice; give each once")
-    found = {name: fabric_policy(name, options.pacing, options.int_signals) for name in names}
+    files = {name: load_for_fabric(name, options.pacing, options.int_signals) for name in names}
+    found = {name: policy_to_run(options, file) for name, file in files.items()}
     for policy in found.values():
         engine_of(policy, FabricSettings())  # or say so before any trial
     return found

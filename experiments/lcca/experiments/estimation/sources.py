@@ -18,10 +18,11 @@ from lcca.experiments.estimation.config import FLOW_METRICS, EstimationConfig
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.fabric.policies import engine_of, fabric_policy
+from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
+from lcca.signal_sets.headers.policy_headers import runnable
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def read_inputs(config: EstimationConfig) -> Inputs:
         InputError: a file cannot be used, or the policy cannot run on a fabric.
     """
     if config.fabric is not None:
-        policy = fabric_policy(config.policy)
+        policy = runnable(load_for_fabric(config.policy))
         engine_of(policy, config.fabric.settings())
         return Inputs(policy, None)
     return Inputs(policyfile.load(config.policy).policy, config.network.build() if config.network else None)

@@ -113,23 +113,21 @@ class Host {
       hosting_.progress = data.time;
       if (++flow.expected == flow.packets && !around_.settings.fct_at_ack) end(flow, data.time);
     } else if (data.number > flow.expected) {
-      if (data.time < flow.nacked + around_.settings.nack_gap) return discard(data);
+      if (data.time < flow.nacked + around_.settings.nack_gap) return around_.discard(data);
       flow.nacked = data.time;
       ack.kind = Kind::nack;
     }
     ack.number = flow.expected;
+    if (around_.headers) [[unlikely]]
+      ack.bytes = around_.headers->returned(ack);
     nic_of(data.flow, 1).acknowledge(ack);
-  }
-
-  void discard(const Packet& packet) {
-    if (hosting_.telemetry == Telemetry::stack) around_.stacks.give_back(packet.extra);
   }
 
   // --- the sender
 
   void receive_ack(const Packet& packet) {
     Flow& flow = hosting_.flows[packet.flow];
-    if (flow.acked == flow.packets) return discard(packet);
+    if (flow.acked == flow.packets) return around_.discard(packet);
     if (packet.number > flow.acked) {
       flow.acked = packet.number;
       flow.next = std::max(flow.next, flow.acked);
@@ -137,19 +135,24 @@ class Host {
     }
     if (packet.kind == Kind::nack) send_again(packet.flow, flow, false);
     if (packet.kind == Kind::ack) tell(packet, flow);
-    discard(packet);
+    around_.discard(packet);
     if (flow.acked == flow.packets) return finish(packet.flow, flow, packet.time);
     arm(packet.flow, flow);
     nic_of(packet.flow, 0).wake(packet.time);
   }
 
   void tell(const Packet& packet, Flow& flow) {
-    Ack ack{packet.time, flow.bytes_before(flow.acked), flow.bytes_before(flow.next), packet.marked, 0, 0, nullptr};
+    Ack ack{packet.time, flow.bytes_before(flow.acked), flow.bytes_before(flow.next), packet.marked, 0, 0, nullptr,
+            nullptr};
     if (hosting_.telemetry == Telemetry::stack) ack.stack = &around_.stacks[packet.extra];
-    if (hosting_.telemetry == Telemetry::fair_rate)
+    if (hosting_.telemetry == Telemetry::fair_rate) {
       ack.fair_gbps = fair_rate(packet, flow);
-    else
+    } else if (around_.headers) [[unlikely]] {
+      ack.seen = &around_.headers->read(packet);
+      ack.sent_at = around_.headers->sent_at(packet);
+    } else {
       ack.sent_at = ack.stack ? ack.stack->sent_at : static_cast<Time>(packet.extra);
+    }
     hosting_.transport.on_ack(packet.flow, flow, ack);
   }
 

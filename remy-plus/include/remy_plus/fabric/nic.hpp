@@ -19,7 +19,7 @@ struct Hosting {
   std::vector<std::uint16_t>& first_ports;  // (flows, 2): of data, and of ACKs at the other end
   Transport& transport;
   Telemetry telemetry;
-  int data_overhead, ack_bytes;  // telemetry included
+  int data_overhead, ack_bytes;  // telemetry included, headers apart
   std::uint64_t& retransmitted;  // packets
   std::uint64_t& unfinished;     // flows
   Time& progress;                // when data was last received in order or a flow began
@@ -108,7 +108,9 @@ class Nic {
     packet.number = flow.next;
     packet.bytes = static_cast<std::uint16_t>(
         static_cast<int>(flow.bytes_before(flow.next + 1) - flow.bytes_before(flow.next)) + hosting_.data_overhead);
-    packet.extra = telemetry(flow, now);
+    packet.extra = telemetry(packet, flow, now);
+    if (around_.headers) [[unlikely]]
+      packet.bytes = around_.headers->with_bytes(packet);
     if (flow.next < flow.furthest) ++hosting_.retransmitted;
     if (flow.next == flow.acked) flow.progress = now;
     flow.furthest = std::max(flow.furthest, ++flow.next);
@@ -119,10 +121,13 @@ class Nic {
     put_on_wire(packet, now);
   }
 
-  std::uint64_t telemetry(Flow& flow, Time now) {
+  std::uint64_t telemetry(const Packet& packet, Flow& flow, Time now) {
     if (hosting_.telemetry == Telemetry::fair_rate) return ask(flow, now);
+    if (around_.headers) [[unlikely]]
+      return around_.headers->depart(packet.flow, packet.number, now, hosting_.transport.told(packet.flow));
     if (hosting_.telemetry != Telemetry::stack) return static_cast<std::uint64_t>(now);
     const std::uint64_t number = around_.stacks.take();
+    around_.stacks[number].count = 0;
     around_.stacks[number].sent_at = now;
     return number;
   }

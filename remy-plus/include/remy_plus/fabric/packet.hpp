@@ -13,7 +13,7 @@ enum class Kind : std::uint8_t { data, ack, nack, pause, resume };
 
 struct Packet {
   Time time = 0;            // when it has arrived, the last bit included, at the node that it is on its way to
-  std::uint64_t extra = 0;  // which telemetry stack is its own, or when it was sent
+  std::uint64_t extra = 0;  // which telemetry stack or header is its own, or when it was sent
   std::uint32_t flow = 0;
   std::uint32_t number = 0;   // of the data packet; of an ACK, the next one that is expected
   std::uint16_t bytes = 0;    // on the wire
@@ -48,9 +48,11 @@ struct Stack {
   Time sent_at = 0;
 };
 
-// Stacks of the packets under way; a packet names its own by number.
-class Stacks {
+// What packets under way carry beside themselves; a packet names its own by number.
+template <class T>
+class Pool {
  public:
+  // What it holds is what was there before.
   std::uint64_t take() {
     if (free_.empty()) {
       all_.emplace_back();
@@ -58,16 +60,18 @@ class Stacks {
     }
     const std::uint64_t number = free_.back();
     free_.pop_back();
-    all_[number].count = 0;
     return number;
   }
   void give_back(std::uint64_t number) { free_.push_back(number); }
-  Stack& operator[](std::uint64_t number) { return all_[number]; }
-  const Stack& operator[](std::uint64_t number) const { return all_[number]; }
+  T& operator[](std::uint64_t number) { return all_[number]; }
+  const T& operator[](std::uint64_t number) const { return all_[number]; }
+  std::size_t size() const { return all_.size(); }
 
  private:
-  std::vector<Stack> all_;
+  std::vector<T> all_;
   std::vector<std::uint64_t> free_;
 };
+
+using Stacks = Pool<Stack>;
 
 }  // namespace remy_plus::fabric

@@ -68,7 +68,6 @@ class Simulation {
   Time base_rtt() const { return base_rtt_; }
 
  private:
-  static constexpr int most_hops = 8;
   static constexpr int port_bits = 12;  // of a key of gather()
   struct Ways {
     std::uint16_t data[most_hops], acks[most_hops];  // ports
@@ -76,11 +75,12 @@ class Simulation {
   };
 
   void make_ports();
-  std::int64_t headroom_frames() const;
+  void make_headroom();
   void make_ways(const std::vector<FlowStart>& flows);
   void make_flows(const std::vector<FlowStart>& flows);
   void make_nodes();
   void make_fair_rates();
+  void make_headers();
   Time longest_rtt(const Routes& routes) const;
   Time plain_ideal(const Flow& flow, const Ways& ways) const;
   Time one_way(const std::vector<int>& way, int bytes) const;
@@ -94,7 +94,8 @@ class Simulation {
   void account();
   void run_window(Time begin, Time end, const Watch& watch, Time& look);
   void run_nodes(Time begin, Time end);
-  void run_switch(int node, Time begin, Time end);
+  template <class AnySwitch>
+  void run_switch(AnySwitch& at, int node, Time begin, Time end);
   void run_host(int node, Time begin, Time end);
   // Sorts what arrives at a node in the window: keys of (time since its begin, port).
   void gather(int node, Time begin, Time end);
@@ -115,6 +116,7 @@ class Simulation {
   std::vector<Ways> ways_;
   std::vector<std::uint16_t> first_ports_;
   Stacks stacks_;
+  std::unique_ptr<Headers> headers_;
   std::vector<Time> next_;  // (nodes,)
   std::unique_ptr<Transport> transport_;
   std::uint64_t retransmitted_ = 0, unfinished_ = 0;
@@ -122,7 +124,8 @@ class Simulation {
   std::unique_ptr<Surroundings> around_;
   std::unique_ptr<Hosting> hosting_;
   std::vector<Host> hosts_;
-  std::vector<Switch> switches_;
+  std::vector<Switch> switches_;  // either these, or with headers the others
+  std::vector<StampingSwitch> stamping_switches_;
   std::vector<std::uint64_t> keys_;
   Samples samples_;
 };

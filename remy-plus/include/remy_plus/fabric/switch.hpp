@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 
+#include "remy_plus/fabric/headers.hpp"
 #include "remy_plus/fabric/port.hpp"
 #include "remy_plus/fabric/settings.hpp"
 
@@ -19,12 +20,22 @@ struct Surroundings {
   const Settings& settings;
   Stacks& stacks;
   bool stamps;              // packets carry stacks
+  Headers* headers;         // packets carry these; null: none
   std::vector<Time>& next;  // (nodes,) when something comes to do
+
+  // A packet is no more.
+  void discard(const Packet& packet) const {
+    if (stamps) stacks.give_back(packet.extra);
+    if (headers) [[unlikely]]
+      headers->give_back(packet.extra);
+  }
 };
 
-class Switch {
+// With `headers`, packets carry headers of the catalogue; without, nothing is asked for them.
+template <bool headers>
+class BasicSwitch {
  public:
-  Switch(std::vector<Port>& ports, int first, int last, const Surroundings& around)
+  BasicSwitch(std::vector<Port>& ports, int first, int last, const Surroundings& around)
       : ports_(ports), first_(first), last_(last), around_(around), free_(around.settings.buffer) {}
 
   // A packet has arrived by `in` and goes on by `out`.
@@ -34,6 +45,7 @@ class Switch {
     Port& to = port(out);
     if (!to.idle()) depart_until(to, now - 1);
     packet.in_port = static_cast<std::uint16_t>(in - first_);
+    if constexpr (headers) packet.bytes = around_.headers->grown(packet);
     if (!admitted(packet, to, now)) return;
     enqueue(packet, to);
   }
@@ -63,6 +75,7 @@ class Switch {
   }
 
  private:
+  std::size_t index(const Port& port) const { return static_cast<std::size_t>(&port - ports_.data()); }
   Port& port(int number) { return ports_[static_cast<std::size_t>(number)]; }
   const Settings& settings() const { return around_.settings; }
 
@@ -103,7 +116,7 @@ class Switch {
   void send(Packet& packet, Port& from, Time start) {
     release(packet, start);
     if (packet.kind == Kind::data) {
-      if (settings().mark_at_dequeue && !packet.marked) packet.marked = marks(from, packet, start);
+      if (settings().mark_at_dequeue) mark(packet, from, start);
       if (around_.stamps) stamp(packet, from, start);
       ++from.counts.data_packets;
       from.counts.data_bytes += packet.bytes;
@@ -111,6 +124,7 @@ class Switch {
     } else {
       ++from.counts.ack_packets;
     }
+    if constexpr (headers) around_.headers->leave(packet, start, from, index(from));
     from.sent += packet.bytes;
     put_on_wire(packet, from, start);
   }
@@ -141,6 +155,14 @@ class Switch {
         static_cast<float>(from.speed->gbps())};
   }
 
+  // Headers say what this port marks, whatever the ports before it did.
+  void mark(Packet& packet, Port& at, Time now) const {
+    if (packet.marked && !headers) return;
+    const bool marked = marks(at, packet, now);
+    if constexpr (headers) around_.headers->note_mark(packet, marked);
+    packet.marked |= marked;
+  }
+
   static bool marks(Port& at, const Packet& packet, Time now) {
     const Sight sight{now, now - packet.time, at.queued, packet.bytes, packet.flow, at.speed->gbps()};
     return std::visit([&](auto& marker) { return marker.marks(sight, at.draws); }, at.marker);
@@ -151,8 +173,8 @@ class Switch {
   void enqueue(Packet& packet, Port& to) {
     to.arrived += packet.bytes;
     if (to.fair_rate) offer(*to.fair_rate, packet, to);
-    if (!settings().mark_at_dequeue && packet.kind == Kind::data && !packet.marked)
-      packet.marked = marks(to, packet, packet.time);
+    if (!settings().mark_at_dequeue && packet.kind == Kind::data) mark(packet, to, packet.time);
+    if constexpr (headers) around_.headers->join(packet, to, index(to));
     if (to.idle() && to.free_at <= packet.time && !to.paused) {
       send(packet, to, packet.time);
       return;
@@ -216,7 +238,7 @@ class Switch {
 
   void drop(const Packet& packet, Port& at) {
     ++at.counts.drops;
-    if (around_.stamps) around_.stacks.give_back(packet.extra);
+    around_.discard(packet);
   }
 
   void release(const Packet& packet, Time start) {
@@ -254,5 +276,8 @@ class Switch {
   double free_;      // bytes of the shared buffer
   int pausing_ = 0;  // ingress ports whose peers are paused
 };
+
+using Switch = BasicSwitch<false>;
+using StampingSwitch = BasicSwitch<true>;
 
 }  // namespace remy_plus::fabric

@@ -4,21 +4,26 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/headers/stamping.hpp"
+#include "remy_plus/signals/seen.hpp"
 
 namespace remy_plus::fabric {
 
 // What data packets carry for it, and their ACKs bring back.
-enum class Telemetry : std::uint8_t { none, sent_time, stack, fair_rate };
+enum class Telemetry : std::uint8_t { none, sent_time, stack, fair_rate, header };
 
 inline constexpr int most_telemetry = 42;  // bytes
 
-// In a data packet. A stack is always as long as HPCC's: five hops of 8 bytes and their number.
+// In a data packet. A stack is always as long as HPCC's: five hops of 8 bytes and their number. A header's own bytes
+// come on top of the time of sending.
 inline int telemetry_bytes(Telemetry telemetry) {
   switch (telemetry) {
     case Telemetry::sent_time:
+    case Telemetry::header:
       return 8;
     case Telemetry::stack:
       return most_telemetry;
@@ -42,6 +47,7 @@ struct Ack {
   Time sent_at;        // of the data packet, with any telemetry
   double fair_gbps;    // with Telemetry::fair_rate
   const Stack* stack;  // with Telemetry::stack
+  const Seen* seen;    // with Telemetry::header
 };
 
 // What all flows of a run have in common.
@@ -53,6 +59,16 @@ struct Frame {
   bool whole_ns = false;
 };
 
+inline constexpr int most_hops = 8;  // links of a way
+
+// Of a header after so many switches or fewer.
+inline int most_bytes(const std::vector<std::uint32_t>& by_hops, std::uint32_t switches) {
+  int found = 0;
+  for (std::uint32_t hops = 0; hops <= switches; ++hops)
+    found = std::max(found, static_cast<int>(Stamping::bytes(by_hops, hops)));
+  return found;
+}
+
 class Transport {
  public:
   explicit Transport(const Frame& frame) : frame_(frame) {
@@ -63,6 +79,9 @@ class Transport {
   virtual ~Transport() = default;
 
   virtual Telemetry telemetry() const { return Telemetry::none; }
+  // With Telemetry::header: which one, and what a packet that is about to be sent says of its sender.
+  virtual const Stamping* header() const { return nullptr; }
+  virtual Told told(std::uint32_t) const { return {}; }
   // A flow begins; its rate is that of the line. `number` is that of the flow, below what reserve() said.
   virtual void start(std::uint32_t number, Flow& flow) = 0;
   virtual void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) = 0;
@@ -85,5 +104,16 @@ class Transport {
 
   Frame frame_;
 };
+
+// The most bytes of telemetry on any way, its header's included: of a data packet, and of an ACK beyond what all have.
+inline int sent_telemetry(const Transport& transport) {
+  const Stamping* header = transport.header();
+  return telemetry_bytes(transport.telemetry()) + (header ? most_bytes(header->sent_bytes, most_hops - 1) : 0);
+}
+inline int returned_telemetry(const Transport& transport) {
+  const Stamping* header = transport.header();
+  return returned_bytes(transport.telemetry()) +
+         (header ? most_bytes(header->reflected_bytes, 2 * (most_hops - 1)) : 0);
+}
 
 }  // namespace remy_plus::fabric

@@ -23,6 +23,7 @@ struct Moment {
   double size = 1;                            // packets
   double queue_packets = 0, queue_bytes = 0;  // waiting: before it at enqueue, behind it at dequeue
   std::uint64_t bytes = 0;                    // of the packet
+  std::optional<bool> marked;                 // by the port; none: the hop's own marker is asked
 };
 
 // By whom and which packet, for random rounding.
@@ -147,7 +148,7 @@ class Hop {
       case Source::drain_time:
         return m.queue_bytes / bytes_per_ns_;
       case Source::mark:
-        return marker_.on_dequeue(m.queue_packets);
+        return m.marked ? *m.marked : marker_.on_dequeue(m.queue_packets);
       case Source::flows:
         return flows_;
       case Source::hop_count:

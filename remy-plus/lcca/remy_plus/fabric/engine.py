@@ -14,12 +14,14 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.engine import compile_policy
 from lcca.remy_plus.fabric import markers
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.headers import on_fabric
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.markers import Marking
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.transports import TransportKind, transport_kind
-from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.signals import CARRIED
 
 Record = Mapping[str, Any]
@@ -134,15 +136,21 @@ class FabricEngine:
         if isinstance(self.transport, str):
             kind = transport_kind(self.transport)
             return kind.engine, dict(kind.parameters(gbps, self.parameters))
-        looks = looks_at_hops(getattr(self.transport, "signals", ()))
+        if isinstance(self.transport, WithHeader):
+            require_told(_seen(self.transport.policy), UNTOLD)
+            return compile_policy(on_fabric(self.transport, self.settings)), {}
+        looks = looks_at_hops(_seen(self.transport))
         return compile_policy(self.transport), {"looks_at_hops": float(looks)}
 
 
 HOPS = {"queue", "link", "queue_ewma", "link_ewma", "available_capacity", "available_capacity_ewma"}
 """Signals that the stamps of a fabric's hops tell."""
 
-NOT_TOLD = set(CARRIED) - HOPS | {"one_way_ratio"}
-"""Signals that a fabric does not tell its senders."""
+UNTOLD = {"one_way_ratio"}
+"""Signals that a fabric does not tell its senders at all."""
+
+NOT_TOLD = set(CARRIED) - HOPS | UNTOLD
+"""Signals that a fabric does not tell its senders without a header."""
 
 
 def looks_at_hops(signals: Sequence[str]) -> bool:
@@ -151,11 +159,23 @@ def looks_at_hops(signals: Sequence[str]) -> bool:
     Raises:
         InputError: it needs what a fabric does not tell.
     """
-    missing = [name for name in signals if name in NOT_TOLD]
-    if missing:
-        told = ", ".join(sorted(HOPS))
-        raise InputError(f"policy: the fabric does not tell {', '.join(missing)}; of the network it tells {told}")
+    require_told(signals, NOT_TOLD)
     return bool(HOPS.intersection(signals))
+
+
+def require_told(signals: Sequence[str], missing: set[str]) -> None:
+    """Check that a policy looks at nothing that it is not told.
+
+    Raises:
+        InputError: it does; names the signals, and those that a fabric tells.
+    """
+    if found := [name for name in signals if name in missing]:
+        told = f"without a header it tells {', '.join(sorted(HOPS))} of the network"
+        raise InputError(f"policy: the fabric does not tell {', '.join(found)}; {told}")
+
+
+def _seen(policy: Policy) -> tuple[str, ...]:
+    return policy.seen if isinstance(policy, RuleTable) else getattr(policy, "signals", ())
 
 
 def _watched(topology: FabricTopology, watch: Watch) -> dict[str, Any]:

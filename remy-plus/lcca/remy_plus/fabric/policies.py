@@ -13,13 +13,14 @@ from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport, is_transport, named_transport
 from lcca.remy_plus.files import dna, policyfile
+from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.pacing import Pacing
 from lcca.remy_plus.policies.policy import Policy, is_baseline
 
 
-def fabric_policy(name: str, pacing: Pacing | None = None, int_signals: dna.IntSignals = "smoothed") -> Policy:
-    """Return the transport of a name such as ``dcqcn:increase_us=55``, or the policy of a file.
+def load_for_fabric(name: str, pacing: Pacing | None = None, int_signals: dna.IntSignals = "smoothed") -> PolicyFile:
+    """Return the transport of a name such as ``dcqcn:increase_us=55``, or a file of a policy.
 
     Names of transports come before those of policies elsewhere: ``dctcp`` is the fabric's.
 
@@ -32,11 +33,11 @@ def fabric_policy(name: str, pacing: Pacing | None = None, int_signals: dna.IntS
         InputError: neither, or a file or parameter that cannot be.
     """
     if is_transport(name):
-        return Transport(*named_transport(name))
+        return PolicyFile(Transport(*named_transport(name)))
     if not is_baseline(name) and not Path(name).is_file():
         known = ", ".join(TRANSPORTS)
         raise InputError(f"{name[:60]!r}: neither a transport ({known}) nor the file of a policy")
-    return policyfile.load(name, pacing, int_signals).policy
+    return policyfile.load(name, pacing, int_signals)
 
 
 def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:

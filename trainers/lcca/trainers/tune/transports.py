@@ -9,7 +9,7 @@ from pydantic import field_validator
 
 from lcca.inputs.errors import InputError, about
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
-from lcca.remy_plus.fabric.policies import fabric_policy
+from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.space import Axis, Range, Space
@@ -55,7 +55,7 @@ class TransportTuneConfig(TuneConfig):
 
 
 def _transport(name: str) -> Transport:
-    found = fabric_policy(name)
+    found = load_for_fabric(name).policy
     if not isinstance(found, Transport):
         raise InputError(f"{name[:60]!r}: only transports can be tuned on a fabric")
     return found

@@ -1,12 +1,14 @@
 // A learnt policy as a transport: any policy of the one-bottleneck engine, with what it sees of a fabric.
 //
 // Windows are in packets of the fabric's payload, gaps in µs, as where the policy was learnt. What it sees of the
-// network comes from the stamps of the hops: the longest queue, in full frames, and the highest share of a link that
-// was used since the flow's ACK before.
+// network comes from its header, or without one from the stamps of the hops: the longest queue, in full frames, and the
+// highest share of a link that was used since the flow's ACK before.
 #pragma once
 
-#include <stdexcept>
-#include <string>
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,16 +21,26 @@ namespace remy_plus::fabric {
 
 class Learnt : public Transport {
  public:
-  // `frame_bytes`: of a full data packet on the wire, without telemetry.
-  Learnt(const Frame& frame, const Policy& policy, int frame_bytes, bool looks_at_hops)
+  // `frame_bytes`: of a full data packet on the wire, without telemetry. `header` may be null.
+  Learnt(const Frame& frame, const Policy& policy, int frame_bytes, bool looks_at_hops,
+         std::shared_ptr<const Stamping> header)
       : Transport(frame),
         policy_(policy),
-        looks_at_hops_(looks_at_hops),
-        frame_bytes_(frame_bytes + telemetry_bytes(telemetry())),
+        header_(std::move(header)),
+        looks_at_hops_(looks_at_hops && !header_),
+        frame_bytes_(frame_bytes + telemetry_bytes(telemetry()) +
+                     (header_ ? static_cast<int>(Stamping::bytes(header_->sent_bytes, 0)) : 0)),
         wanted_(std::visit([](const auto& each) { return each.wanted; }, policy)),
         rule_hits_(std::visit([](const auto& each) { return each.rules(); }, policy), 0) {}
 
-  Telemetry telemetry() const final { return looks_at_hops_ ? Telemetry::stack : Telemetry::sent_time; }
+  Telemetry telemetry() const final {
+    return header_ ? Telemetry::header : looks_at_hops_ ? Telemetry::stack : Telemetry::sent_time;
+  }
+  const Stamping* header() const override { return header_.get(); }
+  Told told(std::uint32_t number) const override {
+    const State& state = states_[number];
+    return told_by(state.control.window, state.control.gap, state.memory.latest_rtt());
+  }
   void reserve(std::size_t flows) override { states_.resize(flows); }
 
   void start(std::uint32_t number, Flow& flow) override {
@@ -49,7 +61,12 @@ class Learnt : public Transport {
     packet.sequence = flow.acked - 1;
     if (looks_at_hops_) look(state, *ack.stack, packet);
     const double link_rate = flow.line_gbps / 8e-3 / frame_bytes_;  // packets/µs
-    state.memory.receive_plain(packet, now, state.acknowledged, wanted_, link_rate);
+    if (header_) {
+      ByHeader net{*ack.seen};
+      state.memory.receive(net, packet, now, state.acknowledged, wanted_);
+    } else {
+      state.memory.receive_plain(packet, now, state.acknowledged, wanted_, link_rate);
+    }
     state.acknowledged = packet.sequence;
     const remy_plus::Ack news{packet.sequence, flow.next, true, now};
     std::visit([&](const auto& policy) { policy.feedback(state.control, state.memory, news, rule_hits_); }, policy_);
@@ -65,11 +82,21 @@ class Learnt : public Transport {
     Stack seen;
   };
 
+  // Where a header is all that tells of the network.
+  struct ByHeader {
+    const Seen& seen;
+    const Seen& look(const remy_plus::Packet&) const { return seen; }
+    static bool plain() { return false; }
+    static double spare(const remy_plus::Packet&) { return 0; }
+    static double one_way_delay(const remy_plus::Packet& packet, double) { return packet.arrives - packet.sent; }
+  };
+
   static double microseconds(Time time) { return static_cast<double>(time) / microsecond; }
 
-  // A window below one packet would never be opened again: no ACK is under way. It counts as one.
+  // A window below one packet would never be opened again: no ACK is under way. It counts as one. Policies without a
+  // window have a large number, of which bytes must still fit into 64 bits.
   void steer(const State& state, Flow& flow) const {
-    flow.window = std::max(state.control.window, 1.0) * flow.payload;
+    flow.window = std::clamp(state.control.window, 1.0, 1e12) * flow.payload;
     const double gbps = state.control.gap > 0 ? frame_bytes_ * 8e-3 / state.control.gap : flow.line_gbps;
     flow.pace(std::min(gbps, flow.line_gbps), frame_.whole_ns);
   }
@@ -87,6 +114,7 @@ class Learnt : public Transport {
   }
 
   Policy policy_;
+  std::shared_ptr<const Stamping> header_;
   bool looks_at_hops_;
   int frame_bytes_;
   SignalMask wanted_;

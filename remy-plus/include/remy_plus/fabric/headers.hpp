@@ -1,0 +1,73 @@
+// A header of the catalogue on the packets of a fabric: what they carry, what ports write into it, what comes back.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/fabric/port.hpp"
+#include "remy_plus/headers/hop.hpp"
+#include "remy_plus/headers/reader.hpp"
+
+namespace remy_plus::fabric {
+
+class Headers {
+ public:
+  Headers(const Stamping& stamping, std::uint64_t seed, std::size_t flows)
+      : stamping_(stamping), seed_(seed), readers_(flows, Reader(stamping)), reflectors_(flows) {}
+
+  // --- hosts
+
+  // The header of a data packet that is sent now: its number.
+  std::uint64_t depart(std::uint32_t flow, std::uint32_t packet, Time now, const Told& told);
+  // Bytes of a data packet that is sent, whose `bytes` are those without the header.
+  std::uint16_t with_bytes(const Packet& packet) const { return sum(packet.bytes, bytes(packet, 0)); }
+  // The same of an ACK; its receiver decides whether it brings the header back.
+  std::uint16_t returned(const Packet& ack);
+  // What the ACK brings its sender.
+  const Seen& read(const Packet& ack);
+  Time sent_at(const Packet& packet) const { return pool_[packet.extra].sent_at; }
+  void give_back(std::uint64_t number) { pool_.give_back(number); }
+
+  // --- ports
+
+  // The hop of the port of the next index.
+  void add(const Model& model, double rate, double rtt) { hops_.emplace_back(stamping_, model, rate, rtt); }
+  // Bytes of a packet that has come to a port, with what the port's hop adds.
+  std::uint16_t grown(const Packet& packet) const;
+  void note_mark(const Packet& packet, bool marked) { pool_[packet.extra].marked = marked; }
+  // The packet is put into the port's queue, or sent at once.
+  void join(const Packet& packet, const Port& port, std::size_t index);
+  // It leaves: what waits behind it is in the port's queue.
+  void leave(const Packet& packet, Time start, const Port& port, std::size_t index);
+
+ private:
+  struct Header {
+    Carried carried;
+    Time sent_at = 0;
+    bool marked = false;  // by the port where it is
+  };
+
+  static std::uint16_t sum(std::uint16_t bytes, int more) { return static_cast<std::uint16_t>(bytes + more); }
+  remy_plus::Draws draws(std::uint32_t flow, std::uint32_t packet) const { return {seed_, 0, flow, packet}; }
+  std::uint64_t* words(std::uint64_t number) { return words_.data() + number * stamping_.words; }
+
+  // Whether hops write into it; they measure all packets.
+  bool written(const Packet& packet) const {
+    return pool_[packet.extra].carried.there && (packet.kind == Kind::data || stamping_.two_way);
+  }
+  Carried* carried(const Packet& packet) { return written(packet) ? &pool_[packet.extra].carried : nullptr; }
+  // Of the header, after so many more hops.
+  int bytes(const Packet& packet, std::uint32_t more) const;
+  Moment moment(const Packet& packet, Time start, const Port& port) const;
+
+  const Stamping& stamping_;
+  std::uint64_t seed_;
+  Pool<Header> pool_;
+  std::vector<std::uint64_t> words_;   // of all in the pool
+  std::vector<Hop> hops_;              // per port
+  std::vector<Reader> readers_;        // per flow
+  std::vector<Reflector> reflectors_;  // per flow
+};
+
+}  // namespace remy_plus::fabric
