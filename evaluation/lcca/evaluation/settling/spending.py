@@ -8,12 +8,15 @@ McPherson & Rowe 1969).
 """
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
+
+Grid = NDArray[np.float64]
 
 POINTS = 129  # of the grid between the boundaries; 129 and 801 agree to 1e-4
 FARTHEST = 38.0  # critical value where nothing may be spent: beyond it Φ underflows
@@ -30,10 +33,7 @@ class Boundary:
     def __init__(self, alpha: float) -> None:
         """Start before the first look of a two-sided test at level `alpha`."""
         self.alpha = alpha
-        self.fraction = 0.0
-        self._spent = 0.0
-        self._at: NDArray[np.float64] = np.zeros(1)  # where a motion that has not crossed may be,
-        self._weight: NDArray[np.float64] = np.ones(1)  # and with what chance
+        self._fractions: tuple[float, ...] = ()
 
     def next(self, fraction: float) -> float:
         """Return the critical value |z| of a look at this fraction of the information.
@@ -41,35 +41,57 @@ class Boundary:
         Raises:
             ValueError: unless the fraction is larger than at the last look, and at most 1.
         """
-        if not self.fraction < fraction <= 1:
-            raise ValueError(f"fraction must be in ({self.fraction:g}, 1], got {fraction:g}")
-        step = math.sqrt(fraction - self.fraction)
-        allowed = spent(fraction, self.alpha)
-        critical = self._critical(math.sqrt(fraction), step, allowed - self._spent)
-        if fraction < 1:
-            self._advance(critical * math.sqrt(fraction), math.sqrt(fraction), step)
-        self.fraction, self._spent = fraction, allowed
-        return critical
+        last = self._fractions[-1] if self._fractions else 0.0
+        if not last < fraction <= 1:
+            raise ValueError(f"fraction must be in ({last:g}, 1], got {fraction:g}")
+        self._fractions = (*self._fractions, fraction)
+        return _look(self.alpha, self._fractions).critical
 
-    def _critical(self, scale: float, step: float, allowed: float) -> float:
-        def excess(critical: float) -> float:
-            away = (critical * scale - self._at) / step
-            return 2 * float(self._weight @ ndtr(-away)) - allowed  # both sides are alike
 
-        if excess(FARTHEST) >= 0:
-            return FARTHEST
-        return float(brentq(excess, 0.0, FARTHEST, xtol=1e-6))
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """A look, and where a motion that has not crossed by then may be, with what chance."""
 
-    def _advance(self, bound: float, scale: float, step: float) -> None:
-        reach = min(bound, 8 * scale)
-        at = np.linspace(-reach, reach, POINTS)
-        away = (at[:, None] - self._at[None, :]) / step
-        density = np.exp(-0.5 * away**2) @ self._weight / (step * math.sqrt(2 * math.pi))
-        self._at, self._weight = at, density * _simpson(POINTS) * (at[1] - at[0])
+    fraction: float
+    critical: float
+    spent: float
+    at: Grid
+    weight: Grid
+
+
+START = _Look(0.0, FARTHEST, 0.0, np.zeros(1), np.ones(1))
+
+
+@lru_cache(maxsize=1024)  # all comparisons of a run look at the same fractions
+def _look(alpha: float, fractions: tuple[float, ...]) -> _Look:
+    """Return the last of the looks at these fractions."""
+    fraction, before = fractions[-1], _look(alpha, fractions[:-1]) if fractions[1:] else START
+    scale, step = math.sqrt(fraction), math.sqrt(fraction - before.fraction)
+    allowed = spent(fraction, alpha)
+    critical = _critical(before, scale, step, allowed - before.spent)
+    return _Look(fraction, critical, allowed, *_advanced(before, critical * scale, scale, step))
+
+
+def _critical(before: _Look, scale: float, step: float, allowed: float) -> float:
+    def excess(critical: float) -> float:
+        away = (critical * scale - before.at) / step
+        return 2 * float(before.weight @ ndtr(-away)) - allowed  # both sides are alike
+
+    if excess(FARTHEST) >= 0:
+        return FARTHEST
+    return float(brentq(excess, 0.0, FARTHEST, xtol=1e-6))
+
+
+def _advanced(before: _Look, bound: float, scale: float, step: float) -> tuple[Grid, Grid]:
+    reach = min(bound, 8 * scale)
+    at = np.linspace(-reach, reach, POINTS)
+    away = (at[:, None] - before.at[None, :]) / step
+    density = np.exp(-0.5 * away**2) @ before.weight / (step * math.sqrt(2 * math.pi))
+    return at, density * _simpson(POINTS) * (at[1] - at[0])
 
 
 @lru_cache(maxsize=4)
-def _simpson(points: int) -> NDArray[np.float64]:
+def _simpson(points: int) -> Grid:
     weights = np.ones(points)
     weights[1:-1:2], weights[2:-1:2] = 4, 2
     return weights / 3
