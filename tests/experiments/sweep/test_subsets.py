@@ -21,7 +21,8 @@ from ...conftest import RunCommand, results
 SETS = ("--set", "signal_sets=[loss, loss+rtt, loss+queue]", "--set", "baseline=loss", "--set", "rivals=subsets")
 POLISH = "polish: {population: 4, networks: 4, check_networks: 8}"
 GROW = f"trainer={{rounds: 0, {POLISH}, grow: {{rules: [1, 2], pairs: 8, look_ups: 8}}, budget_trials: 900}}"
-SHORT = (*SETS, "--set", GROW, "--set", "training_seeds=[1]", "--set", "test.pairs=20")
+LONG = ("--set", "networks.duration=1000")  # in shorter trials no rule has look-ups enough to be split
+SHORT = (*SETS, "--set", GROW, "--set", "training_seeds=[1]", "--set", "test.pairs=20", *LONG)
 
 
 def read(file: Path) -> RuleTable:

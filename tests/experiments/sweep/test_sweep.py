@@ -15,7 +15,7 @@ from lcca.experiments.sweep import run as sweep_run
 from lcca.inputs.checked import DIGEST
 from lcca.inputs.errors import InputError
 
-from ...conftest import TINY, Answer, RunCommand, results, start
+from ...conftest import BRIEF, Answer, RunCommand, results, start
 
 Moment = Callable[[Path], int]
 
@@ -375,4 +375,4 @@ def test_a_folder_is_free_again_after_a_run_failed(tiny: Path, lcca: RunCommand)
     (run / "training").rmdir()
     RunFolder.open(run, read_campaign(tiny), resume=False).close()
     RunFolder.open(run, read_campaign(tiny), resume=True).close()
-    assert TINY == tiny.read_text()
+    assert BRIEF == tiny.read_text()
