@@ -18,9 +18,9 @@ LEAST = 279
 """Hits that are enough: 93 %. Of 300 intervals that hold the truth with chance 95 %, so many or more do in 95 of 100
 tries (285 ± 3.8); with chance 90 %, in 5 of 100. Seeds are fixed: the test passes always or never."""
 
-QUICK = 60
-QUICK_LEAST = 53
-"""The same in little: 53 or more of 60 in 98 of 100 tries at 95 %, in 7 of 100 at 80 %."""
+QUICK = 100
+QUICK_LEAST = 90
+"""The same in little: 90 or more of 100 in 99 of 100 tries at 95 %."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def test_coverage_in_little() -> None:
     on = bench(WEBSEARCH, first_come_first_served(), 0.5, flows=20)
     found = repeated(on, 0.99, 10_000, QUICK)
     delivered = sum(not each.refused for each in found)
-    assert delivered >= 30
+    assert delivered >= 50
     assert hits(found, truth(on, 0.99, 3e6)) >= QUICK_LEAST
 
 

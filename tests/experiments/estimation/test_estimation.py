@@ -51,6 +51,21 @@ def space(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_policy_is_estimated_with_the_bytes_of_its_header(space: Path, lcca: RunCommand, tmp_path: Path) -> None:
+    """One packet at a time waits for nobody: its delay grows by the time that the header takes to send."""
+    plain, equipped = tmp_path / "plain.json", tmp_path / "equipped.json"
+    policyfile.write(plain, PolicyFile(FixedWindow(1)))
+    policyfile.write(equipped, PolicyFile(FixedWindow(1), header="int-md"))
+    found = []
+    for file in (plain, equipped):
+        asked = f"policy={file}", "networks.senders=1", "estimate.metric=rtt_p50_us", "estimate.accuracy=1"
+        answer = lcca(
+            "estimate", space, "--out", tmp_path / file.stem, *(x for a in asked for x in ("--set", a)), "--json"
+        )
+        found.append(answer.json()["estimate"])
+    assert found[1] - found[0] == pytest.approx(0.5 * 32 / 1500, rel=0.01)
+
+
 def contents(run: Path) -> dict[str, bytes]:
     return {
         str(f.relative_to(run)): f.read_bytes()

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,19 +24,10 @@ from lcca.remy_plus.stamping import raw_stamping
 from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.stamping import stamping
 
-POLICIES = Path(__file__).parents[3] / "configs" / "policies"
-PACKET_BYTES, RTT_US, FAST = 1000, 150.0, 1e5
-MARKED_ABOVE = 30  # packets
-BARE = FabricSettings(
-    payload_bytes=PACKET_BYTES - 8,
-    overhead_bytes=0,
-    ack_bytes=1,
-    buffer_bytes=1e9,
-    fct_at_ack=True,
-    retransmit_after_us=0,
-)
-"""Frames are as long as packets, the time of sending included; ACKs take no time but for the header they return."""
+from .bare_support import BARE, PACKET_BYTES, POLICIES, RTT_US
 
+FAST = 1e5
+MARKED_ABOVE = 30  # packets
 LEAF_SPINE = leaf_spine(tors=2, hosts_per_tor=2, spines=1)
 ONE_PACKET = FabricFlows(np.array([0]), np.array([3]), np.array([1000]), np.array([0.0]))
 
@@ -85,27 +75,28 @@ def slowdowns(policy: Policy, rate: float, seed: int, switches: int) -> tuple[np
     return ((end - start) / ideal)[done > 0], (fct_us / ideal)[done > 0]
 
 
+# A limit on the queue makes small differences large: they agree less closely, flow by flow.
 # An XCP hop grants no increase to what follows an interval without packets (section 3.5.1), so that two hops do what
 # one does not: with XCP the bottleneck is the only hop.
 @pytest.mark.parametrize(
-    ("policy", "switches"),
+    ("policy", "switches", "least"),
     [
-        (equipped(FixedWindow(40), "int-md"), 2),
-        (equipped(load(POLICIES / "link+queue.json").policy, "int-md"), 2),
-        (equipped(load(POLICIES / "link+queue.json").policy, "hpcc"), 2),
-        (equipped(load(POLICIES / "fair-rate.json").policy, "rcp-16"), 2),
-        (equipped(by_limit("mark", 0.05), "ecn"), 2),
-        (equipped(by_limit("queue", 20.0), "int-md"), 2),
-        (equipped(Xcp(), "xcp"), 1),
+        (equipped(FixedWindow(40), "int-md"), 2, 0.99),
+        (equipped(load(POLICIES / "link+queue.json").policy, "int-md"), 2, 0.99),
+        (equipped(load(POLICIES / "link+queue.json").policy, "hpcc"), 2, 0.99),
+        (equipped(load(POLICIES / "fair-rate.json").policy, "rcp-16"), 2, 0.99),
+        (equipped(by_limit("mark", 0.05), "ecn"), 2, 0.99),
+        (equipped(by_limit("queue", 20.0), "int-md"), 2, 0.98),
+        (equipped(Xcp(), "xcp"), 1, 0.99),
     ],
     ids=["fixed-int-md", "int-md", "hpcc", "rcp-16", "ecn", "queue", "xcp"],
 )
-def test_policies_score_as_behind_one_bottleneck(policy: WithHeader, switches: int) -> None:
+def test_policies_score_as_behind_one_bottleneck(policy: WithHeader, switches: int, least: float) -> None:
     found = [slowdowns(policy, rate, seed, switches) for rate in (2.0, 3.0, 4.0) for seed in range(4)]
     there, here = (np.log2(np.concatenate(each)) for each in zip(*found, strict=True))
     assert len(there) > 100
     assert abs(np.mean(here - there)) < 0.02
-    assert np.corrcoef(there, here)[0, 1] > 0.98  # thresholds make small differences large
+    assert np.corrcoef(there, here)[0, 1] > least
 
 
 def test_ports_count_the_bytes_of_a_header_that_grows() -> None:

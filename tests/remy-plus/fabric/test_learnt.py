@@ -1,7 +1,6 @@
 """Learnt policies in the fabric, against the one-bottleneck engine: another simulator, the same rule table."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,25 +10,16 @@ from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import FixedWindow, Policy
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 
-POLICIES = Path(__file__).parents[3] / "configs" / "policies"
-PACKET_BYTES, FLOWS, RTT_US = 1000, 40, 150.0
+from .bare_support import BARE, PACKET_BYTES, POLICIES, RTT_US
+
+FLOWS = 40
 SIZES = FlowSizes("some", (1.0, 2.0), (0.0, 1.0))  # of no consequence: flows are given
-BARE = FabricSettings(
-    payload_bytes=PACKET_BYTES - 8,
-    overhead_bytes=0,
-    ack_bytes=1,
-    buffer_bytes=1e9,
-    fct_at_ack=True,
-    retransmit_after_us=0,
-)
-"""Frames are as long as packets, the time of sending included; ACKs take no time."""
 
 
 def slowdowns(policy: Policy, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

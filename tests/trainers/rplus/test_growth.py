@@ -229,6 +229,20 @@ def test_impossible_starts_are_refused(config: dict[str, Any], message: str) -> 
         RplusConfig.model_validate({"kind": "rplus"} | config)
 
 
+def test_starts_that_leave_nothing_to_polish_with_are_refused() -> None:
+    """Four numbers of rules are compared at 2 · 320 trials each, and three splits take 32 + 2 · 96 a signal."""
+    for signals, least in ((4, 2560 + 3 * 800), (7, 2560 + 3 * 1376)):
+        names = ["queue", "link", "flows", "capacity", "rtt_ratio", "send_ewma", "receive_ewma"][:signals]
+        for trials in (least, least + 1):
+            content = {"kind": "rplus", "rounds": 0, "grow": {"starts": {"trials": trials}}}
+            config = RplusConfig.model_validate(content)
+            if trials > least:
+                config.require(names)
+            else:
+                with pytest.raises(InputError, match=f"up to {least:,} trials with {signals} signals"):
+                    config.require(names)
+
+
 @pytest.mark.parametrize("extra", [{"budget_trials": 900}, STARTS], ids=["one start", "three starts"])
 def test_a_training_stopped_after_any_generation_goes_on_with_the_same_bits(
     make_trainer: MakeTrainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any]

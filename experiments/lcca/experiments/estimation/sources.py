@@ -50,7 +50,8 @@ def read_inputs(config: EstimationConfig) -> Inputs:
         policy = runnable(load_for_fabric(config.policy))
         engine_of(policy, config.fabric.settings())
         return Inputs(policy, None)
-    return Inputs(policyfile.load(config.policy).policy, config.network.build() if config.network else None)
+    policy = runnable(policyfile.load(config.policy))
+    return Inputs(policy, config.network.build() if config.network else None)
 
 
 def rows_of(config: EstimationConfig, inputs: Inputs, jobs: int) -> Callable[[Block], pd.DataFrame]:

@@ -15,7 +15,7 @@ from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.generalisation import run_generalisation
-from lcca.experiments.sweep.ns3_validation import validate_in_ns3
+from lcca.experiments.sweep.ns3.validation import validate_in_ns3
 from lcca.experiments.sweep.per_network import run_per_network
 from lcca.experiments.sweep.summary import all_comparisons, summary, verdicts
 from lcca.experiments.sweep.testing import run_tests

@@ -40,20 +40,12 @@ def summary(
     config: CampaignConfig, groups: Sequence[Group], trials: dict[str, pd.DataFrame], found: list[Comparison]
 ) -> dict[str, Any]:
     """Return the content of summary.json."""
-    content = {
-        "format": 1,
-        "campaign": config.name,
-        "config_hash": config.hash,
-        "version": version(),
+    content = _over_seeds(config, groups, found) | {
         "block": config.networks.block,
-        "signal_sets": [row for group in groups for row in _sets(group)],
         "policies": [
             _policy(chosen, trials[group.utility.name], group) for group in groups for chosen in group.policies
         ],
-        "comparisons": [c.to_json() for c in found],
     }
-    if rows := capacity_content(groups):
-        content["capacity"] = rows
     if possible := ideals(config, groups, trials):
         content["ideal"] = possible
     if any(c.header is not None for c in config.candidates):
@@ -63,13 +55,17 @@ def summary(
 
 def so_far(config: CampaignConfig, groups: Sequence[Group]) -> dict[str, Any]:
     """Return the content of so-far.json: what the training seeds that are done say of signal sets and headers."""
+    return _over_seeds(config, groups, with_discoveries(compare_all(groups)))
+
+
+def _over_seeds(config: CampaignConfig, groups: Sequence[Group], found: list[Comparison]) -> dict[str, Any]:
     content = {
         "format": 1,
         "campaign": config.name,
         "config_hash": config.hash,
         "version": version(),
         "signal_sets": [row for group in groups for row in _sets(group)],
-        "comparisons": [c.to_json() for c in with_discoveries(compare_all(groups))],
+        "comparisons": [c.to_json() for c in found],
     }
     if rows := capacity_content(groups):
         content["capacity"] = rows

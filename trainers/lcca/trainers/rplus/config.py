@@ -166,6 +166,20 @@ class RplusConfig(TrainerConfig):
     def require(self, signals: Sequence[str]) -> None:
         """See `TrainerConfig`."""
         self.pacing_of(signals)
+        if self.grow and (starts := self.grow.starts):
+            spent = self._spent_on_a_start(self.grow, starts, len(signals))
+            if starts.trials <= spent:
+                raise InputError(
+                    f"trainer.grow.starts.trials: splits and comparisons of one start take up to {spent:,} trials with "
+                    f"{len(signals)} signals, which leaves none to polish with; give more than that"
+                )
+
+    def _spent_on_a_start(self, grow: GrowConfig, starts: StartsConfig, signals: int) -> int:
+        """Return how many trials a start takes for splits and comparisons, if each number of rules needs one split."""
+        sizes = [rules for rules in grow.rules if rules <= starts.rules]
+        splits = sum(rules > 1 for rules in sizes)
+        compared = 2 * self.polishing.check_networks * len(sizes)
+        return compared + splits * (grow.look_ups + 2 * grow.pairs * signals)
 
     @field_validator("optimise")
     @classmethod

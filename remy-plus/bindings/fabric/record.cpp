@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include "arrays.hpp"
-#include "fabric_named.hpp"
-#include "fabric_parts.hpp"
+#include "../arrays.hpp"
+#include "named.hpp"
+#include "parts.hpp"
 
 namespace remy_plus::bindings {
 

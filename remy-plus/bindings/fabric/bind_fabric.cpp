@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "fabric_named.hpp"
-#include "fabric_parts.hpp"
+#include "named.hpp"
+#include "parts.hpp"
 
 namespace remy_plus::bindings {
 

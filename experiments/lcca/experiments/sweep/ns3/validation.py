@@ -15,7 +15,7 @@ from lcca.evaluation.trials.layout import NS3_VALIDATION
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group
-from lcca.experiments.sweep.ns3_check import ns3_of
+from lcca.experiments.sweep.ns3.checkpoints import ns3_of
 from lcca.remy_plus.policies.policy import Policy, baseline
 from lcca.remy_plus.topology import Topology
 

@@ -1,5 +1,5 @@
-#include "fabric_named.hpp"
-#include "fabric_parts.hpp"
+#include "named.hpp"
+#include "parts.hpp"
 #include "remy_plus/fabric/transport/dcqcn.hpp"
 #include "remy_plus/fabric/transport/dctcp.hpp"
 #include "remy_plus/fabric/transport/dctcp_window.hpp"

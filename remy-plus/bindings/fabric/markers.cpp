@@ -1,5 +1,5 @@
-#include "fabric_named.hpp"
-#include "fabric_parts.hpp"
+#include "named.hpp"
+#include "parts.hpp"
 
 namespace remy_plus::bindings {
 
