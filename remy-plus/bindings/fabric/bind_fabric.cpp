@@ -51,6 +51,7 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("give_up_after_us", s.give_up_after, us);
   named.take("seed", s.seed);
   named.take("horizon_ns", s.horizon, ns);
+  named.take("last_round_ns", s.last_round, ns);
   named.end();
   return s;
 }
@@ -72,11 +73,13 @@ Wiring wiring_from(int hosts, int switches, const Values<std::int32_t>& a, const
 std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<std::int32_t>& dst,
                                   const Values<std::int64_t>& size, const Values<double>& start_ns,
                                   const std::vector<std::vector<int>>& switches,
-                                  const std::vector<std::vector<int>>& ack_switches) {
+                                  const std::vector<std::vector<int>>& ack_switches, const std::vector<int>& round,
+                                  const std::vector<int>& after, const std::vector<double>& off_ns) {
   require_equal(
       {src.shape(0), dst.shape(0), size.shape(0), start_ns.shape(0), switches.empty() ? src.shape(0) : switches.size(),
        ack_switches.empty() ? src.shape(0) : ack_switches.size()},
       "flows");
+  if (!round.empty()) require_equal({src.shape(0), round.size(), after.size(), off_ns.size()}, "flows");
   std::vector<FlowStart> flows;
   for (std::size_t i = 0; i < src.shape(0); ++i) {
     FlowStart flow{src.data()[i],
@@ -87,6 +90,11 @@ std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<
                    {}};
     if (!switches.empty()) flow.switches = switches[i];
     if (!ack_switches.empty()) flow.ack_switches = ack_switches[i];
+    if (!round.empty()) {
+      flow.round = round[i];
+      flow.after = after[i];
+      flow.off = std::llround(off_ns[i] * ns);
+    }
     flows.push_back(std::move(flow));
   }
   return flows;
@@ -98,11 +106,12 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
              nb::handle transport, const nb::dict& parameters, const nb::dict& settings, const std::string& marker,
              const nb::dict& marker_parameters, const std::vector<std::vector<int>>& paths,
              const std::vector<std::vector<int>>& ack_paths, double watch_every_ns,
-             const std::vector<std::uint32_t>& watch_flows, const std::vector<std::uint32_t>& watch_ports) {
+             const std::vector<std::uint32_t>& watch_flows, const std::vector<std::uint32_t>& watch_ports,
+             const std::vector<int>& round, const std::vector<int>& after, const std::vector<double>& off_ns) {
   Watch watch{watch_every_ns > 0 ? std::llround(watch_every_ns * ns) : never, watch_flows, watch_ports};
   const Settings given = settings_from(settings, marker, marker_parameters);
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
-  Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths), given,
+  Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, round, after, off_ns), given,
                         [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); });
   {
     const nb::gil_scoped_release release;
@@ -123,7 +132,8 @@ void bind_fabric(nb::module_& m) {
   m.def("run_fabric", &run, "hosts"_a, "switches"_a, "a"_a, "b"_a, "gbps"_a, "delay_ns"_a, "src"_a, "dst"_a,
         "size_bytes"_a, "start_ns"_a, "transport"_a, "parameters"_a, "settings"_a, "marker"_a, "marker_parameters"_a,
         "paths"_a, "ack_paths"_a, "watch_every_ns"_a = 0.0, "watch_flows"_a = std::vector<std::uint32_t>{},
-        "watch_ports"_a = std::vector<std::uint32_t>{}, "Run flows over a fabric; see lcca.remy_plus.fabric.");
+        "watch_ports"_a = std::vector<std::uint32_t>{}, "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{},
+        "off_ns"_a = std::vector<double>{}, "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

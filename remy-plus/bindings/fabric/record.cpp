@@ -17,14 +17,17 @@ using fabric::never;
 namespace {
 
 void add_flows(nb::dict& out, const Simulation& run) {
-  std::vector<double> fct, ideal, delivered;
+  std::vector<double> start, fct, ideal, delivered;
   for (std::uint32_t i = 0; i < run.flows().size(); ++i) {
     const fabric::Flow& flow = run.flows()[i];
+    start.push_back(flow.start == never ? std::numeric_limits<double>::quiet_NaN()
+                                        : static_cast<double>(flow.start) / ns);
     fct.push_back(flow.ended == never ? std::numeric_limits<double>::quiet_NaN()
                                       : static_cast<double>(flow.ended - flow.start) / ns);
     ideal.push_back(static_cast<double>(run.ideal(i)) / ns);
     delivered.push_back(static_cast<double>(flow.bytes_before(flow.expected)));
   }
+  out["flow_start_ns"] = to_numpy(std::move(start));
   out["flow_fct_ns"] = to_numpy(std::move(fct));
   out["flow_ideal_ns"] = to_numpy(std::move(ideal));
   out["flow_delivered_bytes"] = to_numpy(std::move(delivered));

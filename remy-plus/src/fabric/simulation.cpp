@@ -39,6 +39,7 @@ void Simulation::run(const std::function<bool()>& go_on, const Watch& watch) {
     if (begin == settings_.horizon) break;
     now_ = std::min(begin + lookahead_, settings_.horizon);
     run_window(begin, now_, watch, look);
+    if (rounds_) begin_rounds();
     if (windows % 1024 == 0 && !go_on()) break;
   }
   account();
@@ -83,6 +84,17 @@ void Simulation::run_nodes(Time begin, Time end) {
     else
       run_switch(switches_[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
   }
+}
+
+void Simulation::begin_rounds() {
+  rounds_->release([this](std::uint32_t number, Time start) {
+    if (start >= settings_.last_round) return;
+    Flow& flow = flows_[number];
+    flow.start = start;
+    ++unfinished_;
+    hosts_[flow.src].add_late(number);
+    next_[flow.src] = std::min(next_[flow.src], start);
+  });
 }
 
 void Simulation::gather(int node, Time begin, Time end) {

@@ -42,7 +42,7 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
     throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");
   make_headroom();
   make_flows(flows);
-  make_nodes();
+  make_nodes(flows);
 }
 
 Frame Simulation::frame() const {
@@ -122,7 +122,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
   for (const FlowStart& each : flows) {
     Flow& flow = flows_.emplace_back();
     flow.size = each.size;
-    flow.start = each.start;
+    flow.start = each.after < 0 ? each.start : never;
     flow.src = static_cast<std::uint32_t>(each.src);
     flow.dst = static_cast<std::uint32_t>(each.dst);
     flow.payload = settings_.payload;
@@ -132,10 +132,12 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
       throw std::invalid_argument("a flow must have between 1 byte and 4 thousand million packets");
     flow.packets = static_cast<std::uint32_t>((each.size + payload - 1) / payload);
   }
-  unfinished_ = flows.size();
+  unfinished_ = static_cast<std::uint64_t>(
+      std::count_if(flows.begin(), flows.end(), [](const FlowStart& each) { return each.after < 0; }));
+  if (Rounds::wanted(flows)) rounds_ = std::make_unique<Rounds>(flows, lookahead_);
 }
 
-void Simulation::make_nodes() {
+void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   const Telemetry telemetry = transport_->telemetry();
   if (telemetry == Telemetry::fair_rate) make_fair_rates();
   if (telemetry == Telemetry::header) make_headers();
@@ -143,7 +145,7 @@ void Simulation::make_nodes() {
       Surroundings{settings_, stacks_, telemetry == Telemetry::stack, headers_.get(), next_});
   hosting_ = std::make_unique<Hosting>(
       Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
-              settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, progress_});
+              settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, rounds_.get(), progress_});
   for (int node = 0; node < wiring_.nodes(); ++node) {
     if (wiring_.first(node + 1) - wiring_.first(node) >= 1 << port_bits)
       throw std::invalid_argument("a node may have " + std::to_string((1 << port_bits) - 1) + " ports at most");
@@ -155,8 +157,8 @@ void Simulation::make_nodes() {
       switches_.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
   }
   for (std::uint32_t i = 0; i < flows_.size(); ++i) {
-    if (i > 0 && flows_[i].start < flows_[i - 1].start) throw std::invalid_argument("flows must rise by their starts");
-    hosts_[flows_[i].src].add(i);
+    if (i > 0 && flows[i].start < flows[i - 1].start) throw std::invalid_argument("flows must rise by their starts");
+    if (flows[i].after < 0) hosts_[flows_[i].src].add(i);
   }
   for (int host = 0; host < wiring_.hosts(); ++host)
     next_[static_cast<std::size_t>(host)] = hosts_[static_cast<std::size_t>(host)].next();

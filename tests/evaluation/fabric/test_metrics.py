@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.fabric.metrics import by_size, flow_metrics, times_of
+from lcca.evaluation.fabric.metrics import by_size, flow_metrics, round_metrics, times_of
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import topology_from_file
 from lcca.remy_plus.fabric.flows import FabricFlows, read_flows
@@ -38,6 +38,20 @@ def test_sizes_at_a_boundary_begin_the_class() -> None:
     assert found["slowdown_mean"].tolist()[:2] == [1, 3] and np.isnan(found["slowdown_mean"][2])
     with pytest.raises(InputError, match="must rise"):
         by_size(times_of(listed, np.ones(4), np.ones(4), 1.0), [10, 10])
+
+
+def test_rounds_by_hand() -> None:
+    """Starts every µs: round 0 takes 1 to 6, round 1 has not finished 8 µs after its start; flow 0 is in none."""
+    listed = flows(5)
+    times = times_of(listed, [9e6, 1000, 4000, np.nan, 2000], [1000] * 5, end_ns=11_000)
+    found = round_metrics(np.array([-1, 0, 0, 1, 1], dtype=np.int32), listed.start_ns, times)
+    assert found == {"rounds_finished": 1, "round_mean_us": (5 + 8) / 2, "round_max_us": 8}
+    assert round_metrics(np.full(5, -1, dtype=np.int32), listed.start_ns, times) == {}
+
+
+def test_flows_that_did_not_start_are_left_out() -> None:
+    times = times_of(flows(3), [500, 100, np.nan], [50] * 3, 5000, [0, 3000, np.nan])
+    assert times.slowdown.tolist() == [10, 2] and times.so_far.tolist() == [5000, 2000]
 
 
 def test_arrays_of_other_flows_are_refused() -> None:

@@ -115,6 +115,28 @@ def test_rates_are_those_of_the_chosen_flows_and_change_nothing(trials: list[Fab
     np.testing.assert_array_equal(points.y, first.gbps[:, 0])
 
 
+def test_rounds_wait_for_one_another() -> None:
+    """Slower transports have fewer rounds; what did not start is no flow."""
+    rounds = {"kind": "all-to-all", "bytes": 20_000, "off_us": 10}
+    one, other = trials_of(("window", "window:bdps=0.01"), workload=rounds)[:2]
+    for trial in (one, other):
+        flows, row = trial.flow_rows(), trial.row(SLOWDOWN)
+        starts, ends = np.unique(flows.start_ns), flows.start_ns + flows.fct_ns
+        last = [ends[flows.start_ns == start].max() for start in starts]
+        np.testing.assert_allclose(starts[1:], np.array(last[:-1]) + 10_000, rtol=0, atol=1e-3)
+        assert starts[-1] < 200_000 <= last[-1] + 10_000 and not flows.isna().any(axis=None)
+        assert row["flows"] == len(flows) == 56 * len(starts) and row["rounds_finished"] == len(starts)
+        assert row["round_mean_us"] == pytest.approx((np.array(last) - starts).mean() / 1000)
+    assert len(one.flow_rows()) > len(other.flow_rows())
+    assert summary([one], SLOWDOWN)[0]["round_mean_us"]["estimate"] == one.row(SLOWDOWN)["round_mean_us"]
+
+
+def test_counted_rounds_need_no_duration() -> None:
+    rounds = {"kind": "all-to-all", "bytes": 1000, "off_us": 900, "rounds": 3}
+    trial = trials_of(("hpcc",), workload=rounds, duration_us=None, drain_us=400)[0]
+    assert trial.row(SLOWDOWN)["rounds_finished"] == 3
+
+
 def test_flows_that_cannot_finish_are_counted() -> None:
     found = summary(trials_of(("window",), drain_us=0), SLOWDOWN)[0]
     assert 0 < found["flows_finished"] < found["flows"]

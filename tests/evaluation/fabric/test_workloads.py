@@ -136,7 +136,10 @@ def test_incast_as_a_share_of_load() -> None:
 
 def test_all_to_all_rounds() -> None:
     net = leaf_spine(2, 4, 1)
-    flows = draw(net, ms=0.1, **{"kind": "all-to-all", "workers": 4, "bytes": 25_000, "off_us": 4, "rounds": 3})
+    keys = {"kind": "all-to-all", "workers": 4, "bytes": 25_000, "off_us": 4, "rounds": 3}
+    flows, closed = draw(net, ms=0.1, **keys, loop="open"), draw(net, ms=0.1, **keys)
+    assert not flows.waits and closed.after.tolist() == [-1] * 12 + [0] * 12 + [1] * 12 == (closed.round - 1).tolist()
+    assert (closed.off_ns == 4000).all() and closed.start_ns.tolist() == flows.start_ns.tolist()
     assert np.unique(flows.start_ns).tolist() == [0, 10_000, 20_000]  # 3 × 25 kB at 100 Gb/s: 6 µs, and 4 µs off
     pairs = sorted(zip(flows.src[:12], flows.dst[:12], strict=True))
     assert pairs == [(a, b) for a in (0, 2, 4, 6) for b in (0, 2, 4, 6) if a != b]

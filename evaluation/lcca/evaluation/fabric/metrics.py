@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,17 +38,21 @@ PORT_COLUMNS = (
     ),
     *("packets", "end_us"),
 )
-"""What is reported of a trial."""
+ROUND_COLUMNS = ("rounds_finished", "round_mean_us", "round_max_us")
+"""What is reported of a trial; the last ones where flows belong to rounds."""
 
 
-def times_of(flows: FabricFlows, fct_ns: ArrayLike, ideal_ns: ArrayLike, end_ns: float) -> FlowTimes:
-    """Return what became of a trial's flows, in ns.
+def times_of(
+    flows: FabricFlows, fct_ns: ArrayLike, ideal_ns: ArrayLike, end_ns: float, start_ns: ArrayLike | None = None
+) -> FlowTimes:
+    """Return what became of a trial's flows, in ns; those that did not start are left out.
 
     Args:
         flows: that were given.
         fct_ns: (flows,) completion times, NaN where a flow did not finish.
         ideal_ns: (flows,) completion times alone.
-        end_ns: when the trial ended; flows that start later have not started and must not be among them.
+        end_ns: when the trial ended.
+        start_ns: (flows,) when they started, NaN where a flow did not; as they are given if left out.
 
     Raises:
         InputError: arrays that do not belong to these flows.
@@ -55,8 +60,10 @@ def times_of(flows: FabricFlows, fct_ns: ArrayLike, ideal_ns: ArrayLike, end_ns:
     fct, ideal = np.asarray(fct_ns, dtype=np.float64), np.asarray(ideal_ns, dtype=np.float64)
     if {len(fct), len(ideal)} != {len(flows)}:
         raise InputError(f"{len(flows)} flows have {len(fct)} completion times and {len(ideal)} ideal ones")
+    start = flows.start_ns if start_ns is None else np.asarray(start_ns, dtype=np.float64)
     trial = np.zeros(len(flows), dtype=np.int64)
-    return FlowTimes(flows.size_bytes.astype(np.float64), fct, ideal, end_ns - flows.start_ns, trial)
+    found = FlowTimes(flows.size_bytes.astype(np.float64), fct, ideal, end_ns - start, trial)
+    return found.where(start <= end_ns)
 
 
 def flow_metrics(times: FlowTimes) -> dict[str, float | int]:
@@ -71,6 +78,27 @@ def flow_metrics(times: FlowTimes) -> dict[str, float | int]:
     found: dict[str, float | int] = {"flows": len(fct), "flows_finished": int(times.finished.sum())}
     found |= _spread("slowdown_{}", times.slowdown) | _spread("fct_{}_us", fct)
     return found | {"goodput_gbps": _goodput(times)}
+
+
+def round_metrics(
+    rounds: NDArray[np.integer[Any]], start_ns: NDArray[np.float64], times: FlowTimes
+) -> dict[str, float | int]:
+    """Return the metrics of one trial's rounds; nothing where no flow belongs to one.
+
+    A round takes from its start to the end of its last flow. Of one that did not finish it is a lower bound, as of its
+    flows.
+
+    Args:
+        rounds: (flows,) of the flows that started; −1 is none.
+        start_ns: (flows,) when they did.
+        times: of these flows, in ns.
+    """
+    table = pd.DataFrame({"start": start_ns, "end": start_ns + times.at_least, "finished": times.finished})
+    found = table[rounds >= 0].groupby(rounds[rounds >= 0]).agg({"start": "min", "end": "max", "finished": "all"})
+    if found.empty:
+        return {}
+    took = (found["end"] - found["start"]) / 1000
+    return dict(zip(ROUND_COLUMNS, (int(found["finished"].sum()), float(took.mean()), float(took.max())), strict=True))
 
 
 def port_metrics(record: Record, hosts: int) -> dict[str, float | int]:

@@ -36,7 +36,7 @@ class FabricScenario(Model):
         workload: the flows.
         duration_us: flows start within it. Workloads that end by themselves need none.
         drain_us: how long after `duration_us` (or the last start) flows may go on; those that have not finished then
-            are counted as unfinished.
+            are counted as unfinished. Without a duration, rounds of a closed loop may take so long each.
         payload_bytes: of a full packet.
         overhead_bytes: of headers around it, without telemetry.
         mtu_bytes: what a packet may have in all, telemetry too.
@@ -89,6 +89,11 @@ class FabricScenario(Model):
         """The topology, built."""
         return self.topology.build()
 
+    @property
+    def end_ns(self) -> float:
+        """When the duration is over, within which flows start."""
+        return np.inf if self.duration_us is None else self.duration_us * 1000
+
     def flows(self, seed: int, network: int = 0) -> FabricFlows:
         """Return the flows of a trial: the same for every transport.
 
@@ -96,8 +101,12 @@ class FabricScenario(Model):
             seed: of the trial.
             network: number of the network, where several scenarios are one space.
         """
-        end_ns = np.inf if self.duration_us is None else self.duration_us * 1000
-        return self.workload.draw(self.fabric, Streams(seed, network), end_ns)
+        return self.workload.draw(self.fabric, Streams(seed, network), self.end_ns)
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether any of its flows belong to rounds."""
+        return any(each.kind == "all-to-all" for each in getattr(self.workload, "parts", (self.workload,)))
 
     def loads(self) -> LinkLoads | None:
         """Return the mean load of every link; nothing for workloads that have no rate of their own."""
@@ -110,9 +119,14 @@ class FabricScenario(Model):
         return settings(self.preset, **packets, **self.switch.settings())
 
     def horizon_ns(self, flows: FabricFlows) -> float:
-        """Return when a trial with these flows ends at the latest."""
-        last_us = float(flows.start_ns[-1]) / 1000 if len(flows) else 0.0
-        return ((last_us if self.duration_us is None else self.duration_us) + self.drain_us) * 1000
+        """Return when a trial with these flows ends at the latest.
+
+        Without a duration each round that others wait for may take `drain_us`.
+        """
+        if self.duration_us is not None:
+            return (self.duration_us + self.drain_us) * 1000
+        last_ns = float(flows.start_ns[-1]) if len(flows) else 0.0
+        return last_ns + self.drain_us * 1000 * (2 + int(flows.after.max(initial=-1)))
 
     def require_telemetry(self, telemetry_bytes: int, whose: str) -> None:
         """Check that packets with a transport's telemetry fit into the MTU.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from lcca.evaluation.fabric.scenario import FabricScenario
@@ -72,15 +71,15 @@ class FabricTrials:
         return pd.concat([self._flows(each) for each in self.trials(policies, block)], ignore_index=True)
 
     def _flows(self, trial: FabricTrial) -> pd.DataFrame:
-        times, flows = trial.times, trial.flows
+        times, started = trial.times, trial.started
         found = pd.DataFrame(
             {
                 "policy": trial.policy,
                 "network": trial.seed - self.seed,
                 "seed": trial.seed,
-                "flow": np.arange(len(flows)),
-                "size_bytes": flows.size_bytes,
-                "start_us": flows.start_ns / 1000,
+                "flow": started,
+                "size_bytes": trial.flows.size_bytes[started],
+                "start_us": trial.start_ns / 1000,
                 "fct_us": times.taken / 1000,
                 "ideal_fct_us": times.ideal / 1000,
                 "completed": times.finished,

@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.metrics import flow_metrics, port_metrics, times_of
+from lcca.evaluation.fabric.metrics import flow_metrics, port_metrics, round_metrics, times_of
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown
 from lcca.inputs.errors import InputError
@@ -34,7 +35,7 @@ class FabricTrial:
         policy: how reports call the transport.
         seed: of the flows, of their paths and of the marks.
         hosts: of the fabric; nodes from there on are switches.
-        flows: that were given.
+        flows: that were given; those that waited for a round until the end did not start and are not counted.
         record: what the engine found.
         watched: flows by their id whose rates were sampled.
     """
@@ -52,24 +53,37 @@ class FabricTrial:
         return positions(self.flows, self.watched)
 
     @cached_property
+    def started(self) -> NDArray[np.int64]:
+        """Positions of the flows that started."""
+        return np.flatnonzero(self.record["flow_start_ns"] <= self.record["end_ns"])
+
+    @property
+    def start_ns(self) -> NDArray[np.float64]:
+        """When the flows that started did so."""
+        found: NDArray[np.float64] = self.record["flow_start_ns"][self.started]
+        return found
+
+    @cached_property
     def times(self) -> FlowTimes:
-        """What became of the flows, in ns."""
+        """What became of the flows that started, in ns."""
         found = self.record
-        return times_of(self.flows, found["flow_fct_ns"], found["flow_ideal_ns"], found["end_ns"])
+        ends = (found["flow_fct_ns"], found["flow_ideal_ns"], found["end_ns"])
+        return times_of(self.flows, *ends, found["flow_start_ns"])
 
     def row(self, utility: Slowdown) -> dict[str, float | int | str]:
         """Return its score and metrics."""
         score = float(utility.score_flows(self.times, 1).score_bits[0])
         named: dict[str, float | int | str] = {"policy": self.policy, "seed": self.seed, "score_bits": score}
-        return named | flow_metrics(self.times) | port_metrics(self.record, self.hosts)
+        rounds = round_metrics(self.flows.round[self.started], self.start_ns, self.times)
+        return named | flow_metrics(self.times) | rounds | port_metrics(self.record, self.hosts)
 
     def flow_rows(self) -> pd.DataFrame:
-        """Return a row per flow; the slowdown of one that did not finish is a lower bound."""
-        flows, found = self.flows, self.record
-        columns = {"id": flows.id, "src": flows.src, "dst": flows.dst, "size_bytes": flows.size_bytes}
-        times = {"start_ns": flows.start_ns, "fct_ns": found["flow_fct_ns"], "ideal_ns": found["flow_ideal_ns"]}
-        rest = {"slowdown": self.times.slowdown, "delivered_bytes": found["flow_delivered_bytes"].astype(np.int64)}
-        return self._named(columns | times | rest)
+        """Return a row per flow that started; the slowdown of one that did not finish is a lower bound."""
+        at = self.started
+        columns = {name: getattr(self.flows, name)[at] for name in ("id", "src", "dst", "size_bytes")}
+        times = {name: self.record[f"flow_{name}"][at] for name in ("start_ns", "fct_ns", "ideal_ns")}
+        delivered = self.record["flow_delivered_bytes"][at].astype(np.int64)
+        return self._named(columns | times | {"slowdown": self.times.slowdown, "delivered_bytes": delivered})
 
     def port_rows(self) -> pd.DataFrame:
         """Return a row per directed port, of hosts too."""
@@ -117,7 +131,8 @@ def run_fabric_trials(
     def run(name: str, seed: int) -> FabricTrial:
         met = flows[seed]
         looked = watch if seed == seeds[0] else None
-        record = engines[name].run(scenario.fabric, met, seed % LARGEST, scenario.horizon_ns(met), looked)
+        until = (scenario.horizon_ns(met), looked, scenario.end_ns)
+        record = engines[name].run(scenario.fabric, met, seed % LARGEST, *until)
         return FabricTrial(name, seed, scenario.fabric.hosts, met, record, watched if looked else ())
 
     found: list[FabricTrial] = []

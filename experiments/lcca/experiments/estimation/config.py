@@ -10,7 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.estimation.estimate import EstimateConfig
 from lcca.evaluation.estimation.importance.options import ImportanceConfig, ImportanceOptions
-from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS
+from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS, ROUND_COLUMNS
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
@@ -199,7 +199,8 @@ class EstimationConfig(RunConfig):
     def _metrics(self) -> tuple[str, ...]:
         """Return what can be estimated here."""
         if self.fabric is not None:
-            return (*FLOW_METRICS, "score_bits", *FLOW_COLUMNS, *PORT_COLUMNS)
+            rounds = ROUND_COLUMNS if self.fabric.has_rounds else ()
+            return (*FLOW_METRICS, "score_bits", *FLOW_COLUMNS, *rounds, *PORT_COLUMNS)
         return FLOW_METRICS if self.network is not None else TRIAL_METRICS
 
     @property

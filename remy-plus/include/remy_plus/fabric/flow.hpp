@@ -1,16 +1,30 @@
-// A flow: what its sender and its receiver know.
+// A flow: how it is given, and what its sender and its receiver know.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "remy_plus/fabric/units.hpp"
 
 namespace remy_plus::fabric {
 
+inline constexpr Time latest_start = Time{1} << 60;  // 13 days
+
+// Ways are found by hash where they are empty.
+struct FlowStart {
+  int src, dst;        // hosts
+  std::uint64_t size;  // bytes
+  Time start;          // at the earliest, if it waits for a round
+  std::vector<int> switches, ack_switches;
+  int round = -1;  // that it belongs to; below 0: none
+  int after = -1;  // round that it waits for, and `off` more; below 0: none
+  Time off = 0;
+};
+
 struct Flow {
   std::uint64_t size = 0;  // bytes
-  Time start = 0;
+  Time start = 0;          // never: not known yet
   std::uint32_t src = 0, dst = 0;
   std::uint32_t packets = 0;  // that it takes
   int payload = 0;            // bytes of all but the last

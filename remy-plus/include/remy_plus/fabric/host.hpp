@@ -21,6 +21,15 @@ class Host {
   // Flows that begin here, in the order of their starts.
   void add(std::uint32_t flow) { to_start_.push_back(flow); }
 
+  // One whose start was not known before, and lies ahead.
+  void add_late(std::uint32_t flow) {
+    const auto later = [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(hosting_.flows[a].start, a) < std::pair(hosting_.flows[b].start, b);
+    };
+    const auto rest = to_start_.begin() + static_cast<std::ptrdiff_t>(started_);
+    to_start_.insert(std::upper_bound(rest, to_start_.end(), flow, later), flow);
+  }
+
   // When it acts next by itself.
   Time next() const {
     Time found = timers_.empty() ? never : timers_.top().first;
@@ -111,7 +120,7 @@ class Host {
     if (data.number == flow.expected) {
       flow.nacked = -never / 2;
       hosting_.progress = data.time;
-      if (++flow.expected == flow.packets && !around_.settings.fct_at_ack) end(flow, data.time);
+      if (++flow.expected == flow.packets && !around_.settings.fct_at_ack) end(data.flow, flow, data.time);
     } else if (data.number > flow.expected) {
       if (data.time < flow.nacked + around_.settings.nack_gap) return around_.discard(data);
       flow.nacked = data.time;
@@ -178,12 +187,13 @@ class Host {
 
   void finish(std::uint32_t number, Flow& flow, Time now) {
     nic_of(number, 0).remove(number);
-    if (around_.settings.fct_at_ack) end(flow, now);
+    if (around_.settings.fct_at_ack) end(number, flow, now);
   }
 
-  void end(Flow& flow, Time now) {
+  void end(std::uint32_t number, Flow& flow, Time now) {
     flow.ended = now;
     --hosting_.unfinished;
+    if (hosting_.rounds) hosting_.rounds->end(number, now);
   }
 
   int first_;

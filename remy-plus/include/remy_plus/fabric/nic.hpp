@@ -7,6 +7,7 @@
 
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/port.hpp"
+#include "remy_plus/fabric/rounds.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/fabric/switch.hpp"
 #include "remy_plus/fabric/transport.hpp"
@@ -22,6 +23,7 @@ struct Hosting {
   int data_overhead, ack_bytes;  // telemetry included, headers apart
   std::uint64_t& retransmitted;  // packets
   std::uint64_t& unfinished;     // flows
+  Rounds* rounds;                // that wait for one another; null: none
   Time& progress;                // when data was last received in order or a flow began
 };
 

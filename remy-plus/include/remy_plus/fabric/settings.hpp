@@ -39,7 +39,8 @@ struct Settings {
   Time give_up_after = 1'000'000 * microsecond;  // without progress and with nothing due but timers; 0: never
 
   std::uint64_t seed = 1;
-  Time horizon = never;  // the end of the run
+  Time horizon = never;     // the end of the run
+  Time last_round = never;  // rounds that wait for others begin before it
 };
 
 // Throws std::invalid_argument where a setting cannot be.

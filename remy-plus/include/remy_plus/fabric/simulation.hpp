@@ -17,16 +17,6 @@
 
 namespace remy_plus::fabric {
 
-inline constexpr Time latest_start = Time{1} << 60;  // 13 days
-
-// A flow as it is given. Ways are found by hash where they are empty.
-struct FlowStart {
-  int src, dst;        // hosts
-  std::uint64_t size;  // bytes
-  Time start;
-  std::vector<int> switches, ack_switches;
-};
-
 // What is looked at again and again, at whole multiples of `every`.
 struct Watch {
   Time every = never;
@@ -78,7 +68,7 @@ class Simulation {
   void make_headroom();
   void make_ways(const std::vector<FlowStart>& flows);
   void make_flows(const std::vector<FlowStart>& flows);
-  void make_nodes();
+  void make_nodes(const std::vector<FlowStart>& flows);
   void make_fair_rates();
   void make_headers();
   Time longest_rtt(const Routes& routes) const;
@@ -94,6 +84,8 @@ class Simulation {
   void account();
   void run_window(Time begin, Time end, const Watch& watch, Time& look);
   void run_nodes(Time begin, Time end);
+  // Flows that waited for a round that has ended. They begin in a later window than it ended in.
+  void begin_rounds();
   template <class AnySwitch>
   void run_switch(AnySwitch& at, int node, Time begin, Time end);
   void run_host(int node, Time begin, Time end);
@@ -117,6 +109,7 @@ class Simulation {
   std::vector<std::uint16_t> first_ports_;
   Stacks stacks_;
   std::unique_ptr<Headers> headers_;
+  std::unique_ptr<Rounds> rounds_;
   std::vector<Time> next_;  // (nodes,)
   std::unique_ptr<Transport> transport_;
   std::uint64_t retransmitted_ = 0, unfinished_ = 0;

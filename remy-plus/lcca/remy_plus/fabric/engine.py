@@ -65,13 +65,15 @@ class FabricEngine:
         seed: int = 1,
         horizon_ns: float = np.inf,
         watch: Watch | None = None,
+        last_round_ns: float = np.inf,
     ) -> Record:
-        """Run flows until all have ended, or to the horizon.
+        """Run flows until all have ended, or to the horizon; those that wait for a round begin before `last_round_ns`.
 
         The seed decides which of equal paths a flow takes and which packets are marked; it does not change the flows.
 
         Returns:
-            `flow_fct_ns` (NaN: did not end), `flow_ideal_ns` (alone and without telemetry), `flow_delivered_bytes`;
+            `flow_start_ns` (NaN: it waited for a round until the end), `flow_fct_ns` (NaN: did not end),
+            `flow_ideal_ns` (alone and without telemetry), `flow_delivered_bytes`;
             `port_node`, `port_peer`, packets and bytes sent, marks, drops, queues (the p99 is over time, at most 1/32
             too long), pauses; `fullest_queued_bytes` and `fullest_queued_ns`: how long the queue was so long, not
             counting when it was empty, at the port of a switch with the largest mean; `sample_…` of the watch;
@@ -85,6 +87,7 @@ class FabricEngine:
         values = self.settings.values(self._kind.settings if self._kind else {}) | {
             "seed": float(seed),
             "horizon_ns": min(horizon_ns, 9e15),
+            "last_round_ns": min(last_round_ns, 9e15),
         }
         try:
             return _core.run_fabric(
@@ -106,6 +109,7 @@ class FabricEngine:
                 [list(each) for each in flows.path],
                 [list(each) for each in flows.ack_path],
                 **({} if watch is None else _watched(topology, watch)),
+                **(_waiting(flows) if flows.waits else {}),
             )
         except ValueError as error:
             raise InputError(f"fabric: {error}") from None
@@ -181,6 +185,10 @@ def _seen(policy: Policy) -> tuple[str, ...]:
 def _watched(topology: FabricTopology, watch: Watch) -> dict[str, Any]:
     ports = [_port(topology, node, peer) for node, peer in watch.ports]
     return {"watch_every_ns": watch.every_ns, "watch_flows": list(watch.flows), "watch_ports": ports}
+
+
+def _waiting(flows: FabricFlows) -> dict[str, Any]:
+    return {"round": flows.round.tolist(), "after": flows.after.tolist(), "off_ns": flows.off_ns.tolist()}
 
 
 def _port(topology: FabricTopology, node: int, peer: int) -> int:

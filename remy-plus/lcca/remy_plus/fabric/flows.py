@@ -23,6 +23,9 @@ Path = tuple[int, ...]
 LARGEST_FLOW = 2**53
 """Bytes; larger counts are no exact floating-point numbers."""
 
+MOST_OFF_NS = 1e15
+"""How long a flow may wait after a round."""
+
 _REQUIRED = {
     "id": whole(0, LARGEST_FLOW),
     "src": whole(0),
@@ -44,6 +47,11 @@ class FabricFlows:
         path: the switches that its data crosses, in order; empty for all flows, or of one flow, where ECMP chooses.
         ack_path: the switches that its acknowledgements cross, likewise.
         id: int64, how a trace calls it; its position unless given.
+        round: int32, the round that it belongs to, numbered from 0 without gaps; −1 is none.
+        after: int32, the round, before its own, that it waits for; −1 is none. It starts `off_ns` after the last flow
+            of that round has ended, or as soon as hosts can know of that, which takes as long as the shortest delay of
+            a link; `start_ns` is then the earliest that it may start.
+        off_ns: float64, how long it waits after that.
 
     Raises:
         InputError: arrays of different lengths, or a flow that cannot be; names the flow.
@@ -56,15 +64,18 @@ class FabricFlows:
     path: Sequence[Path] = ()
     ack_path: Sequence[Path] = ()
     id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    round: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    after: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    off_ns: NDArray[np.float64] = field(default_factory=lambda: np.empty(0, dtype=np.float64))
 
     def __post_init__(self) -> None:
         """Check the arrays."""
-        if not len(self.id):
-            object.__setattr__(self, "id", np.arange(len(self.src)))
-        kinds = {"src": np.int32, "dst": np.int32, "size_bytes": np.int64, "start_ns": np.float64, "id": np.int64}
-        for name, kind in kinds.items():
+        for name, usual in _usual(len(self.src)).items():
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, usual)
+        for name, kind in _KINDS.items():
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
-        lengths = {len(getattr(self, name)) for name in kinds} | {len(p) for p in (self.path, self.ack_path) if len(p)}
+        lengths = {len(getattr(self, name)) for name in _KINDS} | {len(p) for p in (self.path, self.ack_path) if len(p)}
         if len(lengths) > 1:
             raise InputError(f"flows: arrays must be equally long, got {sorted(lengths)}")
         problem = next(flow_problems(self), None)
@@ -75,6 +86,11 @@ class FabricFlows:
     def __len__(self) -> int:
         """Return the number of flows."""
         return len(self.src)
+
+    @property
+    def waits(self) -> bool:
+        """Whether any flow waits for a round."""
+        return bool((self.after >= 0).any())
 
     def before(self, end_ns: float) -> FabricFlows:
         """Return the flows that start before a time."""
@@ -91,14 +107,36 @@ class FabricFlows:
             raise InputError(f"flow {self.id[row]}: {column}: {text}")
 
 
+_KINDS = {
+    **{"src": np.int32, "dst": np.int32, "size_bytes": np.int64, "start_ns": np.float64, "id": np.int64},
+    **{"round": np.int32, "after": np.int32, "off_ns": np.float64},
+}
+
+
+def _usual(count: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays that need not be given."""
+    none = np.full(count, -1)
+    return {"id": np.arange(count), "round": none, "after": none, "off_ns": np.zeros(count)}
+
+
 def in_order(flows: Sequence[FabricFlows]) -> FabricFlows:
     """Return the flows of several workloads as one, by start; those of one workload keep their order."""
     start = np.concatenate([each.start_ns for each in flows])
     order = np.argsort(start, kind="stable")
     paths = [[path for each in flows for path in (getattr(each, name) or ((),) * len(each))] for name in _PATHS]
     path, ack_path = ([column[i] for i in order] if any(column) else () for column in paths)
-    src, dst, size = (np.concatenate([getattr(each, n) for each in flows])[order] for n in ("src", "dst", "size_bytes"))
-    return FabricFlows(src, dst, size, start[order], path, ack_path)
+    names = ("src", "dst", "size_bytes", "off_ns")
+    src, dst, size, off = (np.concatenate([getattr(each, name) for each in flows])[order] for name in names)
+    first = np.cumsum([0, *(int(each.round.max(initial=-1)) + 1 for each in flows)])  # number of a round of each
+    round, after = (
+        np.concatenate(
+            [np.where(numbers < 0, -1, numbers + shift) for numbers, shift in zip(column, first, strict=False)]
+        )
+        for column in ([each.round for each in flows], [each.after for each in flows])
+    )
+    return FabricFlows(
+        *(src, dst, size, start[order], path, ack_path), round=round[order], after=after[order], off_ns=off
+    )
 
 
 def flow_problems(flows: FabricFlows) -> Iterator[RowProblem]:
@@ -109,6 +147,8 @@ def flow_problems(flows: FabricFlows) -> Iterator[RowProblem]:
         ("dst", flows.dst == flows.src, "is the sender; name another host"),
         ("size_bytes", (flows.size_bytes < 1) | (flows.size_bytes > LARGEST_FLOW), "must be from 1 to 2^53 bytes"),
         ("start_ns", ~((flows.start_ns >= 0) & (flows.start_ns < math.inf)), "must be >= 0 and finite"),
+        ("after", (flows.after >= 0) & (flows.after >= flows.round), "must be a round before its own"),
+        ("off_ns", ~((flows.off_ns >= 0) & (flows.off_ns <= MOST_OFF_NS)), f"must be from 0 to {MOST_OFF_NS:g} ns"),
         ("start_ns", np.diff(flows.start_ns, prepend=0) < 0, "is before the flow in front of it; sort flows by start"),
     )
     for column, bad, text in checks:
@@ -168,8 +208,10 @@ def write_flows(path: str | os.PathLike[str], flows: FabricFlows) -> None:
     """Write flows as a trace that `read_flows` reads back equal.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: it cannot be written, or a flow waits for others, which a trace does not tell.
     """
+    if flows.waits:
+        raise InputError(f"{os.fspath(path)}: flows that wait for others are no trace")
     names = [*_REQUIRED, *(name for name in _PATHS if getattr(flows, name))]
     columns = [flows.id.tolist(), flows.src.tolist(), flows.dst.tolist(), flows.size_bytes.tolist()]
     columns.append([int(start) if start.is_integer() else repr(start) for start in flows.start_ns.tolist()])
