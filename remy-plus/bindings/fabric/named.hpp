@@ -60,6 +60,7 @@ class Named {
   std::map<std::string, double> values_;
 };
 
-inline constexpr double ns = fabric::nanosecond, us = fabric::microsecond;
+inline constexpr double ns = fabric::nanosecond, us = fabric::microsecond, per_ms = 1e-9;
+inline constexpr double per_mb = 1e-6;  // to bytes
 
 }  // namespace remy_plus::bindings

@@ -9,7 +9,6 @@ namespace remy_plus::fabric {
 namespace {
 
 constexpr double any = std::numeric_limits<double>::infinity();
-constexpr Time longest = 1'000'000'000 * microsecond;  // that a sender or receiver may wait
 
 }  // namespace
 
@@ -24,11 +23,13 @@ void require_possible(const Settings& s) {
   require_range("resume_offset_bytes", s.resume_offset, 0, any);
   require_range("headroom_delays", s.headroom_delays, 0, 1e6);
   std::visit([](const auto& marker) { marker.require(); }, s.marker);
+  if (!s.mark_at_dequeue && needs_sojourn(s.marker))
+    throw std::invalid_argument("mark_at_dequeue: the marker goes by how long packets have waited");
   require_range("queue_quantum_bytes", s.queue_quantum, 1, 1e9);
   require_range("bytes_quantum_bytes", s.bytes_quantum, 1, 1e9);
-  require_range("retransmit_after_us", static_cast<double>(s.retransmit_after) / microsecond, 0, longest / microsecond);
-  require_range("give_up_after_us", static_cast<double>(s.give_up_after) / microsecond, 0, longest / microsecond);
-  require_range("nack_gap_us", static_cast<double>(s.nack_gap) / microsecond, 0, longest / microsecond);
+  require_range("retransmit_after_us", static_cast<double>(s.retransmit_after) / microsecond, 0, longest_us);
+  require_range("give_up_after_us", static_cast<double>(s.give_up_after) / microsecond, 0, longest_us);
+  require_range("nack_gap_us", static_cast<double>(s.nack_gap) / microsecond, 0, longest_us);
 }
 
 }  // namespace remy_plus::fabric

@@ -10,8 +10,9 @@ from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.engine import FabricEngine
-from lcca.remy_plus.fabric.transports import TRANSPORTS, named_transport
+from lcca.remy_plus.fabric.markers import marking
+from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport, named_transport
 
 SEEDS = (1, 2, 3)
 SLOWDOWN = UTILITIES["slowdown"]
@@ -27,7 +28,7 @@ def trials_of(
         "duration_us": 200,
     }
     scenario = FabricScenario.model_validate(content | changes)
-    engines = {name: FabricEngine(*named_transport(name), settings=scenario.settings()) for name in names}
+    engines = {name: engine_of(named_transport(name), scenario.settings()) for name in names}
     return run_fabric_trials(scenario, engines, SEEDS, jobs, watched=watched)
 
 
@@ -150,11 +151,9 @@ def test_packets_with_telemetry_fit_into_the_mtu() -> None:
 
 
 def test_parameters_in_names() -> None:
-    assert named_transport("hpcc") == ("hpcc", {})
-    assert named_transport("dcqcn:increase_us=55, fast_recovery=5") == (
-        "dcqcn",
-        {"increase_us": 55, "fast_recovery": 5},
-    )
+    assert named_transport("hpcc") == Transport("hpcc")
+    found = named_transport("dcqcn:increase_us=55, fast_recovery=5")
+    assert found == Transport("dcqcn", {"increase_us": 55, "fast_recovery": 5})
     first, second = trials_of(("hpcc", "hpcc:eta=0.5"))[:2]
     assert not np.array_equal(first.record["flow_fct_ns"], second.record["flow_fct_ns"])
 
@@ -167,11 +166,22 @@ def test_parameters_in_names() -> None:
         ("dcqcn:g", "g: must be a number, as in 'dcqcn:increase_us=55', got ''"),
         ("dcqcn:g=nan", "g: must be a number"),
         ("dcqcn:g=1,g=2", "g is given twice"),
+        ("dctcp@prod", r"dctcp@prod: kind: 'prod' is not known \(did you mean 'pred'\?\)"),
+        ("dctcp@red:pmax=2", "dctcp@red: pmax: must be from 0 to 1, got 2"),
     ],
 )
 def test_names_that_cannot_be(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         named_transport(text)
+
+
+def test_markers_in_names() -> None:
+    found = named_transport("dctcp:g=0.1@red:pmax=0.3")
+    assert found == Transport("dctcp", {"g": 0.1}, marking("red", pmax=0.3))
+    wide, narrow = trials_of(("dctcp@step:k_bytes=1e9", "dctcp@step:k_bytes=1e4"), switch={"marker": {"kind": "red"}})[
+        :2
+    ]
+    assert wide.record["port_marked_packets"].sum() == 0 < narrow.record["port_marked_packets"].sum()
 
 
 def test_every_transport_has_units_and_sources() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from pydantic import ValidationError
 
 import lcca.evaluation.fabric.source as source
 from lcca.experiments.campaign.config import read_with_files
@@ -13,6 +14,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.run import tune
 from lcca.inputs.validation import validate
+from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport
 from lcca.remy_plus.files import policyfile
 from lcca.trainers.tune.space import Range
@@ -116,7 +118,7 @@ def test_threads_and_going_on_change_nothing(
     [
         ("tuner.policy=vegas", "tuner.policy: 'vegas': only transports can be tuned on a fabric"),
         ("tuner.policy=quic", "tuner.policy: 'quic': neither a transport"),
-        ("tuner.space={gain: [1, 2]}", "gain is not a parameter; one of bdps"),
+        ("tuner.space={gain: [1, 2]}", "no parameter 'gain' (known: bdps)"),
         ("tuner.space={bdps: [-1, 2]}", "bdps: must be 0 or above"),
         ("tuner.space=table-5", "table-5 has no ranges for 'window'"),
         ("tuner.race.first_look=12", "tuner: race.first_look must be below networks (12)"),
@@ -146,3 +148,17 @@ def test_the_start_is_what_the_policy_says() -> None:
     space = TransportTuneConfig.model_validate({"policy": "dcqcn:increase_us=55,g=0.1", "space": {"g": [0.1, 0.2]}})
     assert space.build_space().policy == Transport("dcqcn", {"increase_us": 55, "g": 0.1})
     assert json.dumps(space.build_space().start) == '{"g": 0.1}'
+
+
+def test_markers_are_tuned_with_their_transport() -> None:
+    config = TransportTuneConfig(policy="dctcp-window@red:pmax=0.5", space="usual", host_gbps=10)
+    space = config.build_space()
+    assert {"g", "red.kmin_bytes", "red.kmax_bytes", "red.pmax"} <= set(space.axes)
+    assert space.start["red.pmax"] == 0.5
+    found = space.build(space.start | {"red.kmin_bytes": 5e4})
+    assert isinstance(found, Transport) and found.marker == marking("red", kmin_bytes=5e4, pmax=0.5)
+    assert not space.fits(space.start | {"red.kmin_bytes": 1e6, "red.kmax_bytes": 1e5})
+    file = policyfile.PolicyFile(found)
+    assert policyfile.loads(policyfile.dumps(file)).policy == found
+    with pytest.raises(ValidationError, match=r"no parameter 'red.kmid_bytes' \(did you mean 'red.kmin_bytes'"):
+        TransportTuneConfig(policy="dctcp-window@red", space={"red.kmid_bytes": {"min": 1, "max": 2}})

@@ -86,6 +86,9 @@ def test_every_marker(kind: str) -> None:
         ("step", {"k_bytes": np.nan}, "k_bytes is not a number"),
         ("red", {"kmin_bytes": 2e6}, r"kmax_bytes: must be from 2e\+06 to inf"),
         ("red", {"pmax": 1.1}, "pmax: must be from 0 to 1, got 1.1"),
+        ("codel", {"interval_us": 0}, "interval_us: must be from 0.001 to"),
+        ("pred", {"least_slope_per_mb": 0.2}, "least_slope_per_mb: must be from 0 to 0.1, got 0.2"),
+        ("pred", {"count_bits": 0}, "count_bits: must be from 1 to"),
     ],
 )
 def test_markers_that_cannot_be(kind: str, parameters: dict[str, float], message: str) -> None:

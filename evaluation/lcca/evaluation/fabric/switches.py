@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.markers import Marking, marking
+from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 HEADROOM_FRAMES = 4
@@ -62,6 +62,13 @@ class SwitchModel(Model):
     headroom_delays: float = Field(default=3, ge=0)
     marker: MarkerModel | None = None
     mark_at: Literal["dequeue", "enqueue"] = "dequeue"
+
+    @model_validator(mode="after")
+    def _asked_where_it_can_be(self) -> SwitchModel:
+        if self.marker and self.mark_at not in MARKERS[self.marker.kind].at:
+            where = " or ".join(MARKERS[self.marker.kind].at)
+            raise_problems("switch", [problem_at(("mark_at",), f"{self.marker.kind} marks at {where} only")])
+        return self
 
     def settings(self) -> dict[str, Any]:
         """Return the engine's settings."""

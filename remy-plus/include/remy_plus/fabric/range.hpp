@@ -6,6 +6,8 @@
 
 namespace remy_plus::fabric {
 
+inline constexpr double longest_us = 1e9;  // of times that users give
+
 // Throws std::invalid_argument for a value outside of a range; one that is no number is in none.
 inline void require_range(const char* name, double value, double least, double most) {
   if (value >= least && value <= most) return;

@@ -157,7 +157,7 @@ class BasicSwitch {
 
   // Headers say what this port marks, whatever the ports before it did.
   void mark(Packet& packet, Port& at, Time now) const {
-    if (packet.marked && !headers) return;
+    if (packet.marked && !headers && !sees_marked(at.marker)) return;
     const bool marked = marks(at, packet, now);
     if constexpr (headers) around_.headers->note_mark(packet, marked);
     packet.marked |= marked;

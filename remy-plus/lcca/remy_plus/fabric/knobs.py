@@ -24,6 +24,11 @@ class Search:
     log: bool = False
 
 
+def around(low: float, high: float) -> Search:
+    """Return a range of factors. Those of a parameter hold its default and the values of the papers named with it."""
+    return Search(low, high, log=True)
+
+
 @dataclass(frozen=True)
 class Knob:
     """A parameter.

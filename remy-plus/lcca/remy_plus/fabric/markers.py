@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.knobs import Knob
+from lcca.remy_plus.fabric.knobs import Knob, Search, around
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,12 @@ class MarkerKind:
     Attributes:
         source: where it is from.
         knobs: its parameters.
+        at: where it can be asked: as a packet leaves the queue or as it joins it.
     """
 
     source: str
     knobs: Mapping[str, Knob]
+    at: tuple[str, ...] = ("dequeue", "enqueue")
 
 
 @dataclass(frozen=True)
@@ -37,23 +39,107 @@ class Marking:
     parameters: Mapping[str, float]
 
 
-def _bytes(default: float, meaning: str) -> Knob:
-    return Knob(default, "bytes", meaning, by_rate=True)
+def _bytes(default: float, meaning: str, low: float, high: float) -> Knob:
+    return Knob(default, "bytes", meaning, by_rate=True, search=around(low, high))
+
+
+# Thresholds are searched up to the largest that PARALEON's tuner takes (its public code), the other parameters around
+# their defaults, mostly by a factor of ten.
+_PRED = {
+    "fcs": Knob(1, "", "1: the slope goes with the number of flows (Flow Concurrent Stabilizer); 0: it does not"),
+    "qla": Knob(1, "", "1: slope and kmin_bytes are adjusted (Queue Length Adjuster); 0: they stay"),
+    "count_us": Knob(
+        100, "µs", "flows are counted for so long: 1.25 RTTs of 80 µs (section IV-C)", search=around(10, 1000)
+    ),
+    "count_bits": Knob(120, "bits", "of the map that flows are counted by (section V-B)"),
+    "adjust_us": Knob(
+        400, "µs", "each of four stretches of a trial: 5 RTTs of 80 µs (section IV-C)", search=around(40, 4000)
+    ),
+    "slope_per_mb": Knob(
+        0.1,
+        "1/MB",
+        "probability per megabyte beyond kmin_bytes and per flow at first (section VI-B)",
+        search=around(0.05, 10),
+    ),
+    "slope_step_per_mb": Knob(0.025, "1/MB", "tried and taken at once (section IV-C)"),
+    "least_slope_per_mb": Knob(0.05, "1/MB", "below it kmin_bytes rises instead (section IV-C)"),
+    "kmin_bytes": Knob(
+        15e3,
+        "bytes",
+        "none is marked up to it at first: 10 packets of 1500 bytes (section IV-C)",
+        search=around(1500, 150e3),
+    ),
+    "kmin_step_bytes": Knob(7.5e3, "bytes", "tried and taken at once: 5 packets (section IV-C)"),
+    "kmax_bytes": Knob(500e3, "bytes", "all are marked beyond it (section IV-C)"),
+    "share": Knob(
+        0.4, "", "of the throughput in the utility, β (section IV-C); of the queue the rest", search=Search(0.05, 0.95)
+    ),
+    "good_queue_bytes": Knob(22.5e3, "bytes", "a shorter mean queue is worth no more: 15 packets (section IV-C)"),
+    "bad_queue_bytes": Knob(500e3, "bytes", "a longer one nothing, and between them its worth falls in a line (ours)"),
+}
 
 
 MARKERS: Mapping[str, MarkerKind] = MappingProxyType(
     {
         "step": MarkerKind(
             "Alizadeh et al., SIGCOMM 2010, section 3.1; threshold of HPCC's simulator",
-            {"k_bytes": _bytes(300e3, "all packets beyond it are marked (30 kB per 10 Gb/s)")},
+            {"k_bytes": _bytes(300e3, "all packets beyond it are marked (30 kB per 10 Gb/s)", 10e3, 6400e3)},
         ),
         "red": MarkerKind(
             "Zhu et al., SIGCOMM 2015, Figure 5: RED on the queue as it is; thresholds of HPCC's simulator",
             {
-                "kmin_bytes": _bytes(400e3, "none is marked up to it (100 kB per 25 Gb/s)"),
-                "kmax_bytes": _bytes(1600e3, "all are marked beyond it (400 kB per 25 Gb/s)"),
-                "pmax": Knob(0.2, "", "probability at kmax_bytes; it rises in a line from kmin_bytes"),
+                "kmin_bytes": _bytes(400e3, "none is marked up to it (100 kB per 25 Gb/s)", 10e3, 1600e3),
+                "kmax_bytes": _bytes(1600e3, "all are marked beyond it (400 kB per 25 Gb/s)", 50e3, 6400e3),
+                "pmax": Knob(
+                    0.2, "", "probability at kmax_bytes; it rises in a line from kmin_bytes", search=Search(0.01, 1)
+                ),
             },
+        ),
+        "ecn-sharp": MarkerKind(
+            "Zhang et al., CoNEXT 2019, Algorithm 1; times of PRED's simulations (Li et al., ToN 2025, section VI-C)",
+            {
+                "instant_us": Knob(80, "µs", "what has waited longer is marked", search=around(5, 500)),
+                "target_us": Knob(10, "µs", "a wait that is too long if it lasts", search=around(2, 100)),
+                "interval_us": Knob(
+                    150, "µs", "how long it must last; then the first distance between marks", search=around(15, 1500)
+                ),
+            },
+            at=("dequeue",),
+        ),
+        "codel": MarkerKind(
+            "RFC 8289, section 5, with marks in place of drops; times of PRED's simulations (Li et al., ToN 2025, "
+            "section VI-C)",
+            {
+                "target_us": Knob(10, "µs", "a wait that is too long if it lasts", search=around(2, 100)),
+                "interval_us": Knob(
+                    150, "µs", "how long it must last; then the first distance between marks", search=around(15, 1500)
+                ),
+            },
+            at=("dequeue",),
+        ),
+        "pie": MarkerKind(
+            "RFC 8033, sections 4.1 to 4.4, with marks in place of drops; its milliseconds are microseconds here",
+            {
+                "target_us": Knob(15, "µs", "queueing delay to come to", search=around(2, 100)),
+                "update_us": Knob(15, "µs", "between changes of the probability", search=around(5, 500)),
+                "burst_us": Knob(150, "µs", "nothing is marked for so long after a time without congestion"),
+                "alpha_per_ms": Knob(
+                    0.125,
+                    "1/ms",
+                    "change of the probability per ms beyond the target, per update",
+                    search=around(0.0125, 12.5),
+                ),
+                "beta_per_ms": Knob(
+                    1.25,
+                    "1/ms",
+                    "change of the probability per ms that the delay has grown, per update",
+                    search=around(0.125, 125),
+                ),
+            },
+        ),
+        "pred": MarkerKind(
+            "Li et al., IEEE/ACM Transactions on Networking 2025, sections IV and V; nothing goes with the port's rate",
+            _PRED,
         ),
     }
 )

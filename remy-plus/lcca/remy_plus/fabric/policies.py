@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from lcca.remy_plus.policies.policy import Policy, is_baseline
 
 
 def load_for_fabric(name: str, pacing: Pacing | None = None, int_signals: dna.IntSignals = "smoothed") -> PolicyFile:
-    """Return the transport of a name such as ``dcqcn:increase_us=55``, or a file of a policy.
+    """Return the transport of a name such as ``dcqcn:increase_us=55`` or ``dctcp@pred``, or a file of a policy.
 
     Names of transports come before those of policies elsewhere: ``dctcp`` is the fabric's.
 
@@ -33,7 +34,7 @@ def load_for_fabric(name: str, pacing: Pacing | None = None, int_signals: dna.In
         InputError: neither, or a file or parameter that cannot be.
     """
     if is_transport(name):
-        return PolicyFile(Transport(*named_transport(name)))
+        return PolicyFile(named_transport(name))
     if not is_baseline(name) and not Path(name).is_file():
         known = ", ".join(TRANSPORTS)
         raise InputError(f"{name[:60]!r}: neither a transport ({known}) nor the file of a policy")
@@ -47,7 +48,8 @@ def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
         InputError: it runs in ns-3 only.
     """
     if isinstance(policy, Transport):
-        return FabricEngine(policy.name, policy.parameters, settings)
+        marked = settings if policy.marker is None else replace(settings, marker=policy.marker)
+        return FabricEngine(policy.name, policy.parameters, marked)
     if isinstance(policy, Classical):
         raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
     return FabricEngine(policy, settings=settings)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS, Knob, Search
-from lcca.remy_plus.fabric.markers import Marking, marking
+from lcca.inputs.errors import InputError, about
+from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS, Knob, Search, around
+from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
 
 
 def _gbps(default: float, meaning: str, search: Search | None = None) -> Knob:
     return Knob(default, "Gb/s", meaning, True, search)
-
-
-def _around(low: float, high: float) -> Search:
-    """Return a range of factors. Those of a parameter here hold the default and the values of the papers named."""
-    return Search(low, high, log=True)
 
 
 LEAST = _gbps(1.0, "lowest rate (HPCC's simulator)")
@@ -71,13 +67,13 @@ class TransportKind:
 # Searched within the ranges that NVIDIA gives (DOCA: rpg_time_reset 1 to 131,071 µs, rpg_threshold 1 to 31, rates from
 # 1 Mb/s). Inside lie the paper's 55 µs, 5 increases and g of 1/256 (Zhu et al.) and the expert's of PARALEON (Table I).
 _DCQCN = {
-    "g": Knob(1 / 256, "", "weight of a notification in alpha", search=_around(2**-10, 2**-4)),
-    "alpha_us": Knob(1, "µs", "between moves of alpha (dce_tcp_rtt)", search=_around(1, 200)),
-    "decrease_us": Knob(4, "µs", "between decreases (rate_reduce_monitor_period)", search=_around(1, 200)),
-    "increase_us": Knob(300, "µs", "between increases (rpg_time_reset)", search=_around(10, 1500)),
+    "g": Knob(1 / 256, "", "weight of a notification in alpha", search=around(2**-10, 2**-4)),
+    "alpha_us": Knob(1, "µs", "between moves of alpha (dce_tcp_rtt)", search=around(1, 200)),
+    "decrease_us": Knob(4, "µs", "between decreases (rate_reduce_monitor_period)", search=around(1, 200)),
+    "increase_us": Knob(300, "µs", "between increases (rpg_time_reset)", search=around(10, 1500)),
     "fast_recovery": Knob(1, "", "increases before the target moves (rpg_threshold)", search=Search(1, 10, 1)),
-    "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate, 5 Mb/s per 25 Gb/s)", _around(0.005, 1)),
-    "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate, 50 Mb/s per 25 Gb/s)", _around(0.05, 5)),
+    "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate, 5 Mb/s per 25 Gb/s)", around(0.005, 1)),
+    "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate, 50 Mb/s per 25 Gb/s)", around(0.05, 5)),
     "max_gbps": Knob(0, "Gb/s", "highest rate; 0 is the line's (rpg_max_rate)"),
     "clamp_target": Knob(0, "", "the target falls at every decrease (clamp_tgt_rate)"),
     "clamp_after_increase": Knob(1, "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)"),
@@ -96,7 +92,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "no congestion control",
             {
                 "bdps": Knob(
-                    1, "bandwidth-delay products", "fixed window at line rate; 0 is none", search=_around(0.25, 4)
+                    1, "bandwidth-delay products", "fixed window at line rate; 0 is none", search=around(0.25, 4)
                 )
             },
         ),
@@ -104,8 +100,8 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "dctcp",
             "Alizadeh et al., SIGCOMM 2010; as a rate, HPCC's simulator",
             {
-                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha", search=_around(2**-8, 0.5)),
-                "increase_gbps": _gbps(0.615, "per window without a mark: 1 kB per 13 µs", _around(0.05, 5)),
+                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5)),
+                "increase_gbps": _gbps(0.615, "per window without a mark: 1 kB per 13 µs", around(0.05, 5)),
                 "min_gbps": LEAST,
             },
             marking("step"),
@@ -117,10 +113,10 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             {
                 "weight": Knob(0.875, "", "of the latest difference of RTTs"),
                 "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 0.95)),
-                "low_us": Knob(50, "µs", "RTT below which the rate always grows", search=_around(5, 200)),
-                "high_us": Knob(500, "µs", "RTT above which it always falls", search=_around(50, 2000)),
-                "min_rtt_us": Knob(20, "µs", "unit of the gradient", search=_around(2, 100)),
-                "increase_gbps": _gbps(0.1, "additive increase", _around(0.01, 1)),
+                "low_us": Knob(50, "µs", "RTT below which the rate always grows", search=around(5, 200)),
+                "high_us": Knob(500, "µs", "RTT above which it always falls", search=around(50, 2000)),
+                "min_rtt_us": Knob(20, "µs", "unit of the gradient", search=around(2, 100)),
+                "increase_gbps": _gbps(0.1, "additive increase", around(0.01, 1)),
                 "hyper_gbps": _gbps(0.5, "after `hyper_after` increases in a row"),
                 "hyper_after": Knob(5, "", "increases in a row", search=Search(1, 10, 1)),
                 "min_gbps": LEAST,
@@ -137,7 +133,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                     "additive steps between multiplicative ones (paper: 5; its simulator: 0)",
                     search=Search(0, 10, 1),
                 ),
-                "increase_gbps": _gbps(0.04, "additive increase (10 Mb/s per 25 Gb/s)", _around(0.004, 0.4)),
+                "increase_gbps": _gbps(0.04, "additive increase (10 Mb/s per 25 Gb/s)", around(0.004, 0.4)),
                 "min_gbps": LEAST,
             },
         ),
@@ -147,7 +143,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             {
                 "gamma": Knob(0.9, "", "weight of the new rate", search=Search(0.1, 1)),
                 "eta": Knob(0.95, "", "power aimed at", search=Search(0.8, 1)),
-                "increase_gbps": _gbps(0.15, "additive increase", _around(0.015, 1.5)),
+                "increase_gbps": _gbps(0.15, "additive increase", around(0.015, 1.5)),
                 "min_gbps": LEAST,
             },
             settings={"arrival_bytes": 1.0},
@@ -157,7 +153,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "Addanki et al., NSDI 2022, Algorithm 2",
             {
                 "gamma": Knob(0.7, "", "weight of the new rate", search=Search(0.1, 1)),
-                "increase_gbps": _gbps(0.15, "additive increase", _around(0.015, 1.5)),
+                "increase_gbps": _gbps(0.15, "additive increase", around(0.015, 1.5)),
                 "rtt_slack": Knob(1.05, "base RTTs", "that count as no queue", search=Search(1, 1.5)),
                 "min_gbps": LEAST,
             },
@@ -166,9 +162,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "dctcp-window",
             "Alizadeh et al., SIGCOMM 2010; RFC 8257",
             {
-                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha", search=_around(2**-8, 0.5)),
+                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5)),
                 "initial": Knob(10, "packets", "first window (RFC 6928)"),
-                "increase": Knob(1, "packets per window", "additive increase", search=_around(0.1, 10)),
+                "increase": Knob(1, "packets per window", "additive increase", search=around(0.1, 10)),
             },
             marking("step"),
         ),
@@ -183,11 +179,11 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             {
                 "base_us": Knob(0, "µs", "target delay without queues; 0 is base_rtts × the fabric's largest base RTT"),
                 "base_rtts": Knob(1.25, "base RTTs", "see base_us", search=Search(1, 4)),
-                "hop_us": Knob(0.5, "µs", "added to the target per switch", search=_around(0.05, 5)),
+                "hop_us": Knob(0.5, "µs", "added to the target per switch", search=around(0.05, 5)),
                 "range": Knob(4, "base targets", "largest addition for small windows", search=Search(0, 10)),
                 "least": Knob(0.1, "packets", "smallest window"),
                 "most": Knob(256, "packets", "largest window", by_rate=True),
-                "increase": Knob(1, "packets per RTT", "additive increase", search=_around(0.1, 10)),
+                "increase": Knob(1, "packets per RTT", "additive increase", search=around(0.1, 10)),
                 "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 1)),
                 "most_decrease": Knob(
                     0.5, "", "share of the window, per RTT and after a loss", search=Search(0.1, 0.9)
@@ -207,6 +203,7 @@ class Transport:
     Attributes:
         name: one of `TRANSPORTS`.
         parameters: by name; the others have their defaults at the rate of the fabric's hosts.
+        marker: of the switches, whatever the fabric says; None for the fabric's, or else the transport's own.
 
     Raises:
         InputError: an unknown name or parameter, or a value that is no number.
@@ -214,6 +211,7 @@ class Transport:
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    marker: Marking | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -228,26 +226,71 @@ class Transport:
         """What it is."""
         return transport_kind(self.name)
 
+    @property
+    def named_parameters(self) -> dict[str, float]:
+        """Its parameters and, as ``red.kmin_bytes``, all of its marker."""
+        marker = self.marker
+        own = {} if marker is None else {f"{marker.kind}.{name}": value for name, value in marker.parameters.items()}
+        return {**self.parameters, **own}
+
+    def changed(self, values: Mapping[str, Any]) -> Transport:
+        """Return it with other parameters, named as in `named_parameters`.
+
+        Raises:
+            InputError: a parameter that it has not, or a value that cannot be.
+        """
+        found, marker = {**self.parameters}, self.marker
+        begin = "" if marker is None else f"{marker.kind}."
+        own = {name.removeprefix(begin): value for name, value in values.items() if begin and name.startswith(begin)}
+        found |= {name: value for name, value in values.items() if not (begin and name.startswith(begin))}
+        return Transport(self.name, found, marker and marking(marker.kind, **{**marker.parameters, **own}))
+
+    def searches(self, gbps: float) -> dict[str, Search]:
+        """Return where a tuner looks at hosts of a rate, by the names of `named_parameters`."""
+        found = self.kind.searches(gbps)
+        if self.marker is None:
+            return found
+        knobs = MARKERS[self.marker.kind].knobs
+        return found | {f"{self.marker.kind}.{name}": knob.search for name, knob in knobs.items() if knob.search}
+
+    def units(self) -> dict[str, str]:
+        """Return the unit of every one of its `named_parameters`."""
+        found = {name: self.kind.knobs[name].unit for name in self.parameters}
+        if self.marker is None:
+            return found
+        knobs = MARKERS[self.marker.kind].knobs
+        return found | {f"{self.marker.kind}.{name}": knobs[name].unit for name in self.marker.parameters}
+
 
 def is_transport(text: str) -> bool:
-    """Tell whether a text such as ``hpcc`` or ``dcqcn:increase_us=55`` names a transport."""
-    return text.partition(":")[0] in TRANSPORTS
+    """Tell whether a text such as ``hpcc``, ``dcqcn:increase_us=55`` or ``dctcp@pred`` names a transport."""
+    return re.split("[:@]", text, maxsplit=1)[0] in TRANSPORTS
 
 
-def named_transport(text: str) -> tuple[str, dict[str, float]]:
-    """Return the transport and the parameters that ``hpcc`` or ``dcqcn:increase_us=55,fast_recovery=5`` mean.
+def named_transport(text: str) -> Transport:
+    """Return what ``hpcc``, ``dcqcn:increase_us=55,fast_recovery=5`` or, with a marker, ``dctcp@red:pmax=0.1`` mean.
 
     Raises:
         InputError: an unknown name or parameter, or a value that is no finite number.
     """
+    own, at, behind = text.partition("@")
+    name, parameters = _named(own)
+    if not at:
+        return Transport(name, parameters)
+    kind, values = _named(behind)
+    with about(f"{name}@{kind}"):
+        return Transport(name, parameters, marking(kind, **values))
+
+
+def _named(text: str) -> tuple[str, dict[str, float]]:
+    """Return a name, and the numbers behind it."""
     name, _, rest = text.partition(":")
-    kind, found = transport_kind(name), dict[str, float]()
+    found = dict[str, float]()
     for item in filter(None, rest.split(",")):
         key, _, value = (part.strip() for part in item.partition("="))
         if key in found:
             raise InputError(f"{name}: {key} is given twice")
         found[key] = _number(name, key, value)
-    kind.parameters(REFERENCE_GBPS, found)
     return name, found
 
 

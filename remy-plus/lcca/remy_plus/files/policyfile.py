@@ -165,7 +165,9 @@ def _whole(path: str | os.PathLike[str]) -> bytes:
 def _content(file: PolicyFile) -> dict[str, Any]:
     policy = file.policy
     if isinstance(policy, Classical | Transport):
-        return {"name": policy.name, "parameters": dict(policy.parameters)}
+        marker = policy.marker if isinstance(policy, Transport) else None
+        marked = {} if marker is None else {"marker": asdict(marker)}
+        return {"name": policy.name, "parameters": dict(policy.parameters), **marked}
     if isinstance(policy, MlpPolicy):
         return mlp_to_json(policy)
     if not isinstance(policy, RuleTable):

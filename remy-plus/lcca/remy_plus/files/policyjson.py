@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, shown
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
+from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.files.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.agents import agent_from_json
@@ -185,16 +186,26 @@ class ClassicalContent(ParametersContent):
             return Classical(self.name, self.parameters)
 
 
+class MarkerContent(Model):
+    """A marker of a fabric's switches, with its parameters."""
+
+    kind: str
+    parameters: dict[str, float]
+
+
 class TransportContent(ParametersContent):
-    """A transport of a fabric, with the parameters that differ from its defaults."""
+    """A transport of a fabric, with the parameters that differ from its defaults, and perhaps a marker."""
 
     kind: Literal["transport"]
     name: str
+    marker: MarkerContent | None = None
 
     def build(self) -> Transport:
         """Return the policy."""
+        with about("marker"):
+            marker = None if self.marker is None else marking(self.marker.kind, **self.marker.parameters)
         with about("parameters"):
-            return Transport(self.name, self.parameters)
+            return Transport(self.name, self.parameters, marker)
 
 
 KindContent: TypeAlias = TableContent | MlpContent | SimpleContent | ClassicalContent | TransportContent

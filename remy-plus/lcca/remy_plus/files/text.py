@@ -44,7 +44,8 @@ def _kind(file: PolicyFile) -> str:
     if isinstance(policy, Classical):
         return policy.family.title
     if isinstance(policy, Transport):
-        return f"transport of a fabric: {policy.name} ({policy.kind.source})"
+        marked = f", marker {policy.marker.kind}" if policy.marker else ""
+        return f"transport of a fabric: {policy.name}{marked} ({policy.kind.source})"
     if isinstance(policy, MlpPolicy):
         return f"trained network: {policy.parameters:,} parameters"
     if isinstance(policy, Simple):
@@ -70,8 +71,8 @@ def _body(file: PolicyFile) -> list[str]:
         case Classical() as classical:
             return _parameters(classical)
         case Transport() as transport:
-            knobs, given = transport.kind.knobs, transport.parameters
-            return [f"{name}  {value:g} {knobs[name].unit}".rstrip() for name, value in given.items()]
+            units = transport.units()
+            return [f"{name}  {value:g} {units[name]}".rstrip() for name, value in transport.named_parameters.items()]
         case WithHeader():
             raise AssertionError("a policy file has none")
         case Simple() as control:

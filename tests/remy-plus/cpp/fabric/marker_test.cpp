@@ -32,5 +32,31 @@ TEST(FabricMarker, WhatCannotBeIsRefused) {
   EXPECT_THROW((Step::Parameters{-1}.require()), std::invalid_argument);
 }
 
+// Trials at a port whose queue goes with what is tried; returns what is tried after them.
+QueueAdjuster::Line after_trials(const QueueAdjuster::Parameters& given, double queue_of_a_mark, int trials) {
+  QueueAdjuster adjuster;
+  QueueAdjuster::Line line{given.slope, given.kmin};
+  for (Time now = 0; now <= trials * 4 * 401 * microsecond; now += microsecond) {
+    const double marks = line.slope * 1e6 - line.kmin / 1e6;
+    const auto queued = static_cast<std::int64_t>(200'000 + queue_of_a_mark * marks);
+    line = adjuster.see({now, 0, queued, 1000, 0, 100}, given, true);
+  }
+  return line;
+}
+
+TEST(QueueAdjuster, GoesToMoreMarksWhereTheyShortenTheQueue) {
+  const QueueAdjuster::Parameters given;
+  const auto line = after_trials(given, -100'000, 2);
+  EXPECT_NEAR(line.slope, given.slope + 3 * given.slope_step, 1e-12);  // two steps, and the next trial's first
+  EXPECT_EQ(line.kmin, given.kmin);
+}
+
+TEST(QueueAdjuster, RaisesKminWhereTheSlopeIsTheLeast) {
+  const QueueAdjuster::Parameters given;
+  const auto line = after_trials(given, 100'000, 5);
+  EXPECT_EQ(line.slope, given.least_slope);
+  EXPECT_EQ(line.kmin, given.kmin + 2 * given.kmin_step);  // two steps of the slope, three of kmin, and one tried back
+}
+
 }  // namespace
 }  // namespace remy_plus::fabric

@@ -61,7 +61,9 @@ def parameters_of(policy: Policy) -> Params:
     Raises:
         InputError: nothing; it is a rule table or a learnt policy.
     """
-    if isinstance(policy, Classical | Transport):
+    if isinstance(policy, Transport):
+        return dict(policy.named_parameters)
+    if isinstance(policy, Classical):
         return dict(policy.parameters)
     values = {} if isinstance(policy, RuleTable) else asdict(policy)
     if not values or not all(isinstance(value, bool | int | float | str) for value in values.values()):
@@ -78,7 +80,7 @@ def with_parameters(policy: Policy, params: Mapping[str, Value]) -> Policy:
     if isinstance(policy, Classical):
         return Classical(policy.name, {**policy.parameters, **params})
     if isinstance(policy, Transport):
-        changed = Transport(policy.name, {**policy.parameters, **params})
+        changed = policy.changed(params)
         require_transport(changed)
         return changed
     return replace(policy, **params)  # type: ignore[arg-type]

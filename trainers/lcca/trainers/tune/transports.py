@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import field_validator
 
-from lcca.inputs.errors import InputError, about
+from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.fabric.transports import Transport
@@ -39,16 +39,19 @@ class TransportTuneConfig(TuneConfig):
         """
         transport = _transport(self.policy)
         axes = self._axes(transport.name)
-        with about("space"):
-            transport.kind.parameters(self.host_gbps, dict.fromkeys(axes, 0.0))
         usual = transport.kind.parameters(self.host_gbps, transport.parameters)
-        start = {name: usual[name] for name in (*transport.parameters, *axes)}
-        return Space(Transport(transport.name, start), axes)
+        known = usual | transport.named_parameters
+        with about("space"):
+            for name in axes:
+                if name not in known:
+                    raise InputError(f"no parameter {name[:60]!r}{did_you_mean(name, known)}")
+        own = {name: usual[name] for name in (*transport.parameters, *axes) if name in usual}
+        return Space(Transport(transport.name, own, transport.marker), axes)
 
     def _axes(self, name: str) -> Mapping[str, Axis]:
         if self.space != "usual":
             return super()._axes(name)
-        found = _transport(self.policy).kind.searches(self.host_gbps)
+        found = _transport(self.policy).searches(self.host_gbps)
         if not found:
             raise InputError(f"space: {name} has no usual ranges; write the space out")
         return {key: Range(min=each.low, max=each.high, step=each.step, log=each.log) for key, each in found.items()}

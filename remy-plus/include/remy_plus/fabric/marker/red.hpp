@@ -10,6 +10,8 @@
 namespace remy_plus::fabric {
 
 struct Red {
+  static constexpr bool sees_marked = false, needs_sojourn = false;
+
   struct Parameters {
     using Marker = Red;
 

@@ -9,6 +9,8 @@
 namespace remy_plus::fabric {
 
 struct Step {
+  static constexpr bool sees_marked = false, needs_sojourn = false;
+
   struct Parameters {
     using Marker = Step;
 
