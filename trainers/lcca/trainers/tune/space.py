@@ -109,17 +109,22 @@ class Space:
         for name, axis in self.axes.items():
             if name not in known:
                 raise InputError(f"space: no parameter {name[:60]!r}{did_you_mean(name, known)}")
-            ends = (axis.min, axis.max) if isinstance(axis, Range) else axis
             with about(f"space: {name}"):
-                for value in ends:
+                for value in _ends(axis):
                     self._check_alone(name, self.canonical(name, value))
 
     def _check_alone(self, name: str, value: Value) -> None:
         """Check a value by itself; whether it goes with the others depends on them."""
         if isinstance(self.policy, Classical):
             self.policy.family.parameter(name).checked(value)
-        else:
+        elif not any(self.fits({**self.start, name: value, **other}) for other in self._others(name)):
             with_parameters(self.policy, {name: value})
+
+    def _others(self, name: str) -> Iterator[Params]:
+        """Yield values of one other parameter, such as a threshold that must be below that of the name."""
+        for other, axis in self.axes.items():
+            if other != name:
+                yield from ({other: value} for value in _ends(axis))
 
     @property
     def start(self) -> Params:
@@ -220,6 +225,10 @@ class Space:
         if levels is None:
             raise InputError(f"space: {name}: needs a step to be searched level by level")
         return levels
+
+
+def _ends(axis: Axis) -> tuple[Value, ...]:
+    return (axis.min, axis.max) if isinstance(axis, Range) else axis
 
 
 def key(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
