@@ -116,13 +116,15 @@ def test_shows_transports(lcca: Any) -> None:
 
 def test_shows_markers(lcca: Any) -> None:
     found = {each["name"]: each for each in lcca("show", "markers", "--json").json()}
-    assert set(found) == {"step", "red"} and all(each["source"] for each in found.values())
+    assert set(found) == {"step", "red", "ecn-sharp", "codel", "pie", "pred"} and all(
+        each["source"] for each in found.values()
+    )
     assert found["red"]["parameters"]["kmin_bytes"] | {"meaning": ""} == {
         "default": 400e3,
         "unit": "bytes",
         "meaning": "",
         "by_rate": True,
-        "search": None,
+        "search": {"low": 10e3, "high": 1600e3, "step": None, "log": True},
     }
     assert "SIGCOMM 2010" in lcca("show", "markers").out
 

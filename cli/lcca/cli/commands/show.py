@@ -193,7 +193,7 @@ def _with_knobs(
     for name, kind in kinds.items():
         print(f"{name}: {kind.source}")
         for key, knob in kind.knobs.items():
-            print(f"  {key:14} {knob.default:8g} {knob.unit + (' ∝ rate' if knob.by_rate else ''):24} {knob.meaning}")
+            print(f"  {key:18} {knob.default:8g} {knob.unit + (' ∝ rate' if knob.by_rate else ''):24} {knob.meaning}")
     return 0
 
 
