@@ -170,3 +170,10 @@ def test_a_ranking_refuses_what_a_fabric_has_not(
 ) -> None:
     answer = lcca("rank", "hpcc", "window", "--fabric", scenario, *options)
     assert answer.status == 2 and message in answer.err.replace("\n", " ")
+
+
+def test_shows_tuners(lcca: Any) -> None:
+    found = {each["name"]: each for each in lcca("show", "tuners", "--json").json()}
+    assert {"default", "expert"} <= set(found) and all(each["source"] for each in found.values())
+    assert found["expert"]["parameters"]["decrease_us"]["default"] == 80
+    assert "Table I" in lcca("show", "tuners").out

@@ -100,6 +100,25 @@ std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<
   return flows;
 }
 
+// Asks Python, as (ns, what is seen) -> (when to look again in ns, the transport's parameters or None, markers by
+// port).
+Controller controller_of(const nb::object& act, const Wiring& wiring, nb::handle transport, const Settings& given) {
+  if (act.is_none()) return {};
+  const auto look = [&wiring, act, transport, &given](Simulation& run, Time now) {
+    const nb::gil_scoped_acquire gil;
+    const auto said = nb::cast<nb::tuple>(act(static_cast<double>(now) / ns, seen_of(run, wiring, now)));
+    if (!said[1].is_none()) run.set_transport(*transport_of(transport, nb::cast<nb::dict>(said[1]), {}, given));
+    for (const nb::handle each : nb::cast<nb::list>(said[2])) {
+      const auto marker = nb::cast<nb::tuple>(each);
+      const MarkerParameters made = marker_from(nb::cast<std::string>(marker[1]), nb::cast<nb::dict>(marker[2]));
+      run.set_marker(nb::cast<std::size_t>(marker[0]), made);
+    }
+    const double again = nb::cast<double>(said[0]);
+    return again < 9e15 ? static_cast<Time>(std::llround(again * ns)) : never;
+  };
+  return {0, look};
+}
+
 nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Values<std::int32_t>& b,
              const Values<double>& gbps, const Values<double>& delay_ns, const Values<std::int32_t>& src,
              const Values<std::int32_t>& dst, const Values<std::int64_t>& size, const Values<double>& start_ns,
@@ -107,12 +126,14 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
              const nb::dict& marker_parameters, const std::vector<std::vector<int>>& paths,
              const std::vector<std::vector<int>>& ack_paths, double watch_every_ns,
              const std::vector<std::uint32_t>& watch_flows, const std::vector<std::uint32_t>& watch_ports,
-             const std::vector<int>& round, const std::vector<int>& after, const std::vector<double>& off_ns) {
+             const std::vector<int>& round, const std::vector<int>& after, const std::vector<double>& off_ns,
+             const nb::object& control) {
   Watch watch{watch_every_ns > 0 ? std::llround(watch_every_ns * ns) : never, watch_flows, watch_ports};
   const Settings given = settings_from(settings, marker, marker_parameters);
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
   Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, round, after, off_ns), given,
                         [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); });
+  const Controller controller = controller_of(control, wiring, transport, given);
   {
     const nb::gil_scoped_release release;
     simulation.run(
@@ -120,7 +141,7 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
           const nb::gil_scoped_acquire gil;
           return PyErr_CheckSignals() == 0;
         },
-        watch);
+        watch, controller);
   }
   if (PyErr_Occurred()) throw nb::python_error();
   return record_of(simulation, wiring, watch);
@@ -133,7 +154,8 @@ void bind_fabric(nb::module_& m) {
         "size_bytes"_a, "start_ns"_a, "transport"_a, "parameters"_a, "settings"_a, "marker"_a, "marker_parameters"_a,
         "paths"_a, "ack_paths"_a, "watch_every_ns"_a = 0.0, "watch_flows"_a = std::vector<std::uint32_t>{},
         "watch_ports"_a = std::vector<std::uint32_t>{}, "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{},
-        "off_ns"_a = std::vector<double>{}, "Run flows over a fabric; see lcca.remy_plus.fabric.");
+        "off_ns"_a = std::vector<double>{}, "control"_a = nb::none(),
+        "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

@@ -16,6 +16,9 @@ std::unique_ptr<fabric::Transport> transport_of(nanobind::handle transport, cons
 
 fabric::MarkerParameters marker_from(const std::string& kind, const nanobind::dict& parameters);
 
+// What a controller sees of a run, counted from its beginning; arrays by name.
+nanobind::dict seen_of(const fabric::Simulation& run, const fabric::Wiring& wiring, fabric::Time now);
+
 // Arrays by name.
 nanobind::dict record_of(const fabric::Simulation& run, const fabric::Wiring& wiring, const fabric::Watch& watch);
 

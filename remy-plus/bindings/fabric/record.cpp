@@ -33,13 +33,18 @@ void add_flows(nb::dict& out, const Simulation& run) {
   out["flow_delivered_bytes"] = to_numpy(std::move(delivered));
 }
 
-void add_ports(nb::dict& out, const Simulation& run, const Wiring& wiring) {
-  const auto add = [&](const char* name, auto get) {
+// A column with a number for each port.
+auto adder(nb::dict& out, const Simulation& run, const Wiring& wiring) {
+  return [&](const char* name, auto get) {
     std::vector<double> values;
     for (int i = 0; i < wiring.ports(); ++i)
       values.push_back(static_cast<double>(get(wiring.end(i), run.ports()[static_cast<std::size_t>(i)])));
     out[name] = to_numpy(std::move(values));
   };
+}
+
+void add_ports(nb::dict& out, const Simulation& run, const Wiring& wiring) {
+  const auto add = adder(out, run, wiring);
   add("port_node", [](const End& end, const Port&) { return end.node; });
   add("port_peer", [](const End& end, const Port&) { return end.peer; });
   add("port_data_packets", [](const End&, const Port& port) { return port.counts.data_packets; });
@@ -50,9 +55,8 @@ void add_ports(nb::dict& out, const Simulation& run, const Wiring& wiring) {
   add("port_most_queued_bytes", [](const End&, const Port& port) { return port.counts.most_queued; });
   add("port_pauses_sent", [](const End&, const Port& port) { return port.counts.pauses_sent; });
   add("port_pauses_received", [](const End&, const Port& port) { return port.counts.pauses_received; });
-  add("port_paused_ns", [&](const End&, const Port& port) {
-    return static_cast<double>(port.counts.paused + (port.paused ? run.now() - port.paused_since : 0)) / ns;
-  });
+  add("port_paused_ns",
+      [&](const End&, const Port& port) { return static_cast<double>(port.paused_at(run.now())) / ns; });
   add("port_mean_queued_bytes", [&](const End&, const Port& port) {
     return run.now() > 0 ? port.counts.queue_area / static_cast<double>(run.now()) : 0.0;
   });
@@ -84,6 +88,28 @@ void add_samples(nb::dict& out, const Samples& samples, const Watch& watch) {
 }
 
 }  // namespace
+
+nb::dict seen_of(const Simulation& run, const Wiring& wiring, Time now) {
+  nb::dict out;
+  const auto add = adder(out, run, wiring);
+  add("port_data_packets", [](const End&, const Port& port) { return port.counts.data_packets; });
+  add("port_data_bytes", [](const End&, const Port& port) { return port.counts.data_bytes; });
+  add("port_marked_packets", [](const End&, const Port& port) { return port.counts.marked_packets; });
+  add("port_drops", [](const End&, const Port& port) { return port.counts.drops; });
+  add("port_queued_bytes", [](const End&, const Port& port) { return port.queued; });
+  add("port_queued_byte_ns", [&](const End&, const Port& port) { return port.queue_area_at(now) / ns; });
+  add("port_paused_ns", [&](const End&, const Port& port) { return static_cast<double>(port.paused_at(now)) / ns; });
+  std::vector<double> acks, time, share;
+  for (const RoundTrips::Sum& sum : run.round_trips()) {
+    acks.push_back(static_cast<double>(sum.acks));
+    time.push_back(sum.time / ns);
+    share.push_back(sum.share);
+  }
+  out["host_acks"] = to_numpy(std::move(acks));
+  out["host_rtt_ns"] = to_numpy(std::move(time));
+  out["host_propagation_shares"] = to_numpy(std::move(share));
+  return out;
+}
 
 nb::dict record_of(const Simulation& run, const Wiring& wiring, const Watch& watch) {
   nb::dict out;

@@ -28,17 +28,18 @@ void Simulation::require_watch(const Watch& watch) const {
     if (port >= ports_.size()) throw std::invalid_argument("watch: there is no port " + std::to_string(port));
 }
 
-void Simulation::run(const std::function<bool()>& go_on, const Watch& watch) {
+void Simulation::run(const std::function<bool()>& go_on, const Watch& watch, const Controller& controller) {
   require_watch(watch);
-  Time look = watch.every == never ? never : 0;
+  Looks looks{watch, controller, watch.every == never ? never : 0, controller.first};
+  if (controller.first != never) time_round_trips();
   for (std::uint64_t windows = 0; unfinished_ > 0; ++windows) {
     const Time first = earliest();
     if (first == never || stuck(first)) break;
     const Time begin = std::min(std::max(first, now_), settings_.horizon);
-    for (; look < begin; look += watch.every) sample(watch, look);
+    while (looks.next() < begin) look(looks);
     if (begin == settings_.horizon) break;
     now_ = std::min(begin + lookahead_, settings_.horizon);
-    run_window(begin, now_, watch, look);
+    run_window(begin, now_, looks);
     if (rounds_) begin_rounds();
     if (windows % 1024 == 0 && !go_on()) break;
   }
@@ -53,13 +54,52 @@ bool Simulation::stuck(Time now) const {
 }
 
 // Looks cut a window in parts; it ends where it would without them, so that a watch changes nothing.
-void Simulation::run_window(Time begin, Time end, const Watch& watch, Time& look) {
-  for (; look < end; look += watch.every) {
-    run_nodes(begin, look);
-    sample(watch, look);
-    begin = look;
+void Simulation::run_window(Time begin, Time end, Looks& looks) {
+  while (looks.next() < end) {
+    const Time now = looks.next();
+    run_nodes(begin, now);
+    look(looks);
+    begin = now;
   }
   run_nodes(begin, end);
+}
+
+// Of those due at the next moment, samples come first.
+void Simulation::look(Looks& looks) {
+  const Time now = looks.next();
+  if (looks.sample == now) {
+    sample(looks.watch, now);
+    looks.sample += looks.watch.every;
+  }
+  if (looks.act == now) {
+    looks.act = looks.controller.act(*this, now);
+    if (looks.act <= now) throw std::invalid_argument("controller: must look later than now");
+  }
+}
+
+void Simulation::time_round_trips() {
+  if (transport_->telemetry() == Telemetry::fair_rate) return;
+  trips_.hosts.resize(static_cast<std::size_t>(wiring_.hosts()));
+  for (const Ways& ways : ways_) {
+    Time sum = 0;
+    for (int hop = 0; hop < ways.data_hops; ++hop) sum += ports_[ways.data[hop]].delay;
+    for (int hop = 0; hop < ways.ack_hops; ++hop) sum += ports_[ways.acks[hop]].delay;
+    trips_.propagation.push_back(sum);
+  }
+  hosting_->trips = &trips_;
+}
+
+void Simulation::set_marker(std::size_t port, const MarkerParameters& given) {
+  Port& at = ports_.at(port);
+  const AnyMarker wanted = marker_of(given, at.speed->gbps());
+  std::visit(
+      [&]<class M>(const M& marker) {
+        if (M* own = std::get_if<M>(&at.marker))
+          own->parameters = marker.parameters;
+        else
+          at.marker = marker;
+      },
+      wanted);
 }
 
 void Simulation::account() {

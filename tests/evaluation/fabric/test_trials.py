@@ -166,7 +166,9 @@ def test_parameters_in_names() -> None:
         ("dcqcn:g", "g: must be a number, as in 'dcqcn:increase_us=55', got ''"),
         ("dcqcn:g=nan", "g: must be a number"),
         ("dcqcn:g=1,g=2", "g is given twice"),
-        ("dctcp@prod", r"dctcp@prod: kind: 'prod' is not known \(did you mean 'pred'\?\)"),
+        ("dctcp@prod", r"dctcp@prod: neither a marker nor a tuner \(did you mean 'pred'\?\)"),
+        ("dcqcn@expert@default", "dcqcn@default: there is a tuner already, expert"),
+        ("dcqcn@expert:kmin=1", "dcqcn@expert: kmin: is not a parameter of expert"),
         ("dctcp@red:pmax=2", "dctcp@red: pmax: must be from 0 to 1, got 2"),
     ],
 )

@@ -23,7 +23,7 @@ COMMANDS = {
     "estimate": "Estimate a metric of one policy until it is accurate enough.",
     "verdict": "Compute a run's verdicts again from its stored trials alone.",
     "report": "Write a finished run's report and figures again, or say what an unfinished one has found so far.",
-    "show": "Print a policy, signal, signal set, header, transports, markers, network space or run.",
+    "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
     "check": "Diagnose the installation and say how to fix what is broken.",
     "import": "Turn a .dna file of Remy or R+ into a policy.json.",
     "export": "Turn a rule table's policy.json into a .dna file.",

@@ -1,4 +1,4 @@
-"""`lcca show`: print a policy, a signal, a signal set, a header, transports, markers, a network space or a run.
+"""`lcca show`: print a policy, a signal, a signal set, a header, transports, markers, tuners, a network space or a run.
 
 Each kind of thing imports what it needs when it is asked for, so that `lcca show signals` answers at once.
 """
@@ -9,13 +9,12 @@ import argparse
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lcca.cli.options.common import add_json, print_json
 
 if TYPE_CHECKING:
-    from lcca.remy_plus.fabric.markers import MarkerKind
-    from lcca.remy_plus.fabric.transports import TransportKind
+    from lcca.remy_plus.fabric.knobs import Knob
     from lcca.signal_sets.signal import Signal
 
 EXAMPLES = """\
@@ -28,6 +27,7 @@ EXAMPLES = """\
   lcca show header csig-compact-abw --json
   lcca show transports
   lcca show markers
+  lcca show tuners
   lcca show networks configs/networks/default.yaml
   lcca show run results/quickstart/*/"""
 
@@ -45,6 +45,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         ("header", "name", _header),
         ("transports", None, _transports),
         ("markers", None, _markers),
+        ("tuners", None, _tuners),
         ("networks", "file", _networks),
         ("run", "folder", _run),
     ):
@@ -179,9 +180,22 @@ def _markers(options: argparse.Namespace) -> int:
     return _with_knobs(options, MARKERS, lambda name: {})
 
 
-def _with_knobs(
-    options: argparse.Namespace, kinds: Mapping[str, TransportKind | MarkerKind], own: Callable[[str], dict[str, Any]]
-) -> int:
+def _tuners(options: argparse.Namespace) -> int:
+    """All tuners of a fabric's switches and hosts and their parameters."""
+    from lcca.remy_plus.fabric.tuners.registry import TUNERS
+
+    return _with_knobs(options, TUNERS, lambda name: {})
+
+
+class _Kind(Protocol):
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def knobs(self) -> Mapping[str, Knob]: ...
+
+
+def _with_knobs(options: argparse.Namespace, kinds: Mapping[str, _Kind], own: Callable[[str], dict[str, Any]]) -> int:
     """Print kinds of things with their sources and parameters; as JSON also what else belongs to each."""
     from dataclasses import asdict
 

@@ -18,7 +18,7 @@ from lcca.remy_plus.policies.policy import Policy
 
 FABRIC_HELP = (
     f"with --fabric transports: {', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5 "
-    "and perhaps a marker as in dctcp@pred or dctcp@red:pmax=0.1, "
+    "and perhaps a marker or a tuner as in dctcp@pred, dctcp@red:pmax=0.1 or dcqcn@expert, "
     "or files of learnt policies"
 )
 

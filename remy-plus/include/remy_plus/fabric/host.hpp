@@ -162,6 +162,8 @@ class Host {
     } else {
       ack.sent_at = ack.stack ? ack.stack->sent_at : static_cast<Time>(packet.extra);
     }
+    if (hosting_.trips) [[unlikely]]
+      hosting_.trips->add(packet.flow, flow.src, packet.time - ack.sent_at);
     hosting_.transport.on_ack(packet.flow, flow, ack);
   }
 

@@ -7,6 +7,7 @@
 
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/port.hpp"
+#include "remy_plus/fabric/round_trips.hpp"
 #include "remy_plus/fabric/rounds.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/fabric/switch.hpp"
@@ -25,6 +26,7 @@ struct Hosting {
   std::uint64_t& unfinished;     // flows
   Rounds* rounds;                // that wait for one another; null: none
   Time& progress;                // when data was last received in order or a flow began
+  RoundTrips* trips = nullptr;   // null: none are timed
 };
 
 // A host's end of one link: ACKs first, then its flows in turn.

@@ -64,6 +64,11 @@ struct Port {
     return next_start(unused);
   }
 
+  double queue_area_at(Time now) const {  // bytes · ps
+    return counts.queue_area + static_cast<double>(queued) * static_cast<double>(now - changed);
+  }
+  Time paused_at(Time now) const { return counts.paused + (paused ? now - paused_since : 0); }
+
   // Counts the queue until now.
   void account(Time now) {
     counts.queue_area += static_cast<double>(queued) * static_cast<double>(now - changed);

@@ -32,6 +32,15 @@ struct Samples {
   std::vector<double> queued;     // (times, ports) bytes
 };
 
+class Simulation;
+
+// Who looks at a run, and may change markers and the transport's parameters.
+struct Controller {
+  Time first = never;
+  // At a moment up to which everything has happened; returns when to look again, later than that.
+  std::function<Time(Simulation&, Time now)> act;
+};
+
 class Simulation {
  public:
   using MakeTransport = std::function<std::unique_ptr<Transport>(const Frame&)>;
@@ -42,8 +51,18 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  // Runs until all flows have ended or the horizon is reached; `go_on` is asked now and then.
-  void run(const std::function<bool()>& go_on, const Watch& watch = {});
+  // Runs until all flows have ended or the horizon is reached; `go_on` is asked now and then. Where a controller
+  // changes nothing, nothing changes; round trips are timed only for it, and not with RCP's header, which holds no
+  // time.
+  void run(const std::function<bool()>& go_on, const Watch& watch = {}, const Controller& controller = {});
+
+  // --- for a controller
+
+  // What the marker of a port has seen stays, if it stays of its kind.
+  void set_marker(std::size_t port, const MarkerParameters& given);
+  // Throws std::invalid_argument if it is not of the kind of the run's.
+  void set_transport(const Transport& given) { transport_->adopt(given); }
+  const std::vector<RoundTrips::Sum>& round_trips() const { return trips_.hosts; }
   const Samples& samples() const { return samples_; }
 
   const std::vector<Flow>& flows() const { return flows_; }
@@ -82,7 +101,16 @@ class Simulation {
   void require_watch(const Watch& watch) const;
   void sample(const Watch& watch, Time now);
   void account();
-  void run_window(Time begin, Time end, const Watch& watch, Time& look);
+  void time_round_trips();
+  struct Looks {
+    const Watch& watch;
+    const Controller& controller;
+    Time sample, act;
+
+    Time next() const { return std::min(sample, act); }
+  };
+  void look(Looks& looks);
+  void run_window(Time begin, Time end, Looks& looks);
   void run_nodes(Time begin, Time end);
   // Flows that waited for a round that has ended. They begin in a later window than it ended in.
   void begin_rounds();
@@ -110,6 +138,7 @@ class Simulation {
   Stacks stacks_;
   std::unique_ptr<Headers> headers_;
   std::unique_ptr<Rounds> rounds_;
+  RoundTrips trips_;
   std::vector<Time> next_;  // (nodes,)
   std::unique_ptr<Transport> transport_;
   std::uint64_t retransmitted_ = 0, unfinished_ = 0;

@@ -91,6 +91,8 @@ class Transport {
   // was acknowledged for long; flow.next is still as it was. Those that NICs have do not react.
   virtual void on_loss(std::uint32_t, Flow&, bool /*timeout*/) {}
   virtual void reserve(std::size_t flows) = 0;
+  // Has the parameters of another one of its kind from now on; what flows have come to stays.
+  virtual void adopt(const Transport&) { throw std::invalid_argument("its parameters cannot change during a run"); }
 
  protected:
   // From the next packet on; Flow::pace() also moves the next packet.

@@ -13,6 +13,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import compile_policy
 from lcca.remy_plus.fabric import markers
+from lcca.remy_plus.fabric.control import Control, Given
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.headers import on_fabric
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
@@ -20,6 +21,7 @@ from lcca.remy_plus.fabric.markers import Marking
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.transports import TransportKind, transport_kind
+from lcca.remy_plus.fabric.tuners.registry import Tuning
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.signals import CARRIED
@@ -52,11 +54,13 @@ class FabricEngine:
             packets of the fabric's payload and gaps in µs, as where it was learnt.
         parameters: of the transport that differ from the defaults; a policy has none.
         settings: of the fabric.
+        tuner: sets parameters of switches and hosts during a run; None for nobody.
     """
 
     transport: str | Policy
     parameters: Mapping[str, float] = field(default_factory=dict)
     settings: FabricSettings = field(default_factory=FabricSettings)
+    tuner: Tuning | None = None
 
     def run(
         self,
@@ -110,9 +114,14 @@ class FabricEngine:
                 [list(each) for each in flows.ack_path],
                 **({} if watch is None else _watched(topology, watch)),
                 **(_waiting(flows) if flows.waits else {}),
+                control=self.tuner and Control(self.tuner.build(), self._given(topology, parameters, seed)),
             )
         except ValueError as error:
             raise InputError(f"fabric: {error}") from None
+
+    def _given(self, topology: FabricTopology, parameters: Mapping[str, float], seed: int) -> Given:
+        name = self.transport if isinstance(self.transport, str) else type(self.transport).__name__
+        return Given(topology, name, parameters, self._marker, seed)
 
     @property
     def telemetry_bytes(self) -> int:

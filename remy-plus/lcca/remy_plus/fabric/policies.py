@@ -49,7 +49,7 @@ def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
     """
     if isinstance(policy, Transport):
         marked = settings if policy.marker is None else replace(settings, marker=policy.marker)
-        return FabricEngine(policy.name, policy.parameters, marked)
+        return FabricEngine(policy.name, policy.parameters, marked, policy.tuner)
     if isinstance(policy, Classical):
         raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
     return FabricEngine(policy, settings=settings)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from lcca.inputs.errors import InputError, about
+from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS, Knob, Search, around
 from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
+from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning, tuning
 
 
 def _gbps(default: float, meaning: str, search: Search | None = None) -> Knob:
@@ -204,6 +205,7 @@ class Transport:
         name: one of `TRANSPORTS`.
         parameters: by name; the others have their defaults at the rate of the fabric's hosts.
         marker: of the switches, whatever the fabric says; None for the fabric's, or else the transport's own.
+        tuner: sets parameters of hosts and switches; None for nobody.
 
     Raises:
         InputError: an unknown name or parameter, or a value that is no number.
@@ -212,6 +214,7 @@ class Transport:
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     marker: Marking | None = None
+    tuner: Tuning | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -225,6 +228,22 @@ class Transport:
     def kind(self) -> TransportKind:
         """What it is."""
         return transport_kind(self.name)
+
+    def with_(self, kind: str, values: Mapping[str, float]) -> Transport:
+        """Return it with a marker or a tuner.
+
+        Raises:
+            InputError: neither is called so, one is there already, or a parameter cannot be.
+        """
+        part = "tuner" if kind in TUNERS else "marker"
+        if getattr(self, part) is not None:
+            raise InputError(f"there is a {part} already, {getattr(self, part).kind}")
+        if part == "tuner":
+            return replace(self, tuner=tuning(kind, **values))
+        if kind not in MARKERS:
+            known = [*MARKERS, *TUNERS]
+            raise InputError(f"neither a marker nor a tuner{did_you_mean(kind, known)}")
+        return replace(self, marker=marking(kind, **values))
 
     @property
     def named_parameters(self) -> dict[str, float]:
@@ -243,7 +262,7 @@ class Transport:
         begin = "" if marker is None else f"{marker.kind}."
         own = {name.removeprefix(begin): value for name, value in values.items() if begin and name.startswith(begin)}
         found |= {name: value for name, value in values.items() if not (begin and name.startswith(begin))}
-        return Transport(self.name, found, marker and marking(marker.kind, **{**marker.parameters, **own}))
+        return replace(self, parameters=found, marker=marker and marking(marker.kind, **{**marker.parameters, **own}))
 
     def searches(self, gbps: float) -> dict[str, Search]:
         """Return where a tuner looks at hosts of a rate, by the names of `named_parameters`."""
@@ -268,18 +287,20 @@ def is_transport(text: str) -> bool:
 
 
 def named_transport(text: str) -> Transport:
-    """Return what ``hpcc``, ``dcqcn:increase_us=55,fast_recovery=5`` or, with a marker, ``dctcp@red:pmax=0.1`` mean.
+    """Return what ``hpcc`` and ``dcqcn:increase_us=55,fast_recovery=5`` mean.
+
+    Behind ``@`` come a marker and a tuner, as in ``dctcp@red:pmax=0.1`` or ``dcqcn@expert``.
 
     Raises:
         InputError: an unknown name or parameter, or a value that is no finite number.
     """
-    own, at, behind = text.partition("@")
+    own, *behind = text.split("@")
     name, parameters = _named(own)
-    if not at:
-        return Transport(name, parameters)
-    kind, values = _named(behind)
-    with about(f"{name}@{kind}"):
-        return Transport(name, parameters, marking(kind, **values))
+    found = Transport(name, parameters)
+    for kind, values in map(_named, behind):
+        with about(f"{name}@{kind}"):
+            found = found.with_(kind, values)
+    return found
 
 
 def _named(text: str) -> tuple[str, dict[str, float]]:

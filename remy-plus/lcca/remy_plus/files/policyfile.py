@@ -165,9 +165,9 @@ def _whole(path: str | os.PathLike[str]) -> bytes:
 def _content(file: PolicyFile) -> dict[str, Any]:
     policy = file.policy
     if isinstance(policy, Classical | Transport):
-        marker = policy.marker if isinstance(policy, Transport) else None
-        marked = {} if marker is None else {"marker": asdict(marker)}
-        return {"name": policy.name, "parameters": dict(policy.parameters), **marked}
+        parts = {name: getattr(policy, name, None) for name in ("marker", "tuner")}
+        given = {name: asdict(part) for name, part in parts.items() if part is not None}
+        return {"name": policy.name, "parameters": dict(policy.parameters), **given}
     if isinstance(policy, MlpPolicy):
         return mlp_to_json(policy)
     if not isinstance(policy, RuleTable):

@@ -15,6 +15,7 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.transports import Transport
+from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.files.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.agents import agent_from_json
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -186,26 +187,29 @@ class ClassicalContent(ParametersContent):
             return Classical(self.name, self.parameters)
 
 
-class MarkerContent(Model):
-    """A marker of a fabric's switches, with its parameters."""
+class PartContent(Model):
+    """A marker of a fabric's switches or a tuner, with its parameters."""
 
     kind: str
     parameters: dict[str, float]
 
 
 class TransportContent(ParametersContent):
-    """A transport of a fabric, with the parameters that differ from its defaults, and perhaps a marker."""
+    """A transport of a fabric, with the parameters that differ from its defaults; perhaps a marker and a tuner."""
 
     kind: Literal["transport"]
     name: str
-    marker: MarkerContent | None = None
+    marker: PartContent | None = None
+    tuner: PartContent | None = None
 
     def build(self) -> Transport:
         """Return the policy."""
         with about("marker"):
             marker = None if self.marker is None else marking(self.marker.kind, **self.marker.parameters)
+        with about("tuner"):
+            tuner = None if self.tuner is None else tuning(self.tuner.kind, **self.tuner.parameters)
         with about("parameters"):
-            return Transport(self.name, self.parameters, marker)
+            return Transport(self.name, self.parameters, marker, tuner)
 
 
 KindContent: TypeAlias = TableContent | MlpContent | SimpleContent | ClassicalContent | TransportContent

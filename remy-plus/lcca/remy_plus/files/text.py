@@ -44,8 +44,9 @@ def _kind(file: PolicyFile) -> str:
     if isinstance(policy, Classical):
         return policy.family.title
     if isinstance(policy, Transport):
-        marked = f", marker {policy.marker.kind}" if policy.marker else ""
-        return f"transport of a fabric: {policy.name}{marked} ({policy.kind.source})"
+        parts = {"marker": policy.marker, "tuner": policy.tuner}
+        said = "".join(f", {name} {part.kind}" for name, part in parts.items() if part)
+        return f"transport of a fabric: {policy.name}{said} ({policy.kind.source})"
     if isinstance(policy, MlpPolicy):
         return f"trained network: {policy.parameters:,} parameters"
     if isinstance(policy, Simple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import field_validator
@@ -46,7 +47,7 @@ class TransportTuneConfig(TuneConfig):
                 if name not in known:
                     raise InputError(f"no parameter {name[:60]!r}{did_you_mean(name, known)}")
         own = {name: usual[name] for name in (*transport.parameters, *axes) if name in usual}
-        return Space(Transport(transport.name, own, transport.marker), axes)
+        return Space(replace(transport, parameters=own), axes)
 
     def _axes(self, name: str) -> Mapping[str, Axis]:
         if self.space != "usual":

@@ -35,6 +35,10 @@ class Dcqcn : public Transport {
   }
 
   void reserve(std::size_t flows) override { states_.resize(flows); }
+  void adopt(const Transport& other) override {
+    p_ = dynamic_cast<const Dcqcn&>(other).p_;
+    frame_.min_gbps = dynamic_cast<const Dcqcn&>(other).frame_.min_gbps;
+  }
   void start(std::uint32_t, Flow& flow) override { set_rate(flow, most(flow)); }
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {

@@ -1,0 +1,164 @@
+"""Tuning during a run: what a tuner sees of a fabric at every interval, and what it may set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.remy_plus.fabric.markers import Marking
+from lcca.remy_plus.fabric.topology import FabricTopology
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a tuner knows before a run.
+
+    Attributes:
+        topology: of the fabric. Its directed ports are numbered by node, then by peer.
+        transport: name of what the hosts run.
+        parameters: all of its parameters.
+        marker: of all switches.
+        seed: of the run; all that a tuner draws follows from it.
+    """
+
+    topology: FabricTopology
+    transport: str
+    parameters: Mapping[str, float]
+    marker: Marking
+    seed: int
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What counters say of an interval. Switches count at their ports; hosts' NICs time a round trip by every ACK.
+
+    Attributes:
+        now_ns: end of the interval.
+        over_ns: its length.
+        data_bytes, data_packets, marked_packets, drops: (ports,) sent on, marked among them, dropped.
+        mean_queued_bytes: (ports,) over time.
+        paused: (ports,) share of the time for which the port was paused.
+        acks: (hosts,) that came back to its flows.
+        rtt_ns: (hosts,) mean round trip, NaN without ACKs and with RCP.
+        propagation_share: (hosts,) mean of propagation there and back over the round trip, NaN likewise.
+    """
+
+    now_ns: float
+    over_ns: float
+    data_bytes: Floats
+    data_packets: Floats
+    marked_packets: Floats
+    drops: Floats
+    mean_queued_bytes: Floats
+    paused: Floats
+    acks: Floats
+    rtt_ns: Floats
+    propagation_share: Floats
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a tuner sets.
+
+    Attributes:
+        parameters: of the transport at all hosts that change; the others stay.
+        markers: by port; None stands for all ports of switches.
+    """
+
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    markers: Mapping[int | None, Marking] = field(default_factory=dict)
+
+
+class Tuner(Protocol):
+    """Looks at a fabric at every interval and sets parameters of switches and hosts.
+
+    A tuner is made anew for every run (`begin`), so that a run is a function of its seed.
+    """
+
+    @property
+    def every_us(self) -> float:
+        """From look to look."""
+
+    @property
+    def delay_us(self) -> float:
+        """From a look to when what it set holds: counters are read, something is decided, devices are told."""
+
+    def begin(self, given: Given) -> Change:
+        """Start a run anew; return what holds from its beginning."""
+
+    def tune(self, seen: Seen) -> Change:
+        """Return what to set after an interval."""
+
+
+class Control:
+    """What the engine asks, at the beginning first: lets a tuner look, and applies what it says when that is due.
+
+    Args:
+        tuner: who looks.
+        given: what it knows before the run.
+    """
+
+    def __init__(self, tuner: Tuner, given: Given) -> None:
+        self._tuner = tuner
+        self._parameters = dict(given.parameters)
+        self._switch_ports = _switch_ports(given.topology)
+        self._due = [(0.0, tuner.begin(given))]
+        self._look_ns = tuner.every_us * 1000
+        self._before: Mapping[str, Floats] = {}
+        self._before_ns = 0.0
+
+    def __call__(self, now_ns: float, counted: Mapping[str, Any]) -> tuple[float, dict[str, float] | None, list[Any]]:
+        """Return when to ask again, the transport's parameters if they change, and (port, kind, parameters)."""
+        if now_ns >= self._look_ns:
+            self._due.append((now_ns + self._tuner.delay_us * 1000, self._tuner.tune(self._seen(now_ns, counted))))
+            self._look_ns += self._tuner.every_us * 1000
+        ready = [change for at, change in self._due if at <= now_ns]
+        self._due = [(at, change) for at, change in self._due if at > now_ns]
+        again = min([self._look_ns, *(at for at, _ in self._due)])
+        return again, self._changed(ready), [each for change in ready for each in self._markers(change)]
+
+    def _markers(self, change: Change) -> list[tuple[int, str, dict[str, float]]]:
+        """Return a change's markers port by port; those of single ports come after those of all."""
+        found = []
+        for port, marker in sorted(change.markers.items(), key=lambda item: -1 if item[0] is None else item[0]):
+            ports = self._switch_ports.tolist() if port is None else [port]
+            found += [(each, marker.kind, dict(marker.parameters)) for each in ports]
+        return found
+
+    def _changed(self, changes: list[Change]) -> dict[str, float] | None:
+        before = dict(self._parameters)
+        for change in changes:
+            self._parameters |= change.parameters
+        return None if self._parameters == before else dict(self._parameters)
+
+    def _seen(self, now_ns: float, counted: Mapping[str, Any]) -> Seen:
+        over = now_ns - self._before_ns
+        grown = {name: values - self._before.get(name, 0.0) for name, values in counted.items()}
+        self._before, self._before_ns = counted, now_ns
+        acks = grown["host_acks"]
+        with np.errstate(invalid="ignore"):
+            rtt, share = (grown[name] / acks for name in ("host_rtt_ns", "host_propagation_shares"))
+        return Seen(
+            now_ns=now_ns,
+            over_ns=over,
+            data_bytes=grown["port_data_bytes"],
+            data_packets=grown["port_data_packets"],
+            marked_packets=grown["port_marked_packets"],
+            drops=grown["port_drops"],
+            mean_queued_bytes=grown["port_queued_byte_ns"] / over,
+            paused=grown["port_paused_ns"] / over,
+            acks=acks,
+            rtt_ns=rtt,
+            propagation_share=share,
+        )
+
+
+def _switch_ports(topology: FabricTopology) -> NDArray[np.int64]:
+    degrees = np.array([len(each) for each in topology.neighbours])
+    return np.arange(int(degrees[: topology.hosts].sum()), int(degrees.sum()))

@@ -1,0 +1,48 @@
+"""Settings that never change, of switches and hosts together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.control import Change, Given, Seen
+from lcca.remy_plus.fabric.markers import marking
+
+
+@dataclass(frozen=True)
+class Static:
+    """DCQCN's parameters and RED's thresholds, set once; thresholds at ports of 100 Gb/s.
+
+    Attributes:
+        parameters: of DCQCN that differ from its defaults.
+        thresholds: of RED.
+    """
+
+    parameters: Mapping[str, float]
+    thresholds: Mapping[str, float]
+    every_us: float = 1e9
+    delay_us: float = 0
+
+    def begin(self, given: Given) -> Change:
+        """Return what holds from the beginning.
+
+        Raises:
+            InputError: the transport is not DCQCN.
+        """
+        require_dcqcn(given)
+        return Change(self.parameters, {None: marking("red", **self.thresholds)})
+
+    def tune(self, seen: Seen) -> Change:
+        """Return nothing."""
+        return Change()
+
+
+def require_dcqcn(given: Given) -> None:
+    """Check that hosts run DCQCN.
+
+    Raises:
+        InputError: they do not.
+    """
+    if given.transport != "dcqcn":
+        raise InputError(f"tuner: sets parameters of dcqcn, not of {given.transport}")

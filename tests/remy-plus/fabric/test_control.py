@@ -1,0 +1,172 @@
+"""Tuning during a run: what a tuner sees and sets, against the record and against runs without a tuner."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.builders import leaf_spine, star
+from lcca.remy_plus.fabric.control import Change, Given, Seen, Tuner
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.markers import marking
+from lcca.remy_plus.fabric.settings import settings
+from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning, tuning
+
+FRAME, GBPS, COUNT = 1048, 10.0, 400
+SERVICE = FRAME * 8 / GBPS  # ns
+NEVER = marking("step", k_bytes=1e12)
+
+
+@dataclass
+class Watcher:
+    """Keeps what it sees, and sets what it was given at one of its looks."""
+
+    every_us: float = 20
+    delay_us: float = 0
+    at_look: int = -1
+    change: Change = field(default_factory=Change)
+    begins_with: Change = field(default_factory=Change)
+    seen: list[Seen] = field(default_factory=list)
+
+    def begin(self, given: Given) -> Change:
+        return self.begins_with
+
+    def tune(self, seen: Seen) -> Change:
+        self.seen.append(seen)
+        return self.change if len(self.seen) - 1 == self.at_look else Change()
+
+
+@dataclass(frozen=True)
+class Made(Tuning):
+    """A tuner that is there already."""
+
+    tuner: Tuner | None = None
+
+    def build(self) -> Tuner:
+        assert self.tuner is not None
+        return self.tuner
+
+
+def with_tuner(engine: FabricEngine, tuner: Tuner) -> FabricEngine:
+    return replace(engine, tuner=Made("made", {}, tuner))
+
+
+def flood(marker: object = NEVER) -> tuple[FabricEngine, FabricFlows]:
+    flows = FabricFlows(np.array([1, 2]), np.zeros(2), np.full(2, COUNT * 1000), np.array([0, 0.3 * SERVICE]))
+    return FabricEngine("window", {"bdps": 0}, settings(marker=marker)), flows
+
+
+def many_flows() -> FabricFlows:
+    rng = np.random.default_rng(1)
+    src = rng.integers(0, 8, 60)
+    dst = (src + rng.integers(1, 8, 60)) % 8
+    return FabricFlows(src, dst, rng.integers(1, 400_000, 60), np.sort(rng.uniform(0, 100_000, 60)))
+
+
+@pytest.mark.parametrize("transport", ["dcqcn", "hpcc", "swift", "dctcp-window", "rcp"])
+def test_looking_changes_nothing(transport: str) -> None:
+    engine, watcher = FabricEngine(transport), Watcher(every_us=7)
+    plain = engine.run(leaf_spine(2, 4, 2), many_flows())
+    looked = with_tuner(engine, watcher).run(leaf_spine(2, 4, 2), many_flows())
+    for name, values in plain.items():
+        np.testing.assert_array_equal(values, looked[name], err_msg=name)
+    assert len(watcher.seen) > 20
+
+
+def test_what_is_seen_adds_up_to_the_record() -> None:
+    watcher = Watcher(every_us=11)
+    record = with_tuner(FabricEngine("dcqcn"), watcher).run(leaf_spine(2, 4, 2), many_flows())
+    end = record["end_ns"]
+    assert 0 <= end - watcher.seen[-1].now_ns < 11_000
+    for name in ("data_packets", "data_bytes", "marked_packets", "drops"):
+        total = np.sum([getattr(each, name) for each in watcher.seen], axis=0)
+        assert (total <= record[f"port_{name}"]).all() and total.sum() >= 0.9 * record[f"port_{name}"].sum()
+    queue = np.sum([each.mean_queued_bytes * each.over_ns for each in watcher.seen], axis=0) / end
+    np.testing.assert_allclose(queue, record["port_mean_queued_bytes"], rtol=0.02, atol=1)
+
+
+def test_round_trips_of_a_flow_alone() -> None:
+    watcher = Watcher(every_us=50)
+    flows = FabricFlows(np.array([1]), np.array([0]), np.array([10**6]), np.zeros(1))
+    with_tuner(FabricEngine("window", {"bdps": 0.01}), watcher).run(star(3, GBPS, delay_ns=5000), flows)
+    seen = watcher.seen[2]
+    serialised = 2 * (FRAME + 60) * 8 / GBPS
+    assert seen.rtt_ns[1] == pytest.approx(20_000 + serialised, abs=1)
+    assert seen.propagation_share[1] == pytest.approx(20_000 / (20_000 + serialised), rel=1e-6)
+    assert np.isnan(seen.rtt_ns[0]) and seen.acks[0] == 0
+
+
+@pytest.mark.parametrize("delay_us", [0, 33.3])
+def test_a_marker_is_set_when_it_is_due(delay_us: float) -> None:
+    engine, flows = flood()
+    all_marked = Change(markers={None: marking("step", k_bytes=0)})
+    watcher = Watcher(every_us=100, delay_us=delay_us, at_look=1, change=all_marked)
+    found = with_tuner(engine, watcher).run(star(3, GBPS), flows)["port_marked_packets"].sum()
+    start = SERVICE * np.arange(1, 2 * COUNT + 1) + 1000  # a link's delay after the first bit was sent
+    left = (start >= (200 + delay_us) * 1000).sum()
+    assert abs(found - left) <= 2 and found > 100  # the last packet leaves nothing behind
+
+
+def test_a_marker_of_one_port() -> None:
+    topology = star(6, GBPS)
+    flows = FabricFlows(np.array([1, 2, 4, 5]), np.array([0, 0, 3, 3]), np.full(4, 10**5), np.zeros(4))
+    engine = FabricEngine("window", {"bdps": 0}, settings(marker=NEVER))
+    nodes = engine.run(topology, flows)
+    port = int(np.flatnonzero((nodes["port_node"] == 6) & (nodes["port_peer"] == 3))[0])
+    red = marking("red", kmin_bytes=0, kmax_bytes=0)
+    found = with_tuner(engine, Watcher(begins_with=Change(markers={port: red}))).run(topology, flows)
+    assert found["port_marked_packets"][port] > 0 == np.delete(found["port_marked_packets"], port).sum()
+
+
+@pytest.mark.parametrize("kind", ["default", "expert"])
+def test_static_settings_are_those_of_a_run_without_a_tuner(kind: str) -> None:
+    values = dict(tuning(kind).parameters)
+    red = marking("red", **{name: values.pop(name) for name in ("kmin_bytes", "kmax_bytes", "pmax")})
+    own = FabricEngine("dcqcn", values, settings(marker=red)).run(leaf_spine(2, 4, 2), many_flows())
+    tuned = FabricEngine("dcqcn", tuner=tuning(kind)).run(leaf_spine(2, 4, 2), many_flows())
+    other = FabricEngine("dcqcn").run(leaf_spine(2, 4, 2), many_flows())
+    np.testing.assert_array_equal(own["flow_fct_ns"], tuned["flow_fct_ns"])
+    assert np.array_equal(other["flow_fct_ns"], tuned["flow_fct_ns"]) == (kind == "default")
+
+
+def test_parameters_hold_from_when_they_are_due() -> None:
+    """Set before the first increase they are as if they had always been, and later they are neither these nor those."""
+    flows = FabricFlows(np.array([1, 2]), np.zeros(2), np.full(2, 10**7), np.zeros(2))
+    before = {"increase_us": 50.0, "increase_gbps": 0.001, "hyper_gbps": 0.001}
+    change = {"increase_gbps": 5.0, "hyper_gbps": 10.0}
+    red = settings(marker=marking("red", kmin_bytes=2e4, kmax_bytes=2e5))
+    engine = FabricEngine("dcqcn", before, red)
+    first, other = (FabricEngine("dcqcn", each, red).run(star(3), flows) for each in (before, before | change))
+    at_once, later = (
+        with_tuner(engine, Watcher(every_us=20, at_look=look, change=Change(change))).run(star(3), flows)
+        for look in (0, 40)
+    )
+    np.testing.assert_array_equal(at_once["flow_fct_ns"], other["flow_fct_ns"])
+    assert len({record["flow_fct_ns"].max() for record in (first, later, other)}) == 3
+
+
+@pytest.mark.parametrize("kind", TUNERS)
+def test_every_tuner(kind: str) -> None:
+    """A seed means the same run, parameters have meanings and sources, and another transport is refused by name."""
+    engine = FabricEngine("dcqcn", tuner=tuning(kind))
+    first, again = (engine.run(leaf_spine(2, 4, 2), many_flows(), seed=3) for _ in range(2))
+    for name, values in first.items():
+        np.testing.assert_array_equal(values, again[name], err_msg=name)
+    assert TUNERS[kind].source and all(knob.meaning for knob in TUNERS[kind].knobs.values())
+    with pytest.raises(InputError, match=r"tuner: sets parameters of dcqcn, not of hpcc"):
+        FabricEngine("hpcc", tuner=tuning(kind)).run(star(3), flood()[1])
+
+
+def test_parameters_that_cannot_change_during_a_run() -> None:
+    engine, flows = flood()
+    with pytest.raises(InputError, match="cannot change during a run"):
+        with_tuner(engine, Watcher(begins_with=Change({"bdps": 1.0}))).run(star(3), flows)
+
+
+def test_tuners_that_cannot_be() -> None:
+    with pytest.raises(InputError, match=r"kind: 'experts' is not known \(did you mean 'expert'"):
+        tuning("experts")
+    with pytest.raises(InputError, match=r"kmid_bytes: is not a parameter of expert \(did you mean"):
+        tuning("expert", kmid_bytes=1)
