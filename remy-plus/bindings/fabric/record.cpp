@@ -87,6 +87,16 @@ void add_samples(nb::dict& out, const Samples& samples, const Watch& watch) {
   out["sample_queued_bytes"] = to_numpy(std::vector<double>(samples.queued), {count, watch.ports.size()});
 }
 
+// (rules,) and (look-ups,), (look-ups, signals)
+void add_look_ups(nb::dict& out, const Transport& transport) {
+  if (const RuleHits* hits = transport.rule_hits())
+    out["rule_hits"] = to_numpy(std::vector<std::int64_t>(hits->begin(), hits->end()));
+  if (const LookUps* kept = transport.look_ups()) {
+    out["look_up_rule"] = to_numpy(std::vector<std::int64_t>(kept->rule.begin(), kept->rule.end()));
+    out["look_up_values"] = to_numpy(std::vector<float>(kept->values), {kept->rule.size(), signal_count});
+  }
+}
+
 }  // namespace
 
 nb::dict seen_of(const Simulation& run, const Wiring& wiring, Time now) {
@@ -117,6 +127,7 @@ nb::dict record_of(const Simulation& run, const Wiring& wiring, const Watch& wat
   add_ports(out, run, wiring);
   add_fullest(out, run.fullest());
   add_samples(out, run.samples(), watch);
+  add_look_ups(out, run.transport());
   out["retransmitted_packets"] = run.retransmitted();
   out["end_ns"] = static_cast<double>(run.now()) / ns;
   out["base_rtt_ns"] = static_cast<double>(run.base_rtt()) / ns;

@@ -114,11 +114,13 @@ std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& pa
                                         const Settings& settings) {
   if (nb::isinstance<nb::str>(transport)) return transport_from(nb::cast<std::string>(transport), parameters, frame);
   bool looks_at_hops = false;
+  std::uint32_t keep_every = 0;
   Named named(parameters, "policy");
   named.take("looks_at_hops", looks_at_hops);
+  named.take("keep_every", keep_every);
   named.end();
   return std::make_unique<Learnt>(frame, policy_of(transport), settings.payload + settings.overhead, looks_at_hops,
-                                  header_of(transport));
+                                  header_of(transport), keep_every);
 }
 
 }  // namespace remy_plus::bindings

@@ -67,6 +67,7 @@ class Simulation {
 
   const std::vector<Flow>& flows() const { return flows_; }
   const std::vector<Port>& ports() const { return ports_; }
+  const Transport& transport() const { return *transport_; }
   std::uint64_t retransmitted() const { return retransmitted_; }
   Time now() const { return now_; }
   // How long the queue was at the port of a switch where it was longest in the mean; none without a switch.

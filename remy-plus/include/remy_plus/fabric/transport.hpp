@@ -9,6 +9,7 @@
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/packet.hpp"
 #include "remy_plus/headers/stamping.hpp"
+#include "remy_plus/policies/control.hpp"
 #include "remy_plus/signals/seen.hpp"
 
 namespace remy_plus::fabric {
@@ -59,6 +60,12 @@ struct Frame {
   bool whole_ns = false;
 };
 
+// What the rules of a table saw as ACKs came, in the order of the run.
+struct LookUps {
+  std::vector<std::uint32_t> rule;
+  std::vector<float> values;  // (look-ups, signals)
+};
+
 inline constexpr int most_hops = 8;  // links of a way
 
 // Of a header after so many switches or fewer.
@@ -93,6 +100,10 @@ class Transport {
   virtual void reserve(std::size_t flows) = 0;
   // Has the parameters of another one of its kind from now on; what flows have come to stays.
   virtual void adopt(const Transport&) { throw std::invalid_argument("its parameters cannot change during a run"); }
+
+  // Of a learnt policy: how often each rule was looked up, and what was kept of these look-ups.
+  virtual const RuleHits* rule_hits() const { return nullptr; }
+  virtual const LookUps* look_ups() const { return nullptr; }
 
  protected:
   // From the next packet on; Flow::pace() also moves the next packet.

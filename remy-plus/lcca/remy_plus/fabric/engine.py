@@ -11,20 +11,17 @@ from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import compile_policy
 from lcca.remy_plus.fabric import markers
 from lcca.remy_plus.fabric.control import Control, Given
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.headers import on_fabric
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
+from lcca.remy_plus.fabric.learnt import Compiled, compiled
 from lcca.remy_plus.fabric.markers import Marking
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.transports import TransportKind, transport_kind
 from lcca.remy_plus.fabric.tuners.registry import Tuning
-from lcca.remy_plus.policies.policy import Policy, WithHeader
-from lcca.remy_plus.policies.rules import RuleTable
-from lcca.remy_plus.signals import CARRIED
+from lcca.remy_plus.policies.policy import Policy
 
 Record = Mapping[str, Any]
 """Arrays by name: `flow_…` one entry per flow, `port_…` one per directed port, `sample_…` one row per sample."""
@@ -51,13 +48,13 @@ class FabricEngine:
 
     Attributes:
         transport: its name, of `lcca.remy_plus.fabric.transports.TRANSPORTS`; or a learnt policy, whose windows are in
-            packets of the fabric's payload and gaps in µs, as where it was learnt.
+            packets of the fabric's payload and gaps in µs, as where it was learnt; or one that is compiled already.
         parameters: of the transport that differ from the defaults; a policy has none.
         settings: of the fabric.
         tuner: sets parameters of switches and hosts during a run; None for nobody.
     """
 
-    transport: str | Policy
+    transport: str | Policy | Compiled
     parameters: Mapping[str, float] = field(default_factory=dict)
     settings: FabricSettings = field(default_factory=FabricSettings)
     tuner: Tuning | None = None
@@ -81,7 +78,9 @@ class FabricEngine:
             `port_node`, `port_peer`, packets and bytes sent, marks, drops, queues (the p99 is over time, at most 1/32
             too long), pauses; `fullest_queued_bytes` and `fullest_queued_ns`: how long the queue was so long, not
             counting when it was empty, at the port of a switch with the largest mean; `sample_…` of the watch;
-            `retransmitted_packets`, `end_ns`, `base_rtt_ns`.
+            `retransmitted_packets`, `end_ns`, `base_rtt_ns`. Of a learnt policy also `rule_hits`, how often each rule
+            of a table was looked up, and what was kept of it: `look_up_rule` and `look_up_values`, (look-ups, signals)
+            in the engine's order, in single precision.
 
         Raises:
             InputError: the flows do not fit the topology, or a setting cannot be.
@@ -149,46 +148,8 @@ class FabricEngine:
         if isinstance(self.transport, str):
             kind = transport_kind(self.transport)
             return kind.engine, dict(kind.parameters(gbps, self.parameters))
-        if isinstance(self.transport, WithHeader):
-            require_told(_seen(self.transport.policy), UNTOLD)
-            return compile_policy(on_fabric(self.transport, self.settings)), {}
-        looks = looks_at_hops(_seen(self.transport))
-        return compile_policy(self.transport), {"looks_at_hops": float(looks)}
-
-
-HOPS = {"queue", "link", "queue_ewma", "link_ewma", "available_capacity", "available_capacity_ewma"}
-"""Signals that the stamps of a fabric's hops tell."""
-
-UNTOLD = {"one_way_ratio"}
-"""Signals that a fabric does not tell its senders at all."""
-
-NOT_TOLD = set(CARRIED) - HOPS | UNTOLD
-"""Signals that a fabric does not tell its senders without a header."""
-
-
-def looks_at_hops(signals: Sequence[str]) -> bool:
-    """Tell whether a policy needs the stamps of hops, which make frames 42 bytes longer.
-
-    Raises:
-        InputError: it needs what a fabric does not tell.
-    """
-    require_told(signals, NOT_TOLD)
-    return bool(HOPS.intersection(signals))
-
-
-def require_told(signals: Sequence[str], missing: set[str]) -> None:
-    """Check that a policy looks at nothing that it is not told.
-
-    Raises:
-        InputError: it does; names the signals, and those that a fabric tells.
-    """
-    if found := [name for name in signals if name in missing]:
-        told = f"without a header it tells {', '.join(sorted(HOPS))} of the network"
-        raise InputError(f"policy: the fabric does not tell {', '.join(found)}; {told}")
-
-
-def _seen(policy: Policy) -> tuple[str, ...]:
-    return policy.seen if isinstance(policy, RuleTable) else getattr(policy, "signals", ())
+        made = self.transport if isinstance(self.transport, Compiled) else compiled(self.transport, self.settings)
+        return made.policy, {"looks_at_hops": float(made.looks_at_hops), "keep_every": float(made.keep_every)}
 
 
 def _watched(topology: FabricTopology, watch: Watch) -> dict[str, Any]:

@@ -21,9 +21,10 @@ namespace remy_plus::fabric {
 
 class Learnt : public Transport {
  public:
-  // `frame_bytes`: of a full data packet on the wire, without telemetry. `header` may be null.
+  // `frame_bytes`: of a full data packet on the wire, without telemetry. `header` may be null. Of a rule table one
+  // look-up in `keep_every` is kept, none if it is 0.
   Learnt(const Frame& frame, const Policy& policy, int frame_bytes, bool looks_at_hops,
-         std::shared_ptr<const Stamping> header)
+         std::shared_ptr<const Stamping> header, std::uint32_t keep_every)
       : Transport(frame),
         policy_(policy),
         header_(std::move(header)),
@@ -31,6 +32,8 @@ class Learnt : public Transport {
         frame_bytes_(frame_bytes + telemetry_bytes(telemetry()) +
                      (header_ ? static_cast<int>(Stamping::bytes(header_->sent_bytes, 0)) : 0)),
         wanted_(std::visit([](const auto& each) { return each.wanted; }, policy)),
+        table_(keep_every > 0 ? std::get_if<RuleTable>(&policy_) : nullptr),
+        keep_every_(keep_every),
         rule_hits_(std::visit([](const auto& each) { return each.rules(); }, policy), 0) {}
 
   Telemetry telemetry() const final {
@@ -42,6 +45,8 @@ class Learnt : public Transport {
     return told_by(state.control.window, state.control.gap, state.memory.latest_rtt());
   }
   void reserve(std::size_t flows) override { states_.resize(flows); }
+  const RuleHits* rule_hits() const override { return &rule_hits_; }
+  const LookUps* look_ups() const override { return &look_ups_; }
 
   void start(std::uint32_t number, Flow& flow) override {
     State& state = states_[number];
@@ -68,6 +73,8 @@ class Learnt : public Transport {
       state.memory.receive_plain(packet, now, state.acknowledged, wanted_, link_rate);
     }
     state.acknowledged = packet.sequence;
+    if (table_) [[unlikely]]
+      note(state.memory);
     const remy_plus::Ack news{packet.sequence, flow.next, true, now};
     std::visit([&](const auto& policy) { policy.feedback(state.control, state.memory, news, rule_hits_); }, policy_);
     std::visit([&](const auto& policy) { policy.unblock(state.control, state.memory, rule_hits_); }, policy_);
@@ -101,6 +108,12 @@ class Learnt : public Transport {
     flow.pace(std::min(gbps, flow.line_gbps), frame_.whole_ns);
   }
 
+  void note(const Memory& memory) {
+    if (met_++ % keep_every_ != 0) return;
+    look_ups_.rule.push_back(table_->rule(memory));
+    for (const double value : memory.signals()) look_ups_.values.push_back(static_cast<float>(value));
+  }
+
   void look(State& state, const Stack& stack, remy_plus::Packet& packet) const {
     double used = 0, queued = 0;
     for (std::uint32_t hop = 0; hop < stack.count; ++hop) {
@@ -118,6 +131,10 @@ class Learnt : public Transport {
   bool looks_at_hops_;
   int frame_bytes_;
   SignalMask wanted_;
+  const RuleTable* table_;  // whose look-ups are kept
+  std::uint32_t keep_every_;
+  std::uint64_t met_ = 0;
+  LookUps look_ups_;
   RuleHits rule_hits_;
   std::vector<State> states_;
 };
