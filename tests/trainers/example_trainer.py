@@ -62,7 +62,7 @@ class WindowSearch:
     def step(self) -> None:
         began, round_, task = time.process_time(), self.used, self.task
         window = int(np.random.default_rng([task.seed, round_]).integers(1, 20))
-        networks = task.space.draw(task.seed, self.config.networks, first_id=first_network(task.space, round_))
+        networks = task.networks.draw(task.seed, self.config.networks, first_id=first_network(task.networks, round_))
         rows = run_trials(self.engine, {"it": FixedWindow(window)}, networks, [task.seed], task.utility)
         score = float(rows["score_bits"].mean())
         if score > self.score:

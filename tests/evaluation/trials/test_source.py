@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.slowdown import Slowdown
@@ -37,7 +37,7 @@ def on_networks() -> tuple[TrialSource[Policy], dict[str, Policy]]:
 
 
 def on_fabric() -> tuple[TrialSource[Policy], dict[str, Policy]]:
-    source = FabricTrials(FabricScenario.model_validate(SCENARIO), 3, Slowdown("slowdown"), jobs=2)
+    source = FabricTrials(FabricSpace.model_validate({"fabric": SCENARIO}), 3, Slowdown("slowdown"), jobs=2)
     return source, {name: load_for_fabric(name).policy for name in ("window", "hpcc:eta=0.9")}
 
 

@@ -18,10 +18,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol
 
 from pydantic import Field
 
+from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 
 if TYPE_CHECKING:  # what comes in: whoever makes a task has imported it
+    from lcca.evaluation.fabric.space import FabricSpace
     from lcca.evaluation.scenarios.networks import NetworkSpace
+    from lcca.evaluation.trials.blocks import InBlocks
     from lcca.evaluation.trials.utility import Utility
     from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.policies.policy import Policy
@@ -31,7 +34,7 @@ BLOCKS_PER_STEP = 1 << 16
 """Blocks of networks set aside for each step, so that no two steps share a network's random streams."""
 
 
-def first_network(space: NetworkSpace, step: float) -> int:
+def first_network(space: InBlocks, step: float) -> int:
     """Return the number of a step's first network, which begins a block; a step may be parted in two halves."""
     return int(step * BLOCKS_PER_STEP) * space.block
 
@@ -51,7 +54,7 @@ class Task:
     Attributes:
         identity: names the task in its checkpoint: a checkpoint of another one is refused.
         signals: names of what a policy sees.
-        space: networks are drawn from it.
+        space: networks are drawn from it, or flows of a fabric. Only for trainers that take `fabrics`.
         utility: what a policy is to make large.
         seed: everything random follows from it.
         header: what carries the signals of the network: its bytes are charged as it says, and its signals are all that
@@ -63,12 +66,25 @@ class Task:
 
     identity: str
     signals: tuple[str, ...]
-    space: NetworkSpace
+    space: NetworkSpace | FabricSpace
     utility: Utility
     seed: int
     header: Stamping | None = None
     warm_start: WarmStart | None = None
     rivals: tuple[Policy, ...] = ()
+
+    @property
+    def networks(self) -> NetworkSpace:
+        """The space of networks, for trainers that do not take `fabrics`.
+
+        Raises:
+            InputError: it is a fabric.
+        """
+        from lcca.evaluation.scenarios.networks import NetworkSpace
+
+        if not isinstance(self.space, NetworkSpace):
+            raise InputError("networks: this trainer does not learn on fabrics; use trainer.kind rplus")
+        return self.space
 
 
 @dataclass(frozen=True)
@@ -114,6 +130,7 @@ class TrainerConfig(Model):
         warm_starts: whether it can go on from a policy that was trained for some of its signals.
         headers: whether it can learn with headers.
         rivals: whether it takes rivals.
+        fabrics: whether it can learn on fabrics.
         kind: names the trainer in configuration files.
         rounds: each ends with a policy file, of which validation picks one.
     """
@@ -123,6 +140,7 @@ class TrainerConfig(Model):
     warm_starts: ClassVar[bool] = False
     headers: ClassVar[bool] = False
     rivals: ClassVar[bool] = False
+    fabrics: ClassVar[bool] = False
 
     kind: str
     rounds: Annotated[int, Field(ge=1)] = 1

@@ -9,6 +9,7 @@ import pandas as pd
 from lcca.cli.fabric.options import policies_of, refuse, scenario_of, slowdown_of
 from lcca.cli.options.pairing import Pairing, seeds_of
 from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.blocks import Block
 
 MOST = 256
@@ -17,9 +18,9 @@ MOST = 256
 def pairs_on_fabric(options: argparse.Namespace) -> Pairing:
     """Return the pairs on the flows of the scenario that the options name."""
     refuse(options)
-    scenario, utility = scenario_of(options), slowdown_of(options)
+    space, utility = FabricSpace(fabric=scenario_of(options)), slowdown_of(options)
     sides = [
-        (policies_of(options, [name]), FabricTrials(scenario, seed, utility, options.jobs))
+        (policies_of(options, [name]), FabricTrials(space, seed, utility, options.jobs))
         for name, seed in zip((options.a, options.b), seeds_of(options), strict=True)
     ]
 

@@ -7,6 +7,7 @@ import argparse
 from lcca.cli.fabric.options import policies_of, refuse, scenario_of, slowdown_of
 from lcca.cli.options.ranking import Contest
 from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.seeds import derive
 
@@ -21,6 +22,7 @@ def contest_on_fabric(options: argparse.Namespace) -> Contest:
     """
     require(options.networks is None, "--networks: not with --fabric; --seeds says how many trials there may be")
     refuse(options)
-    source = FabricTrials(scenario_of(options), derive(options.seed, "rank"), slowdown_of(options), options.jobs)
+    space = FabricSpace(fabric=scenario_of(options))
+    source = FabricTrials(space, derive(options.seed, "rank"), slowdown_of(options), options.jobs)
     policies = policies_of(options, options.policies)
     return Contest(source, policies, "--seeds", options.seeds or MOST, {})

@@ -108,7 +108,7 @@ def port_metrics(record: Record, hosts: int) -> dict[str, float | int]:
     and of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and
     retransmissions (packets) are sums over all ports; `packets` counts data packets that hosts received.
     """
-    at_switch, to_host = record["port_node"] >= hosts, record["port_peer"] < hosts
+    at_switch = record["port_node"] >= hosts
     return {
         "queue_max_bytes": float(np.max(record["port_most_queued_bytes"], where=at_switch, initial=0)),
         "queue_mean_bytes": float(np.max(record["port_mean_queued_bytes"], where=at_switch, initial=0)),
@@ -118,9 +118,14 @@ def port_metrics(record: Record, hosts: int) -> dict[str, float | int]:
         "paused_us": float(record["port_paused_ns"].sum()) / 1000,
         "drops": int(record["port_drops"].sum()),
         "retransmissions": int(record["retransmitted_packets"]),
-        "packets": int(record["port_data_packets"][to_host].sum()),
+        "packets": packets_of(record, hosts),
         "end_us": float(record["end_ns"]) / 1000,
     }
+
+
+def packets_of(record: Record, hosts: int) -> int:
+    """Return how many data packets hosts received in a trial."""
+    return int(record["port_data_packets"][record["port_peer"] < hosts].sum())
 
 
 def by_size(times: FlowTimes, boundaries: Sequence[float] = SIZE_CLASSES) -> pd.DataFrame:

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.space import FabricSpace, by_scenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.policies.policy import Policy
-
-BLOCK = 4
-"""Trials are independent; means of some are less skewed, which is what intervals ask of a unit."""
 
 
 @dataclass(frozen=True)
@@ -23,36 +20,44 @@ class FabricTrials:
     """Trials on a fabric; a `TrialSource`.
 
     Attributes:
-        scenario: where.
+        space: where.
         seed: of trial 0; that of trial k is larger by k.
         utility: scores a trial.
         jobs: threads; results do not depend on it.
     """
 
-    scenario: FabricScenario
+    space: FabricSpace
     seed: int
     utility: Slowdown
     jobs: int = 1
     unit: str = "seeds"
-    block: int = BLOCK
 
     @property
     def origin(self) -> Mapping[str, str]:
-        """The simulator and the scenario."""
-        return {"simulator": "fabric", "scenario": self.scenario.name}
+        """The simulator and the scenarios."""
+        return {"simulator": "fabric", "scenario": self.space.name}
+
+    @property
+    def block(self) -> int:
+        """Trials in a block of the space."""
+        return self.space.block
 
     def whole(self, count: int) -> int:
         """Return a number of seeds rounded up to whole blocks; less than a block stays as it is."""
-        return count if count < self.block else -(-count // self.block) * self.block
+        return self.space.whole(count)
 
     def trials(self, policies: Mapping[str, Policy], block: Block) -> list[FabricTrial]:
-        """Run every policy on the flows of a stretch of seeds; the trials seed by seed.
+        """Run every policy on the flows of a stretch of seeds; the trials in the order of their seeds.
 
         Raises:
             InputError: flows or a parameter that cannot be, or a policy that runs elsewhere only.
         """
-        engines = {name: engine_of(policy, self.scenario.settings()) for name, policy in policies.items()}
-        return run_fabric_trials(self.scenario, engines, range(*self._ends(block)), self.jobs)
+        found: list[FabricTrial] = []
+        for group in by_scenario(self.space.draw(self.seed, block.size, block.first)):
+            scenario = group[0].scenario
+            engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
+            found += run_fabric_trials(scenario, engines, [each.seed for each in group], self.jobs)
+        return sorted(found, key=lambda each: each.seed)
 
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds; see `TrialSource.rows`, and `FabricTrial.row` for other columns."""
@@ -60,7 +65,9 @@ class FabricTrials:
         rows = [each.row(self.utility) for name in policies for each in trials if each.policy == name]
         table = pd.DataFrame(rows)
         table.insert(1, "network", table["seed"] - self.seed)
-        return table.assign(simulator="fabric", status="ok", error="", utility=self.utility.name)
+        names = [each.name for each in self.space.scenarios]
+        scenario = [names[number % len(names)] for number in table["network"]]
+        return table.assign(scenario=scenario, simulator="fabric", status="ok", error="", utility=self.utility.name)
 
     def flow_rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds and return a row per flow.
@@ -86,6 +93,3 @@ class FabricTrials:
             }
         )
         return found.assign(slowdown=found["fct_us"] / found["ideal_fct_us"])
-
-    def _ends(self, block: Block) -> tuple[int, int]:
-        return self.seed + block.first, self.seed + block.end

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.metrics import flow_metrics, port_metrics, round_metrics, times_of
+from lcca.evaluation.fabric.metrics import flow_metrics, packets_of, port_metrics, round_metrics, times_of
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
+
+T = TypeVar("T")
 
 PORT = "port_"
 WATCH_EVERY_NS = 10_000.0
@@ -51,6 +54,11 @@ class FabricTrial:
     def watched_at(self) -> list[int]:
         """Positions of the flows that were watched."""
         return positions(self.flows, self.watched)
+
+    @property
+    def packets(self) -> int:
+        """Data packets that hosts received."""
+        return packets_of(self.record, self.hosts)
 
     @cached_property
     def started(self) -> NDArray[np.int64]:
@@ -129,16 +137,32 @@ def run_fabric_trials(
     watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
 
     def run(name: str, seed: int) -> FabricTrial:
-        met = flows[seed]
-        looked = watch if seed == seeds[0] else None
-        until = (scenario.horizon_ns(met), looked, scenario.end_ns)
-        record = engines[name].run(scenario.fabric, met, seed % LARGEST, *until)
-        return FabricTrial(name, seed, scenario.fabric.hosts, met, record, watched if looked else ())
+        looked = (watch, watched) if seed == seeds[0] else ()
+        return run_fabric_trial(scenario, name, engines[name], seed, flows[seed], *looked)
 
-    found: list[FabricTrial] = []
+    return in_threads([partial(run, name, seed) for seed in seeds for name in engines], jobs, tell)
+
+
+def run_fabric_trial(
+    scenario: FabricScenario,
+    policy: str,
+    engine: FabricEngine,
+    seed: int,
+    flows: FabricFlows,
+    watch: Watch | None = None,
+    watched: Sequence[int] = (),
+) -> FabricTrial:
+    """Run one transport, which reports call `policy`, on the flows of one seed."""
+    record = engine.run(scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows), watch, scenario.end_ns)
+    return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, watched)
+
+
+def in_threads(calls: Iterable[Callable[[], T]], jobs: int, tell: Callable[[int], None] = lambda done: None) -> list[T]:
+    """Return what calls give, in their order; so many run at once. `tell` is told after each how many are done."""
+    found: list[T] = []
     pool = ThreadPoolExecutor(jobs)
     try:
-        for each in [pool.submit(run, name, seed) for seed in seeds for name in engines]:
+        for each in [pool.submit(call) for call in calls]:
             found.append(each.result())
             tell(len(found))
     finally:

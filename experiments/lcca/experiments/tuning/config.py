@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import PairedRule
@@ -93,4 +93,4 @@ class TuningConfig(RunConfig):
 
 
 def _blocks(networks: NetworkSpace | None, fabric: FabricScenario | None) -> InBlocks | None:
-    return networks if fabric is None else FabricTrials(fabric, 0, slowdown("slowdown"))
+    return networks if fabric is None else FabricSpace(fabric=fabric)

@@ -13,6 +13,7 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
@@ -101,7 +102,7 @@ def source_of(config: TuningConfig, word: str, jobs: int) -> TrialSource[Policy]
     """
     seed, utility = derive(config.seed, word), config.utility.build()
     if config.fabric is not None:
-        return FabricTrials(config.fabric, seed, slowdown(config.utility.name), jobs)
+        return FabricTrials(FabricSpace(fabric=config.fabric), seed, slowdown(config.utility.name), jobs)
     assert config.networks is not None
     duration = config.networks.duration
     simulator: Simulator = Ns3(duration, jobs=jobs) if config.simulator == "ns3" else Engine(duration, jobs=jobs)

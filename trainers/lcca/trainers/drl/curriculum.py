@@ -43,7 +43,7 @@ def slots_of(task: Task, config: DrlConfig, agent: Agent, engine: Engine, round_
         model=engine.model,
         patience=config.patience,
     )
-    space = space_at(task.space, config, round_ / config.rounds)
+    space = space_at(task.networks, config, round_ / config.rounds)
     networks = space.draw(task.seed, POOL, first_id=first_network(space, round_))
     slots = AgentSlots(rules, networks, environments=config.environments, seed=seed, jobs=engine.jobs)
     slots.reset()

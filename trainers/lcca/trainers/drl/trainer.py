@@ -112,8 +112,8 @@ class DrlTrainer:
 
     def _score(self, policy: MlpPolicy, round_: int) -> tuple[float, int]:
         """Return the policy's mean score on networks that nothing is learnt from, and the packets that this took."""
-        first = first_network(self.task.space, round_ + 0.5)
-        networks = self.task.space.draw(self.task.seed, self.config.scores, first_id=first)
+        first = first_network(self.task.networks, round_ + 0.5)
+        networks = self.task.networks.draw(self.task.seed, self.config.scores, first_id=first)
         rows = run_trials(self.engine, {"it": policy}, networks, [self.task.seed], self.task.utility, keep_delays=False)
         return float(rows["score_bits"].mean()), int(rows["packets_delivered"].sum())
 

@@ -135,6 +135,7 @@ class RplusConfig(TrainerConfig):
     warm_starts: ClassVar[bool] = True
     headers: ClassVar[bool] = True
     rivals: ClassVar[bool] = True
+    fabrics: ClassVar[bool] = True
 
     kind: Literal["rplus"] = "rplus"
     mode: Literal["racing", "exact"] = "racing"

@@ -111,7 +111,7 @@ class Growth:
 
     def _apart(self, grow: GrowConfig) -> Sample:
         """Draw networks that are not those of the look-ups; the same for all signals."""
-        return self.samples.draw(grow.pairs, self.samples.task.space.whole(grow.look_ups))
+        return self.samples.draw(grow.pairs, self.samples.trials.whole(grow.look_ups))
 
     # --- polishing
 
@@ -159,7 +159,7 @@ class Growth:
 
     def _candidate_scores(self, points: Floats, networks: int, number: int) -> Floats:
         """Return (candidates,) mean scores on networks of this generation that all candidates meet."""
-        sample = self.samples.draw(networks, number * self.samples.task.space.whole(self.config.polishing.networks))
+        sample = self.samples.draw(networks, number * self.samples.trials.whole(self.config.polishing.networks))
         actions = self._coordinates.actions(points, actions_of(self.state.table))
         policies = self.samples.compiled(self.state.table).population(actions)
         return np.array([each.mean() for each in sample.scores(policies, [np.arange(networks)] * len(points))])
@@ -259,4 +259,4 @@ class Growth:
 
     def _random(self, stream: int) -> np.random.Generator:
         """Return the random numbers of one purpose of this step: perturbations have nothing in common with networks."""
-        return np.random.default_rng([self.config.polishing.seed, self.samples.task.seed, self.samples.step, stream])
+        return np.random.default_rng([self.config.polishing.seed, self.samples.seed, self.samples.step, stream])

@@ -5,21 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from lcca.evaluation.trials.scoring import trial_scores
-from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, compile_policy
-from lcca.remy_plus.network import NetworkList
-from lcca.remy_plus.policies.policy import with_header
 from lcca.remy_plus.policies.rules import RuleTable
-from lcca.remy_plus.record import Record
-from lcca.trainers.base import Task, first_network
+from lcca.trainers.base import first_network
 from lcca.trainers.rplus.actions import Action
-from lcca.trainers.rplus.lookups import Lookups, look_up
-
-Floats = NDArray[np.float64]
+from lcca.trainers.rplus.lookups import Lookups
+from lcca.trainers.rplus.trials.contract import DrawnTrials, Floats, Ints, Ran, TrainingTrials
 
 
 class BudgetSpent(Exception):
@@ -48,33 +40,28 @@ class Effort:
 
 @dataclass(frozen=True)
 class Sample:
-    """Networks that all candidates of a step meet, each with the same seed: common random numbers."""
+    """Trials that all candidates of a step meet: common random numbers. A network below is the one of a trial."""
 
-    engine: Engine
-    networks: NetworkList
-    seed: int
-    utility: Utility
+    trials: DrawnTrials
     effort: Effort = field(default_factory=Effort)
 
     def __len__(self) -> int:
         """Return the number of networks."""
-        return len(self.networks)
+        return len(self.trials)
 
     def shortened(self, share: float) -> Sample:
         """Return the same networks with a share of the duration."""
-        return replace(self, engine=replace(self.engine, duration=self.engine.duration * share))
+        return replace(self, trials=self.trials.shortened(share))
 
-    def baseline(self, policy: _core.Policy) -> tuple[Floats, NDArray[np.int64]]:
+    def baseline(self, policy: _core.Policy) -> tuple[Floats, Ints]:
         """Score one rule table on all networks.
 
         Returns:
             (networks,) scores in bits, and (networks, rules) look-ups.
         """
-        index = np.arange(len(self))
-        record = self._run([policy], np.zeros(len(self)), index, keep_rule_hits=True)
-        return trial_scores(record, self.utility), np.asarray(record["trial_rule_hits"], dtype=np.int64)
+        return self._with_hits([policy], np.zeros(len(self), dtype=np.int64), np.arange(len(self)))
 
-    def scores(self, policies: list[_core.Policy], networks: list[NDArray[np.int64]]) -> list[Floats]:
+    def scores(self, policies: list[_core.Policy], networks: list[Ints]) -> list[Floats]:
         """Score policy i on the networks ``networks[i]``, all in one batch.
 
         Raises:
@@ -83,17 +70,16 @@ class Sample:
         counts = [len(each) for each in networks]
         if not sum(counts):
             return [np.empty(0) for _ in counts]
-        record = self._run(policies, np.repeat(np.arange(len(policies)), counts), np.concatenate(networks))
-        return np.split(trial_scores(record, self.utility), np.cumsum(counts)[:-1])
+        found = self._run(policies, np.repeat(np.arange(len(policies)), counts), np.concatenate(networks))
+        return np.split(found.scores, np.cumsum(counts)[:-1])
 
-    def each_once(self, policies: list[_core.Policy], networks: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+    def each_once(self, policies: list[_core.Policy], networks: Ints) -> tuple[Floats, Ints]:
         """Score policy i on network ``networks[i]``; return (policies,) scores and (policies, rules) look-ups.
 
         Raises:
             BudgetSpent: there are more of them than may be run.
         """
-        record = self._run(policies, np.arange(len(policies)), networks, keep_rule_hits=True)
-        return trial_scores(record, self.utility), np.asarray(record["trial_rule_hits"], dtype=np.int64)
+        return self._with_hits(policies, np.arange(len(policies)), networks)
 
     def look_ups(self, policy: _core.Policy, table: RuleTable) -> Lookups:
         """Return what the rules of a table see on all networks.
@@ -101,34 +87,32 @@ class Sample:
         Raises:
             BudgetSpent: that takes more trials than may be run.
         """
-        self.effort.check(len(self))
-        self.effort.trials += len(self)
-        return look_up(self.engine, policy, table, self.networks.networks, self.seed)
+        self._take(len(self))
+        return self.trials.look_ups(policy, table)
 
     def cuts(self, policy: _core.Policy, rule: int, signals: tuple[str, ...]) -> Floats:
-        """Return where to cut one rule's box; see `Engine.cuts`, which needs three runs at most.
+        """Return where to cut one rule's box; see `DrawnTrials.cuts`.
 
         Raises:
-            BudgetSpent: they are more than may be run.
+            BudgetSpent: that takes more trials than may be run.
         """
-        everyone = np.arange(len(self))
-        self.effort.check(3 * len(self))
-        self.effort.trials += 3 * len(self)
-        return self.engine.cuts(policy, self.networks, everyone, np.full(len(self), self.seed), rule, signals)
+        self._take(self.trials.runs_of_cuts * len(self))
+        return self.trials.cuts(policy, rule, signals)
 
-    def _run(
-        self,
-        policies: list[_core.Policy],
-        policy: ArrayLike,
-        network: NDArray[np.int64],
-        keep_rule_hits: bool = False,
-    ) -> Record:
-        self.effort.check(len(network))
-        seeds = np.full(len(network), self.seed, dtype=np.uint64)
-        record = self.engine.run(policies, self.networks, policy, network, seeds, keep_rule_hits=keep_rule_hits)
-        self.effort.trials += record.trials
-        self.effort.packets += record.packets
-        return record
+    def _take(self, trials: int) -> None:
+        self.effort.check(trials)
+        self.effort.trials += trials
+
+    def _with_hits(self, policies: list[_core.Policy], policy: Ints, network: Ints) -> tuple[Floats, Ints]:
+        found = self._run(policies, policy, network, keep_rule_hits=True)
+        assert found.rule_hits is not None
+        return found.scores, found.rule_hits
+
+    def _run(self, policies: list[_core.Policy], policy: Ints, network: Ints, keep_rule_hits: bool = False) -> Ran:
+        self._take(len(network))
+        found = self.trials.run(policies, policy, network, keep_rule_hits)
+        self.effort.packets += found.packets
+        return found
 
 
 @dataclass(frozen=True)
@@ -136,26 +120,24 @@ class Samples:
     """Draws the networks of one step of a training.
 
     Attributes:
-        engine: runs their trials.
-        task: says space, header, utility and seed.
+        trials: where they come from.
         step: names the networks: no two steps share any.
+        seed: of the training.
         effort: of the step.
     """
 
-    engine: Engine
-    task: Task
+    trials: TrainingTrials
     step: int
+    seed: int
     effort: Effort
 
     def draw(self, count: int, skipped: int = 0) -> Sample:
         """Draw networks of the step after the first `skipped` ones, which are whole blocks."""
-        space, seed = self.task.space, self.task.seed
-        networks = NetworkList(space.draw(seed, count, first_id=first_network(space, self.step) + skipped))
-        return Sample(self.engine, networks, seed, self.task.utility, self.effort)
+        return Sample(self.trials.draw(count, first_network(self.trials, self.step) + skipped), self.effort)
 
     def compiled(self, table: RuleTable) -> _core.Policy:
-        """Return the engine's form of a table, with the task's header."""
-        return compile_policy(with_header(table, self.task.header))
+        """Return the simulator's form of a table, with the task's header."""
+        return self.trials.compiled(table)
 
 
 class CandidateScores:
@@ -180,7 +162,7 @@ class CandidateScores:
         rule: int,
         current: Action,
         scores: Floats,
-        rule_hits: NDArray[np.int64],
+        rule_hits: Ints,
     ) -> None:
         self.sample = sample
         self.used = np.flatnonzero(rule_hits > 0)

@@ -133,7 +133,7 @@ class Search:
             return False, self.state.learning[-1].score_bits
         sample = self.samples.draw(limit)
         pair = [self.samples.compiled(table) for table in (self.state.before, self.state.table)]
-        size = self.samples.task.space.block
+        size = self.samples.trials.block
         settling = SettlingRule().start()
 
         def run(block: Block) -> list[NDArray[np.float64]]:

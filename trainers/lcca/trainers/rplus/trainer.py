@@ -23,6 +23,7 @@ from lcca.trainers.rplus.growth import Growth
 from lcca.trainers.rplus.sample import Effort, Samples
 from lcca.trainers.rplus.search import BEFORE_FIRST_SPLIT, Search
 from lcca.trainers.rplus.state import SearchState
+from lcca.trainers.rplus.trials.choice import training_trials
 
 
 class RplusTrainer:
@@ -42,7 +43,7 @@ class RplusTrainer:
     ) -> None:
         self.task = task
         self.config = config
-        self.engine = engine
+        self.trials = training_trials(task, engine)
         self.checkpoint = checkpoint
         self.keep = keep
         # Pacing by signals, which not all have and headers round, is what searches do not share.
@@ -138,7 +139,7 @@ class RplusTrainer:
         return Growth(self.config, state, self._samples(state, effort), self.keep, rivals, first)
 
     def _samples(self, state: SearchState, effort: Effort) -> Samples:
-        return Samples(self.engine, self.task, state.step, effort)
+        return Samples(self.trials, state.step, self.task.seed, effort)
 
     def _parted(self) -> NDArray[np.bool_]:
         """Along which signals a split cuts: all, but the first one after a start only along those that are new."""
