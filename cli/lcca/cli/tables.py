@@ -38,10 +38,16 @@ def print_sets(summary: dict[str, Any]) -> None:
     wide_console().print(table)
 
 
+MEASURED = {"throughput / link": "throughput_over_link", "delay / rtt": "delay_over_rtt", "starved": "starved"}
+ON_FABRIC = {"slowdown": "slowdown_mean", "p99": "slowdown_p99"}
+"""What is shown of a policy's test: keys of its summary by their heads."""
+
+
 def print_policies(summary: dict[str, Any]) -> None:
     """Print one line per policy: its results on the test networks of its training seed."""
     table = Table(title=f"{summary['campaign']}: policies on fresh test networks")
-    for name in ("policy", "rules", "score (bits)", "throughput / link", "delay / rtt", "starved", "trials"):
+    shown = MEASURED if any("throughput_over_link" in each["trained"] for each in summary["policies"]) else ON_FABRIC
+    for name in ("policy", "rules", "score (bits)", *shown, "trials"):
         table.add_column(name, justify="left" if name == "policy" else "right", overflow="fold")
     for policy in summary["policies"]:
         test = policy["trained"]
@@ -49,9 +55,10 @@ def print_policies(summary: dict[str, Any]) -> None:
             policy["id"] + (" *" if policy["selected"] else ""),
             str(policy["rules"] or "–"),
             with_error(test["score_bits"], test["score_bits_se"]),
-            with_error(test["throughput_over_link"], test["throughput_over_link_se"]),
-            with_error(test["delay_over_rtt"], test["delay_over_rtt_se"]),
-            str(test["starved"]),
+            *(
+                with_error(test[key], test[f"{key}_se"]) if key != "starved" else str(test[key])
+                for key in shown.values()
+            ),
             str(test["trials"]),
         )
     console = wide_console()

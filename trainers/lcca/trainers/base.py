@@ -54,7 +54,7 @@ class Task:
     Attributes:
         identity: names the task in its checkpoint: a checkpoint of another one is refused.
         signals: names of what a policy sees.
-        space: networks are drawn from it, or flows of a fabric. Only for trainers that take `fabrics`.
+        space: networks are drawn from it, or flows of a fabric. Only for trainers that learn on fabrics.
         utility: what a policy is to make large.
         seed: everything random follows from it.
         header: what carries the signals of the network: its bytes are charged as it says, and its signals are all that
@@ -75,7 +75,7 @@ class Task:
 
     @property
     def networks(self) -> NetworkSpace:
-        """The space of networks, for trainers that do not take `fabrics`.
+        """The space of networks, for trainers that learn on networks alone.
 
         Raises:
             InputError: it is a fabric.
@@ -130,7 +130,6 @@ class TrainerConfig(Model):
         warm_starts: whether it can go on from a policy that was trained for some of its signals.
         headers: whether it can learn with headers.
         rivals: whether it takes rivals.
-        fabrics: whether it can learn on fabrics.
         kind: names the trainer in configuration files.
         rounds: each ends with a policy file, of which validation picks one.
     """
@@ -140,7 +139,6 @@ class TrainerConfig(Model):
     warm_starts: ClassVar[bool] = False
     headers: ClassVar[bool] = False
     rivals: ClassVar[bool] = False
-    fabrics: ClassVar[bool] = False
 
     kind: str
     rounds: Annotated[int, Field(ge=1)] = 1
@@ -176,6 +174,14 @@ class TrainerConfig(Model):
         Raises:
             InputError: it cannot; the message names what is missing.
         """
+
+    def require_fabric(self) -> None:
+        """Check that a policy can be learnt on a fabric, as few trainers can.
+
+        Raises:
+            InputError: it cannot.
+        """
+        raise InputError(f"trainer.kind: {self.kind} does not learn on fabrics; use rplus")
 
 
 Keeper: TypeAlias = "Callable[[int, Policy], None]"

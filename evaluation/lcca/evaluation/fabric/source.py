@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from lcca.evaluation.fabric.space import FabricSpace, by_scenario
+from lcca.evaluation.fabric.space import SEEDS, FabricSpace, NumberedTrial, by_scenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.slowdown import Slowdown
@@ -53,20 +53,21 @@ class FabricTrials:
             InputError: flows or a parameter that cannot be, or a policy that runs elsewhere only.
         """
         found: list[FabricTrial] = []
-        for group in by_scenario(self.space.draw(self.seed, block.size, block.first)):
+        for group in by_scenario(self._drawn(block)):
             scenario = group[0].scenario
             engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
             found += run_fabric_trials(scenario, engines, [each.seed for each in group], self.jobs)
-        return sorted(found, key=lambda each: each.seed)
+        order = {each.seed: each.number for each in self._drawn(block)}
+        return sorted(found, key=lambda each: order[each.seed])
 
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds; see `TrialSource.rows`, and `FabricTrial.row` for other columns."""
         trials = self.trials(policies, block)
         rows = [each.row(self.utility) for name in policies for each in trials if each.policy == name]
         table = pd.DataFrame(rows)
-        table.insert(1, "network", table["seed"] - self.seed)
-        names = [each.name for each in self.space.scenarios]
-        scenario = [names[number % len(names)] for number in table["network"]]
+        met = {each.seed: each for each in self._drawn(block)}
+        table.insert(1, "network", [met[seed].number for seed in table["seed"]])
+        scenario = [met[seed].scenario.name for seed in table["seed"]]
         return table.assign(scenario=scenario, simulator="fabric", status="ok", error="", utility=self.utility.name)
 
     def flow_rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
@@ -82,7 +83,7 @@ class FabricTrials:
         found = pd.DataFrame(
             {
                 "policy": trial.policy,
-                "network": trial.seed - self.seed,
+                "network": (trial.seed - self.seed) % SEEDS,
                 "seed": trial.seed,
                 "flow": started,
                 "size_bytes": trial.flows.size_bytes[started],
@@ -93,3 +94,6 @@ class FabricTrials:
             }
         )
         return found.assign(slowdown=found["fct_us"] / found["ideal_fct_us"])
+
+    def _drawn(self, block: Block) -> list[NumberedTrial]:
+        return self.space.draw(self.seed, block.size, block.first)

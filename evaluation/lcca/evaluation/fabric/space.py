@@ -16,6 +16,9 @@ from lcca.remy_plus.fabric.flows import FabricFlows
 FEWEST = 4
 """In a block. Trials are independent; means of some are less skewed, which is what intervals ask of a unit."""
 
+SEEDS = 2**63
+"""There are so many: those that a table of trials holds."""
+
 
 @dataclass(frozen=True, eq=False)
 class NumberedTrial:
@@ -78,12 +81,12 @@ class FabricSpace(Model):
         """Return trials first_id … first_id + count − 1: trial k is of scenario k modulo their number.
 
         Args:
-            seed: of trial 0; that of trial k is larger by k.
+            seed: of trial 0; that of trial k is larger by k, modulo 2^63.
             count: how many.
             first_id: number of the first.
         """
-        scenarios = self.scenarios
-        return [NumberedTrial(k, scenarios[k % len(scenarios)], seed + k) for k in range(first_id, first_id + count)]
+        met, numbers = self.scenarios, range(first_id, first_id + count)
+        return [NumberedTrial(k, met[k % len(met)], (seed + k) % SEEDS) for k in numbers]
 
     @model_validator(mode="after")
     def _go_together(self) -> FabricSpace:

@@ -20,6 +20,22 @@ from lcca.evaluation.trials.tables import RunTables, group_of
 from lcca.evaluation.trials.utilities import utilities_of
 from lcca.inputs.files import write_atomically
 
+MEASURES = (
+    ("Throughput / link", "throughput_over_link", 3),
+    ("Delay, µs", "delay_us", 1),
+    ("Delay / RTT", "delay_over_rtt", 3),
+    ("Unfairness", "fairness", 3),
+    ("Starved", "starved", 0),
+)
+FABRIC_MEASURES = (
+    ("Slowdown", "slowdown_mean", 3),
+    ("p99", "slowdown_p99", 2),
+    ("Queue p99, bytes", "queue_p99_bytes", 0),
+    ("Marks", "ecn_marks", 0),
+    ("Paused, µs", "paused_us", 1),
+)
+"""Of a policy's test: head, key of its summary, and digits."""
+
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -76,6 +92,8 @@ def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader 
         "manifest": tables.manifest,
         "config": tables.config,
         "failed": tables.failed,
+        "on_fabric": tables.on_fabric,
+        "measures": FABRIC_MEASURES if tables.on_fabric else MEASURES,
         "trials": len(tables.trials),
     }
 

@@ -102,6 +102,11 @@ class RunTables:
         return int(self.summary.get("block", BLOCK))
 
     @cached_property
+    def on_fabric(self) -> bool:
+        """Whether the trials are on a fabric."""
+        return "scenario" in self.trials
+
+    @cached_property
     def policies(self) -> list[Json]:
         """Rows of the summary's policies."""
         return list(self.summary.get("policies", []))
@@ -231,13 +236,14 @@ def _table(path: Path) -> pd.DataFrame:
 
 
 def _phase(folder: Path, phase: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the trials of a phase, without the networks' parameters, and its networks table."""
+    """Return the trials of a phase, without the networks' parameters, and its networks table; none of a fabric."""
     found = TrialStore(folder / layout.TRIALS).all(phase)
     if found.empty:
         return pd.DataFrame(columns=[*TRIAL_KEY, "status", "score_bits"]), pd.DataFrame()
     whole = found.drop_duplicates(TRIAL_KEY).sort_values(TRIAL_KEY, kind="stable", ignore_index=True)
-    networks = network_table(whole).sort_values("network", ignore_index=True)
-    return whole.drop(columns=NETWORK_COLUMNS), networks
+    on_networks = NETWORK_COLUMNS[0] in whole
+    networks = network_table(whole).sort_values("network", ignore_index=True) if on_networks else pd.DataFrame()
+    return whole.drop(columns=NETWORK_COLUMNS, errors="ignore"), networks
 
 
 def _good(trials: pd.DataFrame) -> "pd.Series[bool]":

@@ -20,6 +20,7 @@ from pydantic import (
 
 from lcca.evaluation.comparison.sets import FIRST_SEEDS, MOST_SEEDS
 from lcca.evaluation.fabric.scenario import with_files_placed
+from lcca.evaluation.fabric.space import FabricSpace, is_fabric
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
@@ -27,6 +28,13 @@ from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import InBlocks
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
+from lcca.experiments.campaign.fabrics import (
+    PACKET_BYTES,
+    designed_on,
+    packet_bytes,
+    require_on_fabric,
+    require_transports,
+)
 from lcca.experiments.campaign.starts import check_start, read_start
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
@@ -37,6 +45,7 @@ from lcca.inputs.model import Model
 from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.inputs.validation import validate
 from lcca.remy_plus.engine import Model as EngineModel
+from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple
@@ -78,6 +87,13 @@ else:
         BeforeValidator(_kind_of_trainer),
     ]
     """A trainer by its `kind`; the R+ search where none is named."""
+
+
+Networks = Annotated[
+    Annotated[NetworkSpace, Tag("space")] | Annotated[FabricSpace, Tag("scenarios")],
+    Discriminator(lambda value: "scenarios" if is_fabric(value) else "space"),
+]
+"""Where trials take place: a space of networks, or with the key `fabric` one fabric scenario or several."""
 
 
 class LinkModel(Model):
@@ -268,11 +284,12 @@ class CampaignConfig(RunConfig):
     """A campaign: learn a policy per signal set and utility, compare them on fresh networks.
 
     Attributes:
-        networks: the space that networks are drawn from, or a file with it.
+        networks: the space that networks are drawn from, or a file with it; or `fabric` with a scenario, or several, or
+            files with them: trials are on seeds then.
         signal_sets: names of packaged sets, files, or sets written out.
         headers: what carries signals of the network: names of the catalogue, files, descriptions, or grids over their
             fields. Each is a candidate beside the signal sets: its signals are the baseline's and those it carries.
-        packet_bytes: of a data packet without headers: what their bytes are charged against.
+        packet_bytes: of a data packet without headers: what their bytes are charged against. A fabric says it.
         baseline: the signal set that the others are compared with, by its name or its file.
         utilities: names of the paper's utilities, or name and weights.
         trainer: how to learn.
@@ -282,9 +299,9 @@ class CampaignConfig(RunConfig):
             keep, the others with one rule.
         rivals: "subsets": a training with more signals may go on from a finished table of the same training seed for
             some of them, wherever that is better; "none": all learn apart.
-        hand_designed: policies of the engine that are tested beside the selected ones, such as rcp or
-            fair-rate:share=0.97: where one is better than what was learnt from its signals, it is the learner that
-            found no use for them.
+        hand_designed: policies of the engine, on a fabric its transports, that are tested beside the selected ones,
+            such as rcp or fair-rate:share=0.97: where one is better than what was learnt from its signals, it is the
+            learner that found no use for them.
         training_seeds: each candidate is trained once per seed: a list of seeds, or `auto` to add seeds until every
             comparison of candidates is settled.
         validation: networks that pick a training's checkpoint.
@@ -299,11 +316,11 @@ class CampaignConfig(RunConfig):
 
     run_kind = SWEEP
 
-    networks: NetworkSpace
+    networks: Networks
     signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
     baseline: Annotated[str, Field(validate_default=True)] = "e2e"
     headers: tuple[HeaderEntry, ...] = ()
-    packet_bytes: Annotated[int, Field(ge=64, le=65535)] = 1500
+    packet_bytes: Annotated[int, Field(ge=64, le=65535, validate_default=True)] = PACKET_BYTES
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: AnyTrainer
     start: Literal["scratch", "baseline"] | dict[str, str] = "scratch"
@@ -337,7 +354,9 @@ class CampaignConfig(RunConfig):
 
     @field_validator("hand_designed")
     @classmethod
-    def _in_the_engine(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _in_the_engine(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        if "networks" not in info.data or is_fabric(info.data["networks"]):
+            return require_transports(names) if "networks" in info.data else names
         for name in names:
             if not isinstance(policy(name), Simple):
                 raise ValueError(f"{name} runs in ns-3 alone: name it in validation.ns3.baselines")
@@ -375,6 +394,24 @@ class CampaignConfig(RunConfig):
             if candidate.header and candidate.signals.signals == self.base.signals:
                 raise ValueError(f"header {candidate.name} carries no signal that {self.baseline} lacks; leave it out")
         _once(tuple(f"{c.name}.{u.name}" for c in self.candidates for u in self.utilities))
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _slowdown_on_a_fabric(cls, value: Any) -> Any:
+        on_fabric = isinstance(value, dict) and is_fabric(value.get("networks"))
+        return {"utilities": ["slowdown"], **value} if on_fabric else value
+
+    @field_validator("packet_bytes")
+    @classmethod
+    def _packets_of_the_fabric(cls, value: int, info: ValidationInfo) -> int:
+        space = info.data.get("networks")
+        return packet_bytes(space, value) if isinstance(space, FabricSpace) else value
+
+    @model_validator(mode="after")
+    def _fits_the_fabric(self) -> CampaignConfig:
+        if isinstance(self.networks, FabricSpace):
+            require_on_fabric(self, self.networks)
         return self
 
     @model_validator(mode="after")
@@ -418,6 +455,17 @@ class CampaignConfig(RunConfig):
     def starts(self) -> dict[str, RuleTable]:
         """The rule tables that trainings begin with, by candidate."""
         return {k: read_start(k, path) for k, path in self.start.items()} if isinstance(self.start, dict) else {}
+
+    @property
+    def network_space(self) -> NetworkSpace:
+        """The space of networks, of a campaign that is not on a fabric."""
+        assert isinstance(self.networks, NetworkSpace)  # checked: what asks for it is refused there
+        return self.networks
+
+    @cached_property
+    def designed(self) -> dict[str, Policy]:
+        """The hand-designed policies, by their names."""
+        return {name: designed_on(self.networks, name) for name in self.hand_designed}
 
     @property
     def seed_steps(self) -> list[tuple[int, ...]]:
@@ -478,7 +526,16 @@ def with_files(document: Document) -> Document:
     ways += [("generalisation", i, "networks") for i in range(len(conditions))] if isinstance(conditions, list) else []
     for way in ways:
         document = _included(document, way)
-    return _placed_sets(with_files_placed(document, ("fabric",)))
+    for way in _scenarios(document):
+        document = with_files_placed(_included(document, way), way)
+    return _placed_sets(document)
+
+
+def _scenarios(document: Document) -> list[Keys]:
+    """Return where fabric scenarios, or the names of their files, may stand."""
+    several = document.at(("networks", "fabric"))
+    listed: list[Keys] = [("networks", "fabric", i) for i in range(len(several))] if isinstance(several, list) else []
+    return [("fabric",), ("networks", "fabric"), *listed]
 
 
 def _included(document: Document, keys: Keys) -> Document:

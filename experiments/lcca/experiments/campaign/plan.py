@@ -11,6 +11,7 @@ from lcca.experiments.campaign.candidates import Candidate
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.cache import training_key
+from lcca.inputs.named_files import digests_of_named_files
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.signal_set import SignalSet
 from lcca.trainers.base import Task
@@ -84,10 +85,11 @@ class Learner:
     def _key(self, config: CampaignConfig, **content: Any) -> str:
         trainer = config.trainer
         makers = (type(trainer), type(config.networks), type(self.utility), type(self.candidate))
+        files = digests_of_named_files(config.networks)
         modules = (trainer.trainer.partition(":")[0], *(maker.__module__ for maker in makers))
         return training_key(
             modules,
-            space=config.networks.model_dump(mode="json"),
+            space=config.networks.model_dump(mode="json") | ({"files": files} if files else {}),
             utility=self.utility.content(),
             seed=derive(config.seed, "training", self.training_seed),
             trainer=trainer.model_dump(mode="json"),

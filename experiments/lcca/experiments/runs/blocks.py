@@ -12,6 +12,9 @@ from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.runs.costs import Costs
 
+PACKETS = ("packets_delivered", "packets")
+"""Columns that count what was delivered: of networks, and of a fabric."""
+
 
 @dataclass(frozen=True)
 class Phase:
@@ -39,7 +42,7 @@ class Phase:
                 rows = run().assign(phase=self.name)
                 self.store.add(part, rows)
                 cost.trials += _trials(rows)
-                cost.packets += int(rows.get("packets_delivered", pd.Series(dtype=int)).sum())
+                cost.packets += sum(int(rows[name].sum()) for name in PACKETS if name in rows)
         return self.store.read(part)
 
     def blocks(self, *words: str) -> Callable[[Block, RunBlock[pd.DataFrame]], pd.DataFrame]:

@@ -33,7 +33,7 @@ def run_generalisation(
     Returns:
         What summary.json holds about the condition.
     """
-    config, space = run.config, condition.space(run.config.networks)
+    config, space = run.config, condition.space(run.config.network_space)
     pairs = space.whole(condition.pairs)
     group = replace(group, block=space.block, rule=config.settle.ending_at(pairs // space.block))
     simulator = replace(run.engine, duration=space.duration)

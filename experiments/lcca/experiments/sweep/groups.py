@@ -16,7 +16,7 @@ from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.utility import Utility
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
@@ -147,11 +147,11 @@ class Group:
 
 def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[str, pd.DataFrame]) -> list[Group]:
     """Group the policies by utility and select each candidate's; `trained` has their test trials by utility."""
-    found, designed = [], {name: baseline(name) for name in config.hand_designed}
+    found = []
     for utility in dict.fromkeys(c.learner.utility for c in chosen):
         own = [c for c in chosen if c.learner.utility == utility]
         size, rows, selected = config.networks.block, trained[utility.name], _selected(own)
-        found.append(Group(utility, config.baseline, config.rule, size, own, selected, rows, designed))
+        found.append(Group(utility, config.baseline, config.rule, size, own, selected, rows, config.designed))
     return found
 
 

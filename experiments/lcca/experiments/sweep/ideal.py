@@ -9,6 +9,7 @@ import pandas as pd
 
 from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
+from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group
 from lcca.inputs.errors import InputError
@@ -19,19 +20,21 @@ if TYPE_CHECKING:
 
 def ideals(config: CampaignConfig, groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
     """Return a row per utility for which there are ideals on the campaign's networks; see `beside_ideals`."""
-    found = []
+    found: list[dict[str, Any]] = []
+    if not isinstance(config.networks, NetworkSpace):
+        return found
     for group in groups:
         tested = trials[group.utility.name]
         try:
-            row = _row(config, group, tested)
+            row = _row(config, config.networks, group, tested)
         except InputError:  # other utilities, or a topology without bounds
             continue
         found.append({"utility": group.utility.name} | row)
     return found
 
 
-def _row(config: CampaignConfig, group: Group, trials: pd.DataFrame) -> dict[str, Any]:
-    space, seed = config.networks, derive(config.seed, "test")
+def _row(config: CampaignConfig, space: NetworkSpace, group: Group, trials: pd.DataFrame) -> dict[str, Any]:
+    seed = derive(config.seed, "test")
     networks = space.draw(seed, int(trials["network"].max()) + 1)
     possible = ideal_summary(ideal_scores(networks, [seed], group.utility, space.duration), space.block)
     good = trials[trials["status"] == "ok"]

@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.training import engine_of
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
+from lcca.trainers.base import Task
 from lcca.trainers.rplus.coordinates import with_actions
-from lcca.trainers.rplus.lookups import look_up
 from lcca.trainers.rplus.splits import Split, split
+from lcca.trainers.rplus.trials.choice import training_trials
+from lcca.trainers.rplus.trials.contract import TrainingTrials
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.candidates import Candidate
     from lcca.experiments.campaign.config import CampaignConfig
-    from lcca.remy_plus.engine import Engine
-    from lcca.remy_plus.network import Network
 
-PROBES = 24
-"""Networks that the pace is measured on."""
+PROBES, ON_FABRIC = 24, 4
+"""Networks that the pace is measured on; trials on a fabric are longer."""
 
 LOOK_UPS = 4
 """Networks that show where signals are."""
@@ -43,23 +43,27 @@ LOW, HIGH = (0.0, 0.8, 0.1), (5.0, 1.0, 0.6)
 
 def trial_cpu_s(config: CampaignConfig) -> float:
     """Return the CPU seconds of a trial, mean over a campaign's candidates; runs a few trials."""
-    networks = config.networks.draw(derive(config.seed, "forecast"), PROBES)
-    engine, utility = engine_of(config, 1), config.utilities[0].build()
-    rules = config.trainer.rules
-    probes = {c.name: c.equip(probe_table(c, rules, engine, networks[:LOOK_UPS])) for c in config.candidates}
-    began = time.process_time()
-    run_trials(engine, probes, networks, [1], utility, keep_delays=False)
-    return (time.process_time() - began) / PROBES / len(probes)
+    count = ON_FABRIC if isinstance(config.networks, FabricSpace) else PROBES
+    engine, probes = engine_of(config, 1), []
+    for candidate in config.candidates:
+        trials = training_trials(_task(config, candidate), engine)
+        drawn = trials.draw(count, 0)
+        table = probe_table(candidate.signals.signals, config.trainer.rules, trials)
+        probes.append((drawn, trials.compiled(table)))
+    began, everyone = time.process_time(), np.arange(count)
+    for drawn, policy in probes:
+        drawn.run([policy], 0 * everyone, everyone, keep_rule_hits=False)
+    return (time.process_time() - began) / count / len(probes)
 
 
-def probe_table(candidate: Candidate, rules: int, engine: Engine, networks: Sequence[Network]) -> RuleTable:
-    """Return a table for a candidate's signals, of so many rules if its look-ups can be parted so often."""
-    table = one_rule(candidate.signals.signals).with_action(0, *PROBE)
+def probe_table(signals: Sequence[str], rules: int, trials: TrainingTrials, look_ups: int = LOOK_UPS) -> RuleTable:
+    """Return a table for these signals, of so many rules if its look-ups can be parted so often."""
+    table, drawn = one_rule(tuple(signals)).with_action(0, *PROBE), trials.draw(look_ups, 0)
     rng, axes, in_vain = np.random.default_rng(0), len(table.signals), 0
     for axis in (step % axes for step in range(rules * axes)):
         if len(table) >= rules or in_vain == axes:
             break
-        seen = look_up(engine, engine.compile(candidate.equip(table)), table, networks, 1)
+        seen = drawn.look_ups(trials.compiled(table), table)
         cuts = seen.cuts()[:, axis]
         used = [int(rule) for rule in np.argsort(-seen.use, kind="stable") if not np.isnan(cuts[rule])]
         in_vain = 0 if used else in_vain + 1
@@ -67,3 +71,14 @@ def probe_table(candidate: Candidate, rules: int, engine: Engine, networks: Sequ
         actions = rng.uniform(LOW, HIGH, (len(table), 3))
         table = with_actions(table, np.column_stack([np.rint(actions[:, 0]), actions[:, 1:]]))
     return table
+
+
+def _task(config: CampaignConfig, candidate: Candidate) -> Task:
+    return Task(
+        identity="forecast",
+        signals=candidate.signals.signals,
+        space=config.networks,
+        utility=config.utilities[0].build(),
+        seed=derive(config.seed, "forecast"),
+        header=candidate.stamping(charged=False),
+    )

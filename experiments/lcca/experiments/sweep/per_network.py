@@ -22,7 +22,7 @@ def repeated_networks(config: CampaignConfig) -> list[Network]:
     Neither training, validation nor the test uses them.
     """
     wanted = config.per_network
-    return [] if wanted is None else config.networks.draw(derive(config.seed, "where"), wanted.networks)
+    return [] if wanted is None else config.network_space.draw(derive(config.seed, "where"), wanted.networks)
 
 
 def run_per_network(run: Run[CampaignConfig, Engine], group: Group) -> None:

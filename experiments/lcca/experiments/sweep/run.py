@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor
 from lcca.experiments.campaign.config import CampaignConfig
@@ -22,6 +23,7 @@ from lcca.experiments.sweep.testing import run_tests
 from lcca.experiments.sweep.training import check_libraries, engine_of
 from lcca.experiments.sweep.trainings import run_trainings
 from lcca.gym_envs.ns3.simulator import installed
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 
 
@@ -53,6 +55,8 @@ def sweep(
     """
     if config.validation.ns3:
         installed()  # or say so before hours of training
+    if place != "local" and isinstance(config.networks, FabricSpace):
+        raise InputError(f"executor {place}: trials on a fabric run on threads here; use local, and --trainings")
     shared = TrainingCache(cache)
     check_libraries(config, path)
     with executor(place, jobs) as runner, opened(config, path, resume=resume, quiet=quiet) as begun:

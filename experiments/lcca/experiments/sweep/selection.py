@@ -11,13 +11,14 @@ import pandas as pd
 
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.blocks import Block
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.ns3.checkpoints import score_checkpoints
 from lcca.experiments.sweep.rounds import Rounds
+from lcca.experiments.sweep.source import source_of
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
@@ -111,9 +112,8 @@ def _best_in_ns3(run: Run[CampaignConfig, Engine], rounds: Rounds, finalists: li
 def _validate(run: Run[CampaignConfig, Engine], rounds: Rounds) -> pd.DataFrame:
     config = run.config
     seed = derive(config.seed, "validation")
-    networks = config.networks.draw(seed, config.validation.networks)
     policies = _policies(rounds, rounds.files())
-    return run_trials(run.engine, policies, networks, [seed], rounds.learner.utility, keep_delays=False)
+    return source_of(run, seed, rounds.learner.utility).rows(policies, Block(0, 0, config.validation.networks))
 
 
 def _policies(rounds: Rounds, files: list[Path]) -> dict[str, Policy]:

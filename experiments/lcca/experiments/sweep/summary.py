@@ -12,6 +12,7 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ebh import with_discoveries
 from lcca.evaluation.comparison.sets import BEST_OF, best_of, best_of_difference
+from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS
 from lcca.evaluation.settling.units import mean_of_blocks
 from lcca.evaluation.trials.layout import MEASURES
 from lcca.evaluation.trials.running import common_scores
@@ -26,7 +27,11 @@ if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.sweep.selection import Chosen
 
-MEANS = (*MEASURES, "rtt_p50_us", "rtt_p99_us")
+MEANS = (*MEASURES, "rtt_p50_us", "rtt_p99_us", *FLOW_COLUMNS, *PORT_COLUMNS)
+"""Columns of trials of which the mean is told, where they have them."""
+
+COUNTS = ("starved", "stalled_flows")
+"""Columns of which the sum is told."""
 
 
 def all_comparisons(groups: Sequence[Group], trials: dict[str, pd.DataFrame]) -> list[Comparison]:
@@ -128,10 +133,8 @@ def test_summary(rows: pd.DataFrame) -> dict[str, Any]:
     """Return means over networks with standard errors; null where nothing was measured."""
     good = rows[rows["status"] == "ok"]
     out: dict[str, Any] = {"trials": len(rows), "failed": len(rows) - len(good)}
-    for name in MEANS:
+    for name in (name for name in MEANS if name in good):
         values = good[name].dropna()
         out[name] = finite(values.mean())
         out[f"{name}_se"] = finite(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
-    out["starved"] = int(good["starved"].sum())
-    out["stalled_flows"] = int(good["stalled_flows"].sum())
-    return out
+    return out | {name: int(good[name].sum()) for name in COUNTS if name in good}

@@ -12,10 +12,10 @@ from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.layout import TEST
-from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group, standing
+from lcca.experiments.sweep.source import source_of
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
@@ -28,14 +28,14 @@ def run_tests(run: Run[CampaignConfig, Engine], group: Group) -> pd.DataFrame:
 
     A pair is a network, since each is met with one seed.
     """
-    config, wanted, seed = run.config, run.config.test, derive(run.config.seed, "test")
+    wanted, seed = run.config.test, derive(run.config.seed, "test")
     headers = [c for c in group.selected.values() if c.learner.candidate.costs]
     policies = {id: policy for c in group.selected.values() for id, policy in c.tested.items()}
     policies |= group.hand_designed
+    source = source_of(run, seed, group.utility, keep_delays=True)
 
     def run_block(block: Block) -> pd.DataFrame:
-        networks = config.networks.draw(seed, block.size, first_id=block.first)
-        return run_trials(run.engine, policies, networks, [seed], group.utility)
+        return source.rows(policies, block)
 
     def decide(parts: Sequence[pd.DataFrame], pairs: int) -> Decision[list[Comparison]]:
         trials = pd.concat(parts, ignore_index=True)

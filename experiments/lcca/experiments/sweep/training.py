@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.campaign.config import CampaignConfig
@@ -31,7 +32,9 @@ NO_CACHE = TrainingCache(None)
 
 
 def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> Engine:
-    """Return the engine that a campaign's trials run on."""
+    """Return the engine that a campaign's trials run on; on a fabric nothing but its threads counts."""
+    if isinstance(config.networks, FabricSpace):
+        return Engine(jobs=jobs)
     return Engine(config.networks.duration, config.model.build(), jobs, runner)
 
 

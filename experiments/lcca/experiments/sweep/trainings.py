@@ -15,13 +15,13 @@ import pandas as pd
 
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, blocks_between, run_blocks
-from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.plan import learners, warm_starts, waves
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group, at_rules, equal_rules, groups
 from lcca.experiments.sweep.net_benefit import CandidateVerdicts, candidate_verdicts
 from lcca.experiments.sweep.selection import Chosen, choose
 from lcca.experiments.sweep.side_by_side import train_side_by_side
+from lcca.experiments.sweep.source import source_of
 from lcca.experiments.sweep.summary import so_far
 from lcca.experiments.sweep.training import learning_rows, train
 
@@ -128,10 +128,9 @@ def test_of_seed(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> 
 
     def run_all() -> pd.DataFrame:
         size, seed = config.networks.whole(config.test.per_training_seed), derive(config.seed, "trainings test")
-        networks = config.networks.draw(seed, size, first_id=learner.training_seed * size)
         policies = {id: policy for c in chosen for id, policy in c.tested.items()}
         policies |= {at_rules(c.learner.id, r): c.at(r) for c in chosen for r in equal_rules(chosen)}
-        return run_trials(run.engine, policies, networks, [seed], learner.utility, keep_delays=False)
+        return source_of(run, seed, learner.utility).rows(policies, Block(0, learner.training_seed * size, size))
 
     return run.phase(layout.TRAININGS_TEST).part(learner.utility.name, learner.training_seed, run=run_all)
 

@@ -135,7 +135,6 @@ class RplusConfig(TrainerConfig):
     warm_starts: ClassVar[bool] = True
     headers: ClassVar[bool] = True
     rivals: ClassVar[bool] = True
-    fabrics: ClassVar[bool] = True
 
     kind: Literal["rplus"] = "rplus"
     mode: Literal["racing", "exact"] = "racing"
@@ -174,6 +173,11 @@ class RplusConfig(TrainerConfig):
                     f"trainer.grow.starts.trials: splits and comparisons of one start take up to {spent:,} trials with "
                     f"{len(signals)} signals, which leaves none to polish with; give more than that"
                 )
+
+    def require_fabric(self) -> None:
+        """See `TrainerConfig`: all but R+'s pruning, which needs shorter trials."""
+        if self.rounds and self.mode == "exact" and self.prune:
+            raise InputError("trainer.prune: trials on a fabric have no shorter form; set it to false")
 
     def _spent_on_a_start(self, grow: GrowConfig, starts: StartsConfig, signals: int) -> int:
         """Return how many trials a start takes for splits and comparisons, if each number of rules needs one split."""

@@ -15,6 +15,7 @@ from lcca.evaluation.report.sections.generalisation import generalisation
 from lcca.evaluation.report.sections.ideal import ideal
 from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
 from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content, Maker, Section
+from lcca.evaluation.report.sections.slowdowns import slowdowns
 from lcca.evaluation.trials.tables import RunTables
 
 
@@ -64,7 +65,9 @@ def _scores(tables: RunTables) -> Content:
     return Content(caption, draw_scores(rows), population=TRAININGS)
 
 
-def _tradeoff(tables: RunTables) -> Content:
+def _tradeoff(tables: RunTables) -> Content | None:
+    if tables.on_fabric:
+        return None
     clouds = [cloud for cloud in tradeoff_data(tables) if cloud.delay.size]
     if not clouds:
         return Content("No trials were recorded.")
@@ -107,6 +110,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("capacity", "Score by number of rules", capacity),
     ("ideal", "What is possible", ideal),
     ("tradeoff", "Throughput against delay", _tradeoff),
+    ("slowdowns", "Slowdowns by scenario", slowdowns),
     ("ns3", "Validation in ns-3", ns3_validation),
     ("generalisation", "Generalisation tests", generalisation),
     *PER_NETWORK_SECTIONS,

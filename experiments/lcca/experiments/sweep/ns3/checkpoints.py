@@ -35,6 +35,6 @@ def score_checkpoints(
     """Run checkpoints in ns-3 on the networks that pick the best; the same for all trainings."""
     config, wanted = run.config, run.config.validation.ns3
     assert wanted is not None
-    networks = config.networks.draw(derive(config.seed, "validation"), wanted.networks)
+    networks = config.network_space.draw(derive(config.seed, "validation"), wanted.networks)
     seeds = [derive(config.seed, "validation", "ns3", k) for k in range(wanted.runs)]
     return run_trials(ns3_of(run), checkpoints, networks, seeds, learner.utility, keep_delays=False)

@@ -75,7 +75,7 @@ def _trials(
 
 
 def _networks(config: CampaignConfig, kind: str, block: Block) -> list[Network]:
-    drawn = config.networks.draw(derive(config.seed, "ns3"), block.size, first_id=block.first)
+    drawn = config.network_space.draw(derive(config.seed, "ns3"), block.size, first_id=block.first)
     return [replace(network, topology=Topology.of(kind)) for network in drawn]
 
 

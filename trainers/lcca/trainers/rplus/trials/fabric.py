@@ -66,9 +66,7 @@ class DrawnFlows:
 
     def shortened(self, share: float) -> DrawnFlows:
         """See `DrawnTrials.shortened`."""
-        raise InputError(
-            "trainer.prune: trials on a fabric have no shorter form; set it to false"
-        )
+        raise InputError("trainer.prune: trials on a fabric have no shorter form; set it to false")
 
     def _look_ups(self, policy: _core.Policy, table: RuleTable, every: int) -> Lookups:
         found = [each.record for each in self._run([(policy, trial) for trial in self.trials], every)]

@@ -1,0 +1,85 @@
+"""What a campaign is on a fabric, and what of a campaign a fabric has not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.trials.utilities import slowdown
+from lcca.inputs.errors import InputError, about
+from lcca.remy_plus import _core
+from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+from lcca.remy_plus.fabric.transports import Transport
+from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.rules import one_rule
+
+if TYPE_CHECKING:
+    from lcca.evaluation.scenarios.networks import NetworkSpace
+    from lcca.experiments.campaign.candidates import Candidate
+    from lcca.experiments.campaign.config import CampaignConfig
+
+PACKET_BYTES = 1500
+"""Of a data packet, where nothing says it."""
+
+
+def packet_bytes(space: FabricSpace, said: int) -> int:
+    """Return the bytes of a full data packet without a header.
+
+    Raises:
+        ValueError: the campaign says something else.
+    """
+    scenario = space.scenarios[0]
+    found = scenario.payload_bytes + scenario.overhead_bytes + _core.FABRIC_SENT_TIME_BYTES
+    if said not in (found, PACKET_BYTES):
+        raise ValueError(f"packets of the fabric have {found}: leave it out, or change the scenario's payload_bytes")
+    return found
+
+
+def designed_on(space: NetworkSpace | FabricSpace, name: str) -> Policy:
+    """Return a hand-designed policy by its name: of the engine, or a transport of the fabric."""
+    return load_for_fabric(name).policy if isinstance(space, FabricSpace) else baseline(name)
+
+
+def require_transports(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Check that hand-designed policies are transports, each named once.
+
+    Raises:
+        InputError: one is not.
+    """
+    for i, name in enumerate(names):
+        if not isinstance(load_for_fabric(name).policy, Transport):
+            raise InputError(f"{name}: on a fabric name transports; `lcca show transports` lists them")
+        if name in names[:i]:
+            raise InputError(f"{name!r} is listed twice")
+    return names
+
+
+def require_on_fabric(config: CampaignConfig, space: FabricSpace) -> None:
+    """Check that a campaign asks for nothing that a fabric has not.
+
+    Raises:
+        InputError: it does; names the key.
+    """
+    absent = {
+        "validation.ns3": config.validation.ns3 is not None,
+        "per_network": config.per_network is not None,
+        "generalisation": bool(config.generalisation),
+        "model": config.model != type(config.model)(),
+    }
+    for key, given in absent.items():
+        if given:
+            raise InputError(f"{key}: not on a fabric; leave it out")
+    for utility in config.utilities:
+        with about("utilities"):
+            slowdown(utility.name)
+    config.trainer.require_fabric()
+    for candidate in config.candidates:
+        with about(candidate.name):
+            _require_told(candidate, space)
+
+
+def _require_told(candidate: Candidate, space: FabricSpace) -> None:
+    """Check that a candidate's policies are told their signals, and that their packets fit the MTU."""
+    policy = candidate.equip(one_rule(candidate.signals.signals), charged=True)
+    for scenario in space.scenarios:
+        scenario.require_telemetry(engine_of(policy, scenario.settings()).telemetry_bytes, candidate.name)

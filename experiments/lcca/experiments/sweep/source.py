@@ -1,0 +1,27 @@
+"""Where the trials of a campaign's validation and tests come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.trials.source import NetworkTrials, TrialSource
+from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.utility import Utility
+from lcca.remy_plus.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.runs.context import Run
+    from lcca.remy_plus.engine import Engine
+
+
+def source_of(
+    run: Run[CampaignConfig, Engine], seed: int, utility: Utility, keep_delays: bool = False
+) -> TrialSource[Policy]:
+    """Return the trials of one seed; see `NetworkTrials` and `FabricTrials`."""
+    space = run.config.networks
+    if isinstance(space, FabricSpace):
+        return FabricTrials(space, seed, slowdown(utility.name), run.engine.jobs)
+    return NetworkTrials(run.engine, space, seed, [seed], utility, keep_delays)
