@@ -100,13 +100,14 @@ std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<
   return flows;
 }
 
-// Asks Python, as (ns, what is seen) -> (when to look again in ns, the transport's parameters or None, markers by
-// port).
+// Asks Python, as (ns, what is seen, what reads and resets the sketches) -> (when to look again in ns, the transport's
+// parameters or None, markers by port).
 Controller controller_of(const nb::object& act, const Wiring& wiring, nb::handle transport, const Settings& given) {
   if (act.is_none()) return {};
   const auto look = [&wiring, act, transport, &given](Simulation& run, Time now) {
     const nb::gil_scoped_acquire gil;
-    const auto said = nb::cast<nb::tuple>(act(static_cast<double>(now) / ns, seen_of(run, wiring, now)));
+    const nb::object sketches = nb::cpp_function([&] { return sketches_of(run, wiring); });
+    const auto said = nb::cast<nb::tuple>(act(static_cast<double>(now) / ns, seen_of(run, wiring, now), sketches));
     if (!said[1].is_none()) run.set_transport(*transport_of(transport, nb::cast<nb::dict>(said[1]), {}, given));
     for (const nb::handle each : nb::cast<nb::list>(said[2])) {
       const auto marker = nb::cast<nb::tuple>(each);
@@ -127,12 +128,15 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
              const std::vector<std::vector<int>>& ack_paths, double watch_every_ns,
              const std::vector<std::uint32_t>& watch_flows, const std::vector<std::uint32_t>& watch_ports,
              const std::vector<int>& round, const std::vector<int>& after, const std::vector<double>& off_ns,
-             const nb::object& control) {
+             const nb::object& control, std::size_t sketch_buckets, std::size_t sketch_counters,
+             double sketch_ostracism) {
   Watch watch{watch_every_ns > 0 ? std::llround(watch_every_ns * ns) : never, watch_flows, watch_ports};
   const Settings given = settings_from(settings, marker, marker_parameters);
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
   Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, round, after, off_ns), given,
                         [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); });
+  if (sketch_buckets > 0 && sketch_counters > 0)
+    simulation.make_sketches(ElasticSketch(sketch_buckets, sketch_counters, sketch_ostracism));
   const Controller controller = controller_of(control, wiring, transport, given);
   {
     const nb::gil_scoped_release release;
@@ -154,8 +158,8 @@ void bind_fabric(nb::module_& m) {
         "size_bytes"_a, "start_ns"_a, "transport"_a, "parameters"_a, "settings"_a, "marker"_a, "marker_parameters"_a,
         "paths"_a, "ack_paths"_a, "watch_every_ns"_a = 0.0, "watch_flows"_a = std::vector<std::uint32_t>{},
         "watch_ports"_a = std::vector<std::uint32_t>{}, "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{},
-        "off_ns"_a = std::vector<double>{}, "control"_a = nb::none(),
-        "Run flows over a fabric; see lcca.remy_plus.fabric.");
+        "off_ns"_a = std::vector<double>{}, "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0,
+        "sketch_ostracism"_a = 8.0, "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

@@ -19,6 +19,9 @@ fabric::MarkerParameters marker_from(const std::string& kind, const nanobind::di
 // What a controller sees of a run, counted from its beginning; arrays by name.
 nanobind::dict seen_of(const fabric::Simulation& run, const fabric::Wiring& wiring, fabric::Time now);
 
+// What the switches' sketches hold, which then begin anew; arrays by name.
+nanobind::dict sketches_of(fabric::Simulation& run, const fabric::Wiring& wiring);
+
 // Arrays by name.
 nanobind::dict record_of(const fabric::Simulation& run, const fabric::Wiring& wiring, const fabric::Watch& watch);
 

@@ -121,6 +121,26 @@ nb::dict seen_of(const Simulation& run, const Wiring& wiring, Time now) {
   return out;
 }
 
+nb::dict sketches_of(Simulation& run, const Wiring& wiring) {
+  std::vector<double> node, flow, bytes, small;
+  for (std::size_t i = 0; i < run.sketches().size(); ++i) {
+    ElasticSketch& sketch = run.sketches()[i];
+    for (const auto& [number, size] : sketch.flows()) {
+      node.push_back(static_cast<double>(wiring.hosts()) + static_cast<double>(i));
+      flow.push_back(number);
+      bytes.push_back(static_cast<double>(size));
+    }
+    small.push_back(sketch.small_flows());
+    sketch.reset();
+  }
+  nb::dict out;
+  out["sketch_node"] = to_numpy(std::move(node));
+  out["sketch_flow"] = to_numpy(std::move(flow));
+  out["sketch_bytes"] = to_numpy(std::move(bytes));
+  out["sketch_small_flows"] = to_numpy(std::move(small));
+  return out;
+}
+
 nb::dict record_of(const Simulation& run, const Wiring& wiring, const Watch& watch) {
   nb::dict out;
   add_flows(out, run);

@@ -47,6 +47,7 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
     named.take("clamp_after_increase", p.clamp_after_increase);
     named.take("initial_alpha", p.initial_alpha);
     named.take("least_factor", p.least_factor);
+    named.take("alpha_divisor", p.alpha_divisor);
     named.take("first_gbps", p.first_gbps);
     named.take("increase_bytes", p.increase_bytes);
     named.take("notification_gap_us", p.notification_gap, us);

@@ -89,6 +89,15 @@ void Simulation::time_round_trips() {
   hosting_->trips = &trips_;
 }
 
+void Simulation::make_sketches(const ElasticSketch& empty) {
+  sketches_.assign(static_cast<std::size_t>(wiring_.nodes() - wiring_.hosts()), empty);
+  for (std::size_t i = 0; i < sketches_.size(); ++i)
+    if (headers_)
+      stamping_switches_[i].count_into(sketches_[i]);
+    else
+      switches_[i].count_into(sketches_[i]);
+}
+
 void Simulation::set_marker(std::size_t port, const MarkerParameters& given) {
   Port& at = ports_.at(port);
   const AnyMarker wanted = marker_of(given, at.speed->gbps());

@@ -7,7 +7,7 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, star
-from lcca.remy_plus.fabric.control import Change, Given, Seen, Tuner
+from lcca.remy_plus.fabric.control import Change, Given, Seen, Sketch, Tuner
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.markers import marking
@@ -25,6 +25,7 @@ class Watcher:
 
     every_us: float = 20
     delay_us: float = 0
+    sketch: Sketch | None = None
     at_look: int = -1
     change: Change = field(default_factory=Change)
     begins_with: Change = field(default_factory=Change)

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 
+#include "remy_plus/fabric/elastic_sketch.hpp"
 #include "remy_plus/fabric/headers.hpp"
 #include "remy_plus/fabric/port.hpp"
 #include "remy_plus/fabric/settings.hpp"
@@ -45,10 +46,15 @@ class BasicSwitch {
     Port& to = port(out);
     if (!to.idle()) depart_until(to, now - 1);
     packet.in_port = static_cast<std::uint16_t>(in - first_);
+    if (sketch_ && packet.hop == 1 && packet.kind == Kind::data) [[unlikely]]
+      sketch_->insert(packet.flow, packet.bytes);
     if constexpr (headers) packet.bytes = around_.headers->grown(packet);
     if (!admitted(packet, to, now)) return;
     enqueue(packet, to);
   }
+
+  // Counts what hosts send into it, from now on.
+  void count_into(ElasticSketch& sketch) { sketch_ = &sketch; }
 
   // PFC's frame from the peer of a port.
   void hear(const Packet& frame, int in) {
@@ -273,6 +279,7 @@ class BasicSwitch {
   std::vector<Port>& ports_;
   int first_, last_;
   Surroundings around_;
+  ElasticSketch* sketch_ = nullptr;
   double free_;      // bytes of the shared buffer
   int pausing_ = 0;  // ingress ports whose peers are paused
 };

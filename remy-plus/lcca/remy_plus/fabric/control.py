@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,6 +35,38 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Sketch:
+    """An Elastic Sketch (Yang et al., SIGCOMM 2018) at every switch, of what its own hosts send.
+
+    Attributes:
+        buckets: of the heavy part, a flow each.
+        counters: of the light part.
+        ostracism: a flow leaves its bucket when the bytes of others are so many times its own, λ.
+    """
+
+    buckets: int = 4096
+    counters: int = 16384
+    ostracism: float = 8
+
+
+@dataclass(frozen=True)
+class Sketches:
+    """What the sketches counted in an interval.
+
+    Attributes:
+        node: (found,) switch.
+        flow: (found,) a flow in a bucket.
+        bytes: (found,) its, on the wire.
+        small_flows: (switches,) about how many flows the counters hold.
+    """
+
+    node: Floats
+    flow: Floats
+    bytes: Floats
+    small_flows: Floats
+
+
+@dataclass(frozen=True)
 class Seen:
     """What counters say of an interval. Switches count at their ports; hosts' NICs time a round trip by every ACK.
 
@@ -47,6 +79,7 @@ class Seen:
         acks: (hosts,) that came back to its flows.
         rtt_ns: (hosts,) mean round trip, NaN without ACKs and with RCP.
         propagation_share: (hosts,) mean of propagation there and back over the round trip, NaN likewise.
+        sketches: None unless the tuner has a sketch.
     """
 
     now_ns: float
@@ -60,6 +93,7 @@ class Seen:
     acks: Floats
     rtt_ns: Floats
     propagation_share: Floats
+    sketches: Sketches | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +123,10 @@ class Tuner(Protocol):
     def delay_us(self) -> float:
         """From a look to when what it set holds: counters are read, something is decided, devices are told."""
 
+    @property
+    def sketch(self) -> Sketch | None:
+        """What switches count flows by, if anything; each look begins it anew."""
+
     def begin(self, given: Given) -> Change:
         """Start a run anew; return what holds from its beginning."""
 
@@ -113,10 +151,21 @@ class Control:
         self._before: Mapping[str, Floats] = {}
         self._before_ns = 0.0
 
-    def __call__(self, now_ns: float, counted: Mapping[str, Any]) -> tuple[float, dict[str, float] | None, list[Any]]:
+    @property
+    def sketch(self) -> dict[str, float]:
+        """The sketches as the engine takes them."""
+        found = self._tuner.sketch
+        return {} if found is None else {f"sketch_{name}": value for name, value in asdict(found).items()}
+
+    def __call__(
+        self, now_ns: float, counted: Mapping[str, Any], sketches: Callable[[], Mapping[str, Any]]
+    ) -> tuple[float, dict[str, float] | None, list[Any]]:
         """Return when to ask again, the transport's parameters if they change, and (port, kind, parameters)."""
         if now_ns >= self._look_ns:
-            self._due.append((now_ns + self._tuner.delay_us * 1000, self._tuner.tune(self._seen(now_ns, counted))))
+            seen = self._seen(now_ns, counted)
+            if self._tuner.sketch is not None:
+                seen = replace(seen, sketches=_named(sketches()))
+            self._due.append((now_ns + self._tuner.delay_us * 1000, self._tuner.tune(seen)))
             self._look_ns += self._tuner.every_us * 1000
         ready = [change for at, change in self._due if at <= now_ns]
         self._due = [(at, change) for at, change in self._due if at > now_ns]
@@ -157,6 +206,10 @@ class Control:
             rtt_ns=rtt,
             propagation_share=share,
         )
+
+
+def _named(found: Mapping[str, Any]) -> Sketches:
+    return Sketches(*(found[f"sketch_{name}"] for name in ("node", "flow", "bytes", "small_flows")))
 
 
 def _switch_ports(topology: FabricTopology) -> NDArray[np.int64]:

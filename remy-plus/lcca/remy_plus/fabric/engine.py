@@ -113,14 +113,18 @@ class FabricEngine:
                 [list(each) for each in flows.ack_path],
                 **({} if watch is None else _watched(topology, watch)),
                 **(_waiting(flows) if flows.waits else {}),
-                control=self.tuner and Control(self.tuner.build(), self._given(topology, parameters, seed)),
+                **self._controlled(topology, parameters, seed),
             )
         except ValueError as error:
             raise InputError(f"fabric: {error}") from None
 
-    def _given(self, topology: FabricTopology, parameters: Mapping[str, float], seed: int) -> Given:
+    def _controlled(self, topology: FabricTopology, parameters: Mapping[str, float], seed: int) -> dict[str, Any]:
+        """Return what the engine takes of a tuner."""
+        if self.tuner is None:
+            return {}
         name = self.transport if isinstance(self.transport, str) else type(self.transport).__name__
-        return Given(topology, name, parameters, self._marker, seed)
+        control = Control(self.tuner.build(), Given(topology, name, parameters, self._marker, seed))
+        return {"control": control, **control.sketch}
 
     @property
     def telemetry_bytes(self) -> int:

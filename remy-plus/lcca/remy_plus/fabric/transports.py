@@ -80,6 +80,7 @@ _DCQCN = {
     "clamp_after_increase": Knob(1, "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)"),
     "initial_alpha": Knob(1, "", "at the first notification (initial_alpha_value)"),
     "least_factor": Knob(0.5, "", "of a decrease (rpg_min_dec_fac)"),
+    "alpha_divisor": Knob(2, "", "a decrease is by alpha over it: 2^(rpg_gd − 10)"),
     "first_gbps": Knob(0, "Gb/s", "rate after the first notification; 0 is as it is (rate_to_set_on_first_cnp)"),
     "increase_bytes": Knob(0, "bytes", "acknowledged between increases; 0 is none (rpg_byte_reset)"),
     "notification_gap_us": Knob(0, "µs", "between notifications (min_time_between_cnps)"),

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "remy_plus/fabric/range.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
@@ -21,6 +22,7 @@ struct DcqcnParameters {
   bool clamp_after_increase = true;  // or at the first one after an increase
   double initial_alpha = 1;
   double least_factor = 0.5;  // of a decrease
+  double alpha_divisor = 2;   // a decrease is by alpha over it
   double first_gbps = 0;      // rate after the first notification; 0: as it is
   double increase_bytes = 0;  // acknowledged between increases that bytes cause; 0: none
   Time notification_gap = 0;  // between notifications of a receiver
@@ -32,6 +34,8 @@ class Dcqcn : public Transport {
     require_every("alpha_us", p_.alpha_every);
     require_every("decrease_us", p_.decrease_every);
     require_every("increase_us", p_.increase_every);
+    require_range("least_factor", p_.least_factor, 0, 1);
+    require_range("alpha_divisor", p_.alpha_divisor, 1, 1e9);
   }
 
   void reserve(std::size_t flows) override { states_.resize(flows); }
@@ -110,7 +114,7 @@ class Dcqcn : public Transport {
     move_alpha(state, now);
     const bool increased = state.stage + state.byte_stage > 0;
     if (p_.clamp_target || (p_.clamp_after_increase && increased)) state.target = flow.gbps;
-    set_rate(flow, flow.gbps * std::max(1 - state.alpha / 2, p_.least_factor));
+    set_rate(flow, flow.gbps * std::max(1 - state.alpha / p_.alpha_divisor, p_.least_factor));
     state.stage = state.byte_stage = 0;
     state.bytes = 0;
     state.notified = false;

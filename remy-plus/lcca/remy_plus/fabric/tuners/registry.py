@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.remy_plus.fabric.control import Tuner
+from lcca.remy_plus.fabric.control import Sketch, Tuner
 from lcca.remy_plus.fabric.knobs import Knob
+from lcca.remy_plus.fabric.tuners.annealing import Schedule
+from lcca.remy_plus.fabric.tuners.paraleon import Paraleon, Weights
 from lcca.remy_plus.fabric.tuners.static import Static
 
 
@@ -77,10 +79,56 @@ _EXPERT = {
     "kmax_bytes": 6400e3,
 }
 
+_PARALEON = {
+    "interval_us": Knob(1000, "µs", "from look to look, λ_MI"),
+    "delay_us": Knob(0, "µs", "from a look to when devices have what it set (ours: the paper's simulation tells none)"),
+    "throughput": Knob(0.2, "", "weight of the throughput in the utility (0.5 for training jobs)"),
+    "rtt": Knob(0.5, "", "weight of round trips (0.2 for training jobs)"),
+    "pfc": Knob(0.3, "", "weight of pauses"),
+    "elephant_bytes": Knob(1e6, "bytes", "a flow is an elephant from here on, τ (section III-B)"),
+    "window": Knob(3, "intervals", "in a row in which a flow sends that may become one, δ (Figure 4)"),
+    "ternary": Knob(1, "", "1: three states of flows over intervals; 0: each interval by itself, as a sketch alone"),
+    "sizes": Knob(1, "", "1: the share of elephants guides and heats; 0: it is not known (No FSD)"),
+    "threshold": Knob(0.01, "nats", "divergence of the shares that heats, θ (ours: Table III cannot be read)"),
+    "first_temperature": Knob(90, "", "of a utility in per cent"),
+    "last_temperature": Knob(10, "", "of a utility in per cent"),
+    "cooling": Knob(0.85, "", "of the temperature"),
+    "trials": Knob(20, "", "at each temperature"),
+    "exploit": Knob(0.8, "", "most likely move towards what the traffic asks for, η"),
+    "guided": Knob(1, "", "1: moves go with the traffic; 0: either way is as likely (naive annealing)"),
+    "buckets": Knob(4096, "", "of a switch's sketch (ours)"),
+    "counters": Knob(16384, "", "of a switch's sketch (ours)"),
+}
+
+
+def _paraleon(values: Mapping[str, float]) -> Paraleon:
+    return Paraleon(
+        every_us=values["interval_us"],
+        delay_us=values["delay_us"],
+        weights=Weights(values["throughput"], values["rtt"], values["pfc"]),
+        elephant_bytes=values["elephant_bytes"],
+        window=round(values["window"]),
+        ternary=values["ternary"] != 0,
+        sizes=values["sizes"] != 0,
+        threshold=values["threshold"],
+        schedule=Schedule(
+            values["first_temperature"], values["last_temperature"], values["cooling"], round(values["trials"])
+        ),
+        exploit=values["exploit"],
+        guided=values["guided"] != 0,
+        sketch=Sketch(round(values["buckets"]), round(values["counters"])),
+    )
+
+
 TUNERS: Mapping[str, TunerKind] = MappingProxyType(
     {
         "default": TunerKind("NVIDIA's defaults of DCQCN as PARALEON's public code has them", _DCQCN, _static),
         "expert": TunerKind("PARALEON (ICNP 2025), Table I: set by experts", _with(_EXPERT), _static),
+        "paraleon": TunerKind(
+            "PARALEON (ICNP 2025), section III and Table III; ranges and steps of parameters of its public code",
+            _PARALEON,
+            _paraleon,
+        ),
     }
 )
 """By name."""

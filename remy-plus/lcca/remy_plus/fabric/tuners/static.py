@@ -23,6 +23,7 @@ class Static:
     thresholds: Mapping[str, float]
     every_us: float = 1e9
     delay_us: float = 0
+    sketch: None = None
 
     def begin(self, given: Given) -> Change:
         """Return what holds from the beginning.

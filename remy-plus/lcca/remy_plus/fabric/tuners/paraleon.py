@@ -1,0 +1,148 @@
+"""PARALEON (ICNP 2025): sketches tell when the traffic changes, and annealing then tries DCQCN's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lcca.remy_plus.fabric.control import Change, Floats, Given, Seen, Sketch
+from lcca.remy_plus.fabric.markers import marking
+from lcca.remy_plus.fabric.tuners.annealing import Annealing, Schedule, Step
+from lcca.remy_plus.fabric.tuners.flow_sizes import FlowSizes, FlowStates
+from lcca.remy_plus.fabric.tuners.static import require_dcqcn
+
+STEPS: Mapping[str, Step] = {
+    "increase_us": Step(300, 50, 600, 50, -1),
+    "increase_gbps": Step(0.005, 0.005, 0.1, 0.005, 1),
+    "hyper_gbps": Step(0.05, 0.03, 0.6, 0.05, 1),
+    "first_share": Step(0.5, 0.3, 0.8, 0.1, 1),
+    "least_factor": Step(0.5, 0.3, 0.8, 0.1, -1),
+    "min_gbps": Step(0.001, 0.001, 5, 0.3, 1),
+    "gd": Step(11, 11, 13, 1, 1),
+    "notification_gap_us": Step(4, 4, 128, 8, 1),
+    "g_1024": Step(1019, 960, 1020, 5, -1),
+    "initial_alpha_1024": Step(1023, 1, 1023, 16, -1),
+    "kmin_bytes": Step(400e3, 40e3, 1600e3, 100e3, 1),
+    "kmax_bytes": Step(1600e3, 480e3, 6400e3, 400e3, 1),
+    "pmax": Step(0.2, 0.1, 0.4, 0.01, -1),
+}
+"""What is tuned, with ranges, steps and directions of its public code; thresholds at ports of 100 Gb/s."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Of throughput, round trips and pauses in the utility; they add up to 1."""
+
+    throughput: float
+    rtt: float
+    pfc: float
+
+
+@dataclass
+class Paraleon:
+    """A controller that looks at every switch and host, and sets the same parameters everywhere.
+
+    Attributes:
+        every_us: monitor interval, λ_MI.
+        delay_us: from a look to when devices have what it set.
+        weights: of the utility (equation 1).
+        elephant_bytes: τ.
+        window: δ, intervals.
+        ternary: whether flows have three states over intervals; else each interval counts by itself.
+        sizes: whether the share of elephants guides the annealing and heats it; else both ways are as likely, and it is
+            heated as soon as it is cold.
+        threshold: θ of the divergence that heats it, nats.
+        schedule: of the annealing, for a utility in per cent.
+        exploit: η.
+        guided: see `Annealing`.
+        sketch: of every switch.
+    """
+
+    every_us: float
+    delay_us: float
+    weights: Weights
+    elephant_bytes: float
+    window: int
+    ternary: bool
+    sizes: bool
+    threshold: float
+    schedule: Schedule
+    exploit: float
+    guided: bool
+    sketch: Sketch
+    _given: Given | None = None
+    _states: FlowStates = field(default_factory=lambda: FlowStates(1, 1))
+    _before: FlowSizes | None = None
+    _annealing: Annealing | None = None
+
+    def begin(self, given: Given) -> Change:
+        """Begin with the defaults.
+
+        Raises:
+            InputError: the transport is not DCQCN.
+        """
+        require_dcqcn(given)
+        random = np.random.default_rng([given.seed, 14])
+        self._given, self._before = given, None
+        self._states = FlowStates(self.elephant_bytes, self.window, self.ternary)
+        self._annealing = Annealing(STEPS, self.schedule, self.exploit, self.guided, random)
+        return self._change(self._annealing.tried)
+
+    def tune(self, seen: Seen) -> Change:
+        """Look whether the traffic has changed; while the annealing is hot, try other parameters."""
+        annealing = self._annealing
+        assert annealing is not None and seen.sketches is not None
+        found = self._states.update(seen.sketches)
+        changed = self._before is not None and found.divergence(self._before) > self.threshold
+        self._before = found
+        if annealing.cold:
+            if changed or not self.sizes:
+                annealing.heat()
+            else:
+                return Change()
+        share = found.share if self.sizes else 0.5
+        return self._change(annealing.move(100 * self.utility(seen), share))
+
+    def utility(self, seen: Seen) -> float:
+        """Return the utility of an interval, from 0 to 1 (equation 1).
+
+        Throughput is the mean share of the links from hosts that were used at all, round trips the mean of propagation
+        over the round trip of hosts, pauses the mean share of the time for which ports were paused.
+        """
+        assert self._given is not None
+        hosts = host_ports(self._given)
+        sent = seen.data_bytes[: len(hosts)] * 8 / seen.over_ns / hosts
+        used = sent[sent > 0]
+        heard = seen.propagation_share[seen.acks > 0]
+        parts = (_mean(used), _mean(heard), 1 - float(seen.paused.mean()))
+        return float(np.dot(parts, (self.weights.throughput, self.weights.rtt, self.weights.pfc)))
+
+    def _change(self, values: Mapping[str, float]) -> Change:
+        assert self._given is not None
+        line = float(np.min(self._given.topology.host_gbps))
+        parameters = {name: values[name] for name in _AS_THEY_ARE}
+        parameters["first_gbps"] = values["first_share"] * line
+        parameters["alpha_divisor"] = 2.0 ** (round(values["gd"]) - 10)
+        parameters["g"] = 1 - values["g_1024"] / 1024
+        parameters["initial_alpha"] = values["initial_alpha_1024"] / 1024
+        kmax = max(values["kmin_bytes"], values["kmax_bytes"])
+        red = marking("red", kmin_bytes=values["kmin_bytes"], kmax_bytes=kmax, pmax=values["pmax"])
+        return Change(parameters, {None: red})
+
+
+_AS_THEY_ARE = ("increase_us", "increase_gbps", "hyper_gbps", "least_factor", "min_gbps", "notification_gap_us")
+
+
+def host_ports(given: Given) -> Floats:
+    """Return the rates of the hosts' ports, Gb/s, which come before those of switches."""
+    topology = given.topology
+    ends = np.concatenate([np.stack([topology.a, topology.b]), np.stack([topology.b, topology.a])], axis=1)
+    own = ends[:, ends[0] < topology.hosts]
+    order = np.lexsort((own[1], own[0]))
+    return np.asarray(np.tile(topology.gbps, 2)[ends[0] < topology.hosts][order], dtype=np.float64)
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else 0.0

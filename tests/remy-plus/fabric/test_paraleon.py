@@ -1,0 +1,148 @@
+"""PARALEON's parts: sketches against exact counts, states against the paper's figure, annealing to known optima."""
+
+import numpy as np
+import pytest
+
+from lcca.remy_plus.fabric.builders import leaf_spine
+from lcca.remy_plus.fabric.control import Change, Given, Seen, Sketch, Sketches
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.markers import USUAL
+from lcca.remy_plus.fabric.tuners.annealing import Annealing, Schedule, Step
+from lcca.remy_plus.fabric.tuners.flow_sizes import FlowSizes, FlowStates
+from lcca.remy_plus.fabric.tuners.paraleon import STEPS, Paraleon
+from lcca.remy_plus.fabric.tuners.registry import tuning
+
+from .test_control import Watcher, with_tuner
+
+TOPOLOGY = leaf_spine(2, 4, 2)
+
+
+def flows(count: int = 80) -> FabricFlows:
+    rng = np.random.default_rng(2)
+    src = rng.integers(0, 8, count)
+    sizes = np.where(rng.random(count) < 0.8, rng.integers(1, 5000, count), rng.integers(50_000, 500_000, count))
+    return FabricFlows(src, (src + rng.integers(1, 8, count)) % 8, sizes, np.sort(rng.uniform(0, 100_000, count)))
+
+
+def counted(sketch: Sketch) -> tuple[list[Sketches], np.ndarray]:
+    """Return what every interval's sketches say, and the bytes on the wire of each flow."""
+    watcher = Watcher(every_us=20, sketch=sketch)
+    with_tuner(FabricEngine("dcqcn"), watcher).run(TOPOLOGY, flows())
+    sizes = flows().size_bytes
+    return [each.sketches for each in watcher.seen if each.sketches], sizes + 48 * -(-sizes // 1000)
+
+
+def by_flow(found: list[Sketches], count: int) -> np.ndarray:
+    total = np.zeros(count)
+    for each in found:
+        np.add.at(total, each.flow.astype(int), each.bytes)
+    return total
+
+
+def test_a_large_sketch_counts_every_packet_once() -> None:
+    found, exact = counted(Sketch(buckets=1 << 16, counters=16))
+    heavy = by_flow(found, len(exact))
+    ended = sum(each.flow.size == 0 for each in found)
+    np.testing.assert_array_equal(heavy[heavy > 0], exact[heavy > 0])
+    assert (heavy > 0).sum() >= 0.9 * len(exact) and ended < len(found)
+    assert all(set(each.node) <= {8, 9} for each in found)  # the switches that hosts are at
+
+
+def test_a_small_sketch_keeps_the_large_flows() -> None:
+    """Of a flow in a bucket no byte is counted twice, and what is missing of large ones is little."""
+    found, exact = counted(Sketch(buckets=24, counters=1024))
+    heavy, large = by_flow(found, len(exact)), exact > 50_000
+    assert (heavy <= exact).all()
+    assert heavy[large].sum() > 0.9 * exact[large].sum() > 0
+    assert (heavy[~large] > 0).mean() < 0.9
+    assert sum(each.small_flows.sum() for each in found) > 5
+
+
+def sketched(sent: dict[int, float], small: float = 0) -> Sketches:
+    names, sizes = np.array(list(sent), dtype=float), np.array(list(sent.values()), dtype=float)
+    return Sketches(np.zeros(len(sent)), names, sizes, np.array([small]))
+
+
+def test_states_are_those_of_the_papers_figure_4() -> None:
+    second, third = [25, 28, 33, 100, 216, 221, 423, 530], [27, 19, 13, 12, 12, 6, 4]
+    states = FlowStates(1e6, 3)
+    for interval in range(8):
+        sent = {2: second[interval] * 1e3} | ({3: third[interval] * 1e3} if interval < 7 else {})
+        found = states.update(sketched(sent, small=1))
+        assert found.flows == len(sent) + 1
+        sums = [sum(second[: interval + 1]), sum(third[: interval + 1])]
+        likely = min(sums[0] / 1000, 1) + (sums[1] / 1000 if interval < 7 else 0)
+        assert found.elephants == pytest.approx(likely if interval >= 2 else 0)
+    assert states.update(sketched({2: 10, 3: 10})).elephants == 1  # the third was silent, so it begins anew
+
+
+def test_a_sketch_alone_forgets() -> None:
+    states = FlowStates(1e6, 3, ternary=False)
+    shares = [states.update(sketched({1: 6e5, 2: 1.2e6})).elephants for _ in range(4)]
+    assert shares == [1, 1, 1, 1]
+
+
+def test_divergence() -> None:
+    found = FlowSizes(3, 10).divergence(FlowSizes(1, 2))
+    assert found == pytest.approx(0.3 * np.log(0.3 / 0.5) + 0.7 * np.log(0.7 / 0.5))
+    assert FlowSizes(1, 2).divergence(FlowSizes(5, 10)) == 0 < FlowSizes(1, 1).divergence(FlowSizes(0, 1)) < 20
+
+
+def annealed(guided: bool, share: float, target: float, trials: int, seed: int) -> float:
+    """Return how far, in shares of the range, the best of an annealing is from the optimum of a concave utility."""
+    steps = {name: Step(0.5, 0, 1, 0.1, way) for name, way in (("up", 1), ("down", -1), ("more", 1))}
+    optimum = {"up": target, "down": 1 - target, "more": target}
+    search = Annealing(steps, Schedule(5, 0.5, 0.8, trials), 0.8, guided, np.random.default_rng(seed))
+    search.heat()
+    while not search.cold:
+        distance = np.mean([(search.tried[name] - optimum[name]) ** 2 for name in steps])
+        search.move(100 * (1 - distance), share)
+    assert search.tried == search.best
+    return float(np.sqrt(np.mean([(search.best[name] - optimum[name]) ** 2 for name in steps])))
+
+
+def test_annealing_comes_to_a_known_optimum() -> None:
+    assert max(annealed(False, 0.5, 0.7, 60, seed) for seed in range(10)) < 0.07
+
+
+def test_guided_moves_come_there_sooner() -> None:
+    """Where the traffic asks for what the utility rewards; and later where it asks for the contrary."""
+    guided, naive, wrong = (
+        np.mean([annealed(each, share, 0.95, 2, seed) for seed in range(40)])
+        for each, share in ((True, 0.9), (False, 0.9), (True, 0.1))
+    )
+    assert guided < 0.7 * naive < 0.7 * wrong
+
+
+def test_utility_by_hand() -> None:
+    tuner = tuning("paraleon", throughput=0.2, rtt=0.5, pfc=0.3).build()
+    assert isinstance(tuner, Paraleon)
+    tuner.begin(Given(TOPOLOGY, "dcqcn", {}, USUAL, 1))
+    ports = sum(len(each) for each in TOPOLOGY.neighbours)
+    sent, paused = np.zeros(ports), np.zeros(ports)
+    sent[:2], sent[9], paused[5] = [5000.0, 10_000.0], 1e9, 0.5
+    acks, share = np.zeros(8), np.full(8, np.nan)
+    acks[:2], share[:2] = [3, 1], [0.5, 0.9]
+    zeros = np.zeros(ports)
+    seen = Seen(1000, 1000, sent, zeros, zeros, zeros, zeros, paused, acks, share, share)
+    used = np.mean([0.4, 0.8])
+    assert tuner.utility(seen) == pytest.approx(0.2 * used + 0.5 * 0.7 + 0.3 * (1 - 0.5 / ports))
+
+
+def test_it_looks_until_the_traffic_changes() -> None:
+    tuner = tuning("paraleon", trials=2, cooling=0.3).build()
+    assert isinstance(tuner, Paraleon)
+    begun = tuner.begin(Given(TOPOLOGY, "dcqcn", {}, USUAL, 1))
+    ports, hosts = sum(len(each) for each in TOPOLOGY.neighbours), np.ones(8)
+    zeros = np.zeros(ports)
+
+    def look(elephants: int, mice: int) -> Change:
+        sent = {flow: 2e6 for flow in range(elephants)} | {100 + flow: 10.0 for flow in range(mice)}
+        return tuner.tune(Seen(1, 1, *[zeros] * 6, hosts, hosts, hosts, sketched(sent)))
+
+    assert begun.parameters["increase_us"] == STEPS["increase_us"].start and begun.parameters["alpha_divisor"] == 2
+    assert [look(2, 8) for _ in range(3)] == [Change()] * 3
+    tried = [look(8, 2) for _ in range(4)]  # two temperatures, two trials each
+    assert all(each.parameters for each in tried)
+    assert look(8, 2) == Change()
