@@ -43,10 +43,14 @@ ON_FABRIC = {"slowdown": "slowdown_mean", "p99": "slowdown_p99"}
 """What is shown of a policy's test: keys of its summary by their heads."""
 
 
+def _on_networks(summary: dict[str, Any]) -> bool:
+    return any("throughput_over_link" in each["trained"] for each in summary["policies"])
+
+
 def print_policies(summary: dict[str, Any]) -> None:
     """Print one line per policy: its results on the test networks of its training seed."""
     table = Table(title=f"{summary['campaign']}: policies on fresh test networks")
-    shown = MEASURED if any("throughput_over_link" in each["trained"] for each in summary["policies"]) else ON_FABRIC
+    shown = MEASURED if _on_networks(summary) else ON_FABRIC
     for name in ("policy", "rules", "score (bits)", *shown, "trials"):
         table.add_column(name, justify="left" if name == "policy" else "right", overflow="fold")
     for policy in summary["policies"]:
@@ -117,7 +121,8 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
             forecast_words(net) if row["decision"] == "open" else "",
         )
     wide_console().print(table)
-    print(f"pays: more than {found['required_percent']:g} % of throughput at equal delay, its bytes charged")
+    what = "of throughput at equal delay" if _on_networks(summary) else "of slowdown"
+    print(f"pays: more than {found['required_percent']:g} % {what}, its bytes charged")
     for choice in found["choices"]:
         others = [name for name in choice["answers"] if name != choice["take"]]
         also = f" (may also be best: {', '.join(others)})" if others else ""

@@ -41,7 +41,12 @@ def on_fabric() -> tuple[TrialSource[Policy], dict[str, Policy]]:
     return source, {name: load_for_fabric(name).policy for name in ("window", "hpcc:eta=0.9")}
 
 
-@pytest.fixture(params=[on_networks, on_fabric])
+def on_two_fabrics() -> tuple[TrialSource[Policy], dict[str, Policy]]:
+    space = FabricSpace.model_validate({"fabric": [SCENARIO, SCENARIO | {"name": "longer", "duration_us": 40}]})
+    return FabricTrials(space, 3, Slowdown("slowdown"), jobs=2), on_fabric()[1]
+
+
+@pytest.fixture(params=[on_networks, on_fabric, on_two_fabrics])
 def found(request: pytest.FixtureRequest) -> Any:
     return request.param()
 

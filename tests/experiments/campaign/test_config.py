@@ -31,7 +31,7 @@ def error(path: Path, *overrides: str) -> str:
     return str(caught.value).replace(f"{path.parent}/", "")
 
 
-CAMPAIGNS = [*CONFIGS.glob("*.yaml"), *CONFIGS.glob("paper/*.yaml"), *CONFIGS.glob("headers/*.yaml")]
+CAMPAIGNS = [path for part in ("", "paper/", "headers/", "fabric/signals") for path in CONFIGS.glob(f"{part}*.yaml")]
 
 
 @pytest.mark.parametrize("path", CAMPAIGNS, ids=lambda path: f"{path.parent.stem}-{path.stem}")

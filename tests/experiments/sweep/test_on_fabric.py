@@ -102,6 +102,9 @@ def test_every_scenario_is_met_equally_often_by_all_policies(finished: Path) -> 
     assert (trials.groupby("network")["seed"].nunique() == 1).all()
     others = [set(TrialStore(finished / "trials").all(phase)["seed"]) for phase in ("validation", "trainings-test")]
     assert not set(trials["seed"]).intersection(*others) and not others[0] & others[1]
+    own = TrialStore(finished / "trials").all("trainings-test")
+    first, second = (set(own["seed"][own["policy"].str.contains(f".s{seed}", regex=False)]) for seed in (1, 2))
+    assert len(first) == len(second) == 8 and not first & second
 
 
 def test_what_a_header_costs_is_that_of_its_bytes(finished: Path) -> None:
@@ -146,6 +149,12 @@ def test_a_changed_scenario_is_another_training(tmp_path: Path) -> None:
         return {each.key(config) for each in learners(config, [1])}
 
     assert keys() == keys("test.pairs=40") and not keys() & keys("networks.fabric.1.duration_us=50")
+    links = tmp_path / "links.csv"
+    links.write_text("a,b,gbps,delay_ns\n" + "".join(f"{host},5,100,1000\n" for host in range(5)))
+    from_file = f"networks.fabric.1.topology={{kind: file, links: {links}}}"
+    before = keys(from_file)
+    links.write_text(links.read_text().replace("4,5,100", "4,5,50"))
+    assert len(before) == 2 and not before & keys(from_file)
 
 
 def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
@@ -174,7 +183,8 @@ def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
         ("networks.fabric.1.mtu_bytes=1060", "more than 1060; raise mtu_bytes"),
         ("networks.fabric.1.duration_us=none", "networks.fabric.1.duration_us"),
         ("networks.fabric=[]", "networks.fabric"),
-        ("networks.topology=line", "networks.topology"),
+        ("networks.topology=line", "networks: fabric and topology exclude each other"),
+        ("networks.rttt=5", "networks.rttt: unknown key"),
     ],
 )
 def test_what_cannot_work_is_refused_by_file_and_key(tmp_path: Path, change: str, message: str) -> None:

@@ -94,6 +94,8 @@ def test_cuts_part_what_a_rule_sees_into_halves_and_hits_count_it() -> None:
     hits = found.rule_hits.sum(axis=0)
     assert len(seen.rule) == pytest.approx(hits.sum() / 4, rel=0.05)
     np.testing.assert_allclose(seen.use, hits / hits.sum(), atol=0.05)
+    ratio, gap = seen.values.T  # a ratio of at least 1, after a flow's first packet; gaps of 0.09 µs and more
+    assert ((ratio == 0) | (ratio >= 1)).all() and ratio.max() > 1 and 0 < np.median(gap) < 0.7
     for rule in range(2):
         cuts, values = drawn.cuts(policy, rule, SIGNALS), seen.values[seen.rule == rule]
         for axis, cut in enumerate(cuts):  # of all look-ups, against a part of them

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.inputs.model import Model
 from lcca.remy_plus.fabric.flows import FabricFlows
 
@@ -87,6 +88,15 @@ class FabricSpace(Model):
         """
         met, numbers = self.scenarios, range(first_id, first_id + count)
         return [NumberedTrial(k, met[k % len(met)], (seed + k) % SEEDS) for k in numbers]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_space_of_networks(cls, value: Any) -> Any:
+        if isinstance(value, dict) and (also := sorted(value.keys() & NetworkSpace.model_fields)):
+            raise ValueError(
+                f"fabric and {', '.join(also)} exclude each other; --set 'networks={{fabric: FILE}}' replaces a space"
+            )
+        return value
 
     @model_validator(mode="after")
     def _go_together(self) -> FabricSpace:

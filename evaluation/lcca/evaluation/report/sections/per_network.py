@@ -45,6 +45,8 @@ _sections = lru_cache(maxsize=1)(network_significances)  # several sections of o
 
 def correlations(tables: RunTables) -> Content | None:
     """Return the correlation of the paired difference with each parameter."""
+    if tables.on_fabric:
+        return None
     rows = correlation_data(tables)
     if not rows:
         return Content("Too few networks, or neither their parameters nor the differences vary.")
