@@ -40,6 +40,8 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("resume_below_bytes", s.resume_below);
   named.take("resume_offset_bytes", s.resume_offset);
   named.take("headroom_delays", s.headroom_delays);
+  named.take("priorities", s.priorities);
+  named.take("ack_priority", s.ack_priority);
   named.take("mark_at_dequeue", s.mark_at_dequeue);
   named.take("queue_quantum_bytes", s.queue_quantum);
   named.take("bytes_quantum_bytes", s.bytes_quantum);
@@ -73,12 +75,14 @@ Wiring wiring_from(int hosts, int switches, const Values<std::int32_t>& a, const
 std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<std::int32_t>& dst,
                                   const Values<std::int64_t>& size, const Values<double>& start_ns,
                                   const std::vector<std::vector<int>>& switches,
-                                  const std::vector<std::vector<int>>& ack_switches, const std::vector<int>& round,
-                                  const std::vector<int>& after, const std::vector<double>& off_ns) {
+                                  const std::vector<std::vector<int>>& ack_switches, const std::vector<int>& priority,
+                                  const std::vector<int>& round, const std::vector<int>& after,
+                                  const std::vector<double>& off_ns) {
   require_equal(
       {src.shape(0), dst.shape(0), size.shape(0), start_ns.shape(0), switches.empty() ? src.shape(0) : switches.size(),
        ack_switches.empty() ? src.shape(0) : ack_switches.size()},
       "flows");
+  if (!priority.empty()) require_equal({src.shape(0), priority.size()}, "flows");
   if (!round.empty()) require_equal({src.shape(0), round.size(), after.size(), off_ns.size()}, "flows");
   std::vector<FlowStart> flows;
   for (std::size_t i = 0; i < src.shape(0); ++i) {
@@ -90,6 +94,7 @@ std::vector<FlowStart> flows_from(const Values<std::int32_t>& src, const Values<
                    {}};
     if (!switches.empty()) flow.switches = switches[i];
     if (!ack_switches.empty()) flow.ack_switches = ack_switches[i];
+    if (!priority.empty()) flow.priority = priority[i];
     if (!round.empty()) {
       flow.round = round[i];
       flow.after = after[i];
@@ -127,14 +132,14 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
              const nb::dict& marker_parameters, const std::vector<std::vector<int>>& paths,
              const std::vector<std::vector<int>>& ack_paths, double watch_every_ns,
              const std::vector<std::uint32_t>& watch_flows, const std::vector<std::uint32_t>& watch_ports,
-             const std::vector<int>& round, const std::vector<int>& after, const std::vector<double>& off_ns,
-             const nb::object& control, std::size_t sketch_buckets, std::size_t sketch_counters,
-             double sketch_ostracism) {
+             const std::vector<int>& priority, const std::vector<int>& round, const std::vector<int>& after,
+             const std::vector<double>& off_ns, const nb::object& control, std::size_t sketch_buckets,
+             std::size_t sketch_counters, double sketch_ostracism) {
   Watch watch{watch_every_ns > 0 ? std::llround(watch_every_ns * ns) : never, watch_flows, watch_ports};
   const Settings given = settings_from(settings, marker, marker_parameters);
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
-  Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, round, after, off_ns), given,
-                        [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); });
+  Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, priority, round, after, off_ns),
+                        given, [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); });
   if (sketch_buckets > 0 && sketch_counters > 0)
     simulation.make_sketches(ElasticSketch(sketch_buckets, sketch_counters, sketch_ostracism));
   const Controller controller = controller_of(control, wiring, transport, given);
@@ -157,9 +162,10 @@ void bind_fabric(nb::module_& m) {
   m.def("run_fabric", &run, "hosts"_a, "switches"_a, "a"_a, "b"_a, "gbps"_a, "delay_ns"_a, "src"_a, "dst"_a,
         "size_bytes"_a, "start_ns"_a, "transport"_a, "parameters"_a, "settings"_a, "marker"_a, "marker_parameters"_a,
         "paths"_a, "ack_paths"_a, "watch_every_ns"_a = 0.0, "watch_flows"_a = std::vector<std::uint32_t>{},
-        "watch_ports"_a = std::vector<std::uint32_t>{}, "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{},
-        "off_ns"_a = std::vector<double>{}, "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0,
-        "sketch_ostracism"_a = 8.0, "Run flows over a fabric; see lcca.remy_plus.fabric.");
+        "watch_ports"_a = std::vector<std::uint32_t>{}, "priority"_a = std::vector<int>{},
+        "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{}, "off_ns"_a = std::vector<double>{},
+        "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0, "sketch_ostracism"_a = 8.0,
+        "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

@@ -54,7 +54,7 @@ Moment Headers::moment(const Packet& packet, Time start, const Port& port) const
   found.start = microseconds(start);
   found.service = microseconds(port.speed->of(packet.bytes));
   found.size = static_cast<double>(packet.bytes) / stamping_.packet_bytes;
-  found.queue_packets = static_cast<double>(port.queue.size());
+  found.queue_packets = static_cast<double>(port.waiting());
   found.queue_bytes = static_cast<double>(port.queued);
   found.bytes = packet.bytes;
   found.marked = packet.kind == Kind::data && pool_[packet.extra].marked;

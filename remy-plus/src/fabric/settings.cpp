@@ -22,6 +22,8 @@ void require_possible(const Settings& s) {
   require_range("resume_below_bytes", s.resume_below, 0, any);
   require_range("resume_offset_bytes", s.resume_offset, 0, any);
   require_range("headroom_delays", s.headroom_delays, 0, 1e6);
+  require_range("priorities", s.priorities, 1, most_priorities);
+  require_range("ack_priority", s.ack_priority, -1, s.priorities - 1);
   std::visit([](const auto& marker) { marker.require(); }, s.marker);
   if (!s.mark_at_dequeue && needs_sojourn(s.marker))
     throw std::invalid_argument("mark_at_dequeue: the marker goes by how long packets have waited");

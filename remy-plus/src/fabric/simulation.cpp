@@ -50,7 +50,12 @@ bool Simulation::stuck(Time now) const {
   if (settings_.give_up_after == 0 || now - progress_ <= settings_.give_up_after) return false;
   return std::all_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.wire.empty(); }) &&
          std::all_of(next_.begin() + wiring_.hosts(), next_.end(), [](Time next) { return next == never; }) &&
-         std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.waits(); });
+         std::visit(
+             [](const auto& nodes) {
+               return std::all_of(nodes.hosts.begin(), nodes.hosts.end(),
+                                  [](const auto& host) { return host.waits(); });
+             },
+             nodes_);
 }
 
 // Looks cut a window in parts; it ends where it would without them, so that a watch changes nothing.
@@ -91,11 +96,11 @@ void Simulation::time_round_trips() {
 
 void Simulation::make_sketches(const ElasticSketch& empty) {
   sketches_.assign(static_cast<std::size_t>(wiring_.nodes() - wiring_.hosts()), empty);
-  for (std::size_t i = 0; i < sketches_.size(); ++i)
-    if (headers_)
-      stamping_switches_[i].count_into(sketches_[i]);
-    else
-      switches_[i].count_into(sketches_[i]);
+  std::visit(
+      [this](auto& nodes) {
+        for (std::size_t i = 0; i < sketches_.size(); ++i) nodes.switches[i].count_into(sketches_[i]);
+      },
+      nodes_);
 }
 
 void Simulation::set_marker(std::size_t port, const MarkerParameters& given) {
@@ -123,16 +128,19 @@ QueueTimes Simulation::fullest() const {
   return found == ports_.end() ? QueueTimes() : found->counts.queue_times;
 }
 
-void Simulation::run_nodes(Time begin, Time end) {
+template <class Those>
+void Simulation::run_nodes(Those& nodes, Time begin, Time end) {
   for (int node = 0; node < wiring_.nodes(); ++node) {
     if (next_[static_cast<std::size_t>(node)] >= end) continue;
     if (node < wiring_.hosts())
-      run_host(node, begin, end);
-    else if (headers_)
-      run_switch(stamping_switches_[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
+      run_host(nodes.hosts[static_cast<std::size_t>(node)], node, begin, end);
     else
-      run_switch(switches_[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
+      run_switch(nodes.switches[static_cast<std::size_t>(node - wiring_.hosts())], node, begin, end);
   }
+}
+
+void Simulation::run_nodes(Time begin, Time end) {
+  std::visit([&](auto& nodes) { run_nodes(nodes, begin, end); }, nodes_);
 }
 
 void Simulation::begin_rounds() {
@@ -141,7 +149,7 @@ void Simulation::begin_rounds() {
     Flow& flow = flows_[number];
     flow.start = start;
     ++unfinished_;
-    hosts_[flow.src].add_late(number);
+    std::visit([&](auto& nodes) { nodes.hosts[flow.src].add_late(number); }, nodes_);
     next_[flow.src] = std::min(next_[flow.src], start);
   });
 }
@@ -188,8 +196,8 @@ void Simulation::run_switch(AnySwitch& at, int node, Time begin, Time end) {
   rest(node, at.finish(end));
 }
 
-void Simulation::run_host(int node, Time begin, Time end) {
-  Host& at = hosts_[static_cast<std::size_t>(node)];
+template <class AnyHost>
+void Simulation::run_host(AnyHost& at, int node, Time begin, Time end) {
   gather(node, begin, end);
   std::size_t i = 0;
   for (;;) {

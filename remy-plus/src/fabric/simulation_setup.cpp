@@ -18,13 +18,14 @@ std::uint64_t key_of(std::uint64_t seed, std::uint64_t purpose, std::uint64_t nu
 }
 
 // A host that is no host, or a time that is none.
-void require_flow(const FlowStart& flow, std::size_t number, int hosts) {
+void require_flow(const FlowStart& flow, std::size_t number, int hosts, int priorities) {
   const auto refuse = [&](const char* text) {
     throw std::invalid_argument("flow " + std::to_string(number) + ": " + text);
   };
   if (flow.src < 0 || flow.src >= hosts || flow.dst < 0 || flow.dst >= hosts) refuse("needs hosts that there are");
   if (flow.src == flow.dst) refuse("is sent to its sender");
   if (flow.start < 0 || flow.start > latest_start) refuse("must start within 10^15 ns");
+  if (flow.priority < 0 || flow.priority >= priorities) refuse("needs a priority that there is");
 }
 
 }  // namespace
@@ -76,20 +77,23 @@ void Simulation::make_ports() {
     const double doublings = std::floor(std::log2(std::max(end.gbps / slowest, 1.0)));
     port.alpha = settings_.alpha * (settings_.alpha_by_rate && settings_.lossless ? std::exp2(doublings) : 1);
     port.marker = marker_of(settings_.marker, end.gbps);
+    if (settings_.priorities > 1) port.lanes.resize(static_cast<std::size_t>(settings_.priorities));
     port.draws = Draws(key_of(settings_.seed, marking, static_cast<std::uint64_t>(i)));
     lookahead_ = std::min(lookahead_, port.delay);
   }
 }
 
 // Bytes that arrive after the one that exceeds a threshold, however short the link is: that frame itself, those that
-// both ends are sending as the pause is decided and as it is heard, and one to spare.
+// both ends are sending as the pause is decided and as it is heard, and one to spare. A pause may wait for the frames
+// of the other classes.
 void Simulation::make_headroom() {
   const int telemetry = std::max(most_telemetry, sent_telemetry(*transport_));
   const int frames = settings_.headroom_delays > 0 ? 4 * (settings_.payload + settings_.overhead + telemetry) : 0;
+  const int others = settings_.headroom_delays > 0 ? 2 * (settings_.priorities - 1) * settings_.pfc_bytes : 0;
   for (int i = 0; i < wiring_.ports(); ++i) {
     const End& end = wiring_.end(i);
     const double delays = settings_.headroom_delays * end.gbps * end.delay_ns / 8;
-    ports_[static_cast<std::size_t>(i)].most_headroom = std::llround(delays) + frames;
+    ports_[static_cast<std::size_t>(i)].most_headroom = std::llround(delays) + frames + others;
   }
 }
 
@@ -98,7 +102,7 @@ void Simulation::make_ways(const std::vector<FlowStart>& flows) {
   base_rtt_ = longest_rtt(routes);
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const FlowStart& flow = flows[i];
-    require_flow(flow, i, wiring_.hosts());
+    require_flow(flow, i, wiring_.hosts(), settings_.priorities);
     const auto way = [&](int src, int dst, const std::vector<int>& switches, std::uint64_t purpose) {
       return switches.empty() ? routes.way(src, dst, key_of(settings_.seed, purpose, i))
                               : way_by(wiring_, src, dst, switches);
@@ -126,6 +130,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
     flow.src = static_cast<std::uint32_t>(each.src);
     flow.dst = static_cast<std::uint32_t>(each.dst);
     flow.payload = settings_.payload;
+    flow.priority = static_cast<std::uint8_t>(each.priority);
     flow.switches = ways_[flows_.size() - 1].data_hops - 1;
     const auto payload = static_cast<std::uint64_t>(settings_.payload);
     if (each.size == 0 || each.size / payload >= 0xffffffffu)
@@ -146,22 +151,26 @@ void Simulation::make_nodes(const std::vector<FlowStart>& flows) {
   hosting_ = std::make_unique<Hosting>(
       Hosting{flows_, first_ports_, *transport_, telemetry, settings_.overhead + telemetry_bytes(telemetry),
               settings_.ack_bytes + returned_bytes(telemetry), retransmitted_, unfinished_, rounds_.get(), progress_});
+  nodes_ = nodes_for(headers_ != nullptr, settings_.priorities > 1);
+  std::visit([&](auto& nodes) { fill(nodes, flows); }, nodes_);
+}
+
+template <class Those>
+void Simulation::fill(Those& nodes, const std::vector<FlowStart>& flows) {
   for (int node = 0; node < wiring_.nodes(); ++node) {
     if (wiring_.first(node + 1) - wiring_.first(node) >= 1 << port_bits)
       throw std::invalid_argument("a node may have " + std::to_string((1 << port_bits) - 1) + " ports at most");
     if (node < wiring_.hosts())
-      hosts_.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_, *hosting_);
-    else if (headers_)
-      stamping_switches_.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
+      nodes.hosts.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_, *hosting_);
     else
-      switches_.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
+      nodes.switches.emplace_back(ports_, wiring_.first(node), wiring_.first(node + 1), *around_);
   }
   for (std::uint32_t i = 0; i < flows_.size(); ++i) {
     if (i > 0 && flows[i].start < flows[i - 1].start) throw std::invalid_argument("flows must rise by their starts");
-    if (flows[i].after < 0) hosts_[flows_[i].src].add(i);
+    if (flows[i].after < 0) nodes.hosts[flows_[i].src].add(i);
   }
   for (int host = 0; host < wiring_.hosts(); ++host)
-    next_[static_cast<std::size_t>(host)] = hosts_[static_cast<std::size_t>(host)].next();
+    next_[static_cast<std::size_t>(host)] = nodes.hosts[static_cast<std::size_t>(host)].next();
 }
 
 // Until packets tell their RTTs, the largest base RTT counts.

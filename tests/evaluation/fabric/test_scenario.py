@@ -132,6 +132,19 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
             {"workload": {"kind": "incast", "senders": 7, "bytes": 1e6, "receiver": 0, "period_us": 400}},
             r"s\.yaml:12: workload\.period_us: would load the link from 8 to 0 to 1\.4 of its rate",
         ),
+        (
+            {"workload": {**POISSON, "priority": 1}},
+            r"s\.yaml:12: workload\.priority: must be below switch\.priorities \(1\), got 1; 0 is the first class",
+        ),
+        (
+            {"workload": {"kind": "mix", "parts": [POISSON, {**POISSON, "priority": 2}]}, "switch": {"priorities": 2}},
+            r"s\.yaml:\d+: workload\.parts\.1\.priority: must be below switch\.priorities \(2\), got 2",
+        ),
+        (
+            {"switch": {"priorities": 2, "ack_priority": 2}},
+            r"s\.yaml:\d+: switch\.ack_priority: must be below switch\.priorities \(2\), got 2",
+        ),
+        ({"switch": {"priorities": 9}}, r"s\.yaml:\d+: switch\.priorities: must be <= 8, found 9"),
         ({"topology": 5}, r"s\.yaml:2: topology: must be keys with values"),
         ({"workload": "trace"}, r"s\.yaml:7: workload: must be keys with values"),
         ({"workload": {"kind": "mix", "parts": [3]}}, r"s\.yaml:\d+: workload\.parts\.0: must be keys with values"),
@@ -143,6 +156,23 @@ def test_scenarios_that_cannot_be(tmp_path: Path, changes: dict[str, object], me
     (tmp_path / "flows.csv").write_text("id,src,dst,size_bytes,start_ns\n0,0,1,1,0\n1,0,8,1,0\n")
     with pytest.raises(InputError, match=message):
         read_scenario(written(tmp_path, **changes))
+
+
+def test_classes_of_a_scenario(tmp_path: Path) -> None:
+    parts = [POISSON, {"kind": "incast", "senders": 2, "bytes": 9, "period_us": 5, "priority": 2}]
+    keys = {"workload": {"kind": "mix", "parts": parts}, "switch": {"priorities": 3, "ack_priority": 1}}
+    found = read_scenario(written(tmp_path, **keys))
+    flows = found.flows(1)
+    assert set(flows.priority[flows.size_bytes == 9]) == {2} and not flows.priority[flows.size_bytes != 9].any()
+    assert (found.settings().priorities, found.settings().ack_priority) == (3, 1)
+
+
+def test_classes_need_headroom_each(tmp_path: Path) -> None:
+    """As one class needs 33,789,240 bytes, three need thrice as much, and what pauses of the others take."""
+    switch = {"buffer_bytes": 33_790_000, "priorities": 3}
+    wanted = 3 * (33_789_240 + 9 * 4 * 43)
+    with pytest.raises(InputError, match=rf"less than the headroom of switch 9, {wanted:,} "):
+        read_scenario(written(tmp_path, topology=SWITCH, switch=switch))
 
 
 def test_without_pfc_the_buffer_needs_no_headroom(tmp_path: Path) -> None:

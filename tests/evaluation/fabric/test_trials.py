@@ -116,6 +116,20 @@ def test_rates_are_those_of_the_chosen_flows_and_change_nothing(trials: list[Fab
     np.testing.assert_array_equal(points.y, first.gbps[:, 0])
 
 
+def test_threads_change_nothing_with_classes_of_traffic() -> None:
+    sizes = {"kind": "poisson", "sizes": "fb-hadoop", "load": 0.3, "load_of": "host-links"}
+    incast = {"kind": "incast", "senders": 5, "bytes": 50_000, "period_us": 40, "priority": 1}
+    changes = {
+        "workload": {"kind": "mix", "parts": [sizes, incast]},
+        "switch": {"priorities": 2, "ack_priority": 0, "buffer_bytes": 600_000, "alpha": 0.03},
+    }
+    one, several = (trials_of(("dcqcn", "hpcc"), jobs, **changes) for jobs in (1, 3))
+    for a, b in zip(one, several, strict=True):
+        pd.testing.assert_frame_equal(a.flow_rows(), b.flow_rows())
+        pd.testing.assert_frame_equal(a.port_rows(), b.port_rows())
+    assert one[0].row(SLOWDOWN)["pfc_pauses"] > 0
+
+
 def test_rounds_wait_for_one_another() -> None:
     """Slower transports have fewer rounds; what did not start is no flow."""
     rounds = {"kind": "all-to-all", "bytes": 20_000, "off_us": 10}

@@ -7,19 +7,16 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from lcca.evaluation.fabric.part import Misfit, Part
 from lcca.evaluation.fabric.streams import Floats, Ints, Streams
-from lcca.inputs.model import Model
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
-
-Misfit = tuple[tuple[str | int, ...], str]
-"""The keys of a workload that do not fit a fabric, and why."""
 
 _EVENTS = -1 % 2**64
 """Key of the streams that belong to no host."""
 
 
-class Incast(Model):
+class Incast(Part):
     """Several hosts send to one at the same time, again and again.
 
     Attributes:
@@ -65,7 +62,7 @@ class Incast(Model):
         np.fill_diagonal(found, 0)
         return found
 
-    def draw(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
+    def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows that start within the duration."""
         starts = self._starts(topology, streams, duration_ns)
         receivers = streams.choices(_EVENTS, topology.hosts, len(starts)).tolist()
@@ -93,7 +90,7 @@ class Incast(Model):
         return np.stack([senders, np.full(self.senders, receiver)])
 
 
-class AllToAll(Model):
+class AllToAll(Part):
     """Rounds in which every worker sends to every other one, as collectives of training jobs do.
 
     In a closed loop a round begins `off_us` after the last flow of the one before has ended, so that how many there are
@@ -140,7 +137,7 @@ class AllToAll(Model):
         slowest = float(topology.host_gbps[hosts].min())
         return (len(hosts) - 1) * self.bytes * 8 / slowest + self.off_us * 1000
 
-    def draw(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
+    def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows of the rounds that can begin within the duration at best; nothing is random.
 
         Worker i sends to i + 1 first, then to i + 2 and so on, so that no receiver is first on every list.
@@ -168,7 +165,7 @@ class AllToAll(Model):
         return np.arange(count) * topology.hosts // count
 
 
-class Permutation(Model):
+class Permutation(Part):
     """Every host sends one flow to another, and every host receives one: a random cycle through all hosts.
 
     Attributes:
@@ -190,7 +187,7 @@ class Permutation(Model):
         """Return nothing: its flows take what the fabric gives."""
         return None
 
-    def draw(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
+    def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows."""
         cycle = streams.shuffled(_EVENTS, np.arange(topology.hosts))
         dst = np.empty(topology.hosts, dtype=np.int64)

@@ -12,9 +12,9 @@ from pydantic import Field, field_validator, model_validator
 
 from lcca.evaluation.fabric.load import LinkLoads, link_loads
 from lcca.evaluation.fabric.streams import Streams
-from lcca.evaluation.fabric.switches import SwitchModel
+from lcca.evaluation.fabric.switches import SwitchModel, few_classes
 from lcca.evaluation.fabric.topologies import TopologyModel
-from lcca.evaluation.fabric.workloads import Workload
+from lcca.evaluation.fabric.workloads import Mix, Workload
 from lcca.inputs.documents import Document, beside, read_document, with_value
 from lcca.inputs.errors import InputError, Keys
 from lcca.inputs.model import Model, problem_at, raise_problems
@@ -79,6 +79,7 @@ class FabricScenario(Model):
             self._packet_problem(0, "a packet without telemetry"),
             (("switch", "buffer_bytes"), self.switch.problem(fabric, self.payload_bytes + self.overhead_bytes)),
             (("duration_us",), self._duration_problem()),
+            self._priority_problem(),
             self._workload_problem(fabric),
         )
         raise_problems("scenario", [problem_at(keys, text) for keys, text in checks if text][:1])
@@ -106,7 +107,7 @@ class FabricScenario(Model):
     @property
     def has_rounds(self) -> bool:
         """Whether any of its flows belong to rounds."""
-        return any(each.kind == "all-to-all" for each in getattr(self.workload, "parts", (self.workload,)))
+        return any(part.kind == "all-to-all" for _, part in self._parts)
 
     def loads(self) -> LinkLoads | None:
         """Return the mean load of every link; nothing for workloads that have no rate of their own."""
@@ -147,6 +148,18 @@ class FabricScenario(Model):
         if self.duration_us is None and not self.workload.ends:
             return f"is missing, and workload {self.workload.kind} goes on without end"
         return ""
+
+    @property
+    def _parts(self) -> list[tuple[Keys, Any]]:
+        """Where the workloads are that are no mix, and what they are."""
+        if isinstance(self.workload, Mix):
+            return [(("workload", "parts", i), part) for i, part in enumerate(self.workload.parts)]
+        return [(("workload",), self.workload)]
+
+    def _priority_problem(self) -> tuple[Keys, str]:
+        most = self.switch.priorities
+        found = ((keys, part.priority) for keys, part in self._parts if part.priority >= most)
+        return next((((*keys, "priority"), few_classes(priority, most)) for keys, priority in found), ((), ""))
 
     def _workload_problem(self, fabric: FabricTopology) -> tuple[Keys, str]:
         if misfit := self.workload.problem(fabric):

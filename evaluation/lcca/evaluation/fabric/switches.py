@@ -11,10 +11,16 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
+from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 HEADROOM_FRAMES = 4
 """For each link beside its delays; `remy-plus/src/fabric/simulation_setup.cpp` says which."""
+
+
+def few_classes(priority: int, priorities: int) -> str:
+    """Return what is wrong with a class that there is not."""
+    return f"must be below switch.priorities ({priorities}), got {priority}; 0 is the first class"
 
 
 class MarkerModel(Model):
@@ -52,6 +58,8 @@ class SwitchModel(Model):
         alpha: share of the free buffer that one ingress (with PFC) or one queue (without) may take, at 100 Gb/s.
         headroom_delays: headroom of a port for what arrives after a pause: its link's rate times so many of its delays
             (HPCC's simulator has three).
+        priorities: classes of traffic, 0 first: each has its own queues, thresholds, headroom and pauses.
+        ack_priority: the class of ACKs; that of their data if left out (HPCC's simulator can put them first).
         marker: which packets are marked; each transport's own if left out.
         mark_at: where a packet is marked: as it leaves the queue or as it joins it.
     """
@@ -60,6 +68,8 @@ class SwitchModel(Model):
     pfc: bool = True
     alpha: float = Field(default=0.125, gt=0)
     headroom_delays: float = Field(default=3, ge=0)
+    priorities: int = Field(default=1, ge=1, le=8)
+    ack_priority: int | None = Field(default=None, ge=0)
     marker: MarkerModel | None = None
     mark_at: Literal["dequeue", "enqueue"] = "dequeue"
 
@@ -70,6 +80,12 @@ class SwitchModel(Model):
             raise_problems("switch", [problem_at(("mark_at",), f"{self.marker.kind} marks at {where} only")])
         return self
 
+    @model_validator(mode="after")
+    def _is_a_class(self) -> SwitchModel:
+        if self.ack_priority is not None and self.ack_priority >= self.priorities:
+            raise_problems("switch", [problem_at(("ack_priority",), few_classes(self.ack_priority, self.priorities))])
+        return self
+
     def settings(self) -> dict[str, Any]:
         """Return the engine's settings."""
         return {
@@ -77,6 +93,8 @@ class SwitchModel(Model):
             "lossless": self.pfc,
             "alpha": self.alpha,
             "headroom_delays": self.headroom_delays,
+            "priorities": self.priorities,
+            "ack_priority": self.ack_priority,
             "marker": self.marker and self.marker.build(),
             "mark_at_dequeue": self.mark_at == "dequeue",
         }
@@ -86,7 +104,8 @@ class SwitchModel(Model):
         if not self.pfc:
             return ""
         frames = HEADROOM_FRAMES * (frame_bytes + _core.FABRIC_MOST_TELEMETRY_BYTES) if self.headroom_delays else 0
-        per_link = self.headroom_delays * topology.gbps * topology.delay_ns / 8 + frames
+        others = 2 * (self.priorities - 1) * FabricSettings.pfc_bytes if self.headroom_delays else 0
+        per_link = self.priorities * (self.headroom_delays * topology.gbps * topology.delay_ns / 8 + frames + others)
         ends, both = np.concatenate([topology.a, topology.b]), np.tile(per_link, 2)
         headroom = np.bincount(ends, weights=both, minlength=topology.nodes)[topology.hosts :]
         most = int(headroom.argmax())
@@ -94,6 +113,6 @@ class SwitchModel(Model):
             return ""
         return (
             f"{self.buffer_bytes:,.0f} bytes are less than the headroom of switch {topology.hosts + most}, "
-            f"{headroom[most]:,.0f} (headroom_delays × rate × delay and {HEADROOM_FRAMES} frames for each link); "
-            "give it more, or set pfc: false"
+            f"{headroom[most]:,.0f} (headroom_delays × rate × delay and {HEADROOM_FRAMES} frames for each link "
+            f"and class); give it more, or set pfc: false"
         )

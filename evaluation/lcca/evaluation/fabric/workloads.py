@@ -9,7 +9,8 @@ import numpy as np
 from pydantic import AfterValidator, Field
 
 from lcca.evaluation.fabric.load import link_loads
-from lcca.evaluation.fabric.patterns import AllToAll, Incast, Misfit, Permutation
+from lcca.evaluation.fabric.part import Misfit, Part
+from lcca.evaluation.fabric.patterns import AllToAll, Incast, Permutation
 from lcca.evaluation.fabric.streams import Floats, Streams
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.inputs.errors import InputError
@@ -25,7 +26,7 @@ def _usable_sizes(name: str) -> str:
     return name
 
 
-class Poisson(Model):
+class Poisson(Part):
     """Flows that start at every host as a Poisson process, to any other host with equal chance.
 
     A host's rate of arrivals is proportional to the rate of its links. Hosts draw from streams of their own: every
@@ -59,7 +60,7 @@ class Poisson(Model):
             return full * self.load
         return full * (self.load / link_loads(topology, full).of_uplinks)
 
-    def draw(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
+    def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows that start within the duration."""
         sizes = flow_sizes(self.sizes, packet_bytes=1)
         gbps = self.demand(topology).sum(axis=1).tolist()
@@ -73,7 +74,7 @@ def _from_host(host: int, hosts: int, streams: Streams, sizes: FlowSizes, starts
     return FabricFlows(np.full(len(starts), host), other + (other >= host), size, starts)
 
 
-class Trace(Model):
+class Trace(Part):
     """The flows of a file, with their paths where it has any; the same for every seed.
 
     Attributes:
@@ -97,7 +98,7 @@ class Trace(Model):
         """Return nothing: a trace ends, whatever it asks."""
         return None
 
-    def draw(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
+    def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows of the file that start within the duration."""
         return read_flows(self.flows, topology).before(duration_ns)
 

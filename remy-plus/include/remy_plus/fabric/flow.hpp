@@ -17,8 +17,9 @@ struct FlowStart {
   std::uint64_t size;  // bytes
   Time start;          // at the earliest, if it waits for a round
   std::vector<int> switches, ack_switches;
-  int round = -1;  // that it belongs to; below 0: none
-  int after = -1;  // round that it waits for, and `off` more; below 0: none
+  int priority = 0;  // class of traffic, 0 first
+  int round = -1;    // that it belongs to; below 0: none
+  int after = -1;    // round that it waits for, and `off` more; below 0: none
   Time off = 0;
 };
 
@@ -29,6 +30,7 @@ struct Flow {
   std::uint32_t packets = 0;  // that it takes
   int payload = 0;            // bytes of all but the last
   int switches = 0;           // that its data passes
+  std::uint8_t priority = 0;  // class of traffic
 
   // The sender.
   std::uint32_t next = 0;       // packet to send

@@ -11,6 +11,7 @@
 
 namespace remy_plus::fabric {
 
+template <bool several>
 class Host {
  public:
   Host(std::vector<Port>& ports, int first, int last, const Surroundings& around, const Hosting& hosting)
@@ -34,14 +35,14 @@ class Host {
   Time next() const {
     Time found = timers_.empty() ? never : timers_.top().first;
     if (started_ < to_start_.size()) found = std::min(found, hosting_.flows[to_start_[started_]].start);
-    for (const Nic& nic : nics_) found = std::min(found, nic.next());
+    for (const auto& nic : nics_) found = std::min(found, nic.next());
     return found;
   }
 
   // Whether nothing but timers is due, now or later.
   bool waits() const {
     return started_ == to_start_.size() &&
-           std::all_of(nics_.begin(), nics_.end(), [](const Nic& nic) { return nic.next() == never; });
+           std::all_of(nics_.begin(), nics_.end(), [](const auto& nic) { return nic.next() == never; });
   }
 
   // Does what is due at next().
@@ -49,7 +50,7 @@ class Host {
     while (started_ < to_start_.size() && hosting_.flows[to_start_[started_]].start <= now)
       start(to_start_[started_++]);
     while (!timers_.empty() && timers_.top().first <= now) ring(now);
-    for (Nic& nic : nics_)
+    for (auto& nic : nics_)
       if (nic.next() <= now) nic.send(now);
   }
 
@@ -65,13 +66,13 @@ class Host {
  private:
   using Due = std::pair<Time, std::uint32_t>;
 
-  Nic& nic_of(std::uint32_t flow, int direction) {
+  Nic<several>& nic_of(std::uint32_t flow, int direction) {
     return nics_[static_cast<std::size_t>(hosting_.first_ports[2 * flow + direction] - first_)];
   }
 
   void start(std::uint32_t number) {
     Flow& flow = hosting_.flows[number];
-    Nic& nic = nic_of(number, 0);
+    Nic<several>& nic = nic_of(number, 0);
     flow.line_gbps = flow.gbps = nic.port().speed->gbps();
     flow.next_send = flow.progress = hosting_.progress = flow.start;
     hosting_.transport.start(number, flow);
@@ -117,6 +118,8 @@ class Host {
     ack.hop = 0;
     ack.bytes = static_cast<std::uint16_t>(hosting_.ack_bytes);
     ack.kind = Kind::ack;
+    if (several && around_.settings.ack_priority >= 0)
+      ack.priority = static_cast<std::uint8_t>(around_.settings.ack_priority);
     if (data.number == flow.expected) {
       flow.nacked = -never / 2;
       hosting_.progress = data.time;
@@ -201,7 +204,7 @@ class Host {
   int first_;
   const Surroundings& around_;
   const Hosting& hosting_;
-  std::vector<Nic> nics_;
+  std::vector<Nic<several>> nics_;
   std::vector<std::uint32_t> to_start_;
   std::size_t started_ = 0;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;

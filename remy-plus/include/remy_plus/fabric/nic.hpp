@@ -10,7 +10,7 @@
 #include "remy_plus/fabric/round_trips.hpp"
 #include "remy_plus/fabric/rounds.hpp"
 #include "remy_plus/fabric/settings.hpp"
-#include "remy_plus/fabric/switch.hpp"
+#include "remy_plus/fabric/surroundings.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
 namespace remy_plus::fabric {
@@ -29,78 +29,97 @@ struct Hosting {
   RoundTrips* trips = nullptr;   // null: none are timed
 };
 
-// A host's end of one link: ACKs first, then its flows in turn.
+// A host's end of one link: ACKs first, then its flows in turn; with `several`, class by class.
+template <bool several>
 class Nic {
  public:
   Nic(Port& port, const Surroundings& around, const Hosting& hosting)
-      : port_(port), around_(around), hosting_(hosting) {}
+      : port_(port), around_(around), hosting_(hosting), turns_(std::max<std::size_t>(port.lanes.size(), 1)) {}
 
   Time next() const { return next_; }
   Port& port() { return port_; }
 
   void add(std::uint32_t flow, Time now) {
-    senders_.push_back(flow);
+    turn(hosting_.flows[flow].priority).senders.push_back(flow);
     wake(now);
   }
 
   void remove(std::uint32_t flow) {
-    const auto at = std::find(senders_.begin(), senders_.end(), flow) - senders_.begin();
-    senders_.erase(senders_.begin() + at);
-    if (at <= last_) --last_;
+    auto& [senders, last] = turn(hosting_.flows[flow].priority);
+    const auto at = std::find(senders.begin(), senders.end(), flow) - senders.begin();
+    senders.erase(senders.begin() + at);
+    if (at <= last) --last;
   }
 
   void acknowledge(const Packet& ack) {
-    port_.queue_changes(ack.time, ack.bytes);
-    port_.queue.push(ack);
+    Own::push(port_, Own::of(port_, ack.priority), ack);
     wake(ack.time);
   }
 
   // Something may be sent from now on that could not before.
   void wake(Time now) {
-    if (!port_.paused) next_ = std::min(next_, std::max(now, port_.free_at));
+    if (several || !port_.paused) next_ = std::min(next_, std::max(now, port_.free_at));
   }
 
   void hear(const Packet& frame) {
+    Lane& lane = Own::of(port_, frame.priority);
     if (frame.kind == Kind::pause) {
-      port_.pause(frame.time);
-      next_ = never;
+      port_.pause(lane, frame.time);
+      if (!several) next_ = never;
     } else {
-      port_.resume(frame.time);
+      port_.resume(lane, frame.time);
       wake(frame.time);
     }
   }
 
   // At next(): sends what is due, if anything is, and says when to try again.
   void send(Time now) {
-    if (!port_.queue.empty())
-      send_ack(now);
-    else if (!send_data(now))
-      return;
-    next_ = port_.free_at;
+    next_ = never;
+    if constexpr (several) {
+      for (std::size_t i = 0; i < turns_.size(); ++i)
+        if (!port_.lanes[i].paused && send(port_.lanes[i], turns_[i], now)) break;
+    } else {
+      send(port_, turns_[0], now);
+    }
   }
 
  private:
-  void send_ack(Time now) {
-    Packet packet = port_.queue.front();
-    port_.queue.pop();
-    port_.queue_changes(now, -packet.bytes);
+  using Own = Lanes<several>;
+
+  struct Turn {
+    std::vector<std::uint32_t> senders;  // flows, in the order of their turns
+    std::ptrdiff_t last = -1;            // who sent last
+  };
+
+  Turn& turn(int priority) { return turns_[several ? static_cast<std::size_t>(priority) : 0]; }
+
+  bool send(Lane& lane, Turn& turn, Time now) {
+    if (!lane.queue.empty())
+      send_ack(lane, now);
+    else if (!send_data(turn, now))
+      return false;
+    next_ = port_.free_at;
+    return true;
+  }
+
+  void send_ack(Lane& lane, Time now) {
+    Packet packet = Own::pop(port_, lane, now);
     ++port_.counts.ack_packets;
     put_on_wire(packet, now);
   }
 
-  bool send_data(Time now) {
-    next_ = never;
-    const auto count = static_cast<std::ptrdiff_t>(senders_.size());
+  bool send_data(Turn& turn, Time now) {
+    const auto count = static_cast<std::ptrdiff_t>(turn.senders.size());
     for (std::ptrdiff_t i = 1; i <= count; ++i) {
-      const std::ptrdiff_t at = last_ + i < count ? last_ + i : last_ + i - count;
-      Flow& flow = hosting_.flows[senders_[static_cast<std::size_t>(at)]];
+      const std::ptrdiff_t at = turn.last + i < count ? turn.last + i : turn.last + i - count;
+      Flow& flow = hosting_.flows[turn.senders[static_cast<std::size_t>(at)]];
       if (!flow.unsent() || !flow.window_open()) continue;
       if (flow.next_send > now) {
         next_ = std::min(next_, flow.next_send);
         continue;
       }
-      last_ = at;
-      send_packet(senders_[static_cast<std::size_t>(at)], flow, now);
+      turn.last = at;
+      send_packet(turn.senders[static_cast<std::size_t>(at)], flow, now);
       return true;
     }
     return false;
@@ -112,6 +131,7 @@ class Nic {
     packet.number = flow.next;
     packet.bytes = static_cast<std::uint16_t>(
         static_cast<int>(flow.bytes_before(flow.next + 1) - flow.bytes_before(flow.next)) + hosting_.data_overhead);
+    packet.priority = flow.priority;
     packet.extra = telemetry(packet, flow, now);
     if (around_.headers) [[unlikely]]
       packet.bytes = around_.headers->with_bytes(packet);
@@ -158,9 +178,8 @@ class Nic {
   Port& port_;
   const Surroundings& around_;
   const Hosting& hosting_;
-  std::vector<std::uint32_t> senders_;  // flows, in the order of their turns
-  std::ptrdiff_t last_ = -1;            // who sent last
-  Time next_ = never;                   // when something may be sent
+  std::vector<Turn> turns_;  // of every class
+  Time next_ = never;        // when something may be sent
 };
 
 }  // namespace remy_plus::fabric

@@ -1,9 +1,10 @@
-// One end of a link: the queue towards it, the frames on it, and what came in by it.
+// One end of a link: the queues towards it, the frames on it, and what came in by it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/packet.hpp"
@@ -20,54 +21,56 @@ struct PortCounts {
   std::uint64_t pauses_sent = 0, pauses_received = 0;
   double queue_area = 0;  // bytes · ps
   QueueTimes queue_times;
-  Time paused = 0;
+  Time paused = 0;  // of all classes together
 };
 
-struct Port {
-  // Hot: every packet touches these.
-  Ring<Packet> queue;   // waiting for the link
+// One class of traffic at a port.
+struct Lane {
+  Ring<Packet> queue;       // waiting for the link
+  std::int64_t queued = 0;  // bytes
+  bool paused = false;
+
+  // What came in by the port and has not left its switch.
+  bool pausing = false;                    // the peer was told to pause
+  std::int64_t ingress = 0, headroom = 0;  // bytes; those in the headroom are not in `ingress`
+
+  Time paused_since = 0;
+
+  Time paused_for(Time now) const { return paused ? now - paused_since : 0; }
+};
+
+// With one class of traffic it is that of the port itself; with several there is a lane for each, 0 first, and the
+// port's own queue stays empty.
+struct Port : Lane {
   Ring<Packet> wire;    // on the link: the peer takes them off
   Ring<Packet> frames;  // PFC's, before all others and never paused
   Time free_at = 0;     // when the link has sent the last bit
   Time delay = 0;
   const Speed* speed = nullptr;
-  std::int64_t queued = 0;  // bytes
-  Time changed = 0;         // when `queued` last changed
-  bool paused = false;
+  Time changed = 0;        // when `queued`, which is of all classes, last changed
   std::uint32_t peer = 0;  // node
   std::uint32_t peer_port = 0;
-
-  // What came in by the port and has not left its switch.
-  std::int64_t ingress = 0, headroom = 0;  // bytes; those in the headroom are not in `ingress`
-  bool pausing = false;                    // the peer was told to pause
   double alpha = 0;
-  std::int64_t most_headroom = 0;  // bytes
+  std::int64_t most_headroom = 0;  // bytes, of a class
 
   AnyMarker marker;
   Draws draws;                          // the marker's
   std::uint64_t arrived = 0, sent = 0;  // bytes, as stamps count
-  Time paused_since = 0;
-  std::optional<FairRate> fair_rate;  // RCP's; in bytes and µs
+  std::optional<FairRate> fair_rate;    // RCP's; in bytes and µs
   PortCounts counts;
+  std::vector<Lane> lanes;   // with several classes
+  std::size_t in_lanes = 0;  // packets that wait in them
 
-  bool idle() const { return queue.empty() && frames.empty(); }
-
-  // When the link can begin with the next frame; says whether that is one of PFC's.
-  Time next_start(bool& is_frame) const {
-    const Time data = queue.empty() || paused ? never : std::max(free_at, queue.front().time);
-    const Time frame = frames.empty() ? never : std::max(free_at, frames.front().time);
-    is_frame = frame <= data;
-    return std::min(data, frame);
-  }
-  Time next_start() const {
-    bool unused;
-    return next_start(unused);
-  }
+  std::size_t waiting() const { return queue.size() + in_lanes; }
 
   double queue_area_at(Time now) const {  // bytes · ps
     return counts.queue_area + static_cast<double>(queued) * static_cast<double>(now - changed);
   }
-  Time paused_at(Time now) const { return counts.paused + (paused ? now - paused_since : 0); }
+  Time paused_at(Time now) const {  // of all classes together
+    Time found = counts.paused + paused_for(now);
+    for (const Lane& lane : lanes) found += lane.paused_for(now);
+    return found;
+  }
 
   // Counts the queue until now.
   void account(Time now) {
@@ -81,15 +84,74 @@ struct Port {
     counts.most_queued = std::max(counts.most_queued, static_cast<std::uint64_t>(queued));
   }
 
-  void pause(Time now) {
+  void pause(Lane& lane, Time now) {
     ++counts.pauses_received;
-    if (!paused) paused_since = now;
-    paused = true;
+    if (!lane.paused) lane.paused_since = now;
+    lane.paused = true;
   }
-  void resume(Time now) {
-    if (paused) counts.paused += now - paused_since;
-    paused = false;
+  void resume(Lane& lane, Time now) {
+    counts.paused += lane.paused_for(now);
+    lane.paused = false;
     free_at = std::max(free_at, now);
+  }
+};
+
+// The classes of a port, known as the code is compiled to be one or several.
+template <bool several>
+struct Lanes {
+  static Lane& of(Port& port, int priority) {
+    if constexpr (several)
+      return port.lanes[static_cast<std::size_t>(priority)];
+    else
+      return port;
+  }
+
+  static bool idle(const Port& port) {
+    return (several ? port.in_lanes == 0 : port.queue.empty()) && port.frames.empty();
+  }
+
+  // When the link can begin with the next packet, and of which class; null: a frame of PFC's.
+  static Time next_start(Port& port, Lane*& from) {
+    Time data = never;
+    if constexpr (several) {
+      for (Lane& lane : port.lanes)
+        if (const Time start = next_start(port, lane); start < data) {
+          data = start;
+          from = &lane;
+        }
+    } else {
+      data = next_start(port, port);
+      from = &port;
+    }
+    const Time frame = port.frames.empty() ? never : std::max(port.free_at, port.frames.front().time);
+    if (frame <= data) from = nullptr;
+    return std::min(data, frame);
+  }
+
+  static void push(Port& port, Lane& lane, const Packet& packet) {
+    port.queue_changes(packet.time, packet.bytes);
+    lane.queue.push(packet);
+    count(port, lane, packet.bytes, 1);
+  }
+
+  static Packet pop(Port& port, Lane& lane, Time now) {
+    const Packet packet = lane.queue.front();
+    lane.queue.pop();
+    port.queue_changes(now, -packet.bytes);
+    count(port, lane, -packet.bytes, -1);
+    return packet;
+  }
+
+ private:
+  static Time next_start(const Port& port, const Lane& lane) {
+    return lane.queue.empty() || lane.paused ? never : std::max(port.free_at, lane.queue.front().time);
+  }
+
+  static void count(Port& port, Lane& lane, int bytes, int packets) {
+    if constexpr (several) {
+      lane.queued += bytes;
+      port.in_lanes += static_cast<std::size_t>(packets);
+    }
   }
 };
 

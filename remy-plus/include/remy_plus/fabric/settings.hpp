@@ -8,6 +8,8 @@
 
 namespace remy_plus::fabric {
 
+inline constexpr int most_priorities = 8;  // of IEEE 802.1Q
+
 struct Settings {
   // Frames, in bytes.
   int payload = 1000;
@@ -24,6 +26,8 @@ struct Settings {
   double resume_below = 1248;   // bytes of an ingress that resume whatever the threshold is
   double resume_offset = 2496;  // bytes below the threshold that resume
   double headroom_delays = 3;   // headroom = so many link delays at its rate
+  int priorities = 1;           // classes of traffic, 0 first
+  int ack_priority = -1;        // class of ACKs; below 0: that of their data
   MarkerParameters marker;      // ECN, at 100 Gb/s
   bool mark_at_dequeue = true;  // markers are asked as a packet leaves the queue; else as it joins it
 

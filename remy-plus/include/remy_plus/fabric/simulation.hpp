@@ -10,9 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "remy_plus/fabric/host.hpp"
+#include "remy_plus/fabric/nodes.hpp"
 #include "remy_plus/fabric/settings.hpp"
-#include "remy_plus/fabric/switch.hpp"
 #include "remy_plus/fabric/wiring.hpp"
 
 namespace remy_plus::fabric {
@@ -92,6 +91,8 @@ class Simulation {
   void make_ways(const std::vector<FlowStart>& flows);
   void make_flows(const std::vector<FlowStart>& flows);
   void make_nodes(const std::vector<FlowStart>& flows);
+  template <class Those>
+  void fill(Those& nodes, const std::vector<FlowStart>& flows);
   void make_fair_rates();
   void make_headers();
   Time longest_rtt(const Routes& routes) const;
@@ -115,12 +116,15 @@ class Simulation {
   };
   void look(Looks& looks);
   void run_window(Time begin, Time end, Looks& looks);
+  template <class Those>
+  void run_nodes(Those& nodes, Time begin, Time end);
   void run_nodes(Time begin, Time end);
   // Flows that waited for a round that has ended. They begin in a later window than it ended in.
   void begin_rounds();
   template <class AnySwitch>
   void run_switch(AnySwitch& at, int node, Time begin, Time end);
-  void run_host(int node, Time begin, Time end);
+  template <class AnyHost>
+  void run_host(AnyHost& at, int node, Time begin, Time end);
   // Sorts what arrives at a node in the window: keys of (time since its begin, port).
   void gather(int node, Time begin, Time end);
   Packet take(std::uint64_t key, int& port);
@@ -150,9 +154,7 @@ class Simulation {
   Time progress_ = 0;
   std::unique_ptr<Surroundings> around_;
   std::unique_ptr<Hosting> hosting_;
-  std::vector<Host> hosts_;
-  std::vector<Switch> switches_;  // either these, or with headers the others
-  std::vector<StampingSwitch> stamping_switches_;
+  AnyNodes nodes_;
   std::vector<std::uint64_t> keys_;
   Samples samples_;
 };

@@ -75,7 +75,7 @@ class Seen:
         over_ns: its length.
         data_bytes, data_packets, marked_packets, drops: (ports,) sent on, marked among them, dropped.
         mean_queued_bytes: (ports,) over time.
-        paused: (ports,) share of the time for which the port was paused.
+        paused: (ports,) share of the time for which the port was paused, added up over classes of traffic.
         acks: (hosts,) that came back to its flows.
         rtt_ns: (hosts,) mean round trip, NaN without ACKs and with RCP.
         propagation_share: (hosts,) mean of propagation there and back over the round trip, NaN likewise.

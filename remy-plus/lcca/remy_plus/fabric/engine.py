@@ -112,7 +112,7 @@ class FabricEngine:
                 [list(each) for each in flows.path],
                 [list(each) for each in flows.ack_path],
                 **({} if watch is None else _watched(topology, watch)),
-                **(_waiting(flows) if flows.waits else {}),
+                **_beyond(flows),
                 **self._controlled(topology, parameters, seed),
             )
         except ValueError as error:
@@ -161,8 +161,10 @@ def _watched(topology: FabricTopology, watch: Watch) -> dict[str, Any]:
     return {"watch_every_ns": watch.every_ns, "watch_flows": list(watch.flows), "watch_ports": ports}
 
 
-def _waiting(flows: FabricFlows) -> dict[str, Any]:
-    return {"round": flows.round.tolist(), "after": flows.after.tolist(), "off_ns": flows.off_ns.tolist()}
+def _beyond(flows: FabricFlows) -> dict[str, Any]:
+    """Return what most flows do not have, where any has."""
+    names = ["round", "after", "off_ns"] * flows.waits + ["priority"] * bool(flows.priority.any())
+    return {name: getattr(flows, name).tolist() for name in names}
 
 
 def _port(topology: FabricTopology, node: int, peer: int) -> int:

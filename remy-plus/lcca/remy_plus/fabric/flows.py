@@ -47,6 +47,7 @@ class FabricFlows:
         path: the switches that its data crosses, in order; empty for all flows, or of one flow, where ECMP chooses.
         ack_path: the switches that its acknowledgements cross, likewise.
         id: int64, how a trace calls it; its position unless given.
+        priority: int32, its class of traffic, 0 first.
         round: int32, the round that it belongs to, numbered from 0 without gaps; −1 is none.
         after: int32, the round, before its own, that it waits for; −1 is none. It starts `off_ns` after the last flow
             of that round has ended, or as soon as hosts can know of that, which takes as long as the shortest delay of
@@ -64,6 +65,7 @@ class FabricFlows:
     path: Sequence[Path] = ()
     ack_path: Sequence[Path] = ()
     id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    priority: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     round: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     after: NDArray[np.integer[Any]] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     off_ns: NDArray[np.float64] = field(default_factory=lambda: np.empty(0, dtype=np.float64))
@@ -109,14 +111,14 @@ class FabricFlows:
 
 _KINDS = {
     **{"src": np.int32, "dst": np.int32, "size_bytes": np.int64, "start_ns": np.float64, "id": np.int64},
-    **{"round": np.int32, "after": np.int32, "off_ns": np.float64},
+    **{"priority": np.int32, "round": np.int32, "after": np.int32, "off_ns": np.float64},
 }
 
 
 def _usual(count: int) -> dict[str, NDArray[Any]]:
     """Return the arrays that need not be given."""
-    none = np.full(count, -1)
-    return {"id": np.arange(count), "round": none, "after": none, "off_ns": np.zeros(count)}
+    none, zero = np.full(count, -1), np.zeros(count)
+    return {"id": np.arange(count), "priority": zero, "round": none, "after": none, "off_ns": zero}
 
 
 def in_order(flows: Sequence[FabricFlows]) -> FabricFlows:
@@ -125,8 +127,8 @@ def in_order(flows: Sequence[FabricFlows]) -> FabricFlows:
     order = np.argsort(start, kind="stable")
     paths = [[path for each in flows for path in (getattr(each, name) or ((),) * len(each))] for name in _PATHS]
     path, ack_path = ([column[i] for i in order] if any(column) else () for column in paths)
-    names = ("src", "dst", "size_bytes", "off_ns")
-    src, dst, size, off = (np.concatenate([getattr(each, name) for each in flows])[order] for name in names)
+    names = ("src", "dst", "size_bytes", "priority", "off_ns")
+    src, dst, size, priority, off = (np.concatenate([getattr(each, name) for each in flows])[order] for name in names)
     first = np.cumsum([0, *(int(each.round.max(initial=-1)) + 1 for each in flows)])  # number of a round of each
     round, after = (
         np.concatenate(
@@ -134,9 +136,8 @@ def in_order(flows: Sequence[FabricFlows]) -> FabricFlows:
         )
         for column in ([each.round for each in flows], [each.after for each in flows])
     )
-    return FabricFlows(
-        *(src, dst, size, start[order], path, ack_path), round=round[order], after=after[order], off_ns=off
-    )
+    rest = {"priority": priority, "round": round[order], "after": after[order], "off_ns": off}
+    return FabricFlows(src, dst, size, start[order], path, ack_path, **rest)
 
 
 def flow_problems(flows: FabricFlows) -> Iterator[RowProblem]:
@@ -147,6 +148,7 @@ def flow_problems(flows: FabricFlows) -> Iterator[RowProblem]:
         ("dst", flows.dst == flows.src, "is the sender; name another host"),
         ("size_bytes", (flows.size_bytes < 1) | (flows.size_bytes > LARGEST_FLOW), "must be from 1 to 2^53 bytes"),
         ("start_ns", ~((flows.start_ns >= 0) & (flows.start_ns < math.inf)), "must be >= 0 and finite"),
+        ("priority", flows.priority < 0, "must be 0 or above"),
         ("after", (flows.after >= 0) & (flows.after >= flows.round), "must be a round before its own"),
         ("off_ns", ~((flows.off_ns >= 0) & (flows.off_ns <= MOST_OFF_NS)), f"must be from 0 to {MOST_OFF_NS:g} ns"),
         ("start_ns", np.diff(flows.start_ns, prepend=0) < 0, "is before the flow in front of it; sort flows by start"),

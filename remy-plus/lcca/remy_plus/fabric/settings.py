@@ -10,7 +10,7 @@ from typing import Any
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.fabric.markers import Marking
 
-USUAL: Mapping[str, float] = MappingProxyType({"arrival_bytes": 0.0})
+USUAL: Mapping[str, float] = MappingProxyType({"arrival_bytes": 0.0, "ack_priority": -1.0})
 """What holds where neither the settings nor the transport say otherwise."""
 
 
@@ -34,7 +34,11 @@ class FabricSettings:
         alpha_by_rate: with PFC, alpha doubles with every doubling of a port's rate over the slowest host link's.
         resume_below_bytes: an ingress that holds less resumes.
         resume_offset_bytes: so does one that is so far below its threshold.
-        headroom_delays: headroom of an ingress port: rate × delay × this, and four full frames unless it is 0.
+        headroom_delays: headroom of a class of an ingress port: rate × delay × this, and unless it is 0 four full
+            frames and two of PFC's for each other class.
+        priorities: classes of traffic: 0 first, each before the next wherever packets wait; thresholds, headroom and
+            pauses are those of a class.
+        ack_priority: the class of ACKs; that of their data if left out.
         marker: ECN, of `lcca.remy_plus.fabric.markers.MARKERS`.
         mark_at_dequeue: the marker is asked as a packet leaves the queue; else as it joins it.
         queue_quantum_bytes: unit of queue lengths in stamps.
@@ -61,6 +65,8 @@ class FabricSettings:
     resume_below_bytes: float = 1248
     resume_offset_bytes: float = 2496
     headroom_delays: float = 3
+    priorities: int = 1
+    ack_priority: int | None = None
     marker: Marking | None = None
     mark_at_dequeue: bool = True
     queue_quantum_bytes: float = 320

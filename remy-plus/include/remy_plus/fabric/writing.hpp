@@ -1,0 +1,42 @@
+// What a port of a switch writes into packets: marks, stamps, fair rates.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <variant>
+
+#include "remy_plus/fabric/packet.hpp"
+#include "remy_plus/fabric/port.hpp"
+#include "remy_plus/fabric/settings.hpp"
+
+namespace remy_plus::fabric {
+
+// `queued`: bytes of the packet's class.
+inline bool marks(Port& at, const Packet& packet, std::int64_t queued, Time now) {
+  const Sight sight{now, now - packet.time, queued, packet.bytes, packet.flow, at.speed->gbps()};
+  return std::visit([&](auto& marker) { return marker.marks(sight, at.draws); }, at.marker);
+}
+
+// What waits at the port, of all classes, and what it has sent.
+inline void stamp(Stack& stack, const Port& from, Time start, const Settings& settings) {
+  if (stack.count >= most_stamps) return;
+  const auto counted = static_cast<double>(settings.arrival_bytes ? from.arrived : from.sent);
+  stack.stamps[stack.count++] = {
+      static_cast<std::uint32_t>(start / nanosecond),
+      static_cast<std::uint32_t>(static_cast<std::uint64_t>(counted / settings.bytes_quantum)),
+      static_cast<std::uint32_t>(static_cast<double>(from.queued) / settings.queue_quantum),
+      static_cast<float>(from.speed->gbps())};
+}
+
+// Data packets go on with the least rate of the ports on their way.
+inline void offer(FairRate& fair, Packet& packet, const Port& to) {
+  const double now = static_cast<double>(packet.time) / microsecond, queued = static_cast<double>(to.queued);
+  if (packet.kind != Kind::data) return fair.arrive(now, packet.bytes, queued, nullptr);
+  auto header = std::bit_cast<FairHeader>(packet.extra);
+  const Told told{0, header.rtt_us};
+  fair.arrive(now, packet.bytes, queued, &told);
+  header.gbps = std::min(header.gbps, static_cast<float>(fair.read(now) * 8e-3));
+  packet.extra = std::bit_cast<std::uint64_t>(header);
+}
+
+}  // namespace remy_plus::fabric
