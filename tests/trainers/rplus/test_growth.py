@@ -270,7 +270,7 @@ def test_generations_meet_other_networks_and_perturbations(
 
     monkeypatch.setattr(Samples, "draw", spied)
     trainer, _ = grown(make_trainer, budget_trials=2500)
-    networks = [network.id for sample in met for network in sample.networks.networks]
+    networks = [network.id for sample in met for network in sample.trials.networks.networks]
     shared = len(GROW["rules"]) - 1  # splits try their two signals on the same networks
     assert len(networks) - len(set(networks)) == shared * GROW["pairs"]
     assert len(met) > 100 and len(trainer.learning) < 20
@@ -302,7 +302,7 @@ def test_perturbations_vary_apart_from_networks(make_trainer: MakeTrainer) -> No
         trainer.step()
     same, again, other = (trainer.policy for trainer in made)
     assert same == again != other
-    networks = [trainer._growth(trainer.state, Effort()).samples.draw(8).networks.networks for trainer in made]
+    networks = [trainer._growth(trainer.state, Effort()).samples.draw(8).trials.networks.networks for trainer in made]
     assert networks[0] == networks[2]
 
 
