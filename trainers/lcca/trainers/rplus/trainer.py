@@ -24,6 +24,7 @@ from lcca.trainers.rplus.sample import Effort, Samples
 from lcca.trainers.rplus.search import BEFORE_FIRST_SPLIT, Search
 from lcca.trainers.rplus.state import SearchState
 from lcca.trainers.rplus.trials.choice import training_trials
+from lcca.trainers.rplus.trials.contract import TrainingTrials
 
 
 class RplusTrainer:
@@ -43,7 +44,7 @@ class RplusTrainer:
     ) -> None:
         self.task = task
         self.config = config
-        self.trials = training_trials(task, engine)
+        self.engine = engine
         self.checkpoint = checkpoint
         self.keep = keep
         # Pacing by signals, which not all have and headers round, is what searches do not share.
@@ -66,6 +67,11 @@ class RplusTrainer:
         if self.config.polishes and (start is not None or not self.config.rounds):
             self._growth(state, Effort()).begin(larger=start is not None and start.step > 0)
         return state
+
+    @property
+    def trials(self) -> TrainingTrials:
+        """What is learnt on."""
+        return training_trials(self.task, self.engine)
 
     @property
     def done(self) -> bool:
