@@ -1,3 +1,8 @@
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
 #include "named.hpp"
 #include "parts.hpp"
 #include "remy_plus/fabric/transport/dcqcn.hpp"
@@ -20,91 +25,127 @@ std::shared_ptr<const Stamping> header_of(nb::handle handle);
 
 namespace {
 
+double bdps_from(Named& named) {
+  double bdps = 1;
+  named.take("bdps", bdps);
+  return bdps;
+}
+
+DctcpParameters dctcp_from(Named& named) {
+  DctcpParameters p;
+  named.take("g", p.g);
+  named.take("increase_gbps", p.increase_gbps);
+  return p;
+}
+
+DcqcnParameters dcqcn_from(Named& named) {
+  DcqcnParameters p;
+  named.take("g", p.g);
+  named.take("alpha_us", p.alpha_every, us);
+  named.take("decrease_us", p.decrease_every, us);
+  named.take("increase_us", p.increase_every, us);
+  named.take("fast_recovery", p.fast_recovery);
+  named.take("increase_gbps", p.increase_gbps);
+  named.take("hyper_gbps", p.hyper_gbps);
+  named.take("max_gbps", p.max_gbps);
+  named.take("clamp_target", p.clamp_target);
+  named.take("clamp_after_increase", p.clamp_after_increase);
+  named.take("initial_alpha", p.initial_alpha);
+  named.take("least_factor", p.least_factor);
+  named.take("alpha_divisor", p.alpha_divisor);
+  named.take("first_gbps", p.first_gbps);
+  named.take("increase_bytes", p.increase_bytes);
+  named.take("notification_gap_us", p.notification_gap, us);
+  return p;
+}
+
+TimelyParameters timely_from(Named& named) {
+  TimelyParameters p;
+  named.take("weight", p.weight);
+  named.take("beta", p.beta);
+  named.take("low_us", p.low_us);
+  named.take("high_us", p.high_us);
+  named.take("min_rtt_us", p.min_rtt_us);
+  named.take("increase_gbps", p.increase_gbps);
+  named.take("hyper_gbps", p.hyper_gbps);
+  named.take("hyper_after", p.hyper_after);
+  return p;
+}
+
+HpccParameters hpcc_from(Named& named) {
+  HpccParameters p;
+  named.take("eta", p.eta);
+  named.take("most_stages", p.most_stages);
+  named.take("increase_gbps", p.increase_gbps);
+  return p;
+}
+
+ThetaParameters theta_powertcp_from(Named& named) {
+  ThetaParameters p;
+  named.take("gamma", p.gamma);
+  named.take("increase_gbps", p.increase_gbps);
+  named.take("rtt_slack", p.rtt_slack);
+  return p;
+}
+
+DctcpWindowParameters dctcp_window_from(Named& named) {
+  DctcpWindowParameters p;
+  named.take("g", p.g);
+  named.take("initial", p.initial);
+  named.take("increase", p.increase);
+  return p;
+}
+
+SwiftParameters swift_from(Named& named) {
+  SwiftParameters p;
+  named.take("base_us", p.base_us);
+  named.take("base_rtts", p.base_rtts);
+  named.take("hop_us", p.hop_us);
+  named.take("range", p.range);
+  named.take("least", p.least);
+  named.take("most", p.most);
+  named.take("increase", p.increase);
+  named.take("beta", p.beta);
+  named.take("most_decrease", p.most_decrease);
+  named.take("reset_after", p.reset_after);
+  return p;
+}
+
+PowerParameters powertcp_from(Named& named) {
+  PowerParameters p;
+  named.take("gamma", p.gamma);
+  named.take("eta", p.eta);
+  named.take("increase_gbps", p.increase_gbps);
+  return p;
+}
+
+using Make = std::unique_ptr<Transport> (*)(Named&, const Frame&);
+
+template <class Made, auto parameters_from>
+std::unique_ptr<Transport> make(Named& named, const Frame& frame) {
+  return std::make_unique<Made>(frame, parameters_from(named));
+}
+
+const std::map<std::string, Make> kinds = {
+    {"window", make<fabric::FixedWindow, bdps_from>},
+    {"dctcp", make<Dctcp, dctcp_from>},
+    {"dcqcn", make<Dcqcn, dcqcn_from>},
+    {"timely", make<Timely, timely_from>},
+    {"hpcc", make<Hpcc, hpcc_from>},
+    {"theta-powertcp", make<ThetaPower, theta_powertcp_from>},
+    {"dctcp-window", make<DctcpWindow, dctcp_window_from>},
+    {"rcp",
+     [](Named&, const Frame& frame) -> std::unique_ptr<Transport> { return std::make_unique<fabric::Rcp>(frame); }},
+    {"swift", make<Swift, swift_from>},
+    {"powertcp", make<PowerTcp, powertcp_from>},
+};
+
 std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dict& values, Frame frame) {
+  const auto found = kinds.find(kind);
+  if (found == kinds.end()) throw std::invalid_argument("transport " + kind + " is not known");
   Named named(values, "transport " + kind);
   named.take("min_gbps", frame.min_gbps);
-  std::unique_ptr<Transport> made;
-  if (kind == "window") {
-    double bdps = 1;
-    named.take("bdps", bdps);
-    made = std::make_unique<fabric::FixedWindow>(frame, bdps);
-  } else if (kind == "dctcp") {
-    DctcpParameters p;
-    named.take("g", p.g);
-    named.take("increase_gbps", p.increase_gbps);
-    made = std::make_unique<Dctcp>(frame, p);
-  } else if (kind == "dcqcn") {
-    DcqcnParameters p;
-    named.take("g", p.g);
-    named.take("alpha_us", p.alpha_every, us);
-    named.take("decrease_us", p.decrease_every, us);
-    named.take("increase_us", p.increase_every, us);
-    named.take("fast_recovery", p.fast_recovery);
-    named.take("increase_gbps", p.increase_gbps);
-    named.take("hyper_gbps", p.hyper_gbps);
-    named.take("max_gbps", p.max_gbps);
-    named.take("clamp_target", p.clamp_target);
-    named.take("clamp_after_increase", p.clamp_after_increase);
-    named.take("initial_alpha", p.initial_alpha);
-    named.take("least_factor", p.least_factor);
-    named.take("alpha_divisor", p.alpha_divisor);
-    named.take("first_gbps", p.first_gbps);
-    named.take("increase_bytes", p.increase_bytes);
-    named.take("notification_gap_us", p.notification_gap, us);
-    made = std::make_unique<Dcqcn>(frame, p);
-  } else if (kind == "timely") {
-    TimelyParameters p;
-    named.take("weight", p.weight);
-    named.take("beta", p.beta);
-    named.take("low_us", p.low_us);
-    named.take("high_us", p.high_us);
-    named.take("min_rtt_us", p.min_rtt_us);
-    named.take("increase_gbps", p.increase_gbps);
-    named.take("hyper_gbps", p.hyper_gbps);
-    named.take("hyper_after", p.hyper_after);
-    made = std::make_unique<Timely>(frame, p);
-  } else if (kind == "hpcc") {
-    HpccParameters p;
-    named.take("eta", p.eta);
-    named.take("most_stages", p.most_stages);
-    named.take("increase_gbps", p.increase_gbps);
-    made = std::make_unique<Hpcc>(frame, p);
-  } else if (kind == "theta-powertcp") {
-    ThetaParameters p;
-    named.take("gamma", p.gamma);
-    named.take("increase_gbps", p.increase_gbps);
-    named.take("rtt_slack", p.rtt_slack);
-    made = std::make_unique<ThetaPower>(frame, p);
-  } else if (kind == "dctcp-window") {
-    DctcpWindowParameters p;
-    named.take("g", p.g);
-    named.take("initial", p.initial);
-    named.take("increase", p.increase);
-    made = std::make_unique<DctcpWindow>(frame, p);
-  } else if (kind == "rcp") {
-    made = std::make_unique<fabric::Rcp>(frame);
-  } else if (kind == "swift") {
-    SwiftParameters p;
-    named.take("base_us", p.base_us);
-    named.take("base_rtts", p.base_rtts);
-    named.take("hop_us", p.hop_us);
-    named.take("range", p.range);
-    named.take("least", p.least);
-    named.take("most", p.most);
-    named.take("increase", p.increase);
-    named.take("beta", p.beta);
-    named.take("most_decrease", p.most_decrease);
-    named.take("reset_after", p.reset_after);
-    made = std::make_unique<Swift>(frame, p);
-  } else if (kind == "powertcp") {
-    PowerParameters p;
-    named.take("gamma", p.gamma);
-    named.take("eta", p.eta);
-    named.take("increase_gbps", p.increase_gbps);
-    made = std::make_unique<PowerTcp>(frame, p);
-  } else {
-    throw std::invalid_argument("transport " + kind + " is not known");
-  }
+  std::unique_ptr<Transport> made = found->second(named, frame);
   named.end();
   return made;
 }

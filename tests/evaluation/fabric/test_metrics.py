@@ -9,7 +9,8 @@ import pytest
 from lcca.evaluation.fabric.metrics import by_size, flow_metrics, round_metrics, times_of
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import topology_from_file
-from lcca.remy_plus.fabric.flows import FabricFlows, read_flows
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.traces import read_flows
 
 
 def flows(count: int, size: int = 1000) -> FabricFlows:

@@ -36,6 +36,15 @@ def test_scenarios_that_ship(name: str, hosts: int, over: float, fullest: float)
     assert found.loads().fullest()[2] == pytest.approx(fullest, rel=0.01)
 
 
+def test_paraleons_training_workload_ships() -> None:
+    found = read_scenario(CONFIGS / "training.yaml")
+    flows = found.flows(1)
+    assert (found.fabric.oversubscription, len(np.unique(flows.src)), set(flows.size_bytes)) == (4.0, 20, {12 * 10**6})
+    assert (
+        flows.waits and (flows.off_ns == 20e6).all() and flows.start_ns[380] == pytest.approx(19 * 12e6 * 0.08 + 20e6)
+    )
+
+
 def test_same_seed_same_flows_and_settings(tmp_path: Path) -> None:
     first, again = read_scenario(written(tmp_path)), read_scenario(written(tmp_path, switch={"pfc": False}))
     flows = first.flows(3)

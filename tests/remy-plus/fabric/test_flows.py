@@ -7,7 +7,8 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, topology_from_file
-from lcca.remy_plus.fabric.flows import FabricFlows, in_order, read_flows, write_flows
+from lcca.remy_plus.fabric.flows import FabricFlows, in_order
+from lcca.remy_plus.fabric.traces import read_flows, write_flows
 
 FABRIC = leaf_spine(2, 2, 2)  # hosts 0–3, ToRs 4 and 5, spines 6 and 7
 HEAD = "id,src,dst,size_bytes,start_ns,path,ack_path\n"

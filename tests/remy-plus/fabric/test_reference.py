@@ -15,9 +15,9 @@ import pytest
 
 from lcca.remy_plus.fabric.builders import topology_from_file
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
-from lcca.remy_plus.fabric.flows import read_flows
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.fabric.traces import read_flows
 
 TOPOLOGIES = {"star": ("star17", 17), "leafspine": ("leafspine", 16), "fattree": ("fattree4", 16)}
 WHOLE_PACKETS = {"timely": 994, "hpcc": 1010, "powertcp": 1010}

@@ -6,8 +6,9 @@ import pytest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
-from lcca.remy_plus.fabric.flows import FabricFlows, in_order, write_flows
+from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import settings
+from lcca.remy_plus.fabric.traces import write_flows
 
 DELAY_NS = 1000.0
 HOSTS = 4

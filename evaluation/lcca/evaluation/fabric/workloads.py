@@ -16,8 +16,9 @@ from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
-from lcca.remy_plus.fabric.flows import FabricFlows, in_order, read_flows
+from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.fabric.traces import read_flows
 from lcca.remy_plus.workload import FlowSizes
 
 

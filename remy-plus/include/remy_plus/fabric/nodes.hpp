@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "remy_plus/fabric/host.hpp"
-#include "remy_plus/fabric/switch.hpp"
+#include "remy_plus/fabric/switch/switch.hpp"
 
 namespace remy_plus::fabric {
 

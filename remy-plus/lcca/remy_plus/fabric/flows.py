@@ -1,9 +1,8 @@
-"""The flows of a fabric trial, and traces of flows in CSV files."""
+"""The flows of a fabric trial."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
@@ -12,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.inputs.errors import ConfigError, InputError, Place, Problem, shown
-from lcca.inputs.files import write_atomically
-from lcca.remy_plus.fabric.tables import RowProblem, number, read_table, whole
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.tables import RowProblem
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 Path = tuple[int, ...]
@@ -25,14 +23,6 @@ LARGEST_FLOW = 2**53
 
 MOST_OFF_NS = 1e15
 """How long a flow may wait after a round."""
-
-_REQUIRED = {
-    "id": whole(0, LARGEST_FLOW),
-    "src": whole(0),
-    "dst": whole(0),
-    "size_bytes": whole(1, LARGEST_FLOW),
-    "start_ns": number(">= 0 ns and finite", lambda value: value >= 0),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +111,9 @@ def _usual(count: int) -> dict[str, NDArray[Any]]:
     return {"id": np.arange(count), "priority": zero, "round": none, "after": none, "off_ns": zero}
 
 
+_PATHS = ("path", "ack_path")
+
+
 def in_order(flows: Sequence[FabricFlows]) -> FabricFlows:
     """Return the flows of several workloads as one, by start; those of one workload keep their order."""
     start = np.concatenate([each.start_ns for each in flows])
@@ -179,63 +172,3 @@ def _path_problem(topology: FabricTopology, nodes: Path) -> str:
         return f"crosses a node twice ({'-'.join(map(str, nodes))})"
     gap = next((pair for pair in pairwise(nodes) if not topology.link_between(*pair)), None)
     return f"there is no link between {gap[0]} and {gap[1]}" if gap else ""
-
-
-def read_flows(path: str | os.PathLike[str], topology: FabricTopology) -> FabricFlows:
-    """Read a trace: a CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path and ack_path.
-
-    A path names switches in order, as in `16-20-17`; where it is empty, ECMP chooses. Flows may stand in any order.
-
-    Raises:
-        InputError: naming file, line and column of every flow that cannot be on this fabric.
-    """
-    table = read_table(path, _REQUIRED, dict.fromkeys(_PATHS, _path))
-    if not table.lines:
-        raise ConfigError(Problem(Place(table.path), (), f"has no flows; write one a line: {','.join(_REQUIRED)}"))
-    order = sorted(range(len(table.lines)), key=table.columns["start_ns"].__getitem__)
-    table = table.rows(order)
-    columns = table.columns
-    table.require(_repeated(columns["id"]))
-    table.require((r, "dst", "is the sender; name another host") for r in _equal(columns["src"], columns["dst"]))
-    arrays = {name: np.array(columns[name]) for name in _REQUIRED}
-    flows = FabricFlows(**arrays, path=columns.get("path", ()), ack_path=columns.get("ack_path", ()))
-    table.require(fit_problems(flows, topology))
-    return flows
-
-
-_PATHS = ("path", "ack_path")
-
-
-def write_flows(path: str | os.PathLike[str], flows: FabricFlows) -> None:
-    """Write flows as a trace that `read_flows` reads back equal.
-
-    Raises:
-        InputError: it cannot be written, or a flow waits for others, which a trace does not tell.
-    """
-    if flows.waits:
-        raise InputError(f"{os.fspath(path)}: flows that wait for others are no trace")
-    names = [*_REQUIRED, *(name for name in _PATHS if getattr(flows, name))]
-    columns = [flows.id.tolist(), flows.src.tolist(), flows.dst.tolist(), flows.size_bytes.tolist()]
-    columns.append([int(start) if start.is_integer() else repr(start) for start in flows.start_ns.tolist()])
-    columns += [["-".join(map(str, each)) for each in getattr(flows, name)] for name in names[len(_REQUIRED) :]]
-    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
-    write_atomically(path, ("\n".join([",".join(names), *rows]) + "\n").encode())
-
-
-def _path(text: str) -> Path:
-    try:
-        return tuple(int(part) for part in text.split("-")) if text else ()
-    except ValueError:
-        raise ValueError(f"must be switches such as 16-20-17, found {shown(text)}") from None
-
-
-def _equal(first: Sequence[int], second: Sequence[int]) -> Iterator[int]:
-    return (row for row, (a, b) in enumerate(zip(first, second, strict=True)) if a == b)
-
-
-def _repeated(ids: Sequence[int]) -> Iterator[RowProblem]:
-    seen: set[int] = set()
-    for row, id in enumerate(ids):
-        if id in seen:
-            yield row, "id", f"{id} stands for another flow already"
-        seen.add(id)

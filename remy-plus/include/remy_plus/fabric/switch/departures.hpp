@@ -1,5 +1,4 @@
-// A switch: a shared buffer with dynamic thresholds, PFC or drops, ECN and stamps at the ports, strict priority among
-// classes of traffic.
+// What leaves a switch.
 //
 // Ports are brought up to date only when something comes to them: which packets have left a queue by some time follows
 // from what had come and which classes were paused by then, whatever is heard later, with any number of classes. The
@@ -9,48 +8,22 @@
 // end the pause. What arrives at the moment of a departure comes first.
 #pragma once
 
-#include "remy_plus/fabric/buffer.hpp"
-#include "remy_plus/fabric/elastic_sketch.hpp"
+#include <algorithm>
+#include <vector>
+
 #include "remy_plus/fabric/surroundings.hpp"
-#include "remy_plus/fabric/writing.hpp"
+#include "remy_plus/fabric/switch/buffer.hpp"
+#include "remy_plus/fabric/switch/writing.hpp"
 
 namespace remy_plus::fabric {
 
 // With `headers`, packets carry headers of the catalogue; without, nothing is asked for them. With `several`, there are
 // classes of traffic.
 template <bool headers, bool several>
-class Switch {
+class Departures {
  public:
-  Switch(std::vector<Port>& ports, int first, int last, const Surroundings& around)
+  Departures(std::vector<Port>& ports, int first, int last, const Surroundings& around)
       : ports_(ports), first_(first), last_(last), around_(around), buffer_(around.settings) {}
-
-  // A packet has arrived by `in` and goes on by `out`.
-  void receive(Packet packet, int in, int out) {
-    const Time now = packet.time;
-    if (pausing_ > 0) catch_up(now - 1);
-    Port& to = port(out);
-    if (!Own::idle(to)) depart_until(to, now - 1);
-    packet.in_port = static_cast<std::uint16_t>(in - first_);
-    if (sketch_ && packet.hop == 1 && packet.kind == Kind::data) [[unlikely]]
-      sketch_->insert(packet.flow, packet.bytes);
-    if constexpr (headers) packet.bytes = around_.headers->grown(packet);
-    if (!admitted(packet, to, now)) return;
-    enqueue(packet, to);
-  }
-
-  // Counts what hosts send into it, from now on.
-  void count_into(ElasticSketch& sketch) { sketch_ = &sketch; }
-
-  // PFC's frame from the peer of a port.
-  void hear(const Packet& frame, int in) {
-    Port& to = port(in);
-    if (pausing_ > 0) catch_up(frame.time - 1);
-    depart_until(to, frame.time - 1);
-    if (frame.kind == Kind::pause)
-      to.pause(Own::of(to, frame.priority), frame.time);
-    else
-      to.resume(Own::of(to, frame.priority), frame.time);
-  }
 
   // Lets all go that can begin before `end`; returns when the next one can, if it is known.
   Time finish(Time end) {
@@ -65,14 +38,12 @@ class Switch {
     return next;
   }
 
- private:
+ protected:
   using Own = Lanes<several>;
 
   std::size_t index(const Port& port) const { return static_cast<std::size_t>(&port - ports_.data()); }
   Port& port(int number) { return ports_[static_cast<std::size_t>(number)]; }
   const Settings& settings() const { return around_.settings; }
-
-  // --- departures
 
   static Time next_start(Port& from) {
     Lane* unused;
@@ -148,64 +119,7 @@ class Switch {
     packet.marked |= marked;
   }
 
-  // --- arrivals
-
-  void enqueue(Packet& packet, Port& to) {
-    Lane& lane = Own::of(to, packet.priority);
-    to.arrived += packet.bytes;
-    if (to.fair_rate) offer(*to.fair_rate, packet, to);
-    if (!settings().mark_at_dequeue && packet.kind == Kind::data) mark(packet, to, lane, packet.time);
-    if constexpr (headers) around_.headers->join(packet, to, index(to));
-    if (goes_at_once(to, packet.time) && !lane.paused)
-      send(packet, to, lane, packet.time);
-    else
-      Own::push(to, lane, packet);
-  }
-
-  // A link that was free a moment before stands still, but for classes that are paused.
-  static bool goes_at_once(const Port& to, Time now) {
-    if constexpr (several)
-      if (to.free_at < now) return to.frames.empty();
-    return Own::idle(to) && to.free_at <= now;
-  }
-
-  // --- the shared buffer
-
-  bool admitted(const Packet& packet, Port& to, Time now) {
-    if (settings().lossless) return admitted_lossless(packet, now);
-    const Lane& lane = Own::of(to, packet.priority);
-    if (!buffer_.fits(packet.bytes, lane.queued, to.alpha)) {
-      catch_up(now - 1);
-      if (!buffer_.fits(packet.bytes, lane.queued, to.alpha)) {
-        drop(packet, to);
-        return false;
-      }
-    }
-    buffer_.take(packet.bytes);
-    return true;
-  }
-
-  bool admitted_lossless(const Packet& packet, Time now) {
-    Port& from = port(first_ + packet.in_port);
-    Lane& in = Own::of(from, packet.priority);
-    if (buffer_.over(in, packet.bytes, from.alpha)) catch_up(now - 1);
-    if (!buffer_.over(in, packet.bytes, from.alpha)) {
-      buffer_.take(in, packet.bytes);
-      return true;
-    }
-    if (in.headroom + packet.bytes > from.most_headroom) {
-      drop(packet, from);
-      return false;
-    }
-    in.headroom += packet.bytes;
-    if (!in.pausing) tell(from, in, packet.priority, Kind::pause, now);
-    return true;
-  }
-
-  void drop(const Packet& packet, Port& at) {
-    ++at.counts.drops;
-    around_.discard(packet);
-  }
+  // --- what a departure frees
 
   void release(const Packet& packet, Time start) {
     if (!settings().lossless) return buffer_.give_back(packet.bytes);
@@ -230,7 +144,6 @@ class Switch {
   std::vector<Port>& ports_;
   int first_, last_;
   Surroundings around_;
-  ElasticSketch* sketch_ = nullptr;
   Buffer buffer_;
   int pausing_ = 0;  // classes of ingress ports whose peers are paused
 };

@@ -1,0 +1,80 @@
+"""Traces of a fabric's flows in CSV files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lcca.inputs.errors import ConfigError, InputError, Place, Problem, shown
+from lcca.inputs.files import write_atomically
+from lcca.remy_plus.fabric.flows import LARGEST_FLOW, FabricFlows, Path, fit_problems
+from lcca.remy_plus.fabric.tables import RowProblem, number, read_table, whole
+from lcca.remy_plus.fabric.topology import FabricTopology
+
+_REQUIRED = {
+    "id": whole(0, LARGEST_FLOW),
+    "src": whole(0),
+    "dst": whole(0),
+    "size_bytes": whole(1, LARGEST_FLOW),
+    "start_ns": number(">= 0 ns and finite", lambda value: value >= 0),
+}
+_PATHS = ("path", "ack_path")
+
+
+def read_flows(path: str | os.PathLike[str], topology: FabricTopology) -> FabricFlows:
+    """Read a trace: a CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path and ack_path.
+
+    A path names switches in order, as in `16-20-17`; where it is empty, ECMP chooses. Flows may stand in any order.
+
+    Raises:
+        InputError: naming file, line and column of every flow that cannot be on this fabric.
+    """
+    table = read_table(path, _REQUIRED, dict.fromkeys(_PATHS, _path))
+    if not table.lines:
+        raise ConfigError(Problem(Place(table.path), (), f"has no flows; write one a line: {','.join(_REQUIRED)}"))
+    order = sorted(range(len(table.lines)), key=table.columns["start_ns"].__getitem__)
+    table = table.rows(order)
+    columns = table.columns
+    table.require(_repeated(columns["id"]))
+    table.require((r, "dst", "is the sender; name another host") for r in _equal(columns["src"], columns["dst"]))
+    arrays = {name: np.array(columns[name]) for name in _REQUIRED}
+    flows = FabricFlows(**arrays, path=columns.get("path", ()), ack_path=columns.get("ack_path", ()))
+    table.require(fit_problems(flows, topology))
+    return flows
+
+
+def write_flows(path: str | os.PathLike[str], flows: FabricFlows) -> None:
+    """Write flows as a trace that `read_flows` reads back equal.
+
+    Raises:
+        InputError: it cannot be written, or a flow waits for others, which a trace does not tell.
+    """
+    if flows.waits:
+        raise InputError(f"{os.fspath(path)}: flows that wait for others are no trace")
+    names = [*_REQUIRED, *(name for name in _PATHS if getattr(flows, name))]
+    columns = [flows.id.tolist(), flows.src.tolist(), flows.dst.tolist(), flows.size_bytes.tolist()]
+    columns.append([int(start) if start.is_integer() else repr(start) for start in flows.start_ns.tolist()])
+    columns += [["-".join(map(str, each)) for each in getattr(flows, name)] for name in names[len(_REQUIRED) :]]
+    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    write_atomically(path, ("\n".join([",".join(names), *rows]) + "\n").encode())
+
+
+def _path(text: str) -> Path:
+    try:
+        return tuple(int(part) for part in text.split("-")) if text else ()
+    except ValueError:
+        raise ValueError(f"must be switches such as 16-20-17, found {shown(text)}") from None
+
+
+def _equal(first: Sequence[int], second: Sequence[int]) -> Iterator[int]:
+    return (row for row, (a, b) in enumerate(zip(first, second, strict=True)) if a == b)
+
+
+def _repeated(ids: Sequence[int]) -> Iterator[RowProblem]:
+    seen: set[int] = set()
+    for row, id in enumerate(ids):
+        if id in seen:
+            yield row, "id", f"{id} stands for another flow already"
+        seen.add(id)
