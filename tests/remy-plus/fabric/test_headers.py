@@ -130,6 +130,21 @@ def test_no_header_is_lost_with_the_packets_that_are() -> None:
     np.testing.assert_array_equal(found["flow_delivered_bytes"], 300_000)
 
 
+@pytest.mark.parametrize("lossless", [True, False])
+def test_a_class_of_traffic_changes_nothing_of_a_header(lossless: bool) -> None:
+    """Alone in the second of two classes headers are as with one class; with both classes, packets of each arrive."""
+    hosts, size = np.array([0, 1, 2]), np.full(3, 300_000)
+    found = {}
+    for name, priority, priorities in (("one", [0, 0, 0], 1), ("second", [1, 1, 1], 2), ("both", [1, 0, 1], 2)):
+        settings = FabricSettings(lossless=lossless, buffer_bytes=60_000, priorities=priorities)
+        flows = FabricFlows(hosts, np.full(3, 3), size, np.zeros(3), priority=np.array(priority))
+        engine = FabricEngine(equipped(by_limit("queue", 20), "int-md"), settings=settings)
+        found[name] = engine.run(LEAF_SPINE, flows)
+    for column, values in found["one"].items():
+        np.testing.assert_array_equal(values, found["second"][column], err_msg=column)
+    np.testing.assert_array_equal(found["both"]["flow_delivered_bytes"], size)
+
+
 def test_the_mark_is_that_of_the_ports_marker() -> None:
     """Where all packets that leave some behind are marked, the window stays small; where none is, it grows."""
     took = {}
