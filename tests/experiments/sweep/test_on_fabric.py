@@ -48,12 +48,15 @@ trainer:
 training_seeds: [1, 2]
 validation: {networks: 8}
 test: {pairs: 24, at_least: 24, block: 24, per_training_seed: 8}
+generalisation: [{name: ahead, networks: {fabric: elsewhere/star.yaml}, pairs: 20}]
 """
 NAMES = ("summary.json", "verdicts.json", "config.yaml")
 
 
 def written(folder: Path, text: str = CAMPAIGN) -> Path:
+    (folder / "elsewhere").mkdir(exist_ok=True)
     (folder / "star.yaml").write_text(STAR)
+    (folder / "elsewhere" / "star.yaml").write_text(STAR.replace("0.4", "0.6"))
     (folder / "flows.yaml").write_text(text)
     return folder / "flows.yaml"
 
@@ -105,6 +108,18 @@ def test_every_scenario_is_met_equally_often_by_all_policies(finished: Path) -> 
     own = TrialStore(finished / "trials").all("trainings-test")
     first, second = (set(own["seed"][own["policy"].str.contains(f".s{seed}", regex=False)]) for seed in (1, 2))
     assert len(first) == len(second) == 8 and not first & second
+
+
+def test_other_fabrics_are_met_too(lcca: RunCommand, finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    (found,) = summary["generalisation"]
+    trials = TrialStore(finished / "trials").all("generalisation")
+    assert found["condition"] == "ahead" and found["pairs"] == 20 and set(trials["scenario"]) == {"star"}
+    (charged,) = {name for name in trials["policy"] if name.startswith("hpcc.")}
+    file, seed = finished / "policies" / f"{charged}.json", trials["seed"].min()
+    again = lcca("evaluate", file, "--fabric", finished.parent / "elsewhere" / "star.yaml", "--seed", seed, "--json")
+    own = trials[(trials["policy"] == charged) & (trials["seed"] == seed)]
+    assert again.json()["rows"][0]["slowdown_mean"] == own["slowdown_mean"].item()
 
 
 def test_what_a_header_costs_is_that_of_its_bytes(finished: Path) -> None:
@@ -169,7 +184,9 @@ def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
         ("trainer={kind: rplus, mode: exact}", "trainer.prune: trials on a fabric have no shorter form"),
         ("validation.ns3={}", "validation.ns3: not on a fabric; leave it out"),
         ("per_network={}", "per_network: not on a fabric"),
-        ("generalisation=[{name: line, topology: line}]", "generalisation: not on a fabric"),
+        ("generalisation=[{name: line, topology: line}]", "generalisation: line: give networks.fabric"),
+        ("generalisation.0.networks.fabric.payload_bytes=400", "generalisation: ahead: payload_bytes and overhead"),
+        ("generalisation.0.networks.fabric.mtu_bytes=1060", "ahead: hpcc: star: mtu_bytes"),
         ("model.link_interval=20", "model: not on a fabric"),
         ("utilities=[default]", "utilities: default: a fabric scores the completion of flows; one of slowdown"),
         (

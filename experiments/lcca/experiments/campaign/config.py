@@ -54,9 +54,6 @@ from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
 from lcca.trainers.registry import configurations
 
-FILES = ("networks", "fabric")
-"""Keys whose value may be the name of a file that holds the mapping."""
-
 GRID = "grid"
 """The key of a file that holds many campaigns; see `lcca.experiments.campaign.grid`."""
 
@@ -213,13 +210,14 @@ class GeneralisationConfig(Model):
 
     Attributes:
         name: of the condition.
-        networks: another space, or a file with it; the campaign's own if left out.
-        topology: of every network, instead of the space's.
+        networks: another space, or a file with it, or of a campaign on a fabric `fabric` with other scenarios; the
+            campaign's own if left out.
+        topology: of every network, instead of the space's; not on a fabric.
         pairs: at most so many (network, seed) pairs; fewer if everything is known accurately.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
-    networks: NetworkSpace | None = None
+    networks: Networks | None = None
     topology: str | None = None
     pairs: Annotated[int, Field(ge=20)] = 500
 
@@ -234,8 +232,8 @@ class GeneralisationConfig(Model):
             raise ValueError("give networks, topology or both: what differs from the campaign's networks")
         return self
 
-    def space(self, own: NetworkSpace) -> NetworkSpace:
-        """Return the space that networks are drawn from."""
+    def space(self, own: NetworkSpace | FabricSpace) -> NetworkSpace | FabricSpace:
+        """Return the space that trials are drawn from."""
         found = self.networks or own
         if self.topology is None:
             return found
@@ -412,6 +410,8 @@ class CampaignConfig(RunConfig):
     def _fits_the_fabric(self) -> CampaignConfig:
         if isinstance(self.networks, FabricSpace):
             require_on_fabric(self, self.networks)
+        elif elsewhere := [each.name for each in self.generalisation if isinstance(each.networks, FabricSpace)]:
+            raise ValueError(f"generalisation: {elsewhere[0]}: a fabric is no condition of a campaign on networks")
         return self
 
     @model_validator(mode="after")
@@ -521,10 +521,7 @@ def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (),
 
 def with_files(document: Document) -> Document:
     """Put the content of files where their names stand."""
-    conditions = document.data.get("generalisation")
-    ways: list[Keys] = [(key,) for key in FILES]
-    ways += [("generalisation", i, "networks") for i in range(len(conditions))] if isinstance(conditions, list) else []
-    for way in ways:
+    for way in _spaces(document):
         document = _included(document, way)
     for way in _scenarios(document):
         document = with_files_placed(_included(document, way), way)
@@ -533,9 +530,18 @@ def with_files(document: Document) -> Document:
 
 def _scenarios(document: Document) -> list[Keys]:
     """Return where fabric scenarios, or the names of their files, may stand."""
-    several = document.at(("networks", "fabric"))
-    listed: list[Keys] = [("networks", "fabric", i) for i in range(len(several))] if isinstance(several, list) else []
-    return [("fabric",), ("networks", "fabric"), *listed]
+    ways: list[Keys] = [("fabric",), *((*way, "fabric") for way in _spaces(document))]
+    for way in tuple(ways):
+        several = document.at(way)
+        ways += [(*way, i) for i in range(len(several))] if isinstance(several, list) else []
+    return ways
+
+
+def _spaces(document: Document) -> list[Keys]:
+    """Return where spaces, or the names of their files, may stand."""
+    conditions = document.data.get("generalisation")
+    count = len(conditions) if isinstance(conditions, list) else 0
+    return [("networks",), *(("generalisation", i, "networks") for i in range(count))]
 
 
 def _included(document: Document, keys: Keys) -> Document:

@@ -16,7 +16,7 @@ from lcca.remy_plus.policies.rules import one_rule
 if TYPE_CHECKING:
     from lcca.evaluation.scenarios.networks import NetworkSpace
     from lcca.experiments.campaign.candidates import Candidate
-    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.config import CampaignConfig, GeneralisationConfig
 
 PACKET_BYTES = 1500
 """Of a data packet, where nothing says it."""
@@ -63,7 +63,6 @@ def require_on_fabric(config: CampaignConfig, space: FabricSpace) -> None:
     absent = {
         "validation.ns3": config.validation.ns3 is not None,
         "per_network": config.per_network is not None,
-        "generalisation": bool(config.generalisation),
         "model": config.model != type(config.model)(),
     }
     for key, given in absent.items():
@@ -73,9 +72,25 @@ def require_on_fabric(config: CampaignConfig, space: FabricSpace) -> None:
         with about("utilities"):
             slowdown(utility.name)
     config.trainer.require_fabric()
-    for candidate in config.candidates:
-        with about(candidate.name):
-            _require_told(candidate, space)
+    for where, met in (("networks", space), *((each.name, _condition(each, space)) for each in config.generalisation)):
+        for candidate in config.candidates:
+            with about(f"{where}: {candidate.name}"):
+                _require_told(candidate, met)
+
+
+def _condition(condition: GeneralisationConfig, own: FabricSpace) -> FabricSpace:
+    """Return the fabric of a generalisation test.
+
+    Raises:
+        InputError: it is none, or its packets are of another size.
+    """
+    found = condition.networks
+    with about(f"generalisation: {condition.name}"):
+        if condition.topology is not None or not isinstance(found, FabricSpace):
+            raise InputError("give networks.fabric, with other scenarios; a fabric has no topology from outside")
+        if packet_bytes(found, PACKET_BYTES) != packet_bytes(own, PACKET_BYTES):
+            raise InputError("payload_bytes and overhead_bytes must be those of the campaign's scenarios")
+    return found
 
 
 def _require_told(candidate: Candidate, space: FabricSpace) -> None:

@@ -13,9 +13,10 @@ from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.settling.units import mean_of_blocks
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.layout import GENERALISATION
-from lcca.evaluation.trials.running import common_scores, run_trials
+from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group, standing
+from lcca.experiments.sweep.source import source_of
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig, GeneralisationConfig
@@ -33,17 +34,16 @@ def run_generalisation(
     Returns:
         What summary.json holds about the condition.
     """
-    config, space = run.config, condition.space(run.config.network_space)
+    config, space = run.config, condition.space(run.config.networks)
     pairs = space.whole(condition.pairs)
     group = replace(group, block=space.block, rule=config.settle.ending_at(pairs // space.block))
-    simulator = replace(run.engine, duration=space.duration)
     seed = derive(config.seed, "elsewhere", condition.name)  # a word of the seed: another one means other networks
     policies = {c.learner.id: c.charged for c in group.selected.values()} | dict(group.hand_designed)
+    source = source_of(run, seed, group.utility, keep_delays=True, space=space)
     total = len(config.generalisation) * len(group.compared) * len(config.utilities)
 
     def run_block(block: Block) -> pd.DataFrame:
-        networks = space.draw(seed, block.size, first_id=block.first)
-        return run_trials(simulator, policies, networks, [seed], group.utility)
+        return source.rows(policies, block)
 
     def decide(parts: Sequence[pd.DataFrame], _: int) -> Decision[list[Comparison]]:
         found = group.compare_selected(pd.concat(parts, ignore_index=True), total)

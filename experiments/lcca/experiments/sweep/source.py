@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lcca.evaluation.fabric.source import FabricTrials
@@ -12,16 +13,21 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
+    from lcca.evaluation.scenarios.networks import NetworkSpace
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.runs.context import Run
     from lcca.remy_plus.engine import Engine
 
 
 def source_of(
-    run: Run[CampaignConfig, Engine], seed: int, utility: Utility, keep_delays: bool = False
+    run: Run[CampaignConfig, Engine],
+    seed: int,
+    utility: Utility,
+    keep_delays: bool = False,
+    space: NetworkSpace | FabricSpace | None = None,
 ) -> TrialSource[Policy]:
-    """Return the trials of one seed; see `NetworkTrials` and `FabricTrials`."""
-    space = run.config.networks
+    """Return the trials of one seed, of the campaign's space or another; see `NetworkTrials` and `FabricTrials`."""
+    space = space or run.config.networks
     if isinstance(space, FabricSpace):
         return FabricTrials(space, seed, slowdown(utility.name), run.engine.jobs)
-    return NetworkTrials(run.engine, space, seed, [seed], utility, keep_delays)
+    return NetworkTrials(replace(run.engine, duration=space.duration), space, seed, [seed], utility, keep_delays)
