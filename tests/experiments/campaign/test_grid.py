@@ -65,13 +65,14 @@ def test_other_commands_refuse_a_grid(tmp_path: Path, lcca: RunCommand) -> None:
 
 
 def test_a_grid_runs_every_point_and_puts_them_side_by_side(tmp_path: Path, lcca: RunCommand, no_report: None) -> None:
-    path = file(tmp_path, "grid: {test.pairs: [40, 60]}\n")
+    path = file(tmp_path, "hand_designed: [rcp]\ngrid: {test.pairs: [40, 60]}\n")
     answer = lcca("sweep", path, "--out", tmp_path / "run", "--training-cache", tmp_path / "cache", "--json")
     assert answer.status == 0
     found = answer.json()
     assert [point["name"] for point in found["points"]] == ["40", "60"]
     assert json.loads((tmp_path / "run" / "grid.json").read_text()) == found
-    assert "loss+queue" in (tmp_path / "run" / "report.html").read_text()
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "loss+queue" in page and "rcp" in page
     assert len(list((tmp_path / "cache").glob("*.training"))) == 4  # both points have the same trainings
     assert (tmp_path / "run" / "60" / "log.txt").read_text().count("done before") == 4
     again = lcca("sweep", path, "--out", tmp_path / "run", "--resume", "--json")

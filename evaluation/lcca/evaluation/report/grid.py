@@ -39,13 +39,13 @@ def render_grid(folder: Path | str) -> Path:
 
 
 def _rows(points: list[Json]) -> list[Json]:
-    """Return a row per candidate and utility, with its comparison at every point (None where there is none)."""
+    """Return a row per candidate or hand-designed policy and utility, with its comparison at every point, or None."""
     found: dict[tuple[str, str], dict[str, Json]] = {}
     for point in points:
         names = {policy["id"]: policy["signal_set"] for policy in point["policies"]}
         for each in point["comparisons"]:
             if each["level"] == "policy":
-                found.setdefault((names[each["B"]], each["utility"]), {})[point["name"]] = each
+                found.setdefault((names.get(each["B"], each["B"]), each["utility"]), {})[point["name"]] = each
     return [
         {
             "candidate": candidate,
