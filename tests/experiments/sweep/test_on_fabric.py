@@ -172,6 +172,19 @@ def test_a_changed_scenario_is_another_training(tmp_path: Path) -> None:
     assert len(before) == 2 and not before & keys(from_file)
 
 
+def test_a_search_does_not_depend_on_what_was_trained_before(lcca: RunCommand, tmp_path: Path) -> None:
+    """The packets of sets that look at hops are longer: their searches have no beginning in common."""
+    brief = "trainer={rounds: 2, passes: 1, networks: 4, check_networks: 0, optimise: [increment]}"
+    wanted = ["--set", brief, "--set", "signal_sets=[e2e, link+queue]", "--set", "training_seeds=[1]"]
+    for folder, only in (("both", ["e2e", "link+queue"]), ("alone", ["link+queue"])):
+        named = [word for name in only for word in ("--only", name)]
+        assert lcca("train", written(tmp_path), *wanted, *named, "--out", tmp_path / folder).status == 0
+    both, alone = (tmp_path / each / "policies" / "link+queue.slowdown.s1" for each in ("both", "alone"))
+    assert [read(file).policy for file in sorted(both.glob("*.json"))] == [
+        read(file).policy for file in sorted(alone.glob("*.json"))
+    ]
+
+
 def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
     (point,) = lcca("sweep", written(tmp_path), "--plan", "--out", tmp_path / "x", "--json").json()["points"]
     assert point["to_train"] == [4, 4] and 0 < point["trial_cpu_s"] < 1 and not (tmp_path / "x").exists()

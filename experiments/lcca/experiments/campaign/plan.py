@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.candidates import Candidate
 from lcca.experiments.campaign.config import CampaignConfig
@@ -47,8 +48,12 @@ class Learner:
         return self._key(config, candidate=self.candidate.content(), **begun)
 
     def shared_key(self, config: CampaignConfig) -> str:
-        """Return the name of what trainings have in common that differ in their candidate alone."""
-        return self._key(config, shared=True)
+        """Return the name of what trainings have in common that differ in their candidate alone.
+
+        On a fabric they have nothing in common: stamps of hops have bytes.
+        """
+        alone = {"candidate": self.candidate.content()} if isinstance(config.networks, FabricSpace) else {}
+        return self._key(config, shared=True, **alone)
 
     def warm_start(self, config: CampaignConfig) -> Learner | None:
         """Return the training whose policy this one goes on from; None if it begins from nothing."""
