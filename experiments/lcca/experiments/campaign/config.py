@@ -19,7 +19,6 @@ from pydantic import (
 )
 
 from lcca.evaluation.comparison.sets import FIRST_SEEDS, MOST_SEEDS
-from lcca.evaluation.fabric.scenario import with_files_placed
 from lcca.evaluation.fabric.space import FabricSpace, is_fabric
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
@@ -35,12 +34,13 @@ from lcca.experiments.campaign.fabrics import (
     require_on_fabric,
     require_transports,
 )
+from lcca.experiments.campaign.files import with_files
 from lcca.experiments.campaign.starts import check_start, read_start
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.gym_envs.ns3.plan import Ns3Options
-from lcca.inputs.documents import Document, apply_overrides, beside, read_document, with_file
-from lcca.inputs.errors import ConfigError, InputError, Keys, Problem, about
+from lcca.inputs.documents import Document, apply_overrides, read_document
+from lcca.inputs.errors import ConfigError, InputError, Problem, about
 from lcca.inputs.model import Model
 from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.inputs.validation import validate
@@ -517,69 +517,6 @@ def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (),
     """Read a YAML file with overrides, and the files that its keys name."""
     extra = [] if seed is None else [f"seed={seed}"]
     return with_files(apply_overrides(with_files(read_document(path)), [*overrides, *extra]))
-
-
-def with_files(document: Document) -> Document:
-    """Put the content of files where their names stand."""
-    for way in _spaces(document):
-        document = _included(document, way)
-    for way in _scenarios(document):
-        document = with_files_placed(_included(document, way), way)
-    return _placed_sets(document)
-
-
-def _scenarios(document: Document) -> list[Keys]:
-    """Return where fabric scenarios, or the names of their files, may stand."""
-    ways: list[Keys] = [("fabric",), *((*way, "fabric") for way in _spaces(document))]
-    for way in tuple(ways):
-        several = document.at(way)
-        ways += [(*way, i) for i in range(len(several))] if isinstance(several, list) else []
-    return ways
-
-
-def _spaces(document: Document) -> list[Keys]:
-    """Return where spaces, or the names of their files, may stand."""
-    conditions = document.data.get("generalisation")
-    count = len(conditions) if isinstance(conditions, list) else 0
-    return [("networks",), *(("generalisation", i, "networks") for i in range(count))]
-
-
-def _included(document: Document, keys: Keys) -> Document:
-    """Put the mapping of the file that the value at `keys` names in its place; its lines go on pointing into it."""
-    name = document.at(keys)
-    if not isinstance(name, str):
-        return document
-    return with_file(document, keys, beside(document, keys, name))
-
-
-def _placed_sets(document: Document) -> Document:
-    """Make the names of signal sets' and headers' files independent of where they were written."""
-    data = dict(document.data)
-    if isinstance(data.get("headers"), list):
-        data["headers"] = [_placed_header(document, ("headers", i), each) for i, each in enumerate(data["headers"])]
-    if isinstance(data.get("signal_sets"), list):
-        data["signal_sets"] = [
-            _placed(document, ("signal_sets", i), each) for i, each in enumerate(data["signal_sets"])
-        ]
-    if isinstance(data.get("start"), dict):
-        files = data["start"].items()
-        data["start"] = {
-            k: str(beside(document, ("start", k), v).absolute()) if isinstance(v, str) else v for k, v in files
-        }
-    if "baseline" in data:
-        data["baseline"] = _placed(document, ("baseline",), data["baseline"])
-    return Document(document.path, data, document.places)
-
-
-def _placed_header(document: Document, keys: Keys, entry: Any) -> Any:
-    if isinstance(entry, dict) and "header" in entry:
-        return {**entry, "header": _placed(document, (*keys, "header"), entry["header"])}
-    return _placed(document, keys, entry)
-
-
-def _placed(document: Document, keys: Keys, value: Any) -> Any:
-    is_file = isinstance(value, str) and value.endswith(YAML_ENDINGS)
-    return str(beside(document, keys, value).absolute()) if is_file else value
 
 
 def require(condition: bool, message: str) -> None:

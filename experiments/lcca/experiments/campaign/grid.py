@@ -18,7 +18,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from lcca.experiments.campaign.config import GRID, CampaignConfig, read_with_files, with_files
+from lcca.experiments.campaign.config import GRID, CampaignConfig, read_with_files
+from lcca.experiments.campaign.files import with_files
 from lcca.inputs.documents import Document, way_of, with_value
 from lcca.inputs.errors import ConfigError, Keys, Problem
 from lcca.inputs.packaged import YAML_ENDINGS
