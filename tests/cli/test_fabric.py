@@ -125,6 +125,7 @@ def test_shows_markers(lcca: Any) -> None:
         "meaning": "",
         "by_rate": True,
         "search": {"low": 10e3, "high": 1600e3, "step": None, "log": True},
+        "limits": None,
     }
     assert "SIGCOMM 2010" in lcca("show", "markers").out
 

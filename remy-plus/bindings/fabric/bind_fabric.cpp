@@ -140,7 +140,7 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
   Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, priority, round, after, off_ns),
                         given, [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); });
-  if (sketch_buckets > 0 && sketch_counters > 0)
+  if (sketch_buckets > 0 || sketch_counters > 0)
     simulation.make_sketches(ElasticSketch(sketch_buckets, sketch_counters, sketch_ostracism));
   const Controller controller = controller_of(control, wiring, transport, given);
   {

@@ -25,8 +25,7 @@ void require_possible(const Settings& s) {
   require_range("priorities", s.priorities, 1, most_priorities);
   require_range("ack_priority", s.ack_priority, -1, s.priorities - 1);
   std::visit([](const auto& marker) { marker.require(); }, s.marker);
-  if (!s.mark_at_dequeue && needs_sojourn(s.marker))
-    throw std::invalid_argument("mark_at_dequeue: the marker goes by how long packets have waited");
+  require_place(s.marker, s.mark_at_dequeue);
   require_range("queue_quantum_bytes", s.queue_quantum, 1, 1e9);
   require_range("bytes_quantum_bytes", s.bytes_quantum, 1, 1e9);
   require_range("retransmit_after_us", static_cast<double>(s.retransmit_after) / microsecond, 0, longest_us);

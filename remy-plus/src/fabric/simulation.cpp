@@ -83,8 +83,8 @@ void Simulation::look(Looks& looks) {
 }
 
 void Simulation::time_round_trips() {
-  if (transport_->telemetry() == Telemetry::fair_rate) return;
   trips_.hosts.resize(static_cast<std::size_t>(wiring_.hosts()));
+  if (transport_->telemetry() == Telemetry::fair_rate) return;
   for (const Ways& ways : ways_) {
     Time sum = 0;
     for (int hop = 0; hop < ways.data_hops; ++hop) sum += ports_[ways.data[hop]].delay;
@@ -105,15 +105,8 @@ void Simulation::make_sketches(const ElasticSketch& empty) {
 
 void Simulation::set_marker(std::size_t port, const MarkerParameters& given) {
   Port& at = ports_.at(port);
-  const AnyMarker wanted = marker_of(given, at.speed->gbps());
-  std::visit(
-      [&]<class M>(const M& marker) {
-        if (M* own = std::get_if<M>(&at.marker))
-          own->parameters = marker.parameters;
-        else
-          at.marker = marker;
-      },
-      wanted);
+  require_place(given, settings_.mark_at_dequeue);
+  fabric::set_marker(at.marker, given, at.speed->gbps());
 }
 
 void Simulation::account() {

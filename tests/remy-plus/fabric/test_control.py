@@ -1,5 +1,6 @@
 """Tuning during a run: what a tuner sees and sets, against the record and against runs without a tuner."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -166,8 +167,96 @@ def test_parameters_that_cannot_change_during_a_run() -> None:
         with_tuner(engine, Watcher(begins_with=Change({"bdps": 1.0}))).run(star(3), flows)
 
 
-def test_tuners_that_cannot_be() -> None:
-    with pytest.raises(InputError, match=r"kind: 'experts' is not known \(did you mean 'expert'"):
-        tuning("experts")
-    with pytest.raises(InputError, match=r"kmid_bytes: is not a parameter of expert \(did you mean"):
-        tuning("expert", kmid_bytes=1)
+@pytest.mark.parametrize("interval_us", [33.3333, 1.1, 7.7777777])
+def test_intervals_that_are_no_whole_picoseconds(interval_us: float) -> None:
+    watcher = Watcher(every_us=interval_us, delay_us=interval_us * 1.3)
+    record = with_tuner(FabricEngine("dcqcn"), watcher).run(leaf_spine(2, 4, 2), many_flows())
+    times = np.array([each.now_ns for each in watcher.seen])
+    np.testing.assert_allclose(times, interval_us * 1000 * np.arange(1, len(times) + 1), atol=0.001 * len(times))
+    assert record["end_ns"] - times[-1] < 2 * interval_us * 1000
+
+
+@pytest.mark.parametrize(
+    ("every_us", "delay_us", "message"),
+    [(0, 0, "every_us: must be from 0.001"), (np.nan, 0, "every_us"), (-1, 0, "every_us"), (1, -1, "delay_us: must")],
+)
+def test_looks_that_cannot_be(every_us: float, delay_us: float, message: str) -> None:
+    with pytest.raises(InputError, match=f"tuner: {message}"):
+        with_tuner(FabricEngine("dcqcn"), Watcher(every_us, delay_us)).run(star(3), flood()[1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "message"),
+    [
+        ("experts", {}, "kind: 'experts' is not known .*did you mean 'expert'"),
+        ("expert", {"gain": 1}, "gain: is not a parameter of expert"),
+        ("expert", {"kind": 1}, "kind: is not a parameter of expert"),
+        ("expert", {"increase_gbps": -1}, "increase_gbps: must be from 0 to"),
+        ("expert", {"pmax": 7}, "pmax: must be from 0 to 1, got 7"),
+        ("default", {"kmin_bytes": 9e6}, "kmax_bytes: must be from"),
+        ("paraleon", {"interval_us": 0}, "interval_us: must be from 1 to"),
+        ("paraleon", {"interval_us": np.nan}, "interval_us: must be from 1 to"),
+        ("paraleon", {"delay_us": 1000}, "delay_us: must be below interval_us, 1000"),
+        ("paraleon", {"trials": 0}, "trials: must be a whole number from 1 to"),
+        ("paraleon", {"trials": 1.5}, "trials: must be a whole number from 1 to"),
+        ("paraleon", {"cooling": 1}, "cooling: must be from"),
+        ("paraleon", {"window": 0}, "window: must be a whole number from 1 to"),
+        ("paraleon", {"buckets": 0}, "buckets: must be a whole number from 1 to"),
+        ("paraleon", {"elephant_bytes": 0}, "elephant_bytes: must be from 1 to"),
+        ("paraleon", {"sizes": 2}, "sizes: must be a whole number from 0 to 1"),
+        ("paraleon", {"first_temperature": 10}, "last_temperature: must be below first_temperature, 10"),
+        ("paraleon", {"rtt": 0.6}, "throughput, rtt and pfc: must add up to 1, got 1.1"),
+    ],
+)
+def test_tuners_that_cannot_be(kind: str, parameters: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=f"^{message}"):
+        tuning(kind, **parameters)
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), KeyError("mine"), KeyboardInterrupt()])
+def test_what_a_tuner_raises_is_raised(error: BaseException) -> None:
+    class Broken(Watcher):
+        def tune(self, seen: Seen) -> Change:
+            raise error
+
+    with pytest.raises(type(error)) as found:
+        with_tuner(FabricEngine("dcqcn"), Broken()).run(star(3), flood()[1])
+    assert found.value is error
+
+
+def test_without_times_in_packets_no_round_trips_are_seen() -> None:
+    watcher = Watcher(every_us=50)
+    with_tuner(FabricEngine("rcp"), watcher).run(leaf_spine(2, 4, 2), many_flows())
+    assert all(np.isnan(each.rtt_ns).all() and each.rtt_ns.shape == (8,) for each in watcher.seen)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (Change({"increase": 1.0}), "increase is not known"),
+        (Change({"least_factor": 2.0}), "least_factor: must be from 0 to 1"),
+        (Change(markers={None: marking("codel")}), "mark_at_dequeue"),
+    ],
+)
+def test_changes_that_cannot_be(change: Change, message: str) -> None:
+    engine = FabricEngine("dcqcn", settings=settings(mark_at_dequeue=False))
+    with pytest.raises(InputError, match=message):
+        with_tuner(engine, Watcher(begins_with=change)).run(star(3), flood()[1])
+
+
+def test_a_sketch_of_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="counters: must be from 1 to"):
+        with_tuner(FabricEngine("dcqcn"), Watcher(sketch=Sketch(4, 0))).run(star(3), flood()[1])
+
+
+def test_threads_change_nothing() -> None:
+    """Every run has a tuner of its own."""
+    engine = FabricEngine("dcqcn", tuner=tuning("paraleon", interval_us=5, sizes=0))
+
+    def run(seed: int) -> np.ndarray:
+        return engine.run(leaf_spine(2, 4, 2), many_flows(), seed)["flow_fct_ns"]
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(run, range(1, 7)))
+    np.testing.assert_array_equal(together, [run(seed) for seed in range(1, 7)])
+    assert not np.array_equal(together[0], together[1])

@@ -81,6 +81,7 @@ def test_every_marker(kind: str) -> None:
     ("kind", "parameters", "message"),
     [
         ("stop", {}, r"kind: 'stop' is not known \(did you mean 'step'\?\)"),
+        ("step", {"kind": 1}, "kind: is not a parameter of step"),
         ("step", {"kmin_bytes": 1}, r"kmin_bytes: is not a parameter of step \(did you mean"),
         ("step", {"k_bytes": -1}, "k_bytes: must be from 0 to inf, got -1"),
         ("step", {"k_bytes": np.nan}, "k_bytes is not a number"),

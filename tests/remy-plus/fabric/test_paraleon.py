@@ -146,3 +146,11 @@ def test_it_looks_until_the_traffic_changes() -> None:
     tried = [look(8, 2) for _ in range(4)]  # two temperatures, two trials each
     assert all(each.parameters for each in tried)
     assert look(8, 2) == Change()
+
+
+def test_when_nobody_sends_nothing_is_known_of_sizes() -> None:
+    tuner = tuning("paraleon").build()
+    tuner.begin(Given(TOPOLOGY, "dcqcn", {}, USUAL, 1))
+    zeros = np.zeros(sum(len(each) for each in TOPOLOGY.neighbours))
+    for sent in ({1: 2e6}, {}, {1: 2e6}):
+        assert tuner.tune(Seen(1, 1, *[zeros] * 6, np.zeros(8), zeros, zeros, sketched(sent))) == Change()

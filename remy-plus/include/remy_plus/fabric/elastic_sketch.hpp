@@ -8,14 +8,20 @@
 #include <vector>
 
 #include "remy_plus/core/random.hpp"
+#include "remy_plus/fabric/range.hpp"
 
 namespace remy_plus::fabric {
 
 class ElasticSketch {
  public:
   // `ostracism`: a flow leaves its bucket when the bytes of others are so many times its own.
-  ElasticSketch(std::size_t buckets, std::size_t counters, double ostracism)
-      : buckets_(buckets), counters_(counters), ostracism_(ostracism) {}
+  ElasticSketch(std::size_t buckets, std::size_t counters, double ostracism) : ostracism_(ostracism) {
+    require_range("buckets", static_cast<double>(buckets), 1, most);
+    require_range("counters", static_cast<double>(counters), 1, most);
+    require_range("ostracism", ostracism, 0, 1e9);
+    buckets_.resize(buckets);
+    counters_.resize(counters);
+  }
 
   void insert(std::uint32_t flow, int bytes) {
     Bucket& at = buckets_[mix64(flow + 1) % buckets_.size()];
@@ -53,6 +59,8 @@ class ElasticSketch {
   }
 
  private:
+  static constexpr double most = 1 << 24;
+
   struct Bucket {
     std::uint32_t flow = 0;
     std::uint64_t own = 0, others = 0;  // bytes

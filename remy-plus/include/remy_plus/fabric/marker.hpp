@@ -7,8 +7,12 @@
 #pragma once
 
 #include <concepts>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
+#include "remy_plus/fabric/marker/apart.hpp"
 #include "remy_plus/fabric/marker/codel.hpp"
 #include "remy_plus/fabric/marker/ecn_sharp.hpp"
 #include "remy_plus/fabric/marker/pie.hpp"
@@ -33,17 +37,37 @@ concept Marker = requires(M marker, const typename M::Parameters& given, const S
   requires std::same_as<typename M::Parameters::Marker, M>;
 };
 
+// Markers of a port itself: those that remember nothing.
+template <Marker M>
+using InPort = std::conditional_t<std::is_trivially_copyable_v<M> && sizeof(M) <= 32, M, Apart<M>>;
+
 template <Marker... Ms>
 struct Markers {
-  using Any = std::variant<Ms...>;
+  using Any = std::variant<InPort<Ms>...>;
   using Parameters = std::variant<typename Ms::Parameters...>;
 };
 using AnyMarker = Markers<Red, Step, EcnSharp, Codel, Pie, Pred>::Any;
 using MarkerParameters = Markers<Red, Step, EcnSharp, Codel, Pie, Pred>::Parameters;  // for ports of 100 Gb/s
 
 inline AnyMarker marker_of(const MarkerParameters& given, double gbps) {
-  return std::visit([]<class P>(const P& at_port) -> AnyMarker { return typename P::Marker{at_port}; },
-                    std::visit([gbps](const auto& each) -> MarkerParameters { return each.at(gbps); }, given));
+  return std::visit([gbps]<class P>(const P& each) -> AnyMarker { return InPort<typename P::Marker>{each.at(gbps)}; },
+                    given);
+}
+
+// What a marker has seen stays, if it stays of its kind.
+inline void set_marker(AnyMarker& marker, const MarkerParameters& given, double gbps) {
+  std::visit(
+      [&]<class P>(const P& each) {
+        using M = InPort<typename P::Marker>;
+        M* own = std::get_if<M>(&marker);
+        if (!own)
+          marker = M{each.at(gbps)};
+        else if constexpr (std::same_as<M, typename P::Marker>)
+          own->parameters = each.at(gbps);
+        else
+          own->set(each.at(gbps));
+      },
+      given);
 }
 
 inline bool sees_marked(const AnyMarker& marker) {
@@ -52,6 +76,12 @@ inline bool sees_marked(const AnyMarker& marker) {
 
 inline bool needs_sojourn(const MarkerParameters& given) {
   return std::visit([]<class P>(const P&) { return P::Marker::needs_sojourn; }, given);
+}
+
+// Throws std::invalid_argument where a marker cannot be asked.
+inline void require_place(const MarkerParameters& given, bool at_dequeue) {
+  if (!at_dequeue && needs_sojourn(given))
+    throw std::invalid_argument("mark_at_dequeue: the marker goes by how long packets have waited");
 }
 
 }  // namespace remy_plus::fabric

@@ -57,7 +57,8 @@ class Simulation {
 
   // --- for a controller
 
-  // What the marker of a port has seen stays, if it stays of its kind.
+  // What the marker of a port has seen stays, if it stays of its kind. Throws std::invalid_argument if it goes by
+  // waits, and packets are marked as they join a queue.
   void set_marker(std::size_t port, const MarkerParameters& given);
   // Throws std::invalid_argument if it is not of the kind of the run's.
   void set_transport(const Transport& given) { transport_->adopt(given); }

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lcca.remy_plus.fabric.knobs import Limits
 from lcca.remy_plus.fabric.markers import Marking
 from lcca.remy_plus.fabric.topology import FabricTopology
 
@@ -140,14 +141,24 @@ class Control:
     Args:
         tuner: who looks.
         given: what it knows before the run.
+
+    Attributes:
+        failure: what the tuner raised during the run.
+
+    Raises:
+        InputError: it does not look every 0.001 to 10^9 µs, or what it sets does not hold 0 to 10^9 µs later.
     """
 
     def __init__(self, tuner: Tuner, given: Given) -> None:
+        for name, least in (("every_us", 0.001), ("delay_us", 0.0)):
+            Limits(least, 1e9).require(f"tuner: {name}", getattr(tuner, name))
+        self.failure: Exception | None = None
         self._tuner = tuner
         self._parameters = dict(given.parameters)
         self._switch_ports = _switch_ports(given.topology)
-        self._due = [(0.0, tuner.begin(given))]
-        self._look_ns = tuner.every_us * 1000
+        self._due = [(0, tuner.begin(given))]
+        self._every, self._delay = _ps(tuner.every_us), _ps(tuner.delay_us)
+        self._look = self._every
         self._before: Mapping[str, Floats] = {}
         self._before_ns = 0.0
 
@@ -161,16 +172,24 @@ class Control:
         self, now_ns: float, counted: Mapping[str, Any], sketches: Callable[[], Mapping[str, Any]]
     ) -> tuple[float, dict[str, float] | None, list[Any]]:
         """Return when to ask again, the transport's parameters if they change, and (port, kind, parameters)."""
-        if now_ns >= self._look_ns:
+        now = _ps(now_ns / 1000)
+        if now >= self._look:
             seen = self._seen(now_ns, counted)
             if self._tuner.sketch is not None:
                 seen = replace(seen, sketches=_named(sketches()))
-            self._due.append((now_ns + self._tuner.delay_us * 1000, self._tuner.tune(seen)))
-            self._look_ns += self._tuner.every_us * 1000
-        ready = [change for at, change in self._due if at <= now_ns]
-        self._due = [(at, change) for at, change in self._due if at > now_ns]
-        again = min([self._look_ns, *(at for at, _ in self._due)])
-        return again, self._changed(ready), [each for change in ready for each in self._markers(change)]
+            self._due.append((now + self._delay, self._asked(seen)))
+            self._look += self._every
+        ready = [change for at, change in self._due if at <= now]
+        self._due = [(at, change) for at, change in self._due if at > now]
+        again = min([self._look, *(at for at, _ in self._due)])
+        return again / 1000, self._changed(ready), [each for change in ready for each in self._markers(change)]
+
+    def _asked(self, seen: Seen) -> Change:
+        try:
+            return self._tuner.tune(seen)
+        except Exception as error:
+            self.failure = error
+            raise
 
     def _markers(self, change: Change) -> list[tuple[int, str, dict[str, float]]]:
         """Return a change's markers port by port; those of single ports come after those of all."""
@@ -206,6 +225,11 @@ class Control:
             rtt_ns=rtt,
             propagation_share=share,
         )
+
+
+def _ps(us: float) -> int:
+    """Return whole picoseconds, the engine's clock: sums of other numbers could come to lie after a moment of it."""
+    return round(us * 1e6)
 
 
 def _named(found: Mapping[str, Any]) -> Sketches:

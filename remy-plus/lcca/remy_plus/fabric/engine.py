@@ -92,6 +92,7 @@ class FabricEngine:
             "horizon_ns": min(horizon_ns, 9e15),
             "last_round_ns": min(last_round_ns, 9e15),
         }
+        control = self._control(topology, parameters, seed)
         try:
             return _core.run_fabric(
                 topology.hosts,
@@ -113,18 +114,19 @@ class FabricEngine:
                 [list(each) for each in flows.ack_path],
                 **({} if watch is None else _watched(topology, watch)),
                 **_beyond(flows),
-                **self._controlled(topology, parameters, seed),
+                **({} if control is None else _controlled(control)),
             )
         except ValueError as error:
+            if control is not None and error is control.failure:
+                raise
             raise InputError(f"fabric: {error}") from None
 
-    def _controlled(self, topology: FabricTopology, parameters: Mapping[str, float], seed: int) -> dict[str, Any]:
-        """Return what the engine takes of a tuner."""
+    def _control(self, topology: FabricTopology, parameters: Mapping[str, float], seed: int) -> Control | None:
+        """Return what asks the tuner, made anew for a run."""
         if self.tuner is None:
-            return {}
+            return None
         name = self.transport if isinstance(self.transport, str) else type(self.transport).__name__
-        control = Control(self.tuner.build(), Given(topology, name, parameters, self._marker, seed))
-        return {"control": control, **control.sketch}
+        return Control(self.tuner.build(), Given(topology, name, parameters, self._marker, seed))
 
     @property
     def telemetry_bytes(self) -> int:
@@ -154,6 +156,10 @@ class FabricEngine:
             return kind.engine, dict(kind.parameters(gbps, self.parameters))
         made = self.transport if isinstance(self.transport, Compiled) else compiled(self.transport, self.settings)
         return made.policy, {"looks_at_hops": float(made.looks_at_hops), "keep_every": float(made.keep_every)}
+
+
+def _controlled(control: Control) -> dict[str, Any]:
+    return {"control": control, **control.sketch}
 
 
 def _watched(topology: FabricTopology, watch: Watch) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lcca.inputs.errors import InputError
+
 REFERENCE_GBPS = 100.0
 """Rate that values which go with a rate are for."""
 
@@ -30,6 +32,34 @@ def around(low: float, high: float) -> Search:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Values that a parameter may have.
+
+    Attributes:
+        low, high: ends, both included.
+        whole: whether it is a whole number.
+    """
+
+    low: float
+    high: float
+    whole: bool = False
+
+    def require(self, name: str, value: float) -> None:
+        """Check a value.
+
+        Raises:
+            InputError: `name: …`, with what it must be.
+        """
+        if self.low <= value <= self.high and (not self.whole or value == round(value)):
+            return
+        kind = "a whole number " if self.whole else ""
+        raise InputError(f"{name}: must be {kind}from {self.low:g} to {self.high:g}, got {value:g}")
+
+
+FLAG = Limits(0, 1, whole=True)
+
+
+@dataclass(frozen=True)
 class Knob:
     """A parameter.
 
@@ -40,6 +70,7 @@ class Knob:
         by_rate: of transports, the default is in proportion to the rate of the hosts' links; of markers, the value is,
             whether default or given, to the rate of the port.
         search: where a tuner looks; None for a parameter that is tuned only where a configuration names it.
+        limits: values that it may have; None where the engine knows them.
     """
 
     default: float
@@ -47,3 +78,4 @@ class Knob:
     meaning: str
     by_rate: bool = False
     search: Search | None = None
+    limits: Limits | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lcca.inputs.errors import InputError, did_you_mean
@@ -36,7 +36,7 @@ class Marking:
     """
 
     kind: str
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, float] = field(hash=False)
 
 
 def _bytes(default: float, meaning: str, low: float, high: float) -> Knob:
@@ -146,7 +146,7 @@ MARKERS: Mapping[str, MarkerKind] = MappingProxyType(
 """By name. Queues are those that a packet leaves behind, or with `mark_at: enqueue` finds, at its port."""
 
 
-def marking(kind: str, **parameters: float) -> Marking:
+def marking(kind: str, /, **parameters: float) -> Marking:
     """Return a marker with its defaults and changes.
 
     Raises:

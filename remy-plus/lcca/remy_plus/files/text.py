@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from lcca.remy_plus.fabric.transports import Transport
+from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.agents import TableSteering
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -73,11 +74,18 @@ def _body(file: PolicyFile) -> list[str]:
             return _parameters(classical)
         case Transport() as transport:
             units = transport.units()
-            return [f"{name}  {value:g} {units[name]}".rstrip() for name, value in transport.named_parameters.items()]
+            own = [f"{name}  {value:g} {units[name]}".rstrip() for name, value in transport.named_parameters.items()]
+            return own + (_tuner(transport.tuner) if transport.tuner else [])
         case WithHeader():
             raise AssertionError("a policy file has none")
         case Simple() as control:
             return control.lines()
+
+
+def _tuner(tuner: Tuning) -> list[str]:
+    knobs = TUNERS[tuner.kind].knobs
+    given = tuner.parameters.items()
+    return [f"{tuner.kind}.{name}  {value:g} {knobs[name].unit}".rstrip() for name, value in given]
 
 
 def _network(policy: MlpPolicy) -> list[str]:

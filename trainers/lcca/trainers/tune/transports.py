@@ -29,7 +29,8 @@ class TransportTuneConfig(TuneConfig):
     @field_validator("policy")
     @classmethod
     def _can_be_tuned(cls, name: str) -> str:
-        _transport(name)
+        if tuner := _transport(name).tuner:
+            raise ValueError(f"{name[:60]!r}: {tuner.kind} sets parameters itself; tune the transport without it")
         return name
 
     def build_space(self) -> Space:

@@ -11,9 +11,13 @@
 
 namespace remy_plus::fabric {
 
-// `queued`: bytes of the packet's class.
+// `queued`: bytes of the packet's class. The common markers are asked without a jump that depends on the kind.
 inline bool marks(Port& at, const Packet& packet, std::int64_t queued, Time now) {
   const Sight sight{now, now - packet.time, queued, packet.bytes, packet.flow, at.speed->gbps()};
+  if (const Red* red = std::get_if<Red>(&at.marker)) [[likely]]
+    return red->marks(sight, at.draws);
+  if (const Step* step = std::get_if<Step>(&at.marker)) [[likely]]
+    return step->marks(sight, at.draws);
   return std::visit([&](auto& marker) { return marker.marks(sight, at.draws); }, at.marker);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "remy_plus/fabric/range.hpp"
@@ -34,6 +35,16 @@ class Dcqcn : public Transport {
     require_every("alpha_us", p_.alpha_every);
     require_every("decrease_us", p_.decrease_every);
     require_every("increase_us", p_.increase_every);
+    require_range("g", p_.g, 0, 1);
+    require_range("fast_recovery", p_.fast_recovery, 0, 1e6);
+    for (const auto& [name, value] : {std::pair("increase_gbps", p_.increase_gbps),
+                                      {"hyper_gbps", p_.hyper_gbps},
+                                      {"max_gbps", p_.max_gbps},
+                                      {"first_gbps", p_.first_gbps}})
+      require_range(name, value, 0, 1e6);
+    require_range("initial_alpha", p_.initial_alpha, 0, 1);
+    require_range("increase_bytes", p_.increase_bytes, 0, 1e18);
+    require_range("notification_gap_us", static_cast<double>(p_.notification_gap) / microsecond, 0, longest_us);
     require_range("least_factor", p_.least_factor, 0, 1);
     require_range("alpha_divisor", p_.alpha_divisor, 1, 1e9);
   }

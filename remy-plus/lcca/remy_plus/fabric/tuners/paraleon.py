@@ -95,6 +95,8 @@ class Paraleon:
         annealing = self._annealing
         assert annealing is not None and seen.sketches is not None
         found = self._states.update(seen.sketches)
+        if found.flows == 0:  # nobody sent, which says nothing about sizes
+            found = self._before or found
         changed = self._before is not None and found.divergence(self._before) > self.threshold
         self._before = found
         if annealing.cold:

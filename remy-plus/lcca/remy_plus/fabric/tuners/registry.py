@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.fabric.control import Sketch, Tuner
-from lcca.remy_plus.fabric.knobs import Knob
+from lcca.remy_plus.fabric.knobs import FLAG, Knob, Limits
 from lcca.remy_plus.fabric.tuners.annealing import Schedule
 from lcca.remy_plus.fabric.tuners.paraleon import Paraleon, Weights
 from lcca.remy_plus.fabric.tuners.static import Static
@@ -21,7 +21,7 @@ class TunerKind:
     Attributes:
         source: where it is from.
         knobs: its parameters.
-        make: makes one with all of its parameters.
+        make: makes one with all of its parameters; raises InputError where they do not go together.
     """
 
     source: str
@@ -39,18 +39,22 @@ class Tuning:
     """
 
     kind: str
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, float] = field(hash=False)
 
     def build(self) -> Tuner:
         """Return a tuner for one run."""
         return TUNERS[self.kind].make(self.parameters)
 
 
+_GBPS, _US = Limits(0, 1e6), Limits(1e-3, 1e9)
+
 _DCQCN = {
-    "increase_gbps": Knob(0.005, "Gb/s", "additive increase (ai_rate, rpg_ai_rate)"),
-    "hyper_gbps": Knob(0.05, "Gb/s", "hyper increase (hai_rate, rpg_hai_rate)"),
-    "decrease_us": Knob(4, "µs", "between decreases (rate_reduce_monitor_period)"),
-    "notification_gap_us": Knob(4, "µs", "between notifications of a receiver (min_time_between_cnps)"),
+    "increase_gbps": Knob(0.005, "Gb/s", "additive increase (ai_rate, rpg_ai_rate)", limits=_GBPS),
+    "hyper_gbps": Knob(0.05, "Gb/s", "hyper increase (hai_rate, rpg_hai_rate)", limits=_GBPS),
+    "decrease_us": Knob(4, "µs", "between decreases (rate_reduce_monitor_period)", limits=_US),
+    "notification_gap_us": Knob(
+        4, "µs", "between notifications of a receiver (min_time_between_cnps)", limits=Limits(0, 1e9)
+    ),
     "kmin_bytes": Knob(400e3, "bytes", "none is marked up to it", by_rate=True),
     "kmax_bytes": Knob(1600e3, "bytes", "all are marked beyond it", by_rate=True),
     "pmax": Knob(0.2, "", "probability at kmax_bytes"),
@@ -64,10 +68,7 @@ def _static(values: Mapping[str, float]) -> Static:
 
 
 def _with(changes: Mapping[str, float]) -> dict[str, Knob]:
-    return {
-        name: Knob(changes.get(name, knob.default), knob.unit, knob.meaning, knob.by_rate)
-        for name, knob in _DCQCN.items()
-    }
+    return {name: replace(knob, default=changes.get(name, knob.default)) for name, knob in _DCQCN.items()}
 
 
 _EXPERT = {
@@ -79,29 +80,69 @@ _EXPERT = {
     "kmax_bytes": 6400e3,
 }
 
+_SHARE, _TEMPERATURE = Limits(0, 1), Limits(1e-6, 1e6)
+
 _PARALEON = {
-    "interval_us": Knob(1000, "µs", "from look to look, λ_MI"),
-    "delay_us": Knob(0, "µs", "from a look to when devices have what it set (ours: the paper's simulation tells none)"),
-    "throughput": Knob(0.2, "", "weight of the throughput in the utility (0.5 for training jobs)"),
-    "rtt": Knob(0.5, "", "weight of round trips (0.2 for training jobs)"),
-    "pfc": Knob(0.3, "", "weight of pauses"),
-    "elephant_bytes": Knob(1e6, "bytes", "a flow is an elephant from here on, τ (section III-B)"),
-    "window": Knob(3, "intervals", "in a row in which a flow sends that may become one, δ (Figure 4)"),
-    "ternary": Knob(1, "", "1: three states of flows over intervals; 0: each interval by itself, as a sketch alone"),
-    "sizes": Knob(1, "", "1: the share of elephants guides and heats; 0: it is not known (No FSD)"),
-    "threshold": Knob(0.01, "nats", "divergence of the shares that heats, θ (ours: Table III cannot be read)"),
-    "first_temperature": Knob(90, "", "of a utility in per cent"),
-    "last_temperature": Knob(10, "", "of a utility in per cent"),
-    "cooling": Knob(0.85, "", "of the temperature"),
-    "trials": Knob(20, "", "at each temperature"),
-    "exploit": Knob(0.8, "", "most likely move towards what the traffic asks for, η"),
-    "guided": Knob(1, "", "1: moves go with the traffic; 0: either way is as likely (naive annealing)"),
-    "buckets": Knob(4096, "", "of a switch's sketch (ours)"),
-    "counters": Knob(16384, "", "of a switch's sketch (ours)"),
+    "interval_us": Knob(1000, "µs", "from look to look, λ_MI", limits=Limits(1, 1e9)),
+    "delay_us": Knob(
+        0,
+        "µs",
+        "from a look to when devices have what it set, within an interval (ours: the paper's simulation tells none)",
+        limits=Limits(0, 1e9),
+    ),
+    "throughput": Knob(0.2, "", "weight of the throughput in the utility (0.5 for training jobs)", limits=_SHARE),
+    "rtt": Knob(0.5, "", "weight of round trips (0.2 for training jobs)", limits=_SHARE),
+    "pfc": Knob(0.3, "", "weight of pauses; the three add up to 1", limits=_SHARE),
+    "elephant_bytes": Knob(
+        1e6, "bytes", "a flow is an elephant from here on, τ (section III-B)", limits=Limits(1, 1e15)
+    ),
+    "window": Knob(
+        3,
+        "intervals",
+        "in a row in which a flow sends that may become one, δ (Figure 4)",
+        limits=Limits(1, 1e6, whole=True),
+    ),
+    "ternary": Knob(
+        1, "", "1: three states of flows over intervals; 0: each interval by itself, as a sketch alone", limits=FLAG
+    ),
+    "sizes": Knob(1, "", "1: the share of elephants guides and heats; 0: it is not known (No FSD)", limits=FLAG),
+    "threshold": Knob(
+        0.01, "nats", "divergence of the shares that heats, θ (ours: Table III cannot be read)", limits=Limits(0, 1e6)
+    ),
+    "first_temperature": Knob(90, "", "of a utility in per cent", limits=_TEMPERATURE),
+    "last_temperature": Knob(10, "", "of a utility in per cent", limits=_TEMPERATURE),
+    "cooling": Knob(0.85, "", "of the temperature", limits=Limits(1e-6, 1 - 1e-6)),
+    "trials": Knob(20, "", "at each temperature", limits=Limits(1, 1e6, whole=True)),
+    "exploit": Knob(0.8, "", "most likely move towards what the traffic asks for, η", limits=_SHARE),
+    "guided": Knob(1, "", "1: moves go with the traffic; 0: either way is as likely (naive annealing)", limits=FLAG),
+    "buckets": Knob(4096, "", "of a switch's sketch (ours)", limits=Limits(1, 2**20, whole=True)),
+    "counters": Knob(16384, "", "of a switch's sketch (ours)", limits=Limits(1, 2**20, whole=True)),
 }
 
 
+def _require_paraleon(values: Mapping[str, float]) -> None:
+    """Check what limits of single parameters do not tell.
+
+    Raises:
+        InputError: `parameter: …`, with what it must be.
+    """
+    if values["delay_us"] >= values["interval_us"]:
+        raise InputError(
+            f"delay_us: must be below interval_us, {values['interval_us']:g}, or a look would judge what does not hold "
+            f"yet; got {values['delay_us']:g}"
+        )
+    if values["last_temperature"] >= values["first_temperature"]:
+        raise InputError(
+            f"last_temperature: must be below first_temperature, {values['first_temperature']:g}, "
+            f"got {values['last_temperature']:g}"
+        )
+    weights = sum(values[name] for name in ("throughput", "rtt", "pfc"))
+    if abs(weights - 1) > 1e-6:
+        raise InputError(f"throughput, rtt and pfc: must add up to 1, got {weights:g}")
+
+
 def _paraleon(values: Mapping[str, float]) -> Paraleon:
+    _require_paraleon(values)
     return Paraleon(
         every_us=values["interval_us"],
         delay_us=values["delay_us"],
@@ -134,7 +175,7 @@ TUNERS: Mapping[str, TunerKind] = MappingProxyType(
 """By name."""
 
 
-def tuning(kind: str, **parameters: float) -> Tuning:
+def tuning(kind: str, /, **parameters: float) -> Tuning:
     """Return a tuner with its defaults and changes.
 
     Raises:
@@ -146,4 +187,9 @@ def tuning(kind: str, **parameters: float) -> Tuning:
     unknown = sorted(set(parameters) - set(usual))
     if unknown:
         raise InputError(f"{unknown[0]}: is not a parameter of {kind}{did_you_mean(unknown[0], usual)}")
-    return Tuning(kind, usual | {name: float(value) for name, value in parameters.items()})
+    found = Tuning(kind, usual | {name: float(value) for name, value in parameters.items()})
+    for name, knob in TUNERS[kind].knobs.items():
+        if knob.limits:
+            knob.limits.require(name, found.parameters[name])
+    found.build()
+    return found

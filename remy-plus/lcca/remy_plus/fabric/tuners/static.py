@@ -25,6 +25,14 @@ class Static:
     delay_us: float = 0
     sketch: None = None
 
+    def __post_init__(self) -> None:
+        """Check the thresholds.
+
+        Raises:
+            InputError: `parameter: …`, with what it must be.
+        """
+        marking("red", **self.thresholds)
+
     def begin(self, given: Given) -> Change:
         """Return what holds from the beginning.
 
