@@ -88,15 +88,15 @@ def _pie(start: np.ndarray, behind: np.ndarray, target: float, update: float) ->
     """Return each packet's probability, by RFC 8033 with delays in ms."""
     delays = behind * 8 / GBPS / 1e6
     scales = [(1e-6, 2048), (1e-5, 512), (1e-4, 128), (1e-3, 32), (1e-2, 8), (1e-1, 2), (2, 1)]
-    chance, old, older, p, due = np.zeros(len(start)), 0.0, 0.0, 0.0, start[0] + update
+    chance, old, p, due = np.zeros(len(start)), 0.0, 0.0, start[0] + update
     for i, now in enumerate(start):
         while due <= now:
             delay = max(0.0, delays[i - 1] - (due - start[i - 1]) / 1000)
             step = 0.125 * (delay - target / 1000) + 1.25 * (delay - old)
             step /= next(by for below, by in scales if p < below)
             p = min(1.0, max(0.0, p + (min(step, 0.02) if p >= 0.1 else step)))
-            old, older, due = delay, old, due + update
-        spared = (older < target / 2000 and p < 0.2) or behind[i] <= 2 * FRAME
+            old, due = delay, due + update
+        spared = (old < target / 2000 and p < 0.2) or behind[i] <= 2 * FRAME
         chance[i] = 0 if spared else p
     return chance
 

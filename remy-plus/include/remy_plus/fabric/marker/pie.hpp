@@ -1,6 +1,7 @@
 // PIE (Pan et al., RFC 8033, sections 4.1 to 4.4) that marks: a probability that follows how far the queueing delay is
 // from a target and where it goes. The delay is the queue over the rate of the port; between two packets the queue
-// drains at that rate. Without the RFC's drops beyond a probability of 0.1 and without derandomisation (section 5.4).
+// drains at that rate. With the bound on steps up of section 5.5; without the RFC's drops beyond a probability of 0.1
+// and without derandomisation (section 5.4).
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ struct Pie {
     seen_ = sight.now;
     const double half = parameters.target / 2;
     if (probability_ == 0 && delay_ < half && older_ < half) spare_ = parameters.burst;
-    if (spare_ > 0 || (older_ < half && probability_ < 0.2) || sight.queued <= 2 * sight.bytes) return false;
+    if (spare_ > 0 || (delay_ < half && probability_ < 0.2) || sight.queued <= 2 * sight.bytes) return false;
     return draws.next() <= probability_;
   }
 
