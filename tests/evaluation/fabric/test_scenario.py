@@ -128,6 +128,29 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         ({"topology": {"kind": "fat-tree", "k": 5}}, r"s\.yaml:4: topology\.k: must be a multiple of 2, found 5"),
         ({"topology": {"kind": "file", "links": "no.csv"}}, r"s\.yaml:\d: topology: .*no\.csv: cannot be read"),
         ({"topology": {"kind": "three-tier", "cores": 7}}, r"s\.yaml:2: topology: cores must be a multiple of aggs"),
+        (
+            {
+                "topology": {"kind": "leaf-spine", "tors": 1, "hosts_per_tor": 4, "spines": 1},
+                "workload": {**POISSON, "load_of": "tor-uplinks"},
+            },
+            r"s\.yaml:\d+: workload\.load_of: no flow crosses links between switches; use host-links",
+        ),
+        (
+            {"topology": {"kind": "star", "hosts": 4}, "workload": {**POISSON, "load_of": "tor-uplinks"}},
+            r"s\.yaml:\d+: workload\.load_of: no flow crosses links between switches; use host-links",
+        ),
+        (
+            {
+                "duration_us": None,
+                "workload": {"kind": "all-to-all", "bytes": 1000, "off_us": 0.1, "rounds": 1_000_000_000},
+            },
+            r"s\.yaml:7: workload: has 5\.6e\+10 flows, more than 1e\+07; ask for fewer, or a shorter time",
+        ),
+        (
+            {"workload": {"kind": "permutation", "bytes": 10**15}},
+            r"s\.yaml:9: workload\.bytes: must be <= 1e\+12, found",
+        ),
+        ({"duration_us": 1e9}, r"s\.yaml:7: workload: has .* flows, more than 1e\+07"),
         ({"workload": TRACE}, r"s\.yaml:9: workload\.flows: .*flows\.csv:3: dst: host 8 is unknown"),
         (
             {"workload": {"kind": "mix", "parts": [POISSON, TRACE]}},

@@ -165,7 +165,7 @@ def test_a_mix_is_its_parts() -> None:
 
 def test_what_does_not_fit_names_its_key() -> None:
     for keys, wanted in [
-        (poisson(load_of="tor-uplinks"), (("load_of",), "no links between switches; use host-links")),
+        (poisson(load_of="tor-uplinks"), (("load_of",), "no flow crosses links between switches; use host-links")),
         ({"kind": "incast", "senders": 4, "bytes": 1, "load": 0.1}, (("senders",), "less than the 4 hosts")),
         (
             {"kind": "incast", "senders": 1, "bytes": 1, "load": 0.1, "receiver": 4},

@@ -120,7 +120,7 @@ def test_threads_and_going_on_change_nothing(
         ("tuner.policy=dcqcn@expert", "'dcqcn@expert': expert sets parameters itself; tune the transport without it"),
         ("tuner.policy=quic", "tuner.policy: 'quic': neither a transport"),
         ("tuner.space={gain: [1, 2]}", "no parameter 'gain' (known: bdps)"),
-        ("tuner.space={bdps: [-1, 2]}", "bdps: must be 0 or above"),
+        ("tuner.space={bdps: [-1, 2]}", "bdps: must be from 0 to 1e+09, got -1"),
         ("tuner.space=table-5", "table-5 has no ranges for 'window'"),
         ("tuner.race.first_look=12", "tuner: race.first_look must be below networks (12)"),
         ("utility=default", "default: a fabric scores the completion of flows"),

@@ -30,13 +30,14 @@ def incast(senders: int, size: int) -> FabricFlows:
         ("window", {}, {"buffer_bytes": np.nan}, "buffer_bytes is not a number"),
         ("hpcc", {}, {"queue_quantum_bytes": 0}, "queue_quantum_bytes: must be from 1"),
         ("window", {}, {"retransmit_after_us": 1e300}, "retransmit_after_us"),
-        ("window", {"bdps": -1}, {}, "bdps: must be 0 or above"),
+        ("window", {"bdps": -1}, {}, "bdps: must be from 0 to"),
         ("dcqcn", {"decrease_us": 0}, {}, "decrease_us: must be from 0.001"),
         ("dcqcn", {"alpha_us": 0}, {}, "alpha_us: must be from 0.001"),
         ("dcqcn", {"increase_us": -1}, {}, "increase_us: must be from 0.001"),
-        ("timely", {"min_gbps": 0}, {}, "min_gbps: must be above 0"),
-        ("swift", {"least": 0}, {}, "least: must be above 0"),
-        ("swift", {"beta": np.nan}, {}, "beta is not a number"),
+        ("timely", {"min_gbps": 0}, {}, "min_gbps: must be from 1e-06"),
+        ("swift", {"least": 0}, {}, "least: must be from 0.001"),
+        ("swift", {"least": 2, "most": 1}, {}, "least: must be above 0, and most above it"),
+        ("swift", {"beta": np.nan}, {}, "beta: must be from 0 to 1, got nan"),
     ],
 )
 def test_settings_that_cannot_be(

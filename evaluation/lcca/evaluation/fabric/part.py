@@ -32,5 +32,9 @@ class Part(Model):
         return replace(flows, priority=np.full(len(flows), self.priority))
 
     @abstractmethod
+    def count(self, topology: FabricTopology, duration_ns: float) -> float:
+        """Return how many flows are to be drawn for the duration, in the mean."""
+
+    @abstractmethod
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the same, whatever their class."""

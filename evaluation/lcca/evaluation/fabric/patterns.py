@@ -12,6 +12,11 @@ from lcca.evaluation.fabric.streams import Floats, Ints, Streams
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
 
+MOST_BYTES = 10**12
+"""Of a flow."""
+MOST_US = 1e9
+"""Of a time that a workload waits."""
+
 _EVENTS = -1 % 2**64
 """Key of the streams that belong to no host."""
 
@@ -31,11 +36,11 @@ class Incast(Part):
 
     kind: Literal["incast"]
     senders: int = Field(ge=1)
-    bytes: int = Field(ge=1)
+    bytes: int = Field(ge=1, le=MOST_BYTES)
     receiver: int | None = Field(default=None, ge=0)
     load: float | None = Field(default=None, gt=0)
     period_us: float | None = Field(default=None, gt=0)
-    start_us: float = Field(default=0, ge=0)
+    start_us: float = Field(default=0, ge=0, le=MOST_US)
 
     ends: ClassVar[bool] = False
 
@@ -61,6 +66,10 @@ class Incast(Part):
         found[:, receivers] = total / (topology.hosts - 1) / (topology.hosts if self.receiver is None else 1)
         np.fill_diagonal(found, 0)
         return found
+
+    def count(self, topology: FabricTopology, duration_ns: float) -> float:
+        """Return how many flows start within the duration, in the mean."""
+        return self.senders * max(duration_ns - self.start_us * 1000, 0) / self._gap_ns(topology)
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows that start within the duration."""
@@ -110,9 +119,9 @@ class AllToAll(Part):
 
     kind: Literal["all-to-all"]
     workers: int | None = Field(default=None, ge=2)
-    bytes: int = Field(ge=1)
-    off_us: float = Field(ge=0)
-    start_us: float = Field(default=0, ge=0)
+    bytes: int = Field(ge=1, le=MOST_BYTES)
+    off_us: float = Field(ge=0, le=MOST_US)
+    start_us: float = Field(default=0, ge=0, le=MOST_US)
     rounds: int | None = Field(default=None, ge=1)
     loop: Literal["closed", "open"] = "closed"
 
@@ -136,6 +145,12 @@ class AllToAll(Part):
         hosts = self._hosts(topology)
         slowest = float(topology.host_gbps[hosts].min())
         return (len(hosts) - 1) * self.bytes * 8 / slowest + self.off_us * 1000
+
+    def count(self, topology: FabricTopology, duration_ns: float) -> float:
+        """Return how many flows there are in the rounds that can begin within the duration at best."""
+        workers = self.workers or topology.hosts
+        rounds = max(duration_ns - self.start_us * 1000, 0) / self.period_ns(topology)
+        return workers * (workers - 1) * min(rounds, self.rounds or rounds)
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows of the rounds that can begin within the duration at best; nothing is random.
@@ -174,8 +189,8 @@ class Permutation(Part):
     """
 
     kind: Literal["permutation"]
-    bytes: int = Field(ge=1)
-    start_us: float = Field(default=0, ge=0)
+    bytes: int = Field(ge=1, le=MOST_BYTES)
+    start_us: float = Field(default=0, ge=0, le=MOST_US)
 
     ends: ClassVar[bool] = True
 
@@ -186,6 +201,10 @@ class Permutation(Part):
     def demand(self, topology: FabricTopology) -> Floats | None:
         """Return nothing: its flows take what the fabric gives."""
         return None
+
+    def count(self, topology: FabricTopology, duration_ns: float) -> float:
+        """Return how many flows there are."""
+        return topology.hosts
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows."""

@@ -24,6 +24,8 @@ from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 ROUNDING = 1e-9
+MOST_FLOWS = 10_000_000
+"""Of a trial: some GB."""
 
 
 class FabricScenario(Model):
@@ -165,12 +167,15 @@ class FabricScenario(Model):
         if misfit := self.workload.problem(fabric):
             keys, text = misfit
             return ("workload", *keys), text
-        loads = self.loads()
-        if loads is None:
-            return (), ""
-        a, b, most = loads.fullest()
-        text = f"would load the link from {a} to {b} to {most:.3g} of its rate; it may ask for {1 / most:.3g} of that"
-        return ("workload", *_load_key(self.workload)), text if most > 1 + ROUNDING else ""
+        a, b, most = loads.fullest() if (loads := self.loads()) else (0, 0, 0)
+        if most > 1 + ROUNDING:
+            text = (
+                f"would load the link from {a} to {b} to {most:.3g} of its rate; it may ask for {1 / most:.3g} of that"
+            )
+            return ("workload", *_load_key(self.workload)), text
+        if not self._duration_problem() and (count := self.workload.count(fabric, self.end_ns)) > MOST_FLOWS:
+            return ("workload",), f"has {count:.2g} flows, more than {MOST_FLOWS:.2g}; ask for fewer, or a shorter time"
+        return (), ""
 
 
 def _load_key(workload: Any) -> Keys:

@@ -49,17 +49,24 @@ class Poisson(Part):
 
     def problem(self, topology: FabricTopology) -> Misfit | None:
         """Return the key that does not fit the fabric, and why."""
-        if self.load_of == "tor-uplinks" and not topology.uplinks.any():
-            return ("load_of",), "the fabric has no links between switches; use host-links"
+        if (
+            self.load_of == "tor-uplinks"
+            and not link_loads(topology, self._full(topology)).gbps[topology.uplinks].any()
+        ):
+            return ("load_of",), "no flow crosses links between switches; use host-links"
         return None
 
     def demand(self, topology: FabricTopology) -> Floats:
         """Return the mean traffic between hosts, (hosts, hosts) Gb/s."""
-        full = np.repeat(topology.host_gbps[:, None] / (topology.hosts - 1), topology.hosts, axis=1)
-        np.fill_diagonal(full, 0)
+        full = self._full(topology)
         if self.load_of == "host-links":
             return full * self.load
         return full * (self.load / link_loads(topology, full).of_uplinks)
+
+    def count(self, topology: FabricTopology, duration_ns: float) -> float:
+        """Return how many flows start within the duration, in the mean."""
+        bits = flow_sizes(self.sizes, packet_bytes=1).mean_packets * 8
+        return float(self.demand(topology).sum()) * duration_ns / bits
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows that start within the duration."""
@@ -67,6 +74,12 @@ class Poisson(Part):
         gbps = self.demand(topology).sum(axis=1).tolist()
         starts = [streams.arrivals(h, sizes.mean_packets * 8 / rate, duration_ns) for h, rate in enumerate(gbps)]
         return in_order([_from_host(host, topology.hosts, streams, sizes, each) for host, each in enumerate(starts)])
+
+    def _full(self, topology: FabricTopology) -> Floats:
+        """Return the traffic between hosts that send at the rate of their links, (hosts, hosts) Gb/s."""
+        full = np.repeat(topology.host_gbps[:, None] / (topology.hosts - 1), topology.hosts, axis=1)
+        np.fill_diagonal(full, 0)
+        return full
 
 
 def _from_host(host: int, hosts: int, streams: Streams, sizes: FlowSizes, starts: Floats) -> FabricFlows:
@@ -98,6 +111,10 @@ class Trace(Part):
     def demand(self, topology: FabricTopology) -> Floats | None:
         """Return nothing: a trace ends, whatever it asks."""
         return None
+
+    def count(self, topology: FabricTopology, duration_ns: float) -> float:
+        """Return none: the file's are there already."""
+        return 0
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows of the file that start within the duration."""
@@ -134,6 +151,10 @@ class Mix(Model):
         """Return the mean traffic between hosts, (hosts, hosts) Gb/s, of the parts that have one."""
         demands = [demand for each in self.parts if (demand := each.demand(topology)) is not None]
         return np.sum(demands, axis=0) if demands else None
+
+    def count(self, topology: FabricTopology, duration_ns: float) -> float:
+        """Return how many flows start within the duration, in the mean."""
+        return sum(each.count(topology, duration_ns) for each in self.parts)
 
     def draw(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows of all parts that start within the duration."""

@@ -41,7 +41,7 @@ from lcca.experiments.runs.kinds import SWEEP
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.documents import Document, apply_overrides, read_document
 from lcca.inputs.errors import ConfigError, InputError, Problem, about
-from lcca.inputs.model import Model
+from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.inputs.validation import validate
 from lcca.remy_plus.engine import Model as EngineModel
@@ -409,7 +409,11 @@ class CampaignConfig(RunConfig):
     @model_validator(mode="after")
     def _fits_the_fabric(self) -> CampaignConfig:
         if isinstance(self.networks, FabricSpace):
-            require_on_fabric(self, self.networks)
+            try:
+                require_on_fabric(self, self.networks)
+            except InputError as error:
+                key, _, text = str(error).partition(": ")
+                raise_problems("campaign", [problem_at(tuple(key.split(".")), text)])
         elif elsewhere := [each.name for each in self.generalisation if isinstance(each.networks, FabricSpace)]:
             raise ValueError(f"generalisation: {elsewhere[0]}: a fabric is no condition of a campaign on networks")
         return self

@@ -72,7 +72,8 @@ def require_on_fabric(config: CampaignConfig, space: FabricSpace) -> None:
         with about("utilities"):
             slowdown(utility.name)
     config.trainer.require_fabric()
-    for where, met in (("networks", space), *((each.name, _condition(each, space)) for each in config.generalisation)):
+    elsewhere = ((f"generalisation: {each.name}", _condition(each, space)) for each in config.generalisation)
+    for where, met in (("networks", space), *elsewhere):
         for candidate in config.candidates:
             with about(f"{where}: {candidate.name}"):
                 _require_told(candidate, met)

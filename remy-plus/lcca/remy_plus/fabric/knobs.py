@@ -70,7 +70,8 @@ class Knob:
         by_rate: of transports, the default is in proportion to the rate of the hosts' links; of markers, the value is,
             whether default or given, to the rate of the port.
         search: where a tuner looks; None for a parameter that is tuned only where a configuration names it.
-        limits: values that it may have; None where the engine knows them.
+        limits: values that it may have; None where the engine knows them, or where any that is not negative will do (of
+            transports).
     """
 
     default: float

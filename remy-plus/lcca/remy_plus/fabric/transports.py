@@ -10,16 +10,21 @@ from types import MappingProxyType
 from typing import Any
 
 from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS, Knob, Search, around
+from lcca.remy_plus.fabric.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around
 from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
 from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning, tuning
 
+MOST = 1e9
+"""Of any parameter: more than means anything, and still a time, a rate or a count that the engine can hold."""
+ANY, SHARE = Limits(0, MOST), Limits(0, 1)
+ABOVE_0, FROM_1, COUNT = Limits(1e-3, MOST), Limits(1, MOST), Limits(0, MOST, whole=True)
 
-def _gbps(default: float, meaning: str, search: Search | None = None) -> Knob:
-    return Knob(default, "Gb/s", meaning, True, search)
+
+def _gbps(default: float, meaning: str, search: Search | None = None, limits: Limits | None = None) -> Knob:
+    return Knob(default, "Gb/s", meaning, True, search, limits)
 
 
-LEAST = _gbps(1.0, "lowest rate (HPCC's simulator)")
+LEAST = _gbps(1.0, "lowest rate (HPCC's simulator)", limits=Limits(1e-6, MOST))
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,14 @@ class TransportKind:
         """Return all parameters at hosts of a rate, with changes.
 
         Raises:
-            InputError: a parameter is not known; names those that are.
+            InputError: a parameter is not known, and names those that are; or a value cannot be.
         """
         unknown = sorted(set(changes) - set(self.knobs))
         if unknown:
             raise InputError(f"{self.engine}: {unknown[0]} is not a parameter; one of {', '.join(self.knobs)}")
+        with about(self.engine):
+            for name, value in changes.items():
+                (self.knobs[name].limits or ANY).require(name, value)
         usual = {name: knob.default * self._share(name, gbps) for name, knob in self.knobs.items()}
         return usual | {name: float(value) for name, value in changes.items()}
 
@@ -68,19 +76,25 @@ class TransportKind:
 # Searched within the ranges that NVIDIA gives (DOCA: rpg_time_reset 1 to 131,071 µs, rpg_threshold 1 to 31, rates from
 # 1 Mb/s). Inside lie the paper's 55 µs, 5 increases and g of 1/256 (Zhu et al.) and the expert's of PARALEON (Table I).
 _DCQCN = {
-    "g": Knob(1 / 256, "", "weight of a notification in alpha", search=around(2**-10, 2**-4)),
-    "alpha_us": Knob(1, "µs", "between moves of alpha (dce_tcp_rtt)", search=around(1, 200)),
-    "decrease_us": Knob(4, "µs", "between decreases (rate_reduce_monitor_period)", search=around(1, 200)),
-    "increase_us": Knob(300, "µs", "between increases (rpg_time_reset)", search=around(10, 1500)),
-    "fast_recovery": Knob(1, "", "increases before the target moves (rpg_threshold)", search=Search(1, 10, 1)),
+    "g": Knob(1 / 256, "", "weight of a notification in alpha", search=around(2**-10, 2**-4), limits=SHARE),
+    "alpha_us": Knob(1, "µs", "between moves of alpha (dce_tcp_rtt)", search=around(1, 200), limits=ABOVE_0),
+    "decrease_us": Knob(
+        4, "µs", "between decreases (rate_reduce_monitor_period)", search=around(1, 200), limits=ABOVE_0
+    ),
+    "increase_us": Knob(300, "µs", "between increases (rpg_time_reset)", search=around(10, 1500), limits=ABOVE_0),
+    "fast_recovery": Knob(
+        1, "", "increases before the target moves (rpg_threshold)", search=Search(1, 10, 1), limits=COUNT
+    ),
     "increase_gbps": _gbps(0.02, "additive increase (rpg_ai_rate, 5 Mb/s per 25 Gb/s)", around(0.005, 1)),
     "hyper_gbps": _gbps(0.2, "hyper increase (rpg_hai_rate, 50 Mb/s per 25 Gb/s)", around(0.05, 5)),
     "max_gbps": Knob(0, "Gb/s", "highest rate; 0 is the line's (rpg_max_rate)"),
-    "clamp_target": Knob(0, "", "the target falls at every decrease (clamp_tgt_rate)"),
-    "clamp_after_increase": Knob(1, "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)"),
-    "initial_alpha": Knob(1, "", "at the first notification (initial_alpha_value)"),
-    "least_factor": Knob(0.5, "", "of a decrease (rpg_min_dec_fac)"),
-    "alpha_divisor": Knob(2, "", "a decrease is by alpha over it: 2^(rpg_gd − 10)"),
+    "clamp_target": Knob(0, "", "the target falls at every decrease (clamp_tgt_rate)", limits=FLAG),
+    "clamp_after_increase": Knob(
+        1, "", "or at the first decrease after an increase (clamp_tgt_rate_after_time_inc)", limits=FLAG
+    ),
+    "initial_alpha": Knob(1, "", "at the first notification (initial_alpha_value)", limits=SHARE),
+    "least_factor": Knob(0.5, "", "of a decrease (rpg_min_dec_fac)", limits=SHARE),
+    "alpha_divisor": Knob(2, "", "a decrease is by alpha over it: 2^(rpg_gd − 10)", limits=FROM_1),
     "first_gbps": Knob(0, "Gb/s", "rate after the first notification; 0 is as it is (rate_to_set_on_first_cnp)"),
     "increase_bytes": Knob(0, "bytes", "acknowledged between increases; 0 is none (rpg_byte_reset)"),
     "notification_gap_us": Knob(0, "µs", "between notifications (min_time_between_cnps)"),
@@ -94,7 +108,10 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "no congestion control",
             {
                 "bdps": Knob(
-                    1, "bandwidth-delay products", "fixed window at line rate; 0 is none", search=around(0.25, 4)
+                    1,
+                    "bandwidth-delay products",
+                    "fixed window at line rate; 0 is none",
+                    search=around(0.25, 4),
                 )
             },
         ),
@@ -102,7 +119,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "dctcp",
             "Alizadeh et al., SIGCOMM 2010; as a rate, HPCC's simulator",
             {
-                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5)),
+                "g": Knob(
+                    1 / 16, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE
+                ),
                 "increase_gbps": _gbps(0.615, "per window without a mark: 1 kB per 13 µs", around(0.05, 5)),
                 "min_gbps": LEAST,
             },
@@ -113,14 +132,14 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "timely",
             "Mittal et al., SIGCOMM 2015, Algorithm 1",
             {
-                "weight": Knob(0.875, "", "of the latest difference of RTTs"),
-                "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 0.95)),
+                "weight": Knob(0.875, "", "of the latest difference of RTTs", limits=SHARE),
+                "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 0.95), limits=SHARE),
                 "low_us": Knob(50, "µs", "RTT below which the rate always grows", search=around(5, 200)),
                 "high_us": Knob(500, "µs", "RTT above which it always falls", search=around(50, 2000)),
-                "min_rtt_us": Knob(20, "µs", "unit of the gradient", search=around(2, 100)),
+                "min_rtt_us": Knob(20, "µs", "unit of the gradient", search=around(2, 100), limits=ABOVE_0),
                 "increase_gbps": _gbps(0.1, "additive increase", around(0.01, 1)),
                 "hyper_gbps": _gbps(0.5, "after `hyper_after` increases in a row"),
-                "hyper_after": Knob(5, "", "increases in a row", search=Search(1, 10, 1)),
+                "hyper_after": Knob(5, "", "increases in a row", search=Search(1, 10, 1), limits=COUNT),
                 "min_gbps": LEAST,
             },
         ),
@@ -128,12 +147,13 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "hpcc",
             "Li et al., SIGCOMM 2019, Algorithm 1",
             {
-                "eta": Knob(0.95, "", "utilisation aimed at", search=Search(0.8, 1)),
+                "eta": Knob(0.95, "", "utilisation aimed at", search=Search(0.8, 1), limits=ABOVE_0),
                 "most_stages": Knob(
                     0,
                     "",
                     "additive steps between multiplicative ones (paper: 5; its simulator: 0)",
                     search=Search(0, 10, 1),
+                    limits=COUNT,
                 ),
                 "increase_gbps": _gbps(0.04, "additive increase (10 Mb/s per 25 Gb/s)", around(0.004, 0.4)),
                 "min_gbps": LEAST,
@@ -143,8 +163,8 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "powertcp",
             "Addanki et al., NSDI 2022, Algorithm 1",
             {
-                "gamma": Knob(0.9, "", "weight of the new rate", search=Search(0.1, 1)),
-                "eta": Knob(0.95, "", "power aimed at", search=Search(0.8, 1)),
+                "gamma": Knob(0.9, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
+                "eta": Knob(0.95, "", "power aimed at", search=Search(0.8, 1), limits=ABOVE_0),
                 "increase_gbps": _gbps(0.15, "additive increase", around(0.015, 1.5)),
                 "min_gbps": LEAST,
             },
@@ -154,9 +174,9 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "theta-powertcp",
             "Addanki et al., NSDI 2022, Algorithm 2",
             {
-                "gamma": Knob(0.7, "", "weight of the new rate", search=Search(0.1, 1)),
+                "gamma": Knob(0.7, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
                 "increase_gbps": _gbps(0.15, "additive increase", around(0.015, 1.5)),
-                "rtt_slack": Knob(1.05, "base RTTs", "that count as no queue", search=Search(1, 1.5)),
+                "rtt_slack": Knob(1.05, "base RTTs", "that count as no queue", search=Search(1, 1.5), limits=ABOVE_0),
                 "min_gbps": LEAST,
             },
         ),
@@ -164,8 +184,10 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "dctcp-window",
             "Alizadeh et al., SIGCOMM 2010; RFC 8257",
             {
-                "g": Knob(1 / 16, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5)),
-                "initial": Knob(10, "packets", "first window (RFC 6928)"),
+                "g": Knob(
+                    1 / 16, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE
+                ),
+                "initial": Knob(10, "packets", "first window (RFC 6928)", limits=FROM_1),
                 "increase": Knob(1, "packets per window", "additive increase", search=around(0.1, 10)),
             },
             marking("step"),
@@ -180,17 +202,19 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
             "Kumar et al., SIGCOMM 2020, Algorithm 1",
             {
                 "base_us": Knob(0, "µs", "target delay without queues; 0 is base_rtts × the fabric's largest base RTT"),
-                "base_rtts": Knob(1.25, "base RTTs", "see base_us", search=Search(1, 4)),
+                "base_rtts": Knob(1.25, "base RTTs", "see base_us", search=Search(1, 4), limits=ABOVE_0),
                 "hop_us": Knob(0.5, "µs", "added to the target per switch", search=around(0.05, 5)),
                 "range": Knob(4, "base targets", "largest addition for small windows", search=Search(0, 10)),
-                "least": Knob(0.1, "packets", "smallest window"),
-                "most": Knob(256, "packets", "largest window", by_rate=True),
+                "least": Knob(0.1, "packets", "smallest window", limits=ABOVE_0),
+                "most": Knob(256, "packets", "largest window", by_rate=True, limits=ABOVE_0),
                 "increase": Knob(1, "packets per RTT", "additive increase", search=around(0.1, 10)),
-                "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 1)),
+                "beta": Knob(0.8, "", "multiplicative decrease", search=Search(0.1, 1), limits=SHARE),
                 "most_decrease": Knob(
-                    0.5, "", "share of the window, per RTT and after a loss", search=Search(0.1, 0.9)
+                    0.5, "", "share of the window, per RTT and after a loss", search=Search(0.1, 0.9), limits=SHARE
                 ),
-                "reset_after": Knob(5, "timeouts", "in a row that leave the smallest window (the paper has no value)"),
+                "reset_after": Knob(
+                    5, "timeouts", "in a row that leave the smallest window (the paper has no value)", limits=COUNT
+                ),
             },
         ),
     }
