@@ -58,5 +58,50 @@ TEST(QueueAdjuster, RaisesKminWhereTheSlopeIsTheLeast) {
   EXPECT_EQ(line.kmin, given.kmin + 2 * given.kmin_step);  // two steps of the slope, three of kmin, and one tried back
 }
 
+TEST(QueueAdjuster, GoesToFewerMarksWhereTheyCostThroughput) {
+  const QueueAdjuster::Parameters given;
+  QueueAdjuster adjuster;
+  QueueAdjuster::Line line{given.slope, given.kmin};
+  for (Time now = 0; now <= 4 * 401 * microsecond; now += microsecond)
+    line = adjuster.see({now, 0, 0, line.slope > given.slope ? 1000 : 5000, 0, 100}, given, true);
+  EXPECT_NEAR(line.slope, given.slope, 1e-12);  // a step down, and the next trial's up
+}
+
+TEST(Pie, GoesByTheDelayOfTheLastUpdate) {
+  Pie::Parameters given;
+  given.burst = 0;
+  given.alpha = 0.15 * 2048 / given.target;  // twice the target gives a probability of 0.15 at once
+  given.beta = 0;
+  Pie pie(given);
+  Draws draws(1);
+  const auto queued = static_cast<std::int64_t>(2 * given.target * 100 / 8000);
+  int marks = 0;
+  for (int i = 0; i <= 1000; ++i) {  // one update, after which the delay before it is still 0
+    const auto now = static_cast<Time>(i == 0 ? 0 : given.update + i);
+    marks += pie.marks({now, 0, i == 0 ? 2 * queued - queued / 2 : queued, 1000, 0, 100}, draws);
+  }
+  EXPECT_NEAR(marks, 150, 60);
+}
+
+TEST(FabricMarker, WhatItHasSeenStaysWithItsKind) {
+  AnyMarker marker = marker_of(Codel::Parameters{}, 100);
+  Draws draws(1);
+  const auto waits = [&](double us) {
+    return std::visit(
+        [&](auto& each) {
+          return each.marks({static_cast<Time>(us * microsecond), 50 * microsecond, 10'000, 1000, 0, 100}, draws);
+        },
+        marker);
+  };
+  EXPECT_FALSE(waits(1));
+  set_marker(marker, Codel::Parameters{20e6, 150e6}, 100);
+  const AnyMarker copy = marker;
+  EXPECT_TRUE(waits(152));
+  marker = copy;
+  EXPECT_TRUE(waits(153));  // a copy has a state of its own
+  set_marker(marker, Step::Parameters{1e6}, 100);
+  EXPECT_FALSE(waits(154));
+}
+
 }  // namespace
 }  // namespace remy_plus::fabric
