@@ -85,6 +85,7 @@ def test_what_is_seen_adds_up_to_the_record() -> None:
     for name in ("data_packets", "data_bytes", "marked_packets", "drops"):
         total = np.sum([getattr(each, name) for each in watcher.seen], axis=0)
         assert (total <= record[f"port_{name}"]).all() and total.sum() >= 0.9 * record[f"port_{name}"].sum()
+    assert all(each.over_ns == pytest.approx(11_000) for each in watcher.seen)
     queue = np.sum([each.mean_queued_bytes * each.over_ns for each in watcher.seen], axis=0) / end
     np.testing.assert_allclose(queue, record["port_mean_queued_bytes"], rtol=0.02, atol=1)
 

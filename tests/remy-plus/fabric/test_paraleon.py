@@ -154,3 +154,21 @@ def test_when_nobody_sends_nothing_is_known_of_sizes() -> None:
     zeros = np.zeros(sum(len(each) for each in TOPOLOGY.neighbours))
     for sent in ({1: 2e6}, {}, {1: 2e6}):
         assert tuner.tune(Seen(1, 1, *[zeros] * 6, np.zeros(8), zeros, zeros, sketched(sent))) == Change()
+
+
+def test_no_move_is_sure_whatever_the_traffic() -> None:
+    steps = {str(number): Step(0, -1, 1, 0.1, 1) for number in range(2000)}
+    search = Annealing(steps, Schedule(5, 0.5, 0.8, 1), 0.8, True, np.random.default_rng(1))
+    search.heat()
+    up = np.mean([value > 0 for value in search.move(1, 1.0).values()])
+    assert up == pytest.approx(0.8, abs=0.04)
+
+
+def test_what_it_sets_is_in_the_units_of_transport_and_marker() -> None:
+    tuner = tuning("paraleon").build()
+    assert isinstance(tuner, Paraleon)
+    tuner.begin(Given(TOPOLOGY, "dcqcn", {}, USUAL, 1))
+    values = {name: step.start for name, step in STEPS.items()} | {"g_1024": 960, "pmax": 0.31, "gd": 12}
+    change = tuner._change(values)
+    assert change.parameters["g"] == 64 / 1024 and change.parameters["alpha_divisor"] == 4
+    assert change.markers[None].parameters == {"kmin_bytes": 400e3, "kmax_bytes": 1600e3, "pmax": 0.31}
