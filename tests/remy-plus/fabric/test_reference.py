@@ -137,8 +137,8 @@ def test_rates_follow_the_same_law(reference: Path, scenario: str, control: str,
 
 
 WORKLOADS = ["ws30-leafspine", "ws50-leafspine", "ws50inc-leafspine", "ws50long-leafspine", "fbhdp50-fattree"]
-WIDER_P99 = {("ws50long-leafspine", "timely"): 0.05}
-"""The peer's is 3.5 % above the highest of 24 orders of arrivals; its mean is among theirs."""
+ORDERS = {("ws50long-leafspine", "timely"): 40}
+"""How many orders of arrivals a band is made of, else 5: TIMELY's p99 here varies by 7 % (SD) from order to order."""
 
 
 @pytest.mark.full
@@ -149,9 +149,9 @@ def test_workloads_have_the_same_slowdowns(reference: Path, scenario: str, contr
         pytest.skip("not among the reference runs")
     run = Reference(reference, scenario, control)
     wanted = run.table.fct_ns / run.table.ideal_ns
-    found = [run.slowdowns(each) for each in [run.run(), *(run.renumbered(seed) for seed in range(5))]]
-    wide = WIDER_P99.get((scenario, control), 0.03)
-    for of, tolerance in ((np.mean, 0.01), (lambda each: np.quantile(each, 0.99), wide)):
+    orders = (run.renumbered(seed) for seed in range(ORDERS.get((scenario, control), 5)))
+    found = [run.slowdowns(each) for each in [run.run(), *orders]]
+    for of, tolerance in ((np.mean, 0.01), (lambda each: np.quantile(each, 0.99), 0.03)):
         values = [float(of(each)) for each in found]
         assert min(values) * (1 - tolerance) <= of(wanted) <= max(values) * (1 + tolerance)
 
