@@ -5,7 +5,7 @@ import pytest
 
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown, flow_times
-from lcca.evaluation.trials.utilities import UTILITIES
+from lcca.evaluation.trials.utilities import UTILITIES, slowdown
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
@@ -60,6 +60,17 @@ def test_a_fabric_s_record() -> None:
     record = Record(columns, NetworkList([network]), np.zeros(2, dtype=np.uint32), 1.0)
     assert UTILITIES["slowdown"].score(record).score_bits == pytest.approx([-2, -(3 + 1) / 2])
     assert UTILITIES["slowdown-long"].score(record).score_bits == pytest.approx([np.nan, -1], nan_ok=True)
+
+
+def test_sizes_are_parted_without_gaps() -> None:
+    sizes = np.array([1.0, 99_999, 100_000, 999_999, 1_000_000, 1e9])
+    flows = FlowTimes(sizes, np.full(6, 2.0) ** np.arange(6), np.ones(6), np.ones(6), np.zeros(6, dtype=np.int64))
+    for end, tail in (("", (-0.5, -2.5, -4.5)), ("-p99", (-0.99, -2.99, -4.99))):
+        found = [
+            slowdown(f"slowdown-{size}{end}").score_flows(flows, 1).score_bits[0]
+            for size in ("short", "medium", "long")
+        ]
+        assert found == pytest.approx(tail, abs=0.03)
 
 
 def test_the_engine_s_flows_have_the_slowdowns_of_their_table() -> None:

@@ -32,11 +32,14 @@ UTILITIES: Mapping[str, Utility] = MappingProxyType(
             Slowdown("slowdown-p99", 0.99),
             Slowdown("slowdown-short", below_bytes=SHORT_BYTES),
             Slowdown("slowdown-short-p99", 0.99, below_bytes=SHORT_BYTES),
+            Slowdown("slowdown-medium", from_bytes=SHORT_BYTES, below_bytes=LONG_BYTES),
+            Slowdown("slowdown-medium-p99", 0.99, from_bytes=SHORT_BYTES, below_bytes=LONG_BYTES),
             Slowdown("slowdown-long", from_bytes=LONG_BYTES),
+            Slowdown("slowdown-long-p99", 0.99, from_bytes=LONG_BYTES),
         )
     }
 )
-"""The utilities that files and options name: the five of the paper, and slowdowns of all, short and long flows."""
+"""The utilities that files and options name: the five of the paper, and slowdowns of all flows and by their size."""
 
 DEFAULT = UTILITIES["default"]
 """Throughput and delay with equal weights."""
