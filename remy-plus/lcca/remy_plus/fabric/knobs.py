@@ -1,10 +1,12 @@
-"""Parameters of transports and markers."""
+"""Parameters of transports, markers and tuners."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, did_you_mean
 
 REFERENCE_GBPS = 100.0
 """Rate that values which go with a rate are for."""
@@ -80,3 +82,26 @@ class Knob:
     by_rate: bool = False
     search: Search | None = None
     limits: Limits | None = None
+
+
+class Kind(Protocol):
+    """Of markers or of tuners: what has parameters."""
+
+    @property
+    def knobs(self) -> Mapping[str, Knob]:
+        """Its parameters, by name."""
+
+
+def values_of(kinds: Mapping[str, Kind], kind: str, changes: Mapping[str, float]) -> dict[str, float]:
+    """Return all parameters of one of some kinds: the defaults, with changes.
+
+    Raises:
+        InputError: `kind: …` where there is none of this name, or `parameter: …` where it has none.
+    """
+    if kind not in kinds:
+        raise InputError(f"kind: {kind!r} is not known{did_you_mean(kind, kinds)}")
+    usual = {name: knob.default for name, knob in kinds[kind].knobs.items()}
+    unknown = sorted(set(changes) - set(usual))
+    if unknown:
+        raise InputError(f"{unknown[0]}: is not a parameter of {kind}{did_you_mean(unknown[0], usual)}")
+    return usual | {name: float(value) for name, value in changes.items()}

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.knobs import Knob, Search, around
+from lcca.remy_plus.fabric.knobs import Knob, Search, around, values_of
 
 
 @dataclass(frozen=True)
@@ -152,13 +152,7 @@ def marking(kind: str, /, **parameters: float) -> Marking:
     Raises:
         InputError: `kind: …` or `parameter: …`, with what it must be.
     """
-    if kind not in MARKERS:
-        raise InputError(f"kind: {kind!r} is not known{did_you_mean(kind, MARKERS)}")
-    usual = {name: knob.default for name, knob in MARKERS[kind].knobs.items()}
-    unknown = sorted(set(parameters) - set(usual))
-    if unknown:
-        raise InputError(f"{unknown[0]}: is not a parameter of {kind}{did_you_mean(unknown[0], usual)}")
-    values = usual | {name: float(value) for name, value in parameters.items()}
+    values = values_of(MARKERS, kind, parameters)
     try:
         _core.require_fabric_marker(kind, values)
     except ValueError as error:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.control import Sketch, Tuner
-from lcca.remy_plus.fabric.knobs import FLAG, Knob, Limits
+from lcca.remy_plus.fabric.knobs import FLAG, Knob, Limits, values_of
 from lcca.remy_plus.fabric.tuners.annealing import Schedule
 from lcca.remy_plus.fabric.tuners.paraleon import Paraleon, Weights
 from lcca.remy_plus.fabric.tuners.static import Static
@@ -181,13 +181,7 @@ def tuning(kind: str, /, **parameters: float) -> Tuning:
     Raises:
         InputError: `kind: …` or `parameter: …`, with what it must be.
     """
-    if kind not in TUNERS:
-        raise InputError(f"kind: {kind!r} is not known{did_you_mean(kind, TUNERS)}")
-    usual = {name: knob.default for name, knob in TUNERS[kind].knobs.items()}
-    unknown = sorted(set(parameters) - set(usual))
-    if unknown:
-        raise InputError(f"{unknown[0]}: is not a parameter of {kind}{did_you_mean(unknown[0], usual)}")
-    found = Tuning(kind, usual | {name: float(value) for name, value in parameters.items()})
+    found = Tuning(kind, values_of(TUNERS, kind, parameters))
     for name, knob in TUNERS[kind].knobs.items():
         if knob.limits:
             knob.limits.require(name, found.parameters[name])

@@ -52,6 +52,7 @@ class DrawnFlows:
         found = self._run(pairs)
         scores = np.array([self.utility.score_flows(each.times, 1).score_bits[0] for each in found])
         hits = np.stack([each.record["rule_hits"] for each in found]) if keep_rule_hits else None
+        # Without a flow that counts there is nothing to score, for all policies alike: no difference comes from there.
         return Ran(np.nan_to_num(scores, nan=0.0), hits, sum(each.packets for each in found))
 
     def look_ups(self, policy: _core.Policy, table: RuleTable) -> Lookups:
