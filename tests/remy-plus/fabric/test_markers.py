@@ -89,6 +89,7 @@ def test_every_marker(kind: str) -> None:
         ("red", {"pmax": 1.1}, "pmax: must be from 0 to 1, got 1.1"),
         ("codel", {"interval_us": 0}, "interval_us: must be from 0.001 to"),
         ("pred", {"least_slope_per_mb": 0.2}, "least_slope_per_mb: must be from 0 to 0.1, got 0.2"),
+        ("pred", {"fcs": 2}, "fcs: must be a whole number from 0 to 1, got 2"),
         ("pred", {"count_bits": 0}, "count_bits: must be from 1 to"),
     ],
 )

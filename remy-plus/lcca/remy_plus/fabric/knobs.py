@@ -96,7 +96,7 @@ def values_of(kinds: Mapping[str, Kind], kind: str, changes: Mapping[str, float]
     """Return all parameters of one of some kinds: the defaults, with changes.
 
     Raises:
-        InputError: `kind: …` where there is none of this name, or `parameter: …` where it has none.
+        InputError: `kind: …` where there is none of this name, or `parameter: …` where it has none or not this value.
     """
     if kind not in kinds:
         raise InputError(f"kind: {kind!r} is not known{did_you_mean(kind, kinds)}")
@@ -104,4 +104,8 @@ def values_of(kinds: Mapping[str, Kind], kind: str, changes: Mapping[str, float]
     unknown = sorted(set(changes) - set(usual))
     if unknown:
         raise InputError(f"{unknown[0]}: is not a parameter of {kind}{did_you_mean(unknown[0], usual)}")
-    return usual | {name: float(value) for name, value in changes.items()}
+    found = usual | {name: float(value) for name, value in changes.items()}
+    for name, knob in kinds[kind].knobs.items():
+        if knob.limits:
+            knob.limits.require(name, found[name])
+    return found

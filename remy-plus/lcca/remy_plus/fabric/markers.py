@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.knobs import Knob, Search, around, values_of
+from lcca.remy_plus.fabric.knobs import FLAG, Knob, Search, around, values_of
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,10 @@ def _bytes(default: float, meaning: str, low: float, high: float) -> Knob:
 # Thresholds are searched up to the largest that PARALEON's tuner takes (its public code), the other parameters around
 # their defaults, mostly by a factor of ten.
 _PRED = {
-    "fcs": Knob(1, "", "1: the slope goes with the number of flows (Flow Concurrent Stabilizer); 0: it does not"),
-    "qla": Knob(1, "", "1: slope and kmin_bytes are adjusted (Queue Length Adjuster); 0: they stay"),
+    "fcs": Knob(
+        1, "", "1: the slope goes with the number of flows (Flow Concurrent Stabilizer); 0: it does not", limits=FLAG
+    ),
+    "qla": Knob(1, "", "1: slope and kmin_bytes are adjusted (Queue Length Adjuster); 0: they stay", limits=FLAG),
     "count_us": Knob(
         100, "µs", "flows are counted for so long: 1.25 RTTs of 80 µs (section IV-C)", search=around(10, 1000)
     ),
