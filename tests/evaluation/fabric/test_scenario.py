@@ -74,6 +74,14 @@ def test_a_trace_beside_the_scenario(tmp_path: Path) -> None:
     assert (found.settings().fct_at_ack, found.horizon_ns(flows)) == (True, 1070)
 
 
+def test_parts_that_run_one_after_another_do_not_add_up(tmp_path: Path) -> None:
+    parts = [LATE, {**LATE, "start_us": 1000, "stop_us": 2000, "load": 0.7}]
+    found = read_scenario(written(tmp_path, workload={"kind": "mix", "parts": parts}, duration_us=None))
+    assert found.loads().fullest() == (8, 1, pytest.approx(0.7))
+    flows = found.flows(1)
+    assert 0 < len(flows) and flows.start_ns.max() < 2e6 and found.horizon_ns(flows) > 2e6
+
+
 def test_the_scenario_of_the_reference_data(reference: Path, tmp_path: Path) -> None:
     folder = reference / "data" / "fabric"
     keys = {
@@ -87,6 +95,7 @@ def test_the_scenario_of_the_reference_data(reference: Path, tmp_path: Path) -> 
 
 TRACE = {"kind": "trace", "flows": "flows.csv"}
 POISSON = GOOD["workload"]
+LATE = {**POISSON, "load": 0.6, "load_of": "receiver-link", "receiver": 1, "stop_us": 1000}
 SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
 
 
@@ -104,6 +113,26 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
         (
             {"workload": {"kind": "poison"}},
             r"s\.yaml:8: workload\.kind: must be one of .* \(did you mean 'poisson'\?\)",
+        ),
+        (
+            {"workload": {**POISSON, "receiver": 1}},
+            r"s\.yaml:7: workload: receiver \(a host\) and load_of: receiver-link need each other",
+        ),
+        (
+            {"workload": {**POISSON, "receiver": 8, "load_of": "receiver-link"}},
+            r"s\.yaml:\d+: workload\.receiver: host 8 is unknown; the fabric has hosts 0 to 7",
+        ),
+        (
+            {"workload": {**POISSON, "start_us": 5, "stop_us": 5}},
+            r"s\.yaml:7: workload: stop_us must be after start_us \(5 µs\), got 5",
+        ),
+        (
+            {"workload": {"kind": "incast", "senders": 2, "bytes": 9, "sizes": "websearch", "period_us": 9}},
+            r"s\.yaml:7: workload: needs one of bytes \(of each flow\) and sizes",
+        ),
+        (
+            {"workload": {"kind": "mix", "parts": [LATE, {**LATE, "start_us": 900}]}},
+            r"s\.yaml:7: workload: would load the link from 8 to 1 to 1\.2 of its rate",
         ),
         ({"duration_us": None}, r"s\.yaml:1: duration_us: is missing, and workload poisson goes on without end"),
         (

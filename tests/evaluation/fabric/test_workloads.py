@@ -122,7 +122,7 @@ def test_incast_by_period() -> None:
     groups = [tuple(flows.src[i : i + 5]) for i in range(0, 50, 5)]
     assert all(len(set(group)) == 5 for group in groups) and len(set(groups)) > 3
     net, made = star(8), TypeAdapter(Workload).validate_python(keys)
-    assert link_loads(net, made.demand(net)).fullest() == (8, 2, pytest.approx(5 * 500 * 8 / 100_000 / 100))
+    assert link_loads(net, made.demand(net, 50)).fullest() == (8, 2, pytest.approx(5 * 500 * 8 / 100_000 / 100))
 
 
 def test_incast_as_a_share_of_load() -> None:
@@ -132,6 +132,58 @@ def test_incast_as_a_share_of_load() -> None:
     assert stats.kstest(np.diff(starts, prepend=0), "expon", args=(0, 7e4 * 8 / (0.1 * 800))).pvalue > LEVEL
     assert stats.chisquare(np.bincount(receivers, minlength=8)).pvalue > LEVEL
     assert flows.size_bytes.sum() * 8 / (50 * MS) / 800 == pytest.approx(0.1, abs=4 * 0.1 / np.sqrt(len(starts)))
+
+
+def to_one(load: float = 0.5, receiver: int = 2, **keys: object) -> dict[str, object]:
+    return {**poisson(load, "receiver-link", NARROW), "receiver": receiver, **keys}
+
+
+def test_flows_to_one_receiver_load_its_link() -> None:
+    net = leaf_spine(2, 4, 2, host_gbps=10)
+    flows = draw(net, ms=100, **to_one(0.8))
+    assert set(flows.dst) == {2} and set(flows.src) == {0, 1, 3, 4, 5, 6, 7}
+    sd = np.sqrt(np.exp(0.25) / len(flows)) * 0.8
+    assert flows.size_bytes.sum() * 8 / (100 * MS) / 10 == pytest.approx(0.8, abs=stats.norm.ppf(1 - LEVEL / 2) * sd)
+    assert stats.chisquare(np.delete(np.bincount(flows.src), 2)).pvalue > LEVEL
+    assert stats.kstest(np.diff(flows.start_ns), "expon", args=(0, np.diff(flows.start_ns).mean())).pvalue > LEVEL
+    made = TypeAdapter(Workload).validate_python(to_one(0.8))
+    assert link_loads(net, made.demand(net)).fullest() == (8, 2, pytest.approx(0.8))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [poisson(), to_one(), {"kind": "incast", "senders": 3, "bytes": 9000, "load": 0.2}],
+    ids=["poisson", "receiver", "incast"],
+)
+def test_flows_that_come_later_and_go_are_those_of_the_beginning(keys: dict[str, object]) -> None:
+    """The same draws, by the time since they may start; none of them from `stop_us` on."""
+    net = star(6)
+    early, late = draw(net, **keys), draw(net, **keys, start_us=300, stop_us=700)
+    wanted = early.before(0.4 * MS)
+    np.testing.assert_allclose(late.start_ns, wanted.start_ns + 0.3 * MS, atol=1e-6)
+    assert 0 < len(late) < len(early) and late.size_bytes.tolist() == wanted.size_bytes.tolist()
+    made = TypeAdapter(Workload).validate_python({**keys, "start_us": 300, "stop_us": 700})
+    whole = TypeAdapter(Workload).validate_python(keys).count(net, MS)
+    assert made.ends and [made.count(net, ns) for ns in (0.3 * MS, 0.5 * MS, np.inf)] == pytest.approx(
+        [0, 0.2 * whole, 0.4 * whole]
+    )
+
+
+def test_sizes_of_an_incast_are_drawn_for_each_flow() -> None:
+    keys = {"kind": "incast", "senders": 5, "sizes": "uniform:3000:6000", "receiver": 5, "period_us": 10}
+    flows = draw(star(6), ms=10, **keys)
+    assert stats.kstest(flows.size_bytes - 0.5, "uniform", args=(3000, 3000)).pvalue > LEVEL
+    assert len(set(flows.size_bytes[:5].tolist())) > 1 and len(flows) == 5000
+    made, net = TypeAdapter(Workload).validate_python(keys), star(6)
+    assert made.demand(net).sum() == pytest.approx(5 * 4500.5 * 8 / 10_000)
+
+
+def test_an_incast_of_more_flows_than_hosts_has_as_many_of_each() -> None:
+    flows = draw(star(8), ms=0.2, **{"kind": "incast", "senders": 24, "bytes": 1, "receiver": 3, "period_us": 100})
+    for event in (flows.src[:24], flows.src[24:]):
+        assert sorted(np.bincount(event, minlength=8).tolist()) == [0, 3, 3, 3, 3, 4, 4, 4]
+        assert 3 not in event
+    assert flows.src[:24].tolist() != flows.src[24:].tolist()
 
 
 def test_all_to_all_rounds() -> None:
@@ -166,7 +218,6 @@ def test_a_mix_is_its_parts() -> None:
 def test_what_does_not_fit_names_its_key() -> None:
     for keys, wanted in [
         (poisson(load_of="tor-uplinks"), (("load_of",), "no flow crosses links between switches; use host-links")),
-        ({"kind": "incast", "senders": 4, "bytes": 1, "load": 0.1}, (("senders",), "less than the 4 hosts")),
         (
             {"kind": "incast", "senders": 1, "bytes": 1, "load": 0.1, "receiver": 4},
             (("receiver",), "host 4 is unknown"),

@@ -39,12 +39,21 @@ def test_half_of_the_datamining_flows_are_one_packet() -> None:
     assert (rows["size_packets"] == 1).mean() == pytest.approx(0.5, abs=0.1)
 
 
+def test_uniform_by_name() -> None:
+    found = flow_sizes("uniform:3000:6000", packet_bytes=1)
+    assert (found.packets, found.cumulative) == ((3000, 6000), (0, 1))
+    assert found.mean_packets == pytest.approx(4500.5)  # rounded up to whole bytes
+    assert flow_sizes("uniform:3000:6000").mean_packets == pytest.approx((4 + 5 + 6) / 3)
+
+
 def test_lognormal_by_name() -> None:
     found = flow_sizes("lognormal:9:1", packet_bytes=1)
     assert found.mean_packets == pytest.approx(np.exp(9.5), rel=0.01)
 
 
-@pytest.mark.parametrize("name", ["websearsh", "lognormal:x:1", "lognormal:1:-1", "missing.yaml"])
+@pytest.mark.parametrize(
+    "name", ["websearsh", "lognormal:x:1", "lognormal:1:-1", "uniform:3", "uniform:6:3", "missing.yaml"]
+)
 def test_bad_names_are_one_clear_error(name: str) -> None:
     with pytest.raises(InputError, match=name.split(":")[0]):
         flow_sizes(name)

@@ -1,102 +1,19 @@
-"""Workloads of a fixed pattern: incast, all-to-all rounds, permutations."""
+"""Workloads of a fixed pattern: all-to-all rounds, permutations."""
 
 from __future__ import annotations
 
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from lcca.evaluation.fabric.part import Misfit, Part
-from lcca.evaluation.fabric.streams import Floats, Ints, Streams
+from lcca.evaluation.fabric.part import MOST_US, Misfit, Part
+from lcca.evaluation.fabric.streams import NO_HOST, Floats, Ints, Streams
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 MOST_BYTES = 10**12
 """Of a flow."""
-MOST_US = 1e9
-"""Of a time that a workload waits."""
-
-_EVENTS = -1 % 2**64
-"""Key of the streams that belong to no host."""
-
-
-class Incast(Part):
-    """Several hosts send to one at the same time, again and again.
-
-    Attributes:
-        senders: how many send at once: others than the receiver, drawn anew each time.
-        bytes: that each of them sends.
-        receiver: a host; drawn anew each time if left out.
-        load: events are a Poisson process whose traffic is this share of the rate of all host links together (as in
-            HPCC, Li et al., SIGCOMM 2019, §5.1: 2 %).
-        period_us: events come in equal distances, the first at `start_us`. One of `load` and `period_us` is given.
-        start_us: when the first may come.
-    """
-
-    kind: Literal["incast"]
-    senders: int = Field(ge=1)
-    bytes: int = Field(ge=1, le=MOST_BYTES)
-    receiver: int | None = Field(default=None, ge=0)
-    load: float | None = Field(default=None, gt=0)
-    period_us: float | None = Field(default=None, gt=0)
-    start_us: float = Field(default=0, ge=0, le=MOST_US)
-
-    ends: ClassVar[bool] = False
-
-    @model_validator(mode="after")
-    def _one_clock(self) -> Incast:
-        if (self.load is None) == (self.period_us is None):
-            raise ValueError("needs one of load (share of all host links) and period_us (µs between events)")
-        return self
-
-    def problem(self, topology: FabricTopology) -> Misfit | None:
-        """Return the key that does not fit the fabric, and why."""
-        if self.senders >= topology.hosts:
-            return ("senders",), f"must be less than the {topology.hosts} hosts, got {self.senders}"
-        if self.receiver is not None and self.receiver >= topology.hosts:
-            return ("receiver",), f"host {self.receiver} is unknown; the fabric has hosts 0 to {topology.hosts - 1}"
-        return None
-
-    def demand(self, topology: FabricTopology) -> Floats:
-        """Return the mean traffic between hosts, (hosts, hosts) Gb/s."""
-        total = self.senders * self.bytes * 8 / self._gap_ns(topology)
-        found = np.zeros((topology.hosts, topology.hosts))
-        receivers = slice(None) if self.receiver is None else self.receiver
-        found[:, receivers] = total / (topology.hosts - 1) / (topology.hosts if self.receiver is None else 1)
-        np.fill_diagonal(found, 0)
-        return found
-
-    def count(self, topology: FabricTopology, duration_ns: float) -> float:
-        """Return how many flows start within the duration, in the mean."""
-        return self.senders * max(duration_ns - self.start_us * 1000, 0) / self._gap_ns(topology)
-
-    def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
-        """Return the flows that start within the duration."""
-        starts = self._starts(topology, streams, duration_ns)
-        receivers = streams.choices(_EVENTS, topology.hosts, len(starts)).tolist()
-        groups = [self._group(topology, streams, event, receivers[event]) for event in range(len(starts))]
-        src, dst = np.concatenate(groups, axis=1) if groups else np.empty((2, 0), dtype=np.int64)
-        return FabricFlows(src, dst, np.full(len(src), self.bytes), np.repeat(starts, self.senders))
-
-    def _gap_ns(self, topology: FabricTopology) -> float:
-        """Return the mean time between events."""
-        if self.period_us is not None:
-            return self.period_us * 1000
-        assert self.load is not None
-        return self.senders * self.bytes * 8 / (self.load * float(topology.host_gbps.sum()))
-
-    def _starts(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> Floats:
-        first, gap = self.start_us * 1000, self._gap_ns(topology)
-        if self.period_us is not None:
-            return np.arange(first, duration_ns, gap)
-        return first + streams.arrivals(_EVENTS, gap, max(duration_ns - first, 0))
-
-    def _group(self, topology: FabricTopology, streams: Streams, event: int, drawn: int) -> Ints:
-        receiver = drawn if self.receiver is None else self.receiver
-        others = np.delete(np.arange(topology.hosts), receiver)
-        senders = np.sort(streams.shuffled(event, others)[: self.senders])
-        return np.stack([senders, np.full(self.senders, receiver)])
 
 
 class AllToAll(Part):
@@ -136,7 +53,7 @@ class AllToAll(Part):
             return ("workers",), f"must be at most the {topology.hosts} hosts, got {self.workers}"
         return None
 
-    def demand(self, topology: FabricTopology) -> Floats | None:
+    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
         """Return nothing: its rounds are as fast as the fabric at best, whatever it asks."""
         return None
 
@@ -198,7 +115,7 @@ class Permutation(Part):
         """Return nothing: it fits every fabric."""
         return None
 
-    def demand(self, topology: FabricTopology) -> Floats | None:
+    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
         """Return nothing: its flows take what the fabric gives."""
         return None
 
@@ -208,7 +125,7 @@ class Permutation(Part):
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows."""
-        cycle = streams.shuffled(_EVENTS, np.arange(topology.hosts))
+        cycle = streams.shuffled(NO_HOST, np.arange(topology.hosts))
         dst = np.empty(topology.hosts, dtype=np.int64)
         dst[cycle] = np.roll(cycle, -1)
         size, start = np.full(topology.hosts, self.bytes), np.full(topology.hosts, self.start_us * 1000)

@@ -112,9 +112,10 @@ class FabricScenario(Model):
         return any(part.kind == "all-to-all" for _, part in self._parts)
 
     def loads(self) -> LinkLoads | None:
-        """Return the mean load of every link; nothing for workloads that have no rate of their own."""
-        demand = self.workload.demand(self.fabric)
-        return None if demand is None else link_loads(self.fabric, demand)
+        """Return the mean load of every link, when the fullest is so full; nothing for workloads without a rate."""
+        demands = [self.workload.demand(self.fabric, at_us) for at_us in self.workload.moments_us]
+        found = [link_loads(self.fabric, each) for each in demands if each is not None]
+        return max(found, key=lambda each: each.fullest()[2], default=None)
 
     def settings(self) -> FabricSettings:
         """Return the engine's settings."""

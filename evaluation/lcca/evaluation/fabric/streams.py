@@ -15,6 +15,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+NO_HOST = -1 % 2**64
+"""Key of the streams that belong to no host."""
+
+
 class Component(IntEnum):
     """What a stream is used for, numbered as in `remy-plus/include/remy_plus/core/random.hpp`."""
 

@@ -6,86 +6,19 @@ from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from lcca.evaluation.fabric.load import link_loads
+from lcca.evaluation.fabric.incast import Incast
 from lcca.evaluation.fabric.part import Misfit, Part
-from lcca.evaluation.fabric.patterns import AllToAll, Incast, Permutation
+from lcca.evaluation.fabric.patterns import AllToAll, Permutation
+from lcca.evaluation.fabric.poisson import Poisson
 from lcca.evaluation.fabric.streams import Floats, Streams
-from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.traces import read_flows
-from lcca.remy_plus.workload import FlowSizes
-
-
-def _usable_sizes(name: str) -> str:
-    flow_sizes(name)
-    return name
-
-
-class Poisson(Part):
-    """Flows that start at every host as a Poisson process, to any other host with equal chance.
-
-    A host's rate of arrivals is proportional to the rate of its links. Hosts draw from streams of their own: every
-    transport meets the same flows, and another load moves their starts only.
-
-    Attributes:
-        sizes: of flows: a packaged table, a YAML file or `lognormal:MU:SIGMA`.
-        load: mean payload offered, as a share of the rate of the links that `load_of` names.
-        load_of: "host-links", or "tor-uplinks": all links from ToRs to other switches together, to which only flows
-            that cross them count (CCEval's load).
-    """
-
-    kind: Literal["poisson"]
-    sizes: Annotated[FileOrName, AfterValidator(_usable_sizes)]
-    load: float = Field(gt=0)
-    load_of: Literal["host-links", "tor-uplinks"]
-
-    ends: ClassVar[bool] = False
-
-    def problem(self, topology: FabricTopology) -> Misfit | None:
-        """Return the key that does not fit the fabric, and why."""
-        if (
-            self.load_of == "tor-uplinks"
-            and not link_loads(topology, self._full(topology)).gbps[topology.uplinks].any()
-        ):
-            return ("load_of",), "no flow crosses links between switches; use host-links"
-        return None
-
-    def demand(self, topology: FabricTopology) -> Floats:
-        """Return the mean traffic between hosts, (hosts, hosts) Gb/s."""
-        full = self._full(topology)
-        if self.load_of == "host-links":
-            return full * self.load
-        return full * (self.load / link_loads(topology, full).of_uplinks)
-
-    def count(self, topology: FabricTopology, duration_ns: float) -> float:
-        """Return how many flows start within the duration, in the mean."""
-        bits = flow_sizes(self.sizes, packet_bytes=1).mean_packets * 8
-        return float(self.demand(topology).sum()) * duration_ns / bits
-
-    def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
-        """Return the flows that start within the duration."""
-        sizes = flow_sizes(self.sizes, packet_bytes=1)
-        gbps = self.demand(topology).sum(axis=1).tolist()
-        starts = [streams.arrivals(h, sizes.mean_packets * 8 / rate, duration_ns) for h, rate in enumerate(gbps)]
-        return in_order([_from_host(host, topology.hosts, streams, sizes, each) for host, each in enumerate(starts)])
-
-    def _full(self, topology: FabricTopology) -> Floats:
-        """Return the traffic between hosts that send at the rate of their links, (hosts, hosts) Gb/s."""
-        full = np.repeat(topology.host_gbps[:, None] / (topology.hosts - 1), topology.hosts, axis=1)
-        np.fill_diagonal(full, 0)
-        return full
-
-
-def _from_host(host: int, hosts: int, streams: Streams, sizes: FlowSizes, starts: Floats) -> FabricFlows:
-    other = streams.choices(host, hosts - 1, len(starts))
-    size = streams.sizes(host, sizes, len(starts))
-    return FabricFlows(np.full(len(starts), host), other + (other >= host), size, starts)
 
 
 class Trace(Part):
@@ -108,7 +41,7 @@ class Trace(Part):
             return ("flows",), str(error)
         return None
 
-    def demand(self, topology: FabricTopology) -> Floats | None:
+    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
         """Return nothing: a trace ends, whatever it asks."""
         return None
 
@@ -147,9 +80,14 @@ class Mix(Model):
                 return ("parts", part, *keys), text
         return None
 
-    def demand(self, topology: FabricTopology) -> Floats | None:
-        """Return the mean traffic between hosts, (hosts, hosts) Gb/s, of the parts that have one."""
-        demands = [demand for each in self.parts if (demand := each.demand(topology)) is not None]
+    @property
+    def moments_us(self) -> tuple[float, ...]:
+        """When what it asks of the fabric changes."""
+        return tuple(sorted({at_us for each in self.parts for at_us in each.moments_us}))
+
+    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
+        """Return the mean traffic between hosts at a moment, (hosts, hosts) Gb/s, of the parts that have one."""
+        demands = [demand for each in self.parts if (demand := each.demand(topology, at_us)) is not None]
         return np.sum(demands, axis=0) if demands else None
 
     def count(self, topology: FabricTopology, duration_ns: float) -> float:

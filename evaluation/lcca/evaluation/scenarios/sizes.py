@@ -1,4 +1,4 @@
-"""Distributions of flow sizes: packaged tables, tables of the user, lognormals."""
+"""Distributions of flow sizes: packaged tables, tables of the user, lognormal and uniform ones."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ class SizeTable(Model):
 
 
 def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKET_BYTES) -> FlowSizes:
-    """Return a packaged distribution by name, one from a YAML file, or ``lognormal:MU:SIGMA`` (natural log of bytes).
+    """Return a packaged distribution by name, one from a YAML file, ``lognormal:MU:SIGMA`` or ``uniform:LOW:HIGH``.
+
+    MU and SIGMA are those of the natural logarithm of bytes, LOW and HIGH bytes.
 
     Raises:
         InputError: an unknown name, or a file or parameters that cannot be used.
@@ -60,6 +62,8 @@ def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKE
     name = os.fspath(name_or_path)
     if name.startswith("lognormal:"):
         return _lognormal_by_name(name, packet_bytes)
+    if name.startswith("uniform:"):
+        return _uniform_by_name(name, packet_bytes)
     if name.endswith((".yaml", ".yml")):
         return read_config(name, SizeTable).build(packet_bytes)
     folder = resources.files("lcca.evaluation.scenarios") / "flow_sizes"
@@ -89,3 +93,13 @@ def _lognormal_by_name(name: str, packet_bytes: float) -> FlowSizes:
     if not (math.isfinite(mu) and 0 < sigma < 10 and abs(mu) < 30):
         raise InputError(f"{name[:60]!r}: MU must be within ±30 and SIGMA between 0 and 10")
     return lognormal(mu, sigma, packet_bytes)
+
+
+def _uniform_by_name(name: str, packet_bytes: float) -> FlowSizes:
+    try:
+        low, high = (float(part) for part in name.split(":")[1:])
+    except ValueError:
+        raise InputError(f"{name[:60]!r}: write uniform:LOW:HIGH in bytes, as in uniform:3000:6000") from None
+    if not 0 <= low < high <= 1e12:
+        raise InputError(f"{name[:60]!r}: LOW must be from 0 to below HIGH, and HIGH at most 1e12 bytes")
+    return FlowSizes(f"uniform:{low:g}:{high:g}", (low / packet_bytes, high / packet_bytes), (0.0, 1.0))
