@@ -21,6 +21,7 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed:
 from gymnasium import spaces  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
+from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402
 from lcca.gym_envs.ecn.incast import Incast  # noqa: E402
 from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.ns3 import simulator as ns3_module  # noqa: E402
@@ -43,6 +44,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     **{f"Bottleneck, {name}": ("lcca/Bottleneck-v0", FLOW | {"agent": agent}) for name, agent in AGENTS.items()},
     "Ns3Bottleneck": ("lcca/Ns3Bottleneck-v0", FLOW | {"agent": SMALL_WINDOWS}),
     **{f"Ns3Bottleneck, {name}": ("lcca/Ns3Bottleneck-v0", FLOW | {"agent": agent}) for name, agent in AGENTS.items()},
+    "FabricEcn": ("lcca/FabricEcn-v0", {"scenario": SmallFabric(30, 200.0)}),
+    "FabricEcn, one port": ("lcca/FabricEcn-v0", {"ports": [(8, 0)], "history": 1, "delay_us": 70.0}),
     "Ns3Ecn": ("lcca/Ns3Ecn-v0", {"incast": INCAST}),
     "Ns3Ecn, grid": ("lcca/Ns3Ecn-v0", {"incast": INCAST, "actions": "grid", "history": 2, "traces": None}),
     "Ns3Gym": (
@@ -53,7 +56,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 FIRST = [next(case for case, (name, _) in CASES.items() if name == each) for each in ENVIRONMENTS]
 """One case of each id."""
 
-SEPARATE = [case for case in FIRST if case != "Bottleneck"]
+SEPARATE = [case for case in FIRST if case not in ("Bottleneck", "FabricEcn")]
 """Those with a process of their own."""
 
 
@@ -190,7 +193,10 @@ def test_without_ns3_the_error_says_how_to_install_it(case: str, monkeypatch: py
         ns3_module.installed.cache_clear()
 
 
-@pytest.mark.parametrize("module", ["lcca.gym_envs.flow.env", "lcca.gym_envs.ecn.env", "lcca.gym_envs.registration"])
+@pytest.mark.parametrize(
+    "module",
+    ["lcca.gym_envs.flow.env", "lcca.gym_envs.ecn.env", "lcca.gym_envs.ecn.fabric_env", "lcca.gym_envs.registration"],
+)
 def test_without_gymnasium_the_error_names_the_extra(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.setitem(sys.modules, "gymnasium.envs.registration", None)

@@ -135,6 +135,13 @@ class Tuner(Protocol):
         """Return what to set after an interval."""
 
 
+class TunerMaker(Protocol):
+    """Makes a tuner for every run."""
+
+    def build(self) -> Tuner:
+        """Return a tuner for one run."""
+
+
 class Control:
     """What the engine asks, at the beginning first: lets a tuner look, and applies what it says when that is due.
 

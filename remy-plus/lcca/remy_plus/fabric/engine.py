@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric import markers
-from lcca.remy_plus.fabric.control import Control, Given
+from lcca.remy_plus.fabric.control import Control, Given, TunerMaker
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.learnt import Compiled, compiled
@@ -20,7 +20,6 @@ from lcca.remy_plus.fabric.markers import Marking
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.transports import TransportKind, transport_kind
-from lcca.remy_plus.fabric.tuners.registry import Tuning
 from lcca.remy_plus.policies.policy import Policy
 
 Record = Mapping[str, Any]
@@ -57,7 +56,7 @@ class FabricEngine:
     transport: str | Policy | Compiled
     parameters: Mapping[str, float] = field(default_factory=dict)
     settings: FabricSettings = field(default_factory=FabricSettings)
-    tuner: Tuning | None = None
+    tuner: TunerMaker | None = None
 
     def run(
         self,
