@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lcca.evaluation.bounds.summary import WORDS
-from lcca.evaluation.report.words.statements import sign_and_size
+from lcca.evaluation.report.words.statements import interval, sign_and_size
 from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.runs.remaining import words_for_time
@@ -212,14 +212,6 @@ def with_error(value: float | None, error: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.3f}" + (f" ± {error:.3f}" if error is not None else "")
-
-
-def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
-    """Return a number with its interval; unknown ends are infinite."""
-    if value is None:
-        return "–"
-    ends = ("−∞" if low is None else form.format(low), "+∞" if high is None else form.format(high))
-    return f"{form.format(value)} [{ends[0]}, {ends[1]}]"
 
 
 def percent(value: float | None) -> str:

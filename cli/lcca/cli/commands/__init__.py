@@ -16,6 +16,7 @@ COMMANDS = {
     "evaluate": "Run one policy on a list of networks.",
     "compare": "Compare policy B with policy A on fresh networks, until settled.",
     "rank": "Rank policies on the same fresh networks, with confidence intervals.",
+    "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
     "bound": "Print what is possible on a network space, whatever the policy.",
     "tune": "Tune a congestion control, and compare it with its defaults.",
     "acc": "Train ACC (Double DQN that tunes ECN marking) in ns-3, and test it.",

@@ -9,7 +9,8 @@ from rich.table import Table
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
-from lcca.cli.tables import interval, wide_console
+from lcca.cli.tables import wide_console
+from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.trials.layout import SUMMARY
 from lcca.experiments.ecn.run import ACC, AccCampaign, run_acc
 

@@ -20,10 +20,11 @@ from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.ranking import MOST as NETWORKS
 from lcca.cli.options.ranking import Contest, contest_on_networks
 from lcca.cli.options.trials import add_rule, add_trials, plan_of, rule_of, stopped_early, stops_when_settled
-from lcca.cli.tables import interval, wide_console
+from lcca.cli.tables import wide_console
 from lcca.evaluation.comparison.ranking import Ranking, rank
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.report.figures.style import save_png
+from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.slowdown import Slowdown

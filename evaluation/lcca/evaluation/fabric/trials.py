@@ -78,10 +78,14 @@ class FabricTrial:
         ends = (found["flow_fct_ns"], found["flow_ideal_ns"], found["end_ns"])
         return times_of(self.flows, *ends, found["flow_start_ns"])
 
+    def score(self, utility: Slowdown) -> float:
+        """Return its score in bits."""
+        return float(utility.score_flows(self.times, 1).score_bits[0])
+
     def row(self, utility: Slowdown) -> dict[str, float | int | str]:
         """Return its score and metrics."""
-        score = float(utility.score_flows(self.times, 1).score_bits[0])
-        named: dict[str, float | int | str] = {"policy": self.policy, "seed": self.seed, "score_bits": score}
+        named: dict[str, float | int | str] = {"policy": self.policy, "seed": self.seed}
+        named["score_bits"] = self.score(utility)
         rounds = round_metrics(self.flows.round[self.started], self.start_ns, self.times)
         return named | flow_metrics(self.times) | rounds | port_metrics(self.record, self.hosts)
 

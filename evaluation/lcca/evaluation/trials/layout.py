@@ -20,13 +20,15 @@ ESTIMATE = "estimate.json"
 DURATIONS = "durations.json"
 CANDIDATES = "candidates.parquet"
 POLICY = "policy.json"
-STUDY = "study.sqlite3"
+ANSWERS = "answers.md"
+OPTUNA = "study.sqlite3"
 CLAIMS = "claims"
 CHECKPOINT = "checkpoint.pt"
 
 TRIALS = "trials"
 FIGURES = "figures"
 POLICIES = "policies"
+CONTENDERS = "contenders"
 TRAINING = "training"
 
 NETWORK_COLUMNS = ["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss", "switched", "topology"]
@@ -48,6 +50,9 @@ MEASURES = (
 VALIDATION, NS3_SELECTION, TRAININGS_TEST, TEST = "validation", "ns3-selection", "trainings-test", "test"
 PER_NETWORK, GENERALISATION, NS3_VALIDATION = "per-network", "generalisation", "ns3-validation"
 """Phases of a sweep: they begin the names of its parts, and are the trials' column `phase`."""
+
+STUDY, SCENARIO = "study", "scenario"
+"""A kind of run, and its phase; parts are named by scenario."""
 
 ESTIMATION, DURATION, IMPORTANCE = "estimate", "duration", "importance"
 """Phases of an estimation."""

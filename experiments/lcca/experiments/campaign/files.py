@@ -5,27 +5,38 @@ from __future__ import annotations
 from typing import Any
 
 from lcca.evaluation.fabric.scenario import with_files_placed
-from lcca.inputs.documents import Document, beside, with_file
+from lcca.inputs.documents import Document, beside, with_file, with_value
 from lcca.inputs.errors import Keys
 from lcca.inputs.packaged import YAML_ENDINGS
 
 
 def with_files(document: Document) -> Document:
     """Put the content of files where their names stand."""
-    for way in _spaces(document):
+    for way in (*_tunings(document), *_spaces(document)):
         document = _included(document, way)
     for way in _scenarios(document):
         document = with_files_placed(_included(document, way), way)
-    return _placed_sets(document)
+    return _placed_policies(_placed_sets(document))
 
 
 def _scenarios(document: Document) -> list[Keys]:
     """Return where fabric scenarios, or the names of their files, may stand."""
-    ways: list[Keys] = [("fabric",), *((*way, "fabric") for way in _spaces(document))]
+    tunings = ((*way, "fabric") for way in _tunings(document))
+    ways: list[Keys] = [("fabric",), ("scenarios",), *tunings, *((*way, "fabric") for way in _spaces(document))]
     for way in tuple(ways):
         several = document.at(way)
         ways += [(*way, i) for i in range(len(several))] if isinstance(several, list) else []
     return ways
+
+
+def _tunings(document: Document) -> list[Keys]:
+    """Return where tunings of a study's contenders, or the names of their files, may stand."""
+    return [("contenders", name, "tune") for name in _contenders(document)]
+
+
+def _contenders(document: Document) -> list[str]:
+    found = document.data.get("contenders")
+    return list(found) if isinstance(found, dict) else []
 
 
 def _spaces(document: Document) -> list[Keys]:
@@ -60,6 +71,16 @@ def _placed_sets(document: Document) -> Document:
     if "baseline" in data:
         data["baseline"] = _placed(document, ("baseline",), data["baseline"])
     return Document(document.path, data, document.places)
+
+
+def _placed_policies(document: Document) -> Document:
+    """Make the names of policies' files in a study independent of where they were written."""
+    for way in (("contenders", name, *key) for name in _contenders(document) for key in ((), ("policy",))):
+        told = document.at(way)
+        if isinstance(told, str) and beside(document, way, told).is_file():
+            place = document.place(way)
+            document = with_value(document, way, str(beside(document, way, told).absolute()), {(): place})
+    return document
 
 
 def _placed_header(document: Document, keys: Keys, entry: Any) -> Any:

@@ -30,3 +30,4 @@ SWEEP = Kind(
 ESTIMATE = Kind("estimate", (layout.CONFIG, layout.ESTIMATE))
 TUNE = Kind("tune", (layout.CONFIG, layout.SUMMARY, layout.POLICY, layout.CANDIDATES))
 ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY))
+STUDY = Kind(layout.STUDY, (layout.CONFIG, layout.SUMMARY, layout.ANSWERS))

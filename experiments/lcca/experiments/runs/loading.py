@@ -19,8 +19,9 @@ from lcca.inputs.yaml_text import parse
 
 Json = dict[str, Any]
 
-CONDITIONED = (layout.GENERALISATION, layout.NS3_VALIDATION)
-"""Phases that go through several conditions: generalisation tests by their names, topologies in ns-3."""
+CONDITIONED = {layout.GENERALISATION: 1, layout.NS3_VALIDATION: 1, layout.SCENARIO: 0}
+"""Phases that go through several conditions, and which word of their parts names it: generalisation tests by their
+names, topologies in ns-3, scenarios."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,16 +30,17 @@ class LoadedRun:
 
     Attributes:
         path: the folder.
-        manifest: kind of run ("sweep", "estimate", "tune" or "acc"), version, commit, seed, machine and state.
+        manifest: kind of run ("sweep", "estimate", "tune", "acc" or "study"), version, commit, seed, machine and state.
         config: the configuration with everything filled in.
         result: content of summary.json, or of estimate.json.
         trials: a row per trial of every phase, with what `docs/reference/formats.md` lists: `phase`, `condition` (of a
-            generalisation test or the topology in ns-3, else empty), what was run, what was measured, and the
-            parameters of the network that it was run on.
+            generalisation test, the topology in ns-3, or the scenario of a study, else empty), what was run, what was
+            measured, and the parameters of the network that it was run on.
         flows: a row per flow of an estimation.
         networks: a row per `phase`, `condition` and `network`: numbers of networks mean others in other phases.
         policies: of a sweep a row per policy: `id`, `candidate`, `utility`, `training_seed`, `selected`, and its means
-            over the test; of a tuning `default` and `tuned`; of ACC a row per test and controller.
+            over the test; of a tuning `default` and `tuned`; of ACC a row per test and
+            controller; of a study a row per scenario and contender.
         verdicts: a row per comparison, with its `phase` and `condition`; of a sweep's test with every look (`history`).
         learning: learning curves of a sweep's policies, or of ACC; what a tuning tried.
         costs: CPU and wall seconds, trials and packets by phase.
@@ -58,7 +60,7 @@ class LoadedRun:
 
 
 def load_run(path: str | os.PathLike[str]) -> LoadedRun:
-    """Return the tables of a run of `lcca sweep`, `estimate`, `tune` or `acc`, finished or not.
+    """Return the tables of a run of `lcca sweep`, `estimate`, `tune`, `acc` or `study`, finished or not.
 
     Raises:
         InputError: there is no run in this folder, a file of it is missing, or one is damaged.
@@ -98,7 +100,7 @@ def _trials(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
         phase, *words = layout.part_words(name)
         rows = store.read(name).drop(columns="phase", errors="ignore")
         rows.insert(0, "phase", phase)
-        rows.insert(1, "condition", words[1] if phase in CONDITIONED else "")
+        rows.insert(1, "condition", words[CONDITIONED[phase]] if phase in CONDITIONED else "")
         found["status" in rows].append(rows)
     trials, flows = (pd.concat(found[kind], ignore_index=True) if found[kind] else pd.DataFrame() for kind in found)
     return trials, flows
@@ -109,12 +111,21 @@ def _policies(result: Json) -> list[Json]:
         return [_policy(row) for row in result["policies"]]
     if result.get("kind") == "tune":
         return [{"id": name, **result[name]} for name in ("default", "tuned")]
+    if result.get("kind") == layout.STUDY:
+        met = ((one["name"], row) for one in result["scenarios"] for row in one["measured"])
+        return [{"id": row["contender"], "condition": name, **_flat(row["measures"])} for name, row in met]
     tests = result.get("tests", {})
     return [
         {"id": name, "condition": test, **row}
         for test, found in tests.items()
         for name, row in found["controllers"].items()
     ]
+
+
+def _flat(measures: Json) -> Json:
+    """Return the means of measures, and the ends of their intervals as `<measure>_low` and `<measure>_high`."""
+    means = {name: found["mean"] for name, found in measures.items()}
+    return means | {f"{name}_{end}": found[end] for name, found in measures.items() for end in ("low", "high")}
 
 
 def _policy(row: Json) -> Json:
@@ -130,6 +141,8 @@ def _verdicts(folder: Path, result: Json) -> list[Json]:
             for test, found in result["tests"].items()
             for name, row in found["acc_minus"].items()
         ]
+    if result.get("kind") == layout.STUDY:
+        return [{"phase": layout.SCENARIO, "condition": each["scenario"], **each} for each in result["comparisons"]]
     tested = _json(folder / layout.VERDICTS).get("comparisons") or [result.get("comparison")]
     rows = [(layout.TEST, "", each) for each in tested if each]
     for phase, key, condition in (

@@ -26,7 +26,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState, create_trial
 from sqlalchemy.exc import SQLAlchemyError
 
-from lcca.evaluation.trials.layout import CLAIMS, STUDY
+from lcca.evaluation.trials.layout import CLAIMS, OPTUNA
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import finite
 from lcca.trainers.tune.config import TuneConfig
@@ -378,7 +378,7 @@ def open_study(folder: Path, storage: str | None, name: str) -> tuple[RDBStorage
     Raises:
         InputError: the database cannot be used.
     """
-    url = storage or f"sqlite:///{(folder / STUDY).resolve()}"
+    url = storage or f"sqlite:///{(folder / OPTUNA).resolve()}"
     wait = {"connect_args": {"timeout": 60}} if url.startswith("sqlite") else {}
     try:
         database = RDBStorage(url, engine_kwargs=wait)

@@ -1,4 +1,4 @@
-"""What an interval says of a difference, in words: its sign and its size, which are two statements."""
+"""What an interval says of a difference, in words: its sign and its size, which are two statements; and itself."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,3 +19,11 @@ def sign_and_size(comparison: Mapping[str, Any], margin: str = "the margin") -> 
     if (direction, size) == ("0", "open"):
         return NOT_SETTLED
     return f"{SIGNS[direction]}, {SIZES[size].format(margin)}"
+
+
+def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
+    """Return a number with its interval; unknown ends are infinite."""
+    if value is None:
+        return "–"
+    ends = ("−∞" if low is None else form.format(low), "+∞" if high is None else form.format(high))
+    return f"{form.format(value)} [{ends[0]}, {ends[1]}]"

@@ -1,0 +1,220 @@
+"""A study's configuration: contenders, scenarios that they meet, and questions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.rules import PairedRule
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utilities import slowdown
+from lcca.experiments.runs.config import RunConfig
+from lcca.experiments.runs.kinds import STUDY
+from lcca.experiments.tuning.config import TuningConfig
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.inputs.named_files import FileOrName
+from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$", max_length=40)]
+Expected = Literal["better", "worse", "equivalent"]
+
+
+class Contender(Model):
+    """What a study compares: a policy, or what a tuning finds before the study begins.
+
+    Attributes:
+        policy: as `lcca compare --fabric` takes it: a transport, perhaps with marker and tuner, or a file of a policy.
+        tune: in its place a tuning, or a file with it, whose best parameters are taken.
+    """
+
+    policy: FileOrName = ""
+    tune: TuningConfig | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_name(cls, value: object) -> object:
+        return {"policy": value} if isinstance(value, str) else value
+
+    @field_validator("policy")
+    @classmethod
+    def _runs_on_fabrics(cls, value: str) -> str:
+        if value:
+            load_for_fabric(value)
+        return value
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Contender:
+        if (self.tune is None) == (not self.policy):
+            raise ValueError("give either the name of a policy or tune, with a tuning")
+        if self.tune is not None and self.tune.fabric is None:
+            raise ValueError("tune: needs fabric, a scenario; networks are elsewhere")
+        return self
+
+    @property
+    def start(self) -> str:
+        """The policy, or that from which the tuning starts."""
+        return self.policy if self.tune is None else self.tune.tuner.policy
+
+
+class Question(Model):
+    """One question: is a contender better than others?
+
+    Attributes:
+        name: of the question.
+        figure: where its source asks it.
+        asks: the question, in words.
+        theirs: what the source found, in words.
+        expected: what the source found, as a verdict on the contender.
+        contender: who is compared.
+        against: with whom.
+        scenarios: where, by their names; everywhere if left out.
+        utilities: by what.
+    """
+
+    name: Name
+    figure: str = ""
+    asks: str = ""
+    theirs: str = ""
+    expected: Expected | None = None
+    contender: str
+    against: tuple[str, ...] = Field(min_length=1)
+    scenarios: tuple[str, ...] = ()
+    utilities: tuple[str, ...] = Field(default=("slowdown",), min_length=1)
+
+    @field_validator("utilities")
+    @classmethod
+    def _of_flows(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            slowdown(name)
+        return value
+
+    @model_validator(mode="after")
+    def _not_with_itself(self) -> Question:
+        if self.contender in self.against:
+            raise ValueError(f"against: {self.contender} would meet itself")
+        return self
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One comparison of a study.
+
+    Attributes:
+        question: that it belongs to.
+        scenario: where.
+        baseline: A.
+        utility: by what.
+    """
+
+    question: Question
+    scenario: str
+    baseline: str
+    utility: str
+
+    @property
+    def contender(self) -> str:
+        """The candidate, B."""
+        return self.question.contender
+
+
+class StudyConfig(RunConfig):
+    """A study: contenders meet the same flows on scenarios, and questions about them are answered by verdicts.
+
+    Attributes:
+        source: of the questions, such as a paper.
+        contenders: by the names that questions use.
+        scenarios: fabric scenarios, or files with them; their names differ.
+        questions: each has a comparison for every baseline, scenario and utility; α is shared among all of the study.
+        pairs: most trials of each contender on each scenario.
+        block: trials that are run and kept at a time.
+        stop: a scenario ends when its comparisons are settled, or when their differences are known accurately too.
+        settle: when a comparison is settled.
+    """
+
+    run_kind = STUDY
+
+    source: str = ""
+    contenders: dict[Name, Contender] = Field(min_length=2)
+    scenarios: tuple[FabricScenario, ...] = Field(min_length=1)
+    questions: tuple[Question, ...] = Field(min_length=1)
+    pairs: int = Field(default=256, ge=24)
+    block: int = Field(default=8, ge=1)
+    stop: Literal["settled", "accurate"] = "settled"
+    settle: PairedRule = SettlingRule()
+
+    @field_validator("questions")
+    @classmethod
+    def _names_differ(cls, value: tuple[Question, ...]) -> tuple[Question, ...]:
+        names = [each.name for each in value]
+        if twice := next((name for i, name in enumerate(names) if name in names[:i]), None):
+            raise ValueError(f"two questions are called {twice!r}")
+        return value
+
+    @field_validator("scenarios")
+    @classmethod
+    def _scenarios_differ(cls, value: tuple[FabricScenario, ...]) -> tuple[FabricScenario, ...]:
+        names = [each.name for each in value]
+        if twice := next((name for i, name in enumerate(names) if name in names[:i]), None):
+            raise ValueError(f"two scenarios are called {twice!r}; give each a name of its own")
+        return value
+
+    @model_validator(mode="after")
+    def _fits(self) -> StudyConfig:
+        unknown = [problem_at(("questions", *keys), text) for keys, text in self._unknown()]
+        raise_problems("study", unknown)
+        for scenario in self.scenarios:
+            for name in self.on(scenario.name):
+                self._require_runs(scenario, name)
+        return self
+
+    def _unknown(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Yield where questions name what there is not."""
+        scenarios = {each.name for each in self.scenarios}
+        for i, question in enumerate(self.questions):
+            named = [(("contender",), question.contender, set(self.contenders))]
+            named += [(("against", k), each, set(self.contenders)) for k, each in enumerate(question.against)]  # type: ignore[misc]
+            named += [(("scenarios", k), each, scenarios) for k, each in enumerate(question.scenarios)]  # type: ignore[misc]
+            for keys, name, known in named:
+                if name not in known:
+                    yield (i, *keys), f"there is no {name!r}{did_you_mean(name, known)}"
+
+    def _require_runs(self, scenario: FabricScenario, name: str) -> None:
+        policy = load_for_fabric(self.contenders[name].start).policy
+        try:
+            scenario.require_telemetry(engine_of(policy, scenario.settings()).telemetry_bytes, name)
+        except InputError as error:
+            raise_problems("study", [problem_at(("contenders", name), str(error))])
+
+    @property
+    def planned(self) -> tuple[Planned, ...]:
+        """All comparisons, question by question."""
+        everywhere = tuple(each.name for each in self.scenarios)
+        return tuple(
+            Planned(question, scenario, baseline, utility)
+            for question in self.questions
+            for scenario in question.scenarios or everywhere
+            for utility in question.utilities
+            for baseline in question.against
+        )
+
+    def on(self, scenario: str) -> tuple[str, ...]:
+        """Return the contenders that meet on a scenario, in the order of the configuration."""
+        named = {name for each in self.planned if each.scenario == scenario for name in (each.contender, each.baseline)}
+        return tuple(name for name in self.contenders if name in named)
+
+    def space(self, scenario: str) -> FabricSpace:
+        """Return the space of one scenario."""
+        return FabricSpace(fabric=next(each for each in self.scenarios if each.name == scenario))
+
+    @property
+    def rule(self) -> Rule:
+        """The settling rule of each comparison, with its part of α."""
+        block = FabricSpace(fabric=self.scenarios[0]).block
+        return self.settle.shared_among(len(self.planned)).ending_at(self.pairs // block)

@@ -1,0 +1,87 @@
+"""The answers of a study as a Markdown page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from lcca.evaluation.report.words.statements import interval, sign_and_size
+
+MEASURES = {
+    "slowdown": ("slowdown_mean", 1.0),
+    "p99": ("slowdown_p99", 1.0),
+    "FCT, ms": ("fct_mean_us", 1e3),
+    "its p99": ("fct_p99_us", 1e3),
+    "goodput, Gb/s": ("goodput_gbps", 1.0),
+    "mean queue, kB": ("queue_mean_bytes", 1e3),
+    "p99 of the queue, kB": ("queue_p99_bytes", 1e3),
+    "paused, µs": ("paused_us", 1.0),
+    "round, ms": ("round_mean_us", 1e3),
+}
+"""Columns of a trial in the tables of scenarios, and their units; those that no trial has are left out."""
+
+
+def answers_text(summary: dict[str, Any]) -> str:
+    """Return the page: a section per question, then what was measured on every scenario."""
+    count = len(summary["comparisons"])
+    sure = (
+        f"{count} comparisons, paired on the same flows; their intervals hold together at "
+        f"{1 - summary['alpha']:.0%}. Equivalent: within {summary['margin_percent']:g} %."
+    )
+    parts = [f"# {summary['campaign']}", summary["source"], sure]
+    for question in summary["questions"]:
+        own = [each for each in summary["comparisons"] if each["question"] == question["name"]]
+        parts += _question(question, own)
+    for scenario in summary["scenarios"]:
+        parts += [f"## Measured: {scenario['name']}", _measured(scenario["measured"])]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _question(question: dict[str, Any], found: Sequence[dict[str, Any]]) -> list[str]:
+    head = ", ".join(filter(None, (question["name"], question["figure"])))
+    theirs = f"Theirs: {question['theirs']}" if question["theirs"] else ""
+    names = ("scenario", "contender", "against", "by", "difference, bits", "slower without it", "pairs", "ours")
+    expected = question["expected"] is not None
+    heads = (*names, f"theirs: {question['expected']}") if expected else names
+    rows = [(*comparison_cells(each), *((each["agreement"],) if expected else ())) for each in found]
+    return [f"## {head}", question["asks"], theirs, table(heads, rows)]
+
+
+def comparison_cells(found: dict[str, Any]) -> tuple[str, ...]:
+    """Return a comparison's cells: scenario, B, A, utility, difference, per cent, pairs, verdict."""
+    slower = found["throughput_equivalent_percent"]["difference"]
+    words = sign_and_size(found)
+    return (
+        found["scenario"],
+        found["B"],
+        found["A"],
+        found["utility"],
+        interval(found["difference"], found["low"], found["high"], "{:+.3f}"),
+        "–" if slower is None else f"{slower:+.1f} %",
+        str(found["n"]),
+        words if words == found["verdict"] else f"{found['verdict']}: {words}",
+    )
+
+
+def _measured(rows: Sequence[dict[str, Any]]) -> str:
+    shown = {head: key for head, key in MEASURES.items() if any(key[0] in each["measures"] for each in rows)}
+    return table(("contender", *shown, "trials"), [_measured_cells(each, shown.values()) for each in rows])
+
+
+def _measured_cells(row: dict[str, Any], shown: Iterable[tuple[str, float]]) -> tuple[str, ...]:
+    cells = []
+    for key, unit in shown:
+        found = row["measures"].get(key, {})
+        mean, low, high = (_in(found.get(end), unit) for end in ("mean", "low", "high"))
+        cells.append(interval(mean, low, high, "{:.4g}"))
+    return (row["contender"], *cells, str(row["trials"]))
+
+
+def _in(value: float | None, unit: float) -> float | None:
+    return None if value is None else value / unit
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)

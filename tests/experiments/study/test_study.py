@@ -1,0 +1,215 @@
+"""`lcca study`: contenders on scenarios, questions with verdicts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lcca.evaluation.fabric.source as source
+from lcca.evaluation.settling.judgement import Verdict
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.experiments import load_run
+from lcca.experiments.campaign.config import read_with_files
+from lcca.experiments.study.answers import agreement
+from lcca.experiments.study.config import StudyConfig
+from lcca.experiments.study.run import study
+from lcca.inputs.validation import validate
+
+from ...conftest import RunCommand
+
+CONFIG = """\
+name: windows
+contenders:
+  small: window:bdps=0.1
+  whole: window:bdps=1
+  same: window:bdps=1
+  tuned:
+    tune:
+      name: tune-window
+      fabric: star.yaml
+      tuner:
+        policy: window:bdps=0.1
+        space: {bdps: [0.1, 1]}
+        sampler: {kind: grid}
+        trials: null
+        networks: 8
+        race: {first_look: 4, every: 4}
+      test: {pairs: 24, at_least: 24, block: 8}
+scenarios:
+  - star.yaml
+  - name: incast
+    topology: {kind: star, hosts: 6}
+    workload: {kind: incast, senders: 5, bytes: 20000, period_us: 50}
+    duration_us: 100
+questions:
+  - name: size
+    figure: Fig. 1
+    asks: Is a whole window better than a tenth of one?
+    theirs: It is.
+    contender: whole
+    against: [small, tuned]
+    scenarios: [star]
+    utilities: [slowdown, slowdown-p99]
+    expected: better
+  - {name: name, contender: whole, against: [same], expected: equivalent}
+pairs: 64
+"""
+STAR = """\
+name: star
+topology: {kind: star, hosts: 6}
+workload: {kind: poisson, sizes: fb-hadoop, load: 0.3, load_of: host-links}
+duration_us: 150
+"""
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "star.yaml").write_text(STAR)
+    (folder / "windows.yaml").write_text(CONFIG)
+    return folder / "windows.yaml"
+
+
+@pytest.fixture(scope="module")
+def finished(config: Path) -> Path:
+    """The folder of a study that was never stopped."""
+    pytest.importorskip("optuna")
+    run = config.parent / "finished"
+    study(validate(read_with_files(config), StudyConfig), run, jobs=1, resume=False, quiet=True)
+    return run
+
+
+def summary(run: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run / "summary.json").read_text())
+    return found
+
+
+def results(run: Path) -> dict[str, bytes]:
+    files = [*run.glob("trials/*.parquet"), *(run / name for name in ("summary.json", "answers.md", "config.yaml"))]
+    return {each.name: each.read_bytes() for each in files}
+
+
+def test_a_small_window_loses_and_a_tuning_finds_the_whole_one(finished: Path) -> None:
+    found = {(each["scenario"], each["A"], each["utility"]): each for each in summary(finished)["comparisons"]}
+    assert len(found) == 6
+    for utility in ("slowdown", "slowdown-p99"):
+        lost, tied = (found["star", name, utility] for name in ("small", "tuned"))
+        assert lost["verdict"] == "better" and lost["low"] > 0.3 and lost["agreement"] == "agrees"
+        assert tied["verdict"] == "equivalent" and tied["difference"] == 0 and tied["agreement"] == "differs"
+    assert [found[name, "same", "slowdown"]["agreement"] for name in ("star", "incast")] == ["agrees", "agrees"]
+    tuned = summary(finished)["contenders"]["tuned"]
+    assert tuned["tuned"] == {"bdps": 1.0} and tuned["policy"] == "window:bdps=0.1" and tuned["tuned_on"] == "star"
+
+
+def test_intervals_share_alpha_and_rest_on_all_trials(finished: Path) -> None:
+    trials = load_run(finished).trials
+    own = trials[trials["condition"] == "star"]
+    scores = own.pivot(index="network", columns="policy", values="slowdown-p99_bits")
+    differences = (scores["whole"] - scores["small"]).to_numpy()
+    told = next(each for each in summary(finished)["comparisons"] if each["utility"] == "slowdown-p99")
+    assert told["n"] == len(differences) and told["difference"] == pytest.approx(differences.mean())
+    run = SettlingRule(alpha=0.05 / 6, ceiling=16).start()
+    look = run.feed(differences.reshape(-1, 4).mean(axis=1).tolist())
+    assert (told["low"], told["high"]) == pytest.approx((look.low, look.high))
+    slowdown = own[own["policy"] == "small"]["slowdown_mean"]
+    policies = load_run(finished).policies.set_index(["condition", "id"])
+    assert policies.loc[("star", "small"), "slowdown_mean"] == pytest.approx(slowdown.mean())
+    assert set(load_run(finished).verdicts["condition"]) == {"star", "incast"}
+
+
+def test_the_configuration_can_be_read_again(config: Path, finished: Path) -> None:
+    first, again = (validate(read_with_files(each), StudyConfig) for each in (config, finished / "config.yaml"))
+    assert first == again and first.hash == again.hash
+
+
+def test_scenarios_have_flows_of_their_own(finished: Path) -> None:
+    trials = load_run(finished).trials
+    seeds = {name: set(rows["seed"]) for name, rows in trials.groupby("condition")}
+    assert not seeds["star"] & seeds["incast"]
+    assert set(trials[trials["condition"] == "incast"]["policy"]) == {"whole", "same"}
+
+
+def test_threads_and_going_on_change_nothing(
+    lcca: RunCommand, config: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, calls = source.run_fabric_trials, [0]
+
+    def fails(*arguments: Any) -> Any:
+        calls[0] += 1
+        if calls[0] in (2, 8, 12):
+            raise KeyboardInterrupt
+        return run(*arguments)
+
+    monkeypatch.setattr(source, "run_fabric_trials", fails)
+    broken = tmp_path / "broken"
+    ends = [lcca("study", config, "--out", broken, "--resume", "--jobs", 2).status for _ in range(4)]
+    assert ends == [130, 130, 130, 0] and results(broken) == results(finished)
+
+
+def test_answers_say_what_the_source_found(lcca: RunCommand, config: Path, finished: Path) -> None:
+    page = (finished / "answers.md").read_text()
+    for text in ("## size, Fig. 1", "Theirs: It is.", "6 comparisons", "| theirs: better |", "## Measured: incast"):
+        assert text in page
+    printed = lcca("study", config, "--out", finished, "--resume").out
+    assert "Is a whole window better" in printed and "differs" in printed
+
+
+def test_a_plan_runs_one_trial_of_each(lcca: RunCommand, config: Path) -> None:
+    found = lcca("study", config, "--plan", "--json").json()["scenarios"]
+    assert [(each["scenario"], each["contenders"], each["comparisons"]) for each in found] == [
+        ("star", 4, 5),
+        ("incast", 2, 1),
+    ]
+    assert found[0]["cpu_s_most"] == pytest.approx(found[0]["trial_cpu_s"] * 64)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "said"),
+    [
+        (Verdict("better", direction="+"), "better", "agrees"),
+        (Verdict("worse", direction="-"), "better", "differs"),
+        (Verdict("equivalent", direction="+"), "better", "agrees"),
+        (Verdict("equivalent"), "worse", "differs"),
+        (Verdict("better", direction="+"), "equivalent", "differs"),
+        (Verdict("equivalent", direction="-"), "equivalent", "agrees"),
+        (Verdict(), "better", "not settled"),
+        (Verdict("better", direction="+"), None, None),
+    ],
+)
+def test_agreement(verdict: Verdict, expected: Any, said: str | None) -> None:
+    assert agreement(verdict, expected) == said
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("contenders.small=quic", "contenders.small.policy: 'quic': neither a transport"),
+        ("contenders.small={policy: dctcp, tune: null, pace: 1}", "contenders.small.pace"),
+        ("contenders.small={}", "contenders.small: give either the name of a policy or tune"),
+        ("questions.0.against=[smal]", "questions.0.against.0: there is no 'smal' (did you mean 'small'"),
+        ("questions.0.scenarios=[ring]", "questions.0.scenarios.0: there is no 'ring'"),
+        ("questions.0.against=[whole]", "questions.0: against: whole would meet itself"),
+        ("questions.0.utilities=[default]", "questions.0.utilities: default: a fabric scores the completion of flows"),
+        ("questions.1.name=size", "questions: two questions are called 'size'"),
+        ("scenarios.1.name=star", "scenarios: two scenarios are called 'star'"),
+        ("contenders.tuned.tune.fabric.workload.load=4", "contenders.tuned.tune.fabric.workload.load: would load"),
+        ("scenarios.0.mtu_bytes=1060", "contenders"),
+        ("pairs=8", "pairs"),
+    ],
+)
+def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
+    extra = ("--set", "contenders.same=hpcc") if "mtu" in change else ()
+    answer = lcca("study", config, "--out", config.parent / "run", "--set", change, *extra)
+    assert answer.status == 2 and message in answer.err.replace("\n", " "), answer.err
+    assert not (config.parent / "run").exists()
+
+
+def test_means_of_two_scores_differ_by_the_difference(finished: Path) -> None:
+    for each in summary(finished)["comparisons"]:
+        rows = load_run(finished).trials.query("condition == @each['scenario']")
+        means = rows.groupby("policy")[f"{each['utility']}_bits"].mean()
+        assert np.isclose(means[each["B"]] - means[each["A"]], each["difference"])
+    assert isinstance(rows, pd.DataFrame)
