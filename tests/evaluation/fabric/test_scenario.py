@@ -134,6 +134,7 @@ SWITCH = {"kind": "star", "hosts": 9, "delay_ns": 1e5}
             {"workload": {"kind": "mix", "parts": [LATE, {**LATE, "start_us": 900}]}},
             r"s\.yaml:7: workload: would load the link from 8 to 1 to 1\.2 of its rate",
         ),
+        ({"warmup_us": 200}, r"s\.yaml:\d+: warmup_us: must be less than duration_us"),
         ({"duration_us": None}, r"s\.yaml:1: duration_us: is missing, and workload poisson goes on without end"),
         (
             {"switch": {"buffer_bytes": 1000}},

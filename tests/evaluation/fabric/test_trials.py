@@ -51,6 +51,16 @@ def test_threads_change_nothing(trials: list[FabricTrial]) -> None:
         pd.testing.assert_frame_equal(a.port_rows(), b.port_rows())
 
 
+def test_flows_of_the_warm_up_run_and_do_not_count(trials: list[FabricTrial]) -> None:
+    for whole, rest in zip(trials, trials_of(("dctcp", "hpcc"), warmup_us=120), strict=True):
+        flows = whole.flow_rows()
+        late = flows[flows.start_ns >= 120_000].reset_index(drop=True)
+        pd.testing.assert_frame_equal(rest.flow_rows(), late)
+        pd.testing.assert_frame_equal(rest.port_rows(), whole.port_rows())
+        assert 0 < rest.row(SLOWDOWN)["flows"] == len(late) < len(flows)
+        assert rest.row(SLOWDOWN)["score_bits"] == pytest.approx(-np.log2(late.slowdown).mean())
+
+
 def test_a_row_is_what_the_flows_and_ports_say(trials: list[FabricTrial]) -> None:
     row, flows, ports = trials[0].row(SLOWDOWN), trials[0].flow_rows(), trials[0].port_rows()
     assert row["score_bits"] == pytest.approx(-np.log2(flows.fct_ns / flows.ideal_ns).mean())

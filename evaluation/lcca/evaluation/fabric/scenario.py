@@ -39,6 +39,7 @@ class FabricScenario(Model):
         duration_us: flows start within it. Workloads that end by themselves need none.
         drain_us: how long after `duration_us` (or the last start) flows may go on; those that have not finished then
             are counted as unfinished. Without a duration, rounds of a closed loop may take so long each.
+        warmup_us: flows that start before it are there and do not count; ports count from the beginning.
         payload_bytes: of a full packet.
         overhead_bytes: of headers around it, without telemetry.
         mtu_bytes: what a packet may have in all, telemetry too.
@@ -54,6 +55,7 @@ class FabricScenario(Model):
     workload: Workload
     duration_us: float | None = Field(default=None, gt=0)
     drain_us: float = Field(default=1e6, ge=0)
+    warmup_us: float = Field(default=0, ge=0)
     payload_bytes: int = Field(default=1000, ge=1, le=1_000_000)
     overhead_bytes: int = Field(default=48, ge=0)
     mtu_bytes: int = Field(default=1500, ge=1)
@@ -81,6 +83,7 @@ class FabricScenario(Model):
             self._packet_problem(0, "a packet without telemetry"),
             (("switch", "buffer_bytes"), self.switch.problem(fabric, self.payload_bytes + self.overhead_bytes)),
             (("duration_us",), self._duration_problem()),
+            (("warmup_us",), self._warmup_problem()),
             self._priority_problem(),
             self._workload_problem(fabric),
         )
@@ -150,6 +153,11 @@ class FabricScenario(Model):
     def _duration_problem(self) -> str:
         if self.duration_us is None and not self.workload.ends:
             return f"is missing, and workload {self.workload.kind} goes on without end"
+        return ""
+
+    def _warmup_problem(self) -> str:
+        if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
+            return "must be less than duration_us, which it needs"
         return ""
 
     @property

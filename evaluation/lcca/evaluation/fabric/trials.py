@@ -41,6 +41,7 @@ class FabricTrial:
         flows: that were given; those that waited for a round until the end did not start and are not counted.
         record: what the engine found.
         watched: flows by their id whose rates were sampled.
+        warmup_ns: flows that start before do not count.
     """
 
     policy: str
@@ -49,6 +50,7 @@ class FabricTrial:
     flows: FabricFlows
     record: Record
     watched: Sequence[int] = ()
+    warmup_ns: float = 0.0
 
     @property
     def watched_at(self) -> list[int]:
@@ -62,8 +64,9 @@ class FabricTrial:
 
     @cached_property
     def started(self) -> NDArray[np.int64]:
-        """Positions of the flows that started."""
-        return np.flatnonzero(self.record["flow_start_ns"] <= self.record["end_ns"])
+        """Positions of the flows that started, after the warm-up."""
+        start = self.record["flow_start_ns"]
+        return np.flatnonzero((start >= self.warmup_ns) & (start <= self.record["end_ns"]))
 
     @property
     def start_ns(self) -> NDArray[np.float64]:
@@ -75,8 +78,8 @@ class FabricTrial:
     def times(self) -> FlowTimes:
         """What became of the flows that started, in ns."""
         found = self.record
-        ends = (found["flow_fct_ns"], found["flow_ideal_ns"], found["end_ns"])
-        return times_of(self.flows, *ends, found["flow_start_ns"])
+        start = np.where(found["flow_start_ns"] >= self.warmup_ns, found["flow_start_ns"], np.nan)
+        return times_of(self.flows, found["flow_fct_ns"], found["flow_ideal_ns"], found["end_ns"], start)
 
     def score(self, utility: Slowdown) -> float:
         """Return its score in bits."""
@@ -158,7 +161,7 @@ def run_fabric_trial(
 ) -> FabricTrial:
     """Run one transport, which reports call `policy`, on the flows of one seed."""
     record = engine.run(scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows), watch, scenario.end_ns)
-    return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, watched)
+    return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, watched, 1000 * scenario.warmup_us)
 
 
 def in_threads(calls: Iterable[Callable[[], T]], jobs: int, tell: Callable[[int], None] = lambda done: None) -> list[T]:
