@@ -16,7 +16,10 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.settings import settings
+from lcca.remy_plus.fabric.tuners.acc_model import AccModel, content_of_layers
 from lcca.remy_plus.fabric.tuners.acc_ports import LONGEST_BYTES, Agents, Interval, Ports, Templates
+from lcca.remy_plus.fabric.tuners.registry import tuning
+from lcca.remy_plus.policies.mlp import Layer
 
 SMALL = SmallFabric(60, 200.0)
 FEW = Templates(kmin_bytes=(5e3, 20e3), kmax_bytes=(40e3, 100e3), pmax=(0.1, 1.0))
@@ -48,6 +51,27 @@ def test_one_template_is_the_static_marker(template: int) -> None:
     engine = FabricEngine("dcqcn", settings=settings(marker=FEW.markers[template]))
     record = engine.run(SMALL.fabric, SMALL.flows(3), 3, SMALL.end_ns)
     assert env.record is not None and record["port_marked_packets"].sum() > 0
+    for name, values in record.items():
+        np.testing.assert_array_equal(values, env.record[name], err_msg=name)
+
+
+@pytest.mark.parametrize("delay_us", [0.0, 15.0])
+def test_the_tuner_acts_as_in_the_environment(delay_us: float) -> None:
+    """A network that chooses in the environment, and the same one as the engine's tuner, give the same record."""
+    draws = np.random.default_rng(5)
+    layer = Layer(draws.normal(size=(8, 12)), draws.normal(size=8))
+    model = AccModel(
+        interval_us=20, delay_us=delay_us, history=2, heads="joint", templates=FEW, layers=content_of_layers([layer])
+    )
+    env = FabricEcnEnv(SMALL, interval_us=20.0, delay_us=delay_us, history=2, templates=FEW)
+    env.reset(options={"trial_seed": 3})
+    over, chosen = False, set()
+    while not over:
+        actions = model.best(env.view)
+        chosen |= set(actions.tolist())
+        over = env.step(actions)[3]
+    record = FabricEngine("dcqcn", tuner=tuning("acc", model)).run(SMALL.fabric, SMALL.flows(3), 3, SMALL.end_ns)
+    assert env.record is not None and len(chosen) > 2
     for name, values in record.items():
         np.testing.assert_array_equal(values, env.record[name], err_msg=name)
 

@@ -13,7 +13,9 @@ from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import settings
-from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning, tuning
+from lcca.remy_plus.fabric.tuners.registry import TUNERS, tuning
+
+from .acc_support import small_model
 
 FRAME, GBPS, COUNT = 1048, 10.0, 400
 SERVICE = FRAME * 8 / GBPS  # ns
@@ -41,18 +43,17 @@ class Watcher:
 
 
 @dataclass(frozen=True)
-class Made(Tuning):
+class Made:
     """A tuner that is there already."""
 
-    tuner: Tuner | None = None
+    tuner: Tuner
 
     def build(self) -> Tuner:
-        assert self.tuner is not None
         return self.tuner
 
 
 def with_tuner(engine: FabricEngine, tuner: Tuner) -> FabricEngine:
-    return replace(engine, tuner=Made("made", {}, tuner))
+    return replace(engine, tuner=Made(tuner))
 
 
 def flood(marker: object = NEVER) -> tuple[FabricEngine, FabricFlows]:
@@ -152,14 +153,25 @@ def test_parameters_hold_from_when_they_are_due() -> None:
 
 @pytest.mark.parametrize("kind", TUNERS)
 def test_every_tuner(kind: str) -> None:
-    """A seed means the same run, parameters have meanings and sources, and another transport is refused by name."""
-    engine = FabricEngine("dcqcn", tuner=tuning(kind))
+    """A seed means the same run, parameters have meanings and sources, and another transport is refused by name.
+
+    What is learnt marks for any transport, and needs a model.
+    """
+    made = tuning(kind, small_model() if TUNERS[kind].learnt else None)
+    engine = FabricEngine("dcqcn", tuner=made)
     first, again = (engine.run(leaf_spine(2, 4, 2), many_flows(), seed=3) for _ in range(2))
     for name, values in first.items():
         np.testing.assert_array_equal(values, again[name], err_msg=name)
     assert TUNERS[kind].source and all(knob.meaning for knob in TUNERS[kind].knobs.values())
+    if TUNERS[kind].learnt:
+        with pytest.raises(InputError, match=f"needs the file of a model .* as in dcqcn@{kind}:model.json"):
+            tuning(kind)
+        FabricEngine("dctcp-window", tuner=made).run(star(3), flood()[1])
+        return
+    with pytest.raises(InputError, match="has learnt nothing"):
+        tuning(kind, small_model())
     with pytest.raises(InputError, match=r"tuner: sets parameters of dcqcn, not of hpcc"):
-        FabricEngine("hpcc", tuner=tuning(kind)).run(star(3), flood()[1])
+        FabricEngine("hpcc", tuner=made).run(star(3), flood()[1])
 
 
 def test_parameters_that_cannot_change_during_a_run() -> None:

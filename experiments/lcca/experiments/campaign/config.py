@@ -45,6 +45,7 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.inputs.validation import validate
 from lcca.remy_plus.engine import Model as EngineModel
+from lcca.remy_plus.fabric.policies import models_named
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.policies.rules import RuleTable
@@ -490,8 +491,10 @@ class CampaignConfig(RunConfig):
         return self.settle.ending_at(self.test.pairs // self.networks.block)
 
     def _named(self) -> dict[str, Any]:
-        sets = {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
-        return sets | ({"starts": {name: table.digest for name, table in self.starts.items()}} if self.starts else {})
+        found: dict[str, Any] = {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
+        if models := models_named(self.hand_designed):
+            found["models"] = models
+        return found | ({"starts": {name: table.digest for name, table in self.starts.items()}} if self.starts else {})
 
 
 def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -21,6 +21,7 @@ from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
+from lcca.remy_plus.fabric.policies import models_named
 from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.record import RTTS
 from lcca.remy_plus.workload import OpenFlows
@@ -202,6 +203,10 @@ class EstimationConfig(RunConfig):
             rounds = ROUND_COLUMNS if self.fabric.has_rounds else ()
             return (*FLOW_METRICS, "score_bits", *FLOW_COLUMNS, *rounds, *PORT_COLUMNS)
         return FLOW_METRICS if self.network is not None else TRIAL_METRICS
+
+    def _named(self) -> dict[str, Any]:
+        models = models_named([self.policy])
+        return {"models": models} if models else {}
 
     @property
     def trial_us(self) -> float:

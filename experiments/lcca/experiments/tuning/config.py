@@ -18,6 +18,7 @@ from lcca.evaluation.trials.utilities import UtilityModel, slowdown
 from lcca.experiments.campaign.config import TestConfig
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import TUNE
+from lcca.remy_plus.fabric.policies import models_named
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.transports import TransportTuneConfig
 
@@ -78,6 +79,10 @@ class TuningConfig(RunConfig):
         if self.fabric is not None:
             slowdown(self.utility.name)
         return self
+
+    def _named(self) -> dict[str, Any]:
+        models = models_named([self.tuner.policy])
+        return {"models": models} if models else {}
 
     @property
     def blocks(self) -> InBlocks:

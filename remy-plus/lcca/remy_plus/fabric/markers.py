@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
@@ -37,6 +38,10 @@ class Marking:
 
     kind: str
     parameters: Mapping[str, float] = field(hash=False)
+
+    def content(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"kind": self.kind, "parameters": dict(self.parameters)}
 
 
 def _bytes(default: float, meaning: str, low: float, high: float) -> Knob:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,6 +55,13 @@ def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
     if isinstance(policy, Classical):
         raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
     return FabricEngine(policy, settings=settings)
+
+
+def models_named(names: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256 of what a tuner has learnt, for each name of a transport with such a tuner."""
+    named = {name: named_transport(name).tuner for name in names if "@" in name and is_transport(name)}
+    models = {name: tuner.model for name, tuner in named.items() if tuner is not None}
+    return {name: hashlib.sha256(model.dumps()).hexdigest() for name, model in models.items() if model is not None}
 
 
 def require_transport(transport: Transport) -> None:

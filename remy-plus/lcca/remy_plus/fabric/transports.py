@@ -12,6 +12,7 @@ from typing import Any
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.remy_plus.fabric.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around
 from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
+from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model
 from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning, tuning
 
 MOST = 1e9
@@ -254,17 +255,17 @@ class Transport:
         """What it is."""
         return transport_kind(self.name)
 
-    def with_(self, kind: str, values: Mapping[str, float]) -> Transport:
-        """Return it with a marker or a tuner.
+    def with_(self, kind: str, values: Mapping[str, float], file: str = "") -> Transport:
+        """Return it with a marker or a tuner; the file is of what a tuner has learnt.
 
         Raises:
-            InputError: neither is called so, one is there already, or a parameter cannot be.
+            InputError: neither is called so, one is there already, or a parameter or the file cannot be.
         """
         part = "tuner" if kind in TUNERS else "marker"
         if getattr(self, part) is not None:
             raise InputError(f"there is a {part} already, {getattr(self, part).kind}")
         if part == "tuner":
-            return replace(self, tuner=tuning(kind, **values))
+            return replace(self, tuner=tuning(kind, read_acc_model(file) if file else None, **values))
         if kind not in MARKERS:
             known = [*MARKERS, *TUNERS]
             raise InputError(f"neither a marker nor a tuner{did_you_mean(kind, known)}")
@@ -314,18 +315,30 @@ def is_transport(text: str) -> bool:
 def named_transport(text: str) -> Transport:
     """Return what ``hpcc`` and ``dcqcn:increase_us=55,fast_recovery=5`` mean.
 
-    Behind ``@`` come a marker and a tuner, as in ``dctcp@red:pmax=0.1`` or ``dcqcn@expert``.
+    Behind ``@`` come a marker and a tuner, as in ``dctcp@red:pmax=0.1``, ``dcqcn@expert`` or, with the file of what it
+    has learnt, ``dcqcn@acc:model.json,interval_us=50``. The name of that file has no ``@``, ``,`` or ``=``.
 
     Raises:
-        InputError: an unknown name or parameter, or a value that is no finite number.
+        InputError: an unknown name or parameter, a value that is no finite number, or a file that cannot be.
     """
     own, *behind = text.split("@")
     name, parameters = _named(own)
     found = Transport(name, parameters)
-    for kind, values in map(_named, behind):
+    for each in behind:
+        each, file = _without_file(each)
+        kind, values = _named(each)
         with about(f"{name}@{kind}"):
-            found = found.with_(kind, values)
+            found = found.with_(kind, values, file)
     return found
+
+
+def _without_file(text: str) -> tuple[str, str]:
+    """Return what names a tuner that is learnt without its file, and that file; any other text and nothing."""
+    kind, _, rest = text.partition(":")
+    first, _, others = rest.partition(",")
+    if kind not in TUNERS or not TUNERS[kind].learnt or "=" in first:
+        return text, ""
+    return f"{kind}:{others}", first.strip()
 
 
 def _named(text: str) -> tuple[str, dict[str, float]]:

@@ -45,7 +45,7 @@ def mlp_to_json(policy: MlpPolicy) -> dict[str, Any]:
     """Return the keys of a policy file that are its own; the signals stand beside them."""
     agent = policy.agent.as_json()
     del agent["signals"]
-    content = {"agent": agent, "layers": [_layer_to_json(layer) for layer in policy.layers]}
+    content = {"agent": agent, "layers": [layer_to_json(layer) for layer in policy.layers]}
     memory = policy.memory
     if memory is not None:
         content["memory"] = {name: shortest(getattr(memory, name)) for name in _MEMORY}
@@ -61,7 +61,8 @@ def shortest(array: Floats) -> list[Any]:
     return listed
 
 
-def _layer_to_json(layer: Layer) -> dict[str, Any]:
+def layer_to_json(layer: Layer) -> dict[str, Any]:
+    """Return the keys of a `LayerContent`."""
     return {
         "weights": shortest(layer.weights),
         "biases": shortest(layer.biases),

@@ -166,7 +166,7 @@ def _content(file: PolicyFile) -> dict[str, Any]:
     policy = file.policy
     if isinstance(policy, Classical | Transport):
         parts = {name: getattr(policy, name, None) for name in ("marker", "tuner")}
-        given = {name: asdict(part) for name, part in parts.items() if part is not None}
+        given = {name: part.content() for name, part in parts.items() if part is not None}
         return {"name": policy.name, "parameters": dict(policy.parameters), **given}
     if isinstance(policy, MlpPolicy):
         return mlp_to_json(policy)

@@ -15,6 +15,7 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.transports import Transport
+from lcca.remy_plus.fabric.tuners.acc_model import AccModel
 from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.files.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.agents import agent_from_json
@@ -194,20 +195,27 @@ class PartContent(Model):
     parameters: dict[str, float]
 
 
+class TunerContent(PartContent):
+    """A tuner, with what it has learnt if it is learnt."""
+
+    model: AccModel | None = None
+
+
 class TransportContent(ParametersContent):
     """A transport of a fabric, with the parameters that differ from its defaults; perhaps a marker and a tuner."""
 
     kind: Literal["transport"]
     name: str
     marker: PartContent | None = None
-    tuner: PartContent | None = None
+    tuner: TunerContent | None = None
 
     def build(self) -> Transport:
         """Return the policy."""
         with about("marker"):
             marker = None if self.marker is None else marking(self.marker.kind, **self.marker.parameters)
         with about("tuner"):
-            tuner = None if self.tuner is None else tuning(self.tuner.kind, **self.tuner.parameters)
+            given = self.tuner
+            tuner = None if given is None else tuning(given.kind, given.model, **given.parameters)
         with about("parameters"):
             return Transport(self.name, self.parameters, marker, tuner)
 

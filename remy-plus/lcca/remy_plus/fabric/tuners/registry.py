@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.control import Sketch, Tuner
 from lcca.remy_plus.fabric.knobs import FLAG, Knob, Limits, values_of
+from lcca.remy_plus.fabric.tuners.acc import Acc
+from lcca.remy_plus.fabric.tuners.acc_model import AccModel
 from lcca.remy_plus.fabric.tuners.annealing import Schedule
 from lcca.remy_plus.fabric.tuners.paraleon import Paraleon, Weights
 from lcca.remy_plus.fabric.tuners.static import Static
@@ -21,12 +24,15 @@ class TunerKind:
     Attributes:
         source: where it is from.
         knobs: its parameters.
-        make: makes one with all of its parameters; raises InputError where they do not go together.
+        make: makes one with all of its parameters, and with a model if it is learnt; raises InputError where they do
+            not go together.
+        learnt: whether it needs a model.
     """
 
     source: str
     knobs: Mapping[str, Knob]
-    make: Callable[[Mapping[str, float]], Tuner]
+    make: Callable[..., Tuner]
+    learnt: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,14 +42,21 @@ class Tuning:
     Attributes:
         kind: its name, of `TUNERS`.
         parameters: all of them.
+        model: what it has learnt, if it is learnt.
     """
 
     kind: str
     parameters: Mapping[str, float] = field(hash=False)
+    model: AccModel | None = field(default=None, hash=False)
 
     def build(self) -> Tuner:
         """Return a tuner for one run."""
-        return TUNERS[self.kind].make(self.parameters)
+        return TUNERS[self.kind].make(self.parameters, *([] if self.model is None else [self.model]))
+
+    def content(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        found: dict[str, Any] = {"kind": self.kind, "parameters": dict(self.parameters)}
+        return found if self.model is None else found | {"model": self.model.model_dump(mode="json")}
 
 
 _GBPS, _US = Limits(0, 1e6), Limits(1e-3, 1e9)
@@ -161,6 +174,24 @@ def _paraleon(values: Mapping[str, float]) -> Paraleon:
     )
 
 
+_ACC = {
+    "interval_us": Knob(50, "µs", "from look to look; as in the model's training unless given", limits=Limits(1, 1e9)),
+    "delay_us": Knob(
+        0,
+        "µs",
+        "from a look to when ports have what was chosen; as in the model's training unless given",
+        limits=Limits(0, 1e9),
+    ),
+    "explore": Knob(
+        0, "", "share of random choices: none (ours; the paper's switches go on exploring and learning)", limits=_SHARE
+    ),
+}
+
+
+def _acc(values: Mapping[str, float], model: AccModel) -> Acc:
+    return Acc(model, values["interval_us"], values["delay_us"], values["explore"])
+
+
 TUNERS: Mapping[str, TunerKind] = MappingProxyType(
     {
         "default": TunerKind("NVIDIA's defaults of DCQCN as PARALEON's public code has them", _DCQCN, _static),
@@ -170,17 +201,36 @@ TUNERS: Mapping[str, TunerKind] = MappingProxyType(
             _PARALEON,
             _paraleon,
         ),
+        "acc": TunerKind(
+            "Yan et al., SIGCOMM 2021, as rebuilt for PRED (Li et al., ToN 2025, section VI-C.3) and for CoPTER",
+            _ACC,
+            _acc,
+            learnt=True,
+        ),
     }
 )
 """By name."""
 
 
-def tuning(kind: str, /, **parameters: float) -> Tuning:
+def tuning(kind: str, /, model: AccModel | None = None, **parameters: float) -> Tuning:
     """Return a tuner with its defaults and changes.
 
+    Args:
+        kind: its name.
+        model: what it has learnt; intervals and delays are those of the model unless given.
+        parameters: that are not the defaults.
+
     Raises:
-        InputError: `kind: …` or `parameter: …`, with what it must be.
+        InputError: `kind: …` or `parameter: …`, with what it must be; or a model that it needs or does not take.
     """
-    found = Tuning(kind, values_of(TUNERS, kind, parameters))
+    values = values_of(TUNERS, kind, parameters)
+    if TUNERS[kind].learnt and model is None:
+        raise InputError(f"needs the file of a model that `lcca acc` wrote, as in dcqcn@{kind}:model.json")
+    if model is not None:
+        if not TUNERS[kind].learnt:
+            raise InputError(f"{kind} has learnt nothing: it takes no file")
+        trained = {"interval_us": model.interval_us, "delay_us": model.delay_us}
+        values |= {name: value for name, value in trained.items() if name not in parameters}
+    found = Tuning(kind, values, model)
     found.build()
     return found
