@@ -166,6 +166,13 @@ def test_a_plan_runs_one_trial_of_each(lcca: RunCommand, config: Path) -> None:
     assert found[0]["cpu_s_most"] == pytest.approx(found[0]["trial_cpu_s"] * 64)
 
 
+def test_several_studies_run_one_after_another(lcca: RunCommand, config: Path, tmp_path: Path) -> None:
+    names = lcca("study", config, config, "--plan", "--json").json()["studies"]
+    assert [each["study"] for each in names] == ["windows", "windows"]
+    answer = lcca("study", config, config, "--out", tmp_path / "run")
+    assert answer.status == 2 and "--out: is for one study" in answer.err
+
+
 @pytest.mark.parametrize(
     ("verdict", "expected", "said"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
@@ -12,6 +13,7 @@ from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
 from lcca.cli.tables import wide_console
 from lcca.evaluation.trials.layout import ANSWERS
+from lcca.experiments.campaign.config import require
 from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.plan import costs
 from lcca.experiments.study.run import study
@@ -28,7 +30,7 @@ HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A slower by",
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    add_campaign(parser)
+    add_campaign(parser, several=True)
     parser.add_argument(
         "--plan", action="store_true", help="say what it costs, from one trial of each contender; keep nothing"
     )
@@ -37,31 +39,37 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
-    config, folder = config_and_folder(options, StudyConfig)
-    if options.plan:
-        return _plan(options, config)
-    summary = study(config, folder, jobs=options.jobs, resume=options.resume)
+    require(len(options.config) == 1 or not options.out, "--out: is for one study; several have folders by their names")
+    studies = [config_and_folder(options, StudyConfig, path) for path in options.config]
+    found = [_plan(options, config) if options.plan else _run(options, config, folder) for config, folder in studies]
     if options.json:
-        print_json(summary)
-    else:
-        _print(summary)
-        print(f"\nanswers: {folder / ANSWERS}")
+        print_json(found[0] if len(found) == 1 else {"studies": found})
     return 0
 
 
-def _plan(options: argparse.Namespace, config: StudyConfig) -> int:
+def _run(options: argparse.Namespace, config: StudyConfig, folder: Path) -> dict[str, Any]:
+    summary = study(config, folder, jobs=options.jobs, resume=options.resume)
+    if not options.json:
+        _print(summary)
+        print(f"\nanswers: {folder / ANSWERS}")
+    return summary
+
+
+def _plan(options: argparse.Namespace, config: StudyConfig) -> dict[str, Any]:
     found = [each.to_json() for each in costs(config)]
-    if options.json:
-        print_json({"study": config.name, "scenarios": found})
-        return 0
-    table = Table(title=f"{config.name}: CPU seconds by scenario, without tunings")
-    for name in ("scenario", "contenders", "comparisons", "a trial of all", "first look", "at most"):
-        table.add_column(name, justify="left" if name == "scenario" else "right")
+    if not options.json:
+        _print_plan(config.name, found)
+    return {"study": config.name, "scenarios": found}
+
+
+def _print_plan(name: str, found: list[dict[str, Any]]) -> None:
+    table = Table(title=f"{name}: CPU seconds by scenario, without tunings")
+    for head in ("scenario", "contenders", "comparisons", "a trial of all", "first look", "at most"):
+        table.add_column(head, justify="left" if head == "scenario" else "right")
     for each in found:
         numbers = [f"{each[key]:.3g}" for key in ("trial_cpu_s", "cpu_s_least", "cpu_s_most")]
         table.add_row(escape(each["scenario"]), str(each["contenders"]), str(each["comparisons"]), *numbers)
     wide_console().print(table)
-    return 0
 
 
 def _print(summary: dict[str, Any]) -> None:

@@ -15,9 +15,12 @@ from lcca.inputs.validation import validate
 C = TypeVar("C", bound=RunConfig)
 
 
-def add_campaign(parser: argparse.ArgumentParser) -> None:
-    """Add what all commands on a campaign take."""
-    parser.add_argument("config", type=Path, help="the campaign's YAML file")
+def add_campaign(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    """Add what all commands on a campaign take; on several, one after another, `config` is a list."""
+    if several:
+        parser.add_argument("config", type=Path, nargs="+", help="YAML files; each has a run of its own")
+    else:
+        parser.add_argument("config", type=Path, help="the campaign's YAML file")
     parser.add_argument("--out", type=Path, help="the run's folder (default: results/<name>/<config hash>)")
     parser.add_argument(
         "--set",
@@ -33,7 +36,13 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def config_and_folder(options: argparse.Namespace, kind: type[C]) -> tuple[C, Path]:
-    """Return the configuration of a run of this kind, and the run's folder."""
-    config = validate(read_with_files(options.config, options.overrides, options.seed), kind)
+def config_and_folder(options: argparse.Namespace, kind: type[C], path: Path | None = None) -> tuple[C, Path]:
+    """Return the configuration of a run of this kind, and the run's folder.
+
+    Args:
+        options: of the command.
+        kind: of configuration.
+        path: of its file, where the command takes several.
+    """
+    config = validate(read_with_files(path or options.config, options.overrides, options.seed), kind)
     return config, options.out or default_folder(config)
