@@ -56,6 +56,8 @@ DcqcnParameters dcqcn_from(Named& named) {
   named.take("first_gbps", p.first_gbps);
   named.take("increase_bytes", p.increase_bytes);
   named.take("notification_gap_us", p.notification_gap, us);
+  named.take("gap_per_flow_us", p.gap_per_flow, us);
+  named.take("marks_within_us", p.marks_within, us);
   return p;
 }
 

@@ -7,6 +7,7 @@
 #include <queue>
 #include <vector>
 
+#include "remy_plus/fabric/marked_flows.hpp"
 #include "remy_plus/fabric/nic.hpp"
 
 namespace remy_plus::fabric {
@@ -132,7 +133,15 @@ class Host {
     ack.number = flow.expected;
     if (around_.headers) [[unlikely]]
       ack.bytes = around_.headers->returned(ack);
+    if (data.marked) ack.marked = notice(data);
+    if (flow.expected == flow.packets) marked_.forget(data.flow);
     nic_of(data.flow, 1).acknowledge(ack);
+  }
+
+  // Of a packet with a mark: what its ACK says.
+  std::uint8_t notice(const Packet& data) {
+    const Time within = hosting_.transport.marks_within();
+    return within > 0 ? RoundedCount::code(marked_.add(data.flow, data.time, within)) : data.marked;
   }
 
   // --- the sender
@@ -207,6 +216,7 @@ class Host {
   std::vector<Nic<several>> nics_;
   std::vector<std::uint32_t> to_start_;
   std::size_t started_ = 0;
+  MarkedFlows marked_;  // that are received here
   std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
 };
 

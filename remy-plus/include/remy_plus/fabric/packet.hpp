@@ -20,7 +20,7 @@ struct Packet {
   std::uint16_t in_port = 0;  // where it came into the switch that holds it
   Kind kind = Kind::data;
   std::uint8_t hop = 0;       // links behind it
-  bool marked = false;        // congestion experienced; of an ACK, echoed
+  std::uint8_t marked = 0;    // not 0: congestion experienced; of an ACK, echoed, perhaps as a RoundedCount
   std::uint8_t priority = 0;  // class of traffic, 0 first; of PFC's frames, the class that they name
 };
 static_assert(sizeof(Packet) == 32);

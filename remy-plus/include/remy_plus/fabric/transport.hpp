@@ -44,11 +44,11 @@ struct Ack {
   Time now;
   std::uint64_t bytes;  // of payload, all before which has arrived
   std::uint64_t sent;   // of payload, all before which was sent
-  bool marked;
-  Time sent_at;        // of the data packet, with any telemetry
-  double fair_gbps;    // with Telemetry::fair_rate
-  const Stack* stack;  // with Telemetry::stack
-  const Seen* seen;    // with Telemetry::header
+  std::uint8_t marked;  // not 0: yes; with Transport::marks_within(), the RoundedCount of its receiver
+  Time sent_at;         // of the data packet, with any telemetry
+  double fair_gbps;     // with Telemetry::fair_rate
+  const Stack* stack;   // with Telemetry::stack
+  const Seen* seen;     // with Telemetry::header
 };
 
 // What all flows of a run have in common.
@@ -98,6 +98,8 @@ class Transport {
   // was acknowledged for long; flow.next is still as it was. Those that NICs have do not react.
   virtual void on_loss(std::uint32_t, Flow&, bool /*timeout*/) {}
   virtual void reserve(std::size_t flows) = 0;
+  // Receivers count flows that had a mark within so long, and marked ACKs bring their number back; 0: they do not.
+  virtual Time marks_within() const { return 0; }
   // Has the parameters of another one of its kind from now on; what flows have come to stays.
   virtual void adopt(const Transport&) { throw std::invalid_argument("its parameters cannot change during a run"); }
 

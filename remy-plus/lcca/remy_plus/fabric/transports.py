@@ -98,7 +98,15 @@ _DCQCN = {
     "alpha_divisor": Knob(2, "", "a decrease is by alpha over it: 2^(rpg_gd − 10)", limits=FROM_1),
     "first_gbps": Knob(0, "Gb/s", "rate after the first notification; 0 is as it is (rate_to_set_on_first_cnp)"),
     "increase_bytes": Knob(0, "bytes", "acknowledged between increases; 0 is none (rpg_byte_reset)"),
-    "notification_gap_us": Knob(0, "µs", "between notifications (min_time_between_cnps)"),
+    "notification_gap_us": Knob(0, "µs", "between notifications, at least (min_time_between_cnps)"),
+    "gap_per_flow_us": Knob(
+        0,
+        "µs",
+        "and so much for each flow of the receiver with marks; 0 is DCQCN, more DCQCN+: alpha_us and increase_us grow "
+        "with the gap, increases shrink",
+        limits=Limits(0, 1000),
+    ),
+    "marks_within_us": Knob(0, "µs", "for which a flow counts after a mark, with gap_per_flow_us"),
     "min_gbps": LEAST,
 }
 

@@ -1,11 +1,18 @@
 // DCQCN (Zhu et al., SIGCOMM 2015) as NICs have it: alpha and decreases by timers of their own, increases by a timer in
 // three stages. Marked ACKs are its congestion notifications.
+//
+// With `gap_per_flow` it is DCQCN+ (Gao et al., ICNP 2018, as PARALEON tells it): the gap between notifications grows
+// with the number of flows that their receiver has marks of, increases and moves of alpha come the more seldom, and
+// steps are the smaller.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "remy_plus/fabric/marked_flows.hpp"
 #include "remy_plus/fabric/range.hpp"
 #include "remy_plus/fabric/transport.hpp"
 
@@ -26,7 +33,9 @@ struct DcqcnParameters {
   double alpha_divisor = 2;   // a decrease is by alpha over it
   double first_gbps = 0;      // rate after the first notification; 0: as it is
   double increase_bytes = 0;  // acknowledged between increases that bytes cause; 0: none
-  Time notification_gap = 0;  // between notifications of a receiver
+  Time notification_gap = 0;  // between notifications of a receiver, at least
+  Time gap_per_flow = 0;      // and so much for each of its flows with marks; 0: they are not counted
+  Time marks_within = 0;      // a flow is counted for so long after a mark
 };
 
 class Dcqcn : public Transport {
@@ -47,6 +56,7 @@ class Dcqcn : public Transport {
     require_range("notification_gap_us", static_cast<double>(p_.notification_gap) / microsecond, 0, longest_us);
     require_range("least_factor", p_.least_factor, 0, 1);
     require_range("alpha_divisor", p_.alpha_divisor, 1, 1e9);
+    require_counts();
   }
 
   void reserve(std::size_t flows) override { states_.resize(flows); }
@@ -54,18 +64,22 @@ class Dcqcn : public Transport {
     p_ = dynamic_cast<const Dcqcn&>(other).p_;
     frame_.min_gbps = dynamic_cast<const Dcqcn&>(other).frame_.min_gbps;
   }
+  Time marks_within() const override { return p_.gap_per_flow > 0 ? p_.marks_within : 0; }
   void start(std::uint32_t, Flow& flow) override { set_rate(flow, most(flow)); }
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
     State& state = states_[number];
     if (p_.increase_bytes > 0) count(state, flow, ack);
-    if (!ack.marked || ack.now < state.heard + p_.notification_gap) return;
+    if (!ack.marked) return;
+    const Time gap = std::max(p_.notification_gap, RoundedCount::count(ack.marked) * p_.gap_per_flow);
+    if (ack.now < state.heard + gap) return;
     state.heard = ack.now;
+    if (p_.gap_per_flow > 0) state.slowness = static_cast<double>(gap) / static_cast<double>(p_.notification_gap);
     if (state.decrease == never) {
       state.alpha = p_.initial_alpha;
       if (p_.first_gbps > 0) set_rate(flow, std::min(flow.gbps, p_.first_gbps));
       state.target = flow.gbps;
-      state.alpha_tick = ack.now + p_.alpha_every;
+      state.alpha_tick = ack.now + slowed(state, p_.alpha_every);
       state.decrease = ack.now + p_.decrease_every + nanosecond;  // after alpha's own tick
       flow.timer = state.decrease;
     } else {
@@ -84,7 +98,7 @@ class Dcqcn : public Transport {
       pass(state.decrease, p_.decrease_every, now);
     }
     if (now >= state.increase) {
-      state.increase += p_.increase_every;
+      state.increase += slowed(state, p_.increase_every);
       ++state.stage;
       increase(state, flow);
     }
@@ -94,6 +108,7 @@ class Dcqcn : public Transport {
  private:
   struct State {
     double alpha = 1, target = 0;  // Gb/s
+    double slowness = 1;           // gap between notifications, in units of the least
     Time alpha_tick = never, decrease = never, increase = never;
     int stage = 0, byte_stage = 0;
     double bytes = 0;         // since the increase before
@@ -107,6 +122,19 @@ class Dcqcn : public Transport {
       throw std::invalid_argument(std::string(name) + ": must be from 0.001 to 10^9");
   }
 
+  void require_counts() const {
+    require_range("gap_per_flow_us", static_cast<double>(p_.gap_per_flow) / microsecond, 0, 1e3);
+    require_range("marks_within_us", static_cast<double>(p_.marks_within) / microsecond, 0, longest_us);
+    if (p_.gap_per_flow > 0 && p_.notification_gap == 0)
+      throw std::invalid_argument("gap_per_flow_us: needs a notification_gap_us above 0, from which it slows");
+    if (p_.gap_per_flow > 0 && p_.marks_within == 0)
+      throw std::invalid_argument("gap_per_flow_us: needs a marks_within_us above 0, in which flows are counted");
+  }
+
+  static Time slowed(const State& state, Time every) {
+    return std::llround(std::min(static_cast<double>(every) * state.slowness, longest_us * microsecond));
+  }
+
   // Moves a tick to the first one after `now`.
   static void pass(Time& tick, Time every, Time now) {
     if (tick <= now) tick += ((now - tick) / every + 1) * every;
@@ -114,7 +142,7 @@ class Dcqcn : public Transport {
 
   // Catches up with the ticks until `now`: the first one knows of a notification.
   void move_alpha(State& state, Time now) const {
-    for (; state.alpha_tick <= now; state.alpha_tick += p_.alpha_every) {
+    for (const Time every = slowed(state, p_.alpha_every); state.alpha_tick <= now; state.alpha_tick += every) {
       state.alpha *= 1 - p_.g;
       if (state.alpha_notified) state.alpha += p_.g;
       state.alpha_notified = false;
@@ -129,7 +157,7 @@ class Dcqcn : public Transport {
     state.stage = state.byte_stage = 0;
     state.bytes = 0;
     state.notified = false;
-    state.increase = now + p_.increase_every;
+    state.increase = now + slowed(state, p_.increase_every);
   }
 
   void count(State& state, Flow& flow, const Ack& ack) const {
@@ -149,9 +177,9 @@ class Dcqcn : public Transport {
     const int furthest = bytes ? std::max(state.stage, state.byte_stage) : state.stage;
     const int least = bytes ? std::min(state.stage, state.byte_stage) : state.stage - 1;
     if (least >= past)
-      state.target += p_.hyper_gbps;
+      state.target += p_.hyper_gbps / state.slowness;
     else if (furthest >= past)
-      state.target += p_.increase_gbps;
+      state.target += p_.increase_gbps / state.slowness;
     state.target = std::min(state.target, most(flow));
     flow.gbps = (flow.gbps + state.target) / 2;
   }

@@ -93,6 +93,29 @@ _EXPERT = {
     "kmax_bytes": 6400e3,
 }
 
+_DCQCN_PLUS = {
+    "notification_gap_us": Knob(
+        50, "µs", "between notifications, at least (Zhu et al., SIGCOMM 2015; public code)", limits=_US
+    ),
+    "gap_per_flow_us": Knob(
+        1, "µs", "and so much for each flow of the receiver with marks (public code)", limits=Limits(1e-3, 1000)
+    ),
+    "marks_within_us": Knob(200, "µs", "for which a flow counts after a mark (public code)", limits=_US),
+    "alpha_us": Knob(50, "µs", "between moves of alpha at the least gap: as long (public code)", limits=_US),
+    "increase_us": Knob(100, "µs", "between increases at the least gap: twice as long (public code)", limits=_US),
+    "clamp_target": Knob(
+        1, "", "1: the target falls at every decrease (Zhu et al., Algorithm 1; public code)", limits=FLAG
+    ),
+    "min_gbps": Knob(
+        0.001, "Gb/s", "lowest rate, far below an equal share of many flows (rpg_min_rate)", limits=Limits(1e-6, 1e6)
+    ),
+}
+
+
+def _dcqcn_plus(values: Mapping[str, float]) -> Static:
+    return Static(values)
+
+
 _SHARE, _TEMPERATURE = Limits(0, 1), Limits(1e-6, 1e6)
 
 _PARALEON = {
@@ -196,6 +219,11 @@ TUNERS: Mapping[str, TunerKind] = MappingProxyType(
     {
         "default": TunerKind("NVIDIA's defaults of DCQCN as PARALEON's public code has them", _DCQCN, _static),
         "expert": TunerKind("PARALEON (ICNP 2025), Table I: set by experts", _with(_EXPERT), _static),
+        "dcqcn-plus": TunerKind(
+            "DCQCN+ (Gao et al., ICNP 2018) as PARALEON (ICNP 2025, section II) tells it; values of its public code",
+            _DCQCN_PLUS,
+            _dcqcn_plus,
+        ),
         "paraleon": TunerKind(
             "PARALEON (ICNP 2025), section III and Table III; ranges and steps of parameters of its public code",
             _PARALEON,

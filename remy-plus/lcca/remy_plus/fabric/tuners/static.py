@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.control import Change, Given, Seen
-from lcca.remy_plus.fabric.markers import marking
+from lcca.remy_plus.fabric.markers import Marking, marking
 
 
 @dataclass(frozen=True)
 class Static:
-    """DCQCN's parameters and RED's thresholds, set once; thresholds at ports of 100 Gb/s.
+    """DCQCN's parameters and perhaps RED's thresholds, set once; thresholds at ports of 100 Gb/s.
 
     Attributes:
         parameters: of DCQCN that differ from its defaults.
-        thresholds: of RED.
+        thresholds: of RED; None leaves the markers as they are.
     """
 
     parameters: Mapping[str, float]
-    thresholds: Mapping[str, float]
+    thresholds: Mapping[str, float] | None = None
     every_us: float = 1e9
     delay_us: float = 0
     sketch: None = None
@@ -31,7 +31,7 @@ class Static:
         Raises:
             InputError: `parameter: …`, with what it must be.
         """
-        marking("red", **self.thresholds)
+        self._markers()
 
     def begin(self, given: Given) -> Change:
         """Return what holds from the beginning.
@@ -40,11 +40,14 @@ class Static:
             InputError: the transport is not DCQCN.
         """
         require_dcqcn(given)
-        return Change(self.parameters, {None: marking("red", **self.thresholds)})
+        return Change(self.parameters, self._markers())
 
     def tune(self, seen: Seen) -> Change:
         """Return nothing."""
         return Change()
+
+    def _markers(self) -> dict[int | None, Marking]:
+        return {} if self.thresholds is None else {None: marking("red", **self.thresholds)}
 
 
 def require_dcqcn(given: Given) -> None:
