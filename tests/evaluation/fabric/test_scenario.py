@@ -54,6 +54,42 @@ def test_same_seed_same_flows_and_settings(tmp_path: Path) -> None:
     assert first.horizon_ns(flows) == 200e3 + 1e9 and first.settings().marker is None
 
 
+PAPERS = {  # hosts, oversubscription, fullest link
+    "pred/n-to-1-small": (19, 0, 18 * 4500.5 * 8 / 200e3 / 10),
+    "pred/n-to-1-large": (19, 0, 18 * 315_000.5 * 8 / 6e6 / 10),
+    "pred/n-to-1-mixed": (19, 0, 18 * (315_000.5 / 6e6 + 4500.5 / 1e6) * 8 / 10),
+    "pred/n-to-1-alternating": (19, 0, 18 * 315_000.5 * 8 / 6e6 / 10),
+    "pred/star-16": (17, 0, 0.9),
+    "pred/websearch": (128, 2, 0.9),
+    "pred/datamining": (128, 2, 0.9),
+    "pred/websearch-100g": (128, 2, 0.8),
+    "pred/datamining-100g": (128, 2, 0.8),
+    "pred/incast-1000": (128, 2, 1000 * 45_000.5 * 8 / 6e6 / 100),
+    "pred/dcqcn-40g": (21, 0, 20 * 8 / 10 / 40),
+    "paraleon/hadoop": (128, 4, 0.3),
+    "paraleon/hadoop-32": (32, 4, 0.3),
+    "paraleon/training": (128, 4, None),
+    "paraleon/training-32": (32, 4, None),
+    "paraleon/influx": (128, 4, 0.3),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_scenarios_of_papers(name: str) -> None:
+    folder, stem = name.split("/")
+    found = read_scenario(CONFIGS.parent / folder / "scenarios" / f"{stem}.yaml")
+    hosts, over, fullest = PAPERS[name]
+    assert (found.name, found.fabric.hosts) == (stem, hosts)
+    assert found.fabric.oversubscription == pytest.approx(over)
+    loads = found.loads()
+    assert (loads and loads.fullest()[2]) == (fullest and pytest.approx(fullest))
+
+
+def test_every_scenario_of_papers_is_asked() -> None:
+    there = {f"{each.parts[-3]}/{each.stem}" for each in CONFIGS.parent.glob("*/scenarios/*.yaml")}
+    assert there == set(PAPERS)
+
+
 def test_a_trace_beside_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "links.csv").write_text("a,b,gbps,delay_ns\n0,2,100,10\n1,2,100,10\n")
     (tmp_path / "flows.csv").write_text("id,src,dst,size_bytes,start_ns,path\n5,1,0,1000,70,2\n")

@@ -13,6 +13,7 @@ from lcca.evaluation.fabric.streams import Floats, Ints, Streams
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.workload import FlowSizes
 
 
 class Poisson(Timed):
@@ -68,13 +69,14 @@ class Poisson(Timed):
         starts = {
             h: first + streams.arrivals(h, sizes.mean_packets * 8 / rate, span) for h, rate in enumerate(gbps) if rate
         }
-        return in_order([self._from_host(host, topology, streams, each) for host, each in starts.items()])
+        return in_order([self._from_host(host, topology, streams, sizes, each) for host, each in starts.items()])
 
-    def _from_host(self, host: int, topology: FabricTopology, streams: Streams, starts: Floats) -> FabricFlows:
-        size = streams.sizes(host, flow_sizes(self.sizes, packet_bytes=1), len(starts))
-        return FabricFlows(
-            np.full(len(starts), host), self._receivers(host, topology, streams, len(starts)), size, starts
-        )
+    def _from_host(
+        self, host: int, topology: FabricTopology, streams: Streams, sizes: FlowSizes, starts: Floats
+    ) -> FabricFlows:
+        count = len(starts)
+        receivers = self._receivers(host, topology, streams, count)
+        return FabricFlows(np.full(count, host), receivers, streams.sizes(host, sizes, count), starts)
 
     def _receivers(self, host: int, topology: FabricTopology, streams: Streams, count: int) -> Ints:
         if self.receiver is not None:
