@@ -198,6 +198,8 @@ def test_parameters_in_names() -> None:
         ("dcqcn:g=1,g=2", "g is given twice"),
         ("dctcp@prod", r"dctcp@prod: neither a marker nor a tuner \(did you mean 'pred'\?\)"),
         ("dcqcn@expert@default", "dcqcn@default: there is a tuner already, expert"),
+        ("dcqcn@codel@expert", "dcqcn@expert: expert sets all markers itself: leave out @codel"),
+        ("dcqcn@paraleon@codel", "dcqcn@codel: paraleon sets all markers itself: leave out @codel"),
         ("dcqcn@expert:kmin=1", "dcqcn@expert: kmin: is not a parameter of expert"),
         ("dctcp@red:pmax=2", "dctcp@red: pmax: must be from 0 to 1, got 2"),
     ],

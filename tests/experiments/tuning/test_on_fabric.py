@@ -161,7 +161,7 @@ def test_markers_are_tuned_with_their_transport() -> None:
     assert not space.fits(space.start | {"red.kmin_bytes": 1e6, "red.kmax_bytes": 1e5})
     file = policyfile.PolicyFile(found)
     assert policyfile.loads(policyfile.dumps(file)).policy == found
-    tuned = named_transport("dcqcn@red@expert:decrease_us=50")
+    tuned = named_transport("dcqcn@red@dcqcn-plus:alpha_us=40")
     assert policyfile.loads(policyfile.dumps(policyfile.PolicyFile(tuned))).policy == tuned
     with pytest.raises(ValidationError, match=r"no parameter 'red.kmid_bytes' \(did you mean 'red.kmin_bytes'"):
         TransportTuneConfig(policy="dctcp-window@red", space={"red.kmid_bytes": {"min": 1, "max": 2}})

@@ -242,7 +242,7 @@ class Transport:
         tuner: sets parameters of hosts and switches; None for nobody.
 
     Raises:
-        InputError: an unknown name or parameter, or a value that is no number.
+        InputError: an unknown name or parameter, a value that is no number, or a marker that the tuner would replace.
     """
 
     name: str
@@ -256,6 +256,8 @@ class Transport:
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise InputError(f"{self.name}: {name}: must be a number, got {value!r:.60}")
         self.kind.parameters(REFERENCE_GBPS, self.parameters)
+        if self.marker and self.tuner and self.tuner.kind in TUNERS and TUNERS[self.tuner.kind].marks:
+            raise InputError(f"{self.tuner.kind} sets all markers itself: leave out @{self.marker.kind}")
         object.__setattr__(self, "parameters", {name: float(self.parameters[name]) for name in sorted(self.parameters)})
 
     @property

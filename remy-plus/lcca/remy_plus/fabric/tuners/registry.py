@@ -27,12 +27,14 @@ class TunerKind:
         make: makes one with all of its parameters, and with a model if it is learnt; raises InputError where they do
             not go together.
         learnt: whether it needs a model.
+        marks: whether it sets the markers of all switches, whatever they were.
     """
 
     source: str
     knobs: Mapping[str, Knob]
     make: Callable[..., Tuner]
     learnt: bool = False
+    marks: bool = True
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,7 @@ TUNERS: Mapping[str, TunerKind] = MappingProxyType(
             "DCQCN+ (Gao et al., ICNP 2018) as PARALEON (ICNP 2025, section II) tells it; values of its public code",
             _DCQCN_PLUS,
             _dcqcn_plus,
+            marks=False,
         ),
         "paraleon": TunerKind(
             "PARALEON (ICNP 2025), section III and Table III; ranges and steps of parameters of its public code",
