@@ -74,7 +74,43 @@ def test_states_are_those_of_the_papers_figure_4() -> None:
         sums = [sum(second[: interval + 1]), sum(third[: interval + 1])]
         likely = min(sums[0] / 1000, 1) + (sums[1] / 1000 if interval < 7 else 0)
         assert found.elephants == pytest.approx(likely if interval >= 2 else 0)
-    assert states.update(sketched({2: 10, 3: 10})).elephants == 1  # the third was silent, so it begins anew
+    assert states.update(sketched({2: 10, 3: 10})).elephants == 1  # the third was silent, so its intervals begin anew
+
+
+def test_after_a_silence_sizes_are_known_at_once() -> None:
+    """Of a connection that was an elephant, and of one that becomes one, but not of a new one."""
+    states = FlowStates(1e6, 3)
+    assert states.update(sketched({1: 1.2e6, 2: 9e5})).elephants == 1
+    assert states.update(sketched({})).flows == 0
+    assert states.update(sketched({1: 10, 2: 2e5, 3: 9e5})).elephants == 2
+
+
+def test_rounds_of_training_heat_once() -> None:
+    """20 connections send 0.6 MB per interval, four in a row, and rest for ten, again and again."""
+    tuner = tuning("paraleon", trials=1, cooling=0.1).build()
+    tuner.begin(Given(TOPOLOGY, "dcqcn", {}, USUAL, 1))
+    zeros, ones = np.zeros(sum(len(each) for each in TOPOLOGY.neighbours)), np.ones(8)
+    heated = []
+    for interval in range(42):
+        sent = {flow: 6e5 for flow in range(20)} if interval % 14 < 4 else {}
+        change = tuner.tune(Seen(1, 1, *[zeros] * 6, ones, ones, ones, sketched(sent)))
+        heated += [interval] if change.parameters else []
+    assert heated == [1]  # as the mice of the first interval become elephants
+
+
+def test_rounds_share_connections() -> None:
+    rounds = np.repeat([0, 1], 6)
+    src, dst = np.tile([0, 0, 1, 1, 2, 2], 2), np.tile([1, 2, 0, 2, 0, 1], 2)
+    flows = FabricFlows(
+        src, dst, np.full(12, 30_000), np.zeros(12), round=rounds, after=rounds - 1, off_ns=np.full(12, 1e5)
+    )
+    np.testing.assert_array_equal(flows.connection, np.tile(np.arange(6), 2))
+    watcher = Watcher(every_us=20, sketch=Sketch(buckets=1 << 12))
+    with_tuner(FabricEngine("dcqcn"), watcher).run(TOPOLOGY, flows)
+    found = by_flow([each.sketches for each in watcher.seen if each.sketches], 12)
+    assert (found[6:] == 0).all() and (found[:6] > 30_000).all()
+    alone = FabricFlows(src, dst, np.full(12, 30_000), np.zeros(12))
+    np.testing.assert_array_equal(alone.connection, np.arange(12))
 
 
 def test_a_sketch_alone_forgets() -> None:

@@ -56,7 +56,7 @@ class Sketches:
 
     Attributes:
         node: (found,) switch.
-        flow: (found,) a flow in a bucket.
+        flow: (found,) a flow in a bucket; of flows on one connection, the first (`FabricFlows.connection`).
         bytes: (found,) its, on the wire.
         small_flows: (switches,) about how many flows the counters hold.
     """
@@ -148,6 +148,7 @@ class Control:
     Args:
         tuner: who looks.
         given: what it knows before the run.
+        connection: (flows,) on which each is a message.
 
     Attributes:
         failure: what the tuner raised during the run.
@@ -156,11 +157,11 @@ class Control:
         InputError: it does not look every 0.001 to 10^9 µs, or what it sets does not hold 0 to 10^9 µs later.
     """
 
-    def __init__(self, tuner: Tuner, given: Given) -> None:
+    def __init__(self, tuner: Tuner, given: Given, connection: NDArray[np.int64]) -> None:
         for name, least in (("every_us", 0.001), ("delay_us", 0.0)):
             Limits(least, 1e9).require(f"tuner: {name}", getattr(tuner, name))
         self.failure: Exception | None = None
-        self._tuner = tuner
+        self._tuner, self._connection = tuner, connection
         self._parameters = dict(given.parameters)
         self._switch_ports = _switch_ports(given.topology)
         self._due = [(0, tuner.begin(given))]
@@ -183,7 +184,7 @@ class Control:
         if now >= self._look:
             seen = self._seen(now_ns, counted)
             if self._tuner.sketch is not None:
-                seen = replace(seen, sketches=_named(sketches()))
+                seen = replace(seen, sketches=self._named(sketches()))
             self._due.append((now + self._delay, self._asked(seen)))
             self._look += self._every
         ready = [change for at, change in self._due if at <= now]
@@ -197,6 +198,10 @@ class Control:
         except Exception as error:
             self.failure = error
             raise
+
+    def _named(self, found: Mapping[str, Any]) -> Sketches:
+        flow = self._connection[found["sketch_flow"].astype(int)].astype(float)
+        return Sketches(found["sketch_node"], flow, found["sketch_bytes"], found["sketch_small_flows"])
 
     def _markers(self, change: Change) -> list[tuple[int, str, dict[str, float]]]:
         """Return a change's markers port by port; those of single ports come after those of all."""
@@ -237,10 +242,6 @@ class Control:
 def _ps(us: float) -> int:
     """Return whole picoseconds, the engine's clock: sums of other numbers could come to lie after a moment of it."""
     return round(us * 1e6)
-
-
-def _named(found: Mapping[str, Any]) -> Sketches:
-    return Sketches(*(found[f"sketch_{name}"] for name in ("node", "flow", "bytes", "small_flows")))
 
 
 def _switch_ports(topology: FabricTopology) -> NDArray[np.int64]:

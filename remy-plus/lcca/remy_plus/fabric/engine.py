@@ -91,7 +91,7 @@ class FabricEngine:
             "horizon_ns": min(horizon_ns, 9e15),
             "last_round_ns": min(last_round_ns, 9e15),
         }
-        control = self._control(topology, parameters, seed)
+        control = self._control(topology, flows, parameters, seed)
         try:
             return _core.run_fabric(
                 topology.hosts,
@@ -120,12 +120,15 @@ class FabricEngine:
                 raise
             raise InputError(f"fabric: {error}") from None
 
-    def _control(self, topology: FabricTopology, parameters: Mapping[str, float], seed: int) -> Control | None:
+    def _control(
+        self, topology: FabricTopology, flows: FabricFlows, parameters: Mapping[str, float], seed: int
+    ) -> Control | None:
         """Return what asks the tuner, made anew for a run."""
         if self.tuner is None:
             return None
         name = self.transport if isinstance(self.transport, str) else type(self.transport).__name__
-        return Control(self.tuner.build(), Given(topology, name, parameters, self._marker, seed))
+        given = Given(topology, name, parameters, self._marker, seed)
+        return Control(self.tuner.build(), given, flows.connection)
 
     @property
     def telemetry_bytes(self) -> int:

@@ -84,6 +84,19 @@ class FabricFlows:
         """Whether any flow waits for a round."""
         return bool((self.after >= 0).any())
 
+    @property
+    def connection(self) -> NDArray[np.int64]:
+        """Position of the first flow on each one's connection (queue pair).
+
+        Rounds of training use the connections between their hosts again and again; any other flow has its own.
+        """
+        found = np.arange(len(self))
+        rounds = np.flatnonzero(self.round >= 0)
+        ends = np.stack([self.src[rounds], self.dst[rounds], self.priority[rounds]], axis=1)
+        _, first, same = np.unique(ends, axis=0, return_index=True, return_inverse=True)
+        found[rounds] = rounds[first[same.reshape(-1)]]
+        return found
+
     def before(self, end_ns: float) -> FabricFlows:
         """Return the flows that start before a time."""
         count = int(np.searchsorted(self.start_ns, end_ns))

@@ -40,8 +40,11 @@ class FlowSizes:
 class FlowStates:
     """Ternary states of flows by a sliding window.
 
+    A flow is a connection (a queue pair): what it sent before a silence still counts. Sums run over more than the
+    window in Figure 4 too.
+
     Attributes:
-        elephant_bytes: over the intervals in a row in which a flow sent; from here on it is an elephant.
+        elephant_bytes: that a flow sent in all; from here on it is an elephant.
         window: intervals in a row after which a smaller one counts as its share of these bytes; before, it is a mouse.
         ternary: False lets every interval count by itself: what a sketch alone tells.
     """
@@ -54,17 +57,18 @@ class FlowStates:
 
     def update(self, sketches: Sketches) -> FlowSizes:
         """Take what the sketches counted in an interval; flows in their counters, which have no names, are mice."""
-        sent = dict(zip(sketches.flow.astype(int).tolist(), sketches.bytes.tolist(), strict=True))
-        if self.ternary:
-            self._intervals = {flow: self._intervals.get(flow, 0) + 1 for flow in sent}
-            self._sent = {flow: self._sent.get(flow, 0.0) + size for flow, size in sent.items()}
-        else:
-            self._intervals, self._sent = dict.fromkeys(sent, 0), sent
-        elephants = math.fsum(self._weight(flow) for flow in sorted(self._sent))
+        if not self.ternary:
+            self._sent = {}
+        sent = set[int]()
+        for flow, size in zip(sketches.flow.astype(int).tolist(), sketches.bytes.tolist(), strict=True):
+            self._sent[flow] = self._sent.get(flow, 0.0) + size
+            sent.add(flow)
+        self._intervals = {flow: self._intervals.get(flow, 0) + 1 for flow in sent}
+        elephants = math.fsum(self._weight(flow) for flow in sorted(sent))
         return FlowSizes(elephants, len(sent) + float(sketches.small_flows.sum()))
 
     def _weight(self, flow: int) -> float:
         share = self._sent[flow] / self.elephant_bytes
         if share >= 1:
             return 1.0
-        return share if self._intervals[flow] >= self.window else 0.0
+        return share if self.ternary and self._intervals[flow] >= self.window else 0.0

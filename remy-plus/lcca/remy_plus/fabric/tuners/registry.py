@@ -145,7 +145,10 @@ _PARALEON = {
     ),
     "sizes": Knob(1, "", "1: the share of elephants guides and heats; 0: it is not known (No FSD)", limits=FLAG),
     "threshold": Knob(
-        0.01, "nats", "divergence of the shares that heats, θ (ours: Table III cannot be read)", limits=Limits(0, 1e6)
+        0.01,
+        "nats",
+        "divergence of the shares that heats, θ (public code)",
+        limits=Limits(0, 1e6),
     ),
     "first_temperature": Knob(90, "", "of a utility in per cent", limits=_TEMPERATURE),
     "last_temperature": Knob(10, "", "of a utility in per cent", limits=_TEMPERATURE),
