@@ -61,7 +61,7 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
         (("quic",), "'quic': neither a transport (window, dctcp"),
         ((str(RCP), "--set", "mtu_bytes=1059"), "telemetry of " + str(RCP) + " has 1060 bytes, more than 1059"),
         (("dctcp", "dctcp"), "a transport is named twice"),
-        (("dctcp", "--utility", "default"), "--utility: default: a fabric scores the completion of flows"),
+        (("dctcp", "--utility", "default"), "--utility: default: scores networks, not a fabric"),
         (("dctcp", "--duration", "5"), "--duration (use --set duration_us=…): not with --fabric"),
         (("dctcp", "--topology", "line"), "--topology: not with --fabric"),
         (("dctcp", "--set", "workload.load=2"), "workload.load: would load the link"),
@@ -163,7 +163,7 @@ def test_a_ranking_says_what_it_is_of(lcca: Any, scenario: Path) -> None:
         (("--networks", "96"), "--networks: not with --fabric; --seeds says"),
         (("--seeds", "8"), "--seeds: at least 24 are needed"),
         (("--topology", "line"), "--topology: not with --fabric"),
-        (("--utility", "default"), "a fabric scores the completion of flows"),
+        (("--utility", "default"), "scores networks, not a fabric"),
     ],
 )
 def test_a_ranking_refuses_what_a_fabric_has_not(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -11,7 +11,7 @@ from rich.table import Table
 
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.report.words.statements import interval, sign_and_size
-from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.runs.remaining import words_for_time
 from lcca.experiments.sweep.forecast import Forecast
@@ -187,10 +187,19 @@ def notes(rows: list[dict[str, Any]]) -> list[str]:
     return [f"{', '.join(names)}: {note}" if len(names) < len(rows) else note for note, names in about.items()]
 
 
+def paid_words(utilities: Iterable[str]) -> str:
+    """Return what the per cents of a difference are of, for utilities by name."""
+    names = list(utilities)
+    ratios = [each for name in names if isinstance(each := UTILITIES.get(name), Ratio)]
+    words = {f"{each.measure} of {'B' if each.large else 'A'} larger by" for each in ratios}
+    if len(ratios) < len(names):
+        return "as throughput"
+    return words.pop() if len(words) == 1 else "A worse by"
+
+
 def _verdict_table(title: str, rows: list[dict[str, Any]]) -> Table:
     table = Table(title=title)
-    of_flows = all(isinstance(UTILITIES.get(c["utility"]), Slowdown) for c in rows)
-    paid = "A slower by" if of_flows else "as throughput"
+    paid = paid_words([c["utility"] for c in rows])
     for name in ("B", "against A", "utility", "difference (bits) [95 %]", paid, "verdict", "n", "forecast"):
         table.add_column(name, justify="left" if name in ("B", "against A", "verdict") else "right", overflow="fold")
     for c in rows:

@@ -5,7 +5,7 @@ import pytest
 
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown, flow_times
-from lcca.evaluation.trials.utilities import UTILITIES, slowdown
+from lcca.evaluation.trials.utilities import UTILITIES, fabric_utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
@@ -67,7 +67,7 @@ def test_sizes_are_parted_without_gaps() -> None:
     flows = FlowTimes(sizes, np.full(6, 2.0) ** np.arange(6), np.ones(6), np.ones(6), np.zeros(6, dtype=np.int64))
     for end, tail in (("", (-0.5, -2.5, -4.5)), ("-p99", (-0.99, -2.99, -4.99))):
         found = [
-            slowdown(f"slowdown-{size}{end}").score_flows(flows, 1).score_bits[0]
+            fabric_utility(f"slowdown-{size}{end}").score_flows(flows, 1).score_bits[0]
             for size in ("short", "medium", "long")
         ]
         assert found == pytest.approx(tail, abs=0.03)

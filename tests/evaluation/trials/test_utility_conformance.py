@@ -1,4 +1,6 @@
-"""Both kinds of utility keep the contract: of senders' totals, and of flows."""
+"""All kinds of utility keep the contract: of senders' totals, of flows, and of what a fabric alone tells."""
+
+from typing import ClassVar
 
 import pytest
 from pydantic import ValidationError
@@ -6,11 +8,14 @@ from pydantic import ValidationError
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.completion import CompletionTime
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel, utilities_of
 from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.fabric.transports import named_transport
 
+from .fabric_conformance import FabricUtilityConformance
 from .utility_conformance import UtilityConformance
 
 SPACE = {
@@ -51,3 +56,25 @@ class TestSlowdown(UtilityConformance):
 
 class TestTailOfLongFlows(UtilityConformance):
     wanted, networks = Slowdown("tail-of-long", quantile=0.9, from_bytes=20_000), NETWORKS
+
+
+class TestCompletionTime(UtilityConformance):
+    wanted, networks = CompletionTime("tail-of-short", quantile=0.9, below_bytes=100_000), NETWORKS
+
+
+class TestCompletionTimeOnAFabric(FabricUtilityConformance):
+    wanted, good, bad = UTILITIES["fct"], named_transport("window"), named_transport("window:bdps=0.05")
+
+
+class TestQueue(FabricUtilityConformance):
+    wanted = UTILITIES["queue-p95"]
+
+
+class TestRoundTime(FabricUtilityConformance):
+    wanted, good, bad = UTILITIES["rounds"], named_transport("window"), named_transport("window:bdps=0.05")
+    workload: ClassVar = {"kind": "all-to-all", "bytes": 20_000, "off_us": 10}
+
+
+class TestThroughput(FabricUtilityConformance):
+    wanted, good, bad = UTILITIES["throughput"], named_transport("window"), named_transport("window:bdps=0.05")
+    workload: ClassVar = {"kind": "incast", "senders": 4, "bytes": 10**8, "receiver": 0, "period_us": 1e6}

@@ -101,7 +101,7 @@ def test_threads_and_going_on_change_nothing(lcca: RunCommand, config: Path) -> 
         ("estimate={metric: drops, quantile: 0.5}", "only flows have quantiles here; name a column such as slowdown_p"),
         ("estimate.flows.from_bytes=20000", "from_bytes (20000) must be less than below_bytes (10000)"),
         ("estimate.flows.below_bytes=301", "estimate.metric: fct_us has no value in any of 20 trials"),
-        ("utility=default", "default: a fabric scores the completion of flows"),
+        ("utility=default", "default: scores networks, not a fabric"),
         ("fabric.workload.load=3", "fabric.workload.load: would load the link"),
         ("fabric.topology.links=gone.csv", "gone.csv"),
         ("fabric.drain_us=0", "a flow did not complete: the load is too high for this policy and duration (on a"),

@@ -199,7 +199,7 @@ def test_agreement(verdict: Verdict, expected: Any, said: str | None) -> None:
         ("questions.0.against=[smal]", "questions.0.against.0: there is no 'smal' (did you mean 'small'"),
         ("questions.0.scenarios=[ring]", "questions.0.scenarios.0: there is no 'ring'"),
         ("questions.0.against=[whole]", "questions.0: against: whole would meet itself"),
-        ("questions.0.utilities=[default]", "questions.0.utilities: default: a fabric scores the completion of flows"),
+        ("questions.0.utilities=[default]", "questions.0.utilities: default: scores networks, not a fabric"),
         ("questions.1.name=size", "questions: two questions are called 'size'"),
         ("scenarios.1.name=star", "scenarios: two scenarios are called 'star'"),
         ("contenders.tuned.tune.fabric.workload.load=4", "contenders.tuned.tune.fabric.workload.load: would load"),

@@ -204,7 +204,7 @@ def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
             "s.yaml:20: generalisation: ahead: hpcc: star: mtu_",
         ),
         ("model.link_interval=20", "model: not on a fabric"),
-        ("utilities=[default]", "--set: utilities: default: a fabric scores the completion of flows; one of slowdown"),
+        ("utilities=[default]", "--set: utilities: default: scores networks, not a fabric; one of slowdown"),
         (
             "signal_sets=[e2e, flows]",
             "flows: fabric: policy: the fabric does not tell flows; without",

@@ -123,7 +123,7 @@ def test_threads_and_going_on_change_nothing(
         ("tuner.space={bdps: [-1, 2]}", "bdps: must be from 0 to 1e+09, got -1"),
         ("tuner.space=table-5", "table-5 has no ranges for 'window'"),
         ("tuner.race.first_look=12", "tuner: race.first_look must be below networks (12)"),
-        ("utility=default", "default: a fabric scores the completion of flows"),
+        ("utility=default", "default: scores networks, not a fabric"),
         ("simulator=ns3", "simulator: ns3 does not run fabrics"),
         ("fabric=null", "give either networks (a space) or fabric (a scenario)"),
         ("fabric.workload.load=4", "fabric.workload.load: would load the link"),

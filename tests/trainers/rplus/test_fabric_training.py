@@ -122,7 +122,7 @@ def test_a_header_shows_its_signals_and_free_bytes_cost_nothing() -> None:
 @pytest.mark.parametrize(
     ("task", "given", "message"),
     [
-        (replace(TASK, utility=utility("default")), GROWN, "default: a fabric scores the completion of flows"),
+        (replace(TASK, utility=utility("default")), GROWN, "default: scores networks, not a fabric"),
         (replace(TASK, signals=("flows",)), GROWN, "the fabric does not tell flows"),
         (TASK, SEARCHED | {"mode": "exact"}, "trials on a fabric have no shorter form"),
     ],

@@ -27,7 +27,7 @@ from lcca.evaluation.report.figures.style import save_png
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
-from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import more_pairs
@@ -114,7 +114,7 @@ def _report(options: argparse.Namespace, contest: Contest, ranking: Ranking, row
         print_json(ranking.to_json() | run | {"failed": lost, "note": note})
     else:
         notes = (note, *(f"failed: {error}" for error in dict.fromkeys(failed["error"])))
-        what = "slowdown" if isinstance(source.utility, Slowdown) else "throughput"
+        what = source.utility.measure if isinstance(source.utility, Ratio) else "throughput"
         _print(ranking, title, f"{options.margin_percent:g} % of {what}", filter(None, notes))
 
 

@@ -25,7 +25,7 @@ EXAMPLES = """\
   lcca study configs/fabric/study.yaml --set pairs=512 --resume --jobs 4 --json"""
 
 
-HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A slower by", "pairs", "verdict", "theirs")
+HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A worse by", "pairs", "verdict", "theirs")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -82,12 +82,12 @@ def _print(summary: dict[str, Any]) -> None:
             "against A",
             "by",
             "difference (bits)",
-            "A slower by",
+            "A worse by",
             "pairs",
             "verdict",
             "theirs",
         ):
-            table.add_column(name, justify="right" if name in ("difference (bits)", "A slower by", "pairs") else "left")
+            table.add_column(name, justify="right" if name in ("difference (bits)", "A worse by", "pairs") else "left")
         for each in (row for row in summary["comparisons"] if row["question"] == question["name"]):
             table.add_row(*map(escape, comparison_cells(each)), each["agreement"] or "")
         console.print(table)

@@ -6,7 +6,7 @@ import argparse
 
 import pandas as pd
 
-from lcca.cli.fabric.options import policies_of, refuse, scenario_of, slowdown_of
+from lcca.cli.fabric.options import policies_of, refuse, scenario_of, utility_of
 from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import print_json
 from lcca.evaluation.fabric.curves import curve_rows, curves_of, rates_of
@@ -24,7 +24,7 @@ def evaluate(options: argparse.Namespace) -> int:
     refuse(options)
     if options.rates and not options.figure:
         raise InputError("--rates: needs --figure, beside which rates are drawn")
-    scenario, utility = scenario_of(options), slowdown_of(options)
+    scenario, utility = scenario_of(options), utility_of(options)
     policies = policies_of(options, options.policies)
     engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
     seeds = list(range(options.seed, options.seed + options.seeds))

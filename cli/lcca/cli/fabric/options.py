@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lcca.cli.options.policies import policy_to_run
 from lcca.evaluation.fabric.scenario import FabricScenario, read_scenario
-from lcca.evaluation.trials.slowdown import Slowdown
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
 from lcca.remy_plus.fabric.settings import FabricSettings
@@ -71,14 +71,14 @@ def scenario_of(options: argparse.Namespace) -> FabricScenario:
     return read_scenario(options.fabric, options.overrides)
 
 
-def slowdown_of(options: argparse.Namespace) -> Slowdown:
+def utility_of(options: argparse.Namespace) -> Ratio:
     """Return the utility that the options name: `slowdown` if none.
 
     Raises:
-        InputError: one that does not score flows by their completion.
+        InputError: one that scores networks alone.
     """
     with about("--utility"):
-        return slowdown(options.utility or "slowdown")
+        return fabric_utility(options.utility or "slowdown")
 
 
 def policies_of(options: argparse.Namespace, names: Sequence[str]) -> dict[str, Policy]:

@@ -6,7 +6,7 @@ import argparse
 
 import pandas as pd
 
-from lcca.cli.fabric.options import policies_of, refuse, scenario_of, slowdown_of
+from lcca.cli.fabric.options import policies_of, refuse, scenario_of, utility_of
 from lcca.cli.options.pairing import Pairing, seeds_of
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
@@ -18,7 +18,7 @@ MOST = 256
 def pairs_on_fabric(options: argparse.Namespace) -> Pairing:
     """Return the pairs on the flows of the scenario that the options name."""
     refuse(options)
-    space, utility = FabricSpace(fabric=scenario_of(options)), slowdown_of(options)
+    space, utility = FabricSpace(fabric=scenario_of(options)), utility_of(options)
     sides = [
         (policies_of(options, [name]), FabricTrials(space, seed, utility, options.jobs))
         for name, seed in zip((options.a, options.b), seeds_of(options), strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.evaluation.trials.slowdown import FlowTimes
+from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import Record
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -83,7 +83,16 @@ def flow_metrics(times: FlowTimes) -> dict[str, float | int]:
 def round_metrics(
     rounds: NDArray[np.integer[Any]], start_ns: NDArray[np.float64], times: FlowTimes
 ) -> dict[str, float | int]:
-    """Return the metrics of one trial's rounds; nothing where no flow belongs to one.
+    """Return the metrics of one trial's rounds; nothing where no flow belongs to one. See `round_times`."""
+    found = round_times(rounds, start_ns, times)
+    if found.empty:
+        return {}
+    values = (int(found["finished"].sum()), float(found["took_us"].mean()), float(found["took_us"].max()))
+    return dict(zip(ROUND_COLUMNS, values, strict=True))
+
+
+def round_times(rounds: NDArray[np.integer[Any]], start_ns: NDArray[np.float64], times: FlowTimes) -> pd.DataFrame:
+    """Return a row per round, in their order: took_us and finished.
 
     A round takes from its start to the end of its last flow. Of one that did not finish it is a lower bound, as of its
     flows.
@@ -95,10 +104,7 @@ def round_metrics(
     """
     table = pd.DataFrame({"start": start_ns, "end": start_ns + times.at_least, "finished": times.finished})
     found = table[rounds >= 0].groupby(rounds[rounds >= 0]).agg({"start": "min", "end": "max", "finished": "all"})
-    if found.empty:
-        return {}
-    took = (found["end"] - found["start"]) / 1000
-    return dict(zip(ROUND_COLUMNS, (int(found["finished"].sum()), float(took.mean()), float(took.max())), strict=True))
+    return found.assign(took_us=(found["end"] - found["start"]) / 1000)[["took_us", "finished"]]
 
 
 def port_metrics(record: Record, hosts: int) -> dict[str, float | int]:

@@ -10,7 +10,7 @@ import pandas as pd
 from lcca.evaluation.fabric.space import SEEDS, FabricSpace, NumberedTrial, by_scenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.policies.policy import Policy
 
@@ -28,7 +28,7 @@ class FabricTrials:
 
     space: FabricSpace
     seed: int
-    utility: Slowdown
+    utility: Ratio
     jobs: int = 1
     unit: str = "seeds"
 

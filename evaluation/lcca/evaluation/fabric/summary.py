@@ -14,7 +14,8 @@ from lcca.evaluation.estimation.tails import tail_quantile
 from lcca.evaluation.fabric.metrics import QUANTILES, SIZE_CLASSES
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import t_interval
-from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown
+from lcca.evaluation.trials.outcome import FlowTimes
+from lcca.evaluation.trials.ratio import Ratio
 
 Value = dict[str, float]
 """An estimate, and its interval from low to high."""
@@ -24,7 +25,7 @@ POOLED = {f"{what}_{name}{unit}" for what, unit in (("slowdown", ""), ("fct", "_
 """Columns of a trial whose quantiles are not a mean over trials here, but those of all flows."""
 
 
-def summary(trials: Iterable[FabricTrial], utility: Slowdown) -> list[dict[str, Any]]:
+def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any]]:
     """Return a row per transport: score, metrics and metrics by size, each with an interval over trials.
 
     Means are over trials, by Student's t. Quantiles of slowdowns are those of all flows of all trials, by Woodruff's

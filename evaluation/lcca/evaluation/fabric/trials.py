@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.metrics import flow_metrics, packets_of, port_metrics, round_metrics, times_of
+from lcca.evaluation.fabric.metrics import flow_metrics, packets_of, port_metrics, round_metrics, round_times, times_of
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown
+from lcca.evaluation.trials.outcome import FlowTimes
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -81,11 +82,21 @@ class FabricTrial:
         start = np.where(found["flow_start_ns"] >= self.warmup_ns, found["flow_start_ns"], np.nan)
         return times_of(self.flows, found["flow_fct_ns"], found["flow_ideal_ns"], found["end_ns"], start)
 
-    def score(self, utility: Slowdown) -> float:
-        """Return its score in bits."""
-        return float(utility.score_flows(self.times, 1).score_bits[0])
+    @property
+    def round_us(self) -> NDArray[np.float64]:
+        """How long rounds took, in µs; of those that did not end at least."""
+        found = round_times(self.flows.round[self.started], self.start_ns, self.times)
+        return found["took_us"].to_numpy(dtype=np.float64)
 
-    def row(self, utility: Slowdown) -> dict[str, float | int | str]:
+    def score(self, utility: Ratio) -> float:
+        """Return its score in bits.
+
+        Raises:
+            InputError: the scenario has nothing of what is scored.
+        """
+        return utility.score_fabric(self)
+
+    def row(self, utility: Ratio) -> dict[str, float | int | str]:
         """Return its score and metrics."""
         named: dict[str, float | int | str] = {"policy": self.policy, "seed": self.seed}
         named["score_bits"] = self.score(utility)

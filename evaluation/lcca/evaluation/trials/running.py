@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
+from lcca.evaluation.trials.outcome import flow_times
 from lcca.evaluation.trials.scoring import trial_rows
-from lcca.evaluation.trials.slowdown import flow_times
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy

@@ -8,7 +8,10 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from lcca.evaluation.trials.completion import CompletionTime
+from lcca.evaluation.trials.fabric_scores import Queue, RoundTime, Throughput
 from lcca.evaluation.trials.layout import CONFIG
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.evaluation.trials.utility import Utility
@@ -30,16 +33,28 @@ UTILITIES: Mapping[str, Utility] = MappingProxyType(
             ThroughputDelay("100d", 1, 100),
             Slowdown("slowdown"),
             Slowdown("slowdown-p99", 0.99),
+            Slowdown("slowdown-p999", 0.999),
             Slowdown("slowdown-short", below_bytes=SHORT_BYTES),
             Slowdown("slowdown-short-p99", 0.99, below_bytes=SHORT_BYTES),
             Slowdown("slowdown-medium", from_bytes=SHORT_BYTES, below_bytes=LONG_BYTES),
             Slowdown("slowdown-medium-p99", 0.99, from_bytes=SHORT_BYTES, below_bytes=LONG_BYTES),
             Slowdown("slowdown-long", from_bytes=LONG_BYTES),
             Slowdown("slowdown-long-p99", 0.99, from_bytes=LONG_BYTES),
+            CompletionTime("fct"),
+            CompletionTime("fct-p99", 0.99),
+            CompletionTime("fct-short", below_bytes=SHORT_BYTES),
+            CompletionTime("fct-short-p99", 0.99, below_bytes=SHORT_BYTES),
+            CompletionTime("fct-long", from_bytes=LONG_BYTES),
+            Queue("queue"),
+            Queue("queue-p95", 0.95),
+            Queue("queue-p99", 0.99),
+            RoundTime("rounds"),
+            Throughput("throughput"),
         )
     }
 )
-"""The utilities that files and options name: the five of the paper, and slowdowns of all flows and by their size."""
+"""The utilities that files and options name: the five of the paper; slowdowns and completion times of all flows and by
+their size; and what a fabric alone tells."""
 
 DEFAULT = UTILITIES["default"]
 """Throughput and delay with equal weights."""
@@ -56,16 +71,16 @@ def utility(name: str) -> Utility:
     raise InputError(f"unknown utility '{name}'{did_you_mean(name, UTILITIES)}")
 
 
-def slowdown(name: str) -> Slowdown:
-    """Return a utility that scores flows by their completion, which a fabric needs.
+def fabric_utility(name: str) -> Ratio:
+    """Return a utility that scores trials on a fabric.
 
     Raises:
-        InputError: there is none of that name, or it scores something else; names those that there are.
+        InputError: there is none of that name, or it scores networks alone; names those that there are.
     """
     found = utility(name)
-    if not isinstance(found, Slowdown):
-        known = ", ".join(name for name, each in UTILITIES.items() if isinstance(each, Slowdown))
-        raise InputError(f"{found.name}: a fabric scores the completion of flows; one of {known}")
+    if not isinstance(found, Ratio):
+        known = ", ".join(name for name, each in UTILITIES.items() if isinstance(each, Ratio))
+        raise InputError(f"{found.name}: scores networks, not a fabric; one of {known}")
     return found
 
 

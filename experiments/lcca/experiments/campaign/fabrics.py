@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
@@ -70,7 +70,7 @@ def require_on_fabric(config: CampaignConfig, space: FabricSpace) -> None:
             raise InputError(f"{key}: not on a fabric; leave it out")
     for utility in config.utilities:
         with about("utilities"):
-            slowdown(utility.name)
+            fabric_utility(utility.name)
     config.trainer.require_fabric()
     elsewhere = ((f"generalisation: {each.name}", _condition(each, space)) for each in config.generalisation)
     for where, met in (("networks", space), *elsewhere):

@@ -15,7 +15,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
 from lcca.evaluation.trials.layout import MEASURES
-from lcca.evaluation.trials.utilities import slowdown, utility
+from lcca.evaluation.trials.utilities import fabric_utility, utility
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
@@ -194,7 +194,7 @@ class EstimationConfig(RunConfig):
         if self.estimate.metric not in FLOW_METRICS and self.estimate.quantile is not None:
             column = "slowdown_p99" if self.fabric is not None else "rtt_p99_us"
             raise ValueError(f"estimate.quantile: only flows have quantiles here; name a column such as {column}")
-        (utility if self.fabric is None else slowdown)(self.utility)
+        (utility if self.fabric is None else fabric_utility)(self.utility)
         return self
 
     def _metrics(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.running import run_flows
 from lcca.evaluation.trials.source import NetworkTrials
-from lcca.evaluation.trials.utilities import slowdown, utility
+from lcca.evaluation.trials.utilities import fabric_utility, utility
 from lcca.experiments.estimation.config import FLOW_METRICS, EstimationConfig
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
@@ -59,7 +59,7 @@ def rows_of(config: EstimationConfig, inputs: Inputs, jobs: int) -> Callable[[Bl
     """Return what runs a stretch of trials: a row per flow where flows are measured, else one per trial."""
     policies, seed = {"policy": inputs.policy}, derive(config.seed, "estimate")
     if config.fabric is not None:
-        fabric = FabricTrials(FabricSpace(fabric=config.fabric), seed, slowdown(config.utility), jobs)
+        fabric = FabricTrials(FabricSpace(fabric=config.fabric), seed, fabric_utility(config.utility), jobs)
         run = fabric.flow_rows if config.estimate.metric in FLOW_METRICS else fabric.rows
         return lambda block: run(policies, block)
     engine = Engine(config.trial_us, jobs=jobs)

@@ -11,7 +11,7 @@ from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.judgement import Verdict
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.study.config import Expected, Planned
 from lcca.inputs.json_values import finite_values
 
@@ -44,7 +44,7 @@ def compared(planned: Planned, rows: pd.DataFrame, rule: Rule, block: int) -> Co
         planned.contender,
         column[planned.baseline].to_numpy(),
         column[planned.contender].to_numpy(),
-        utility=slowdown(planned.utility),
+        utility=fabric_utility(planned.utility),
         rule=rule,
         block=block,
     )

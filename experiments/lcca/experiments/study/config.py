@@ -13,7 +13,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import STUDY
 from lcca.experiments.tuning.config import TuningConfig
@@ -92,7 +92,7 @@ class Question(Model):
     @classmethod
     def _of_flows(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
-            slowdown(name)
+            fabric_utility(name)
         return value
 
     @model_validator(mode="after")

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.run import trials_on
 from lcca.remy_plus.fabric.policies import load_for_fabric
@@ -47,7 +47,7 @@ def costs(config: StudyConfig) -> list[Cost]:
 
 
 def _cost(config: StudyConfig, scenario: str) -> Cost:
-    source = trials_on(config, scenario, slowdown("slowdown"), 1)
+    source = trials_on(config, scenario, fabric_utility("slowdown"), 1)
     policies = {name: load_for_fabric(config.contenders[name].start).policy for name in config.on(scenario)}
     began = time.process_time()
     source.rows(policies, Block(0, 0, 1))

@@ -14,8 +14,8 @@ from lcca.evaluation.fabric.space import SEEDS
 from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
-from lcca.evaluation.trials.slowdown import Slowdown
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.remaining import more_pairs
@@ -56,7 +56,7 @@ def study(config: StudyConfig, path: Path, *, jobs: int, resume: bool, quiet: bo
         return summary
 
 
-def trials_on(config: StudyConfig, scenario: str, utility: Slowdown, jobs: int) -> FabricTrials:
+def trials_on(config: StudyConfig, scenario: str, utility: Ratio, jobs: int) -> FabricTrials:
     """Return the numbered trials of a scenario."""
     return FabricTrials(config.space(scenario), derive(config.seed, "study", scenario), utility, jobs)
 
@@ -68,7 +68,7 @@ def scored(
     rows = []
     for each in source.trials(policies, block):
         row: dict[str, Any] = each.row(source.utility) | {"network": (each.seed - source.seed) % SEEDS}
-        rows.append(row | {name + BITS: each.score(slowdown(name)) for name in utilities})
+        rows.append(row | {name + BITS: each.score(fabric_utility(name)) for name in utilities})
     table = pd.DataFrame(rows).drop(columns="score_bits")
     return table.assign(scenario=source.space.name, simulator="fabric", status="ok", error="")
 
@@ -86,7 +86,7 @@ def _scenario(run: Run[StudyConfig, None], name: str, ready: Mapping[str, Prepar
     config, rule = run.config, run.config.rule
     planned = [each for each in config.planned if each.scenario == name]
     utilities = list(dict.fromkeys(each.utility for each in planned))
-    source = trials_on(config, name, slowdown(utilities[0]), jobs)
+    source = trials_on(config, name, fabric_utility(utilities[0]), jobs)
     policies = {each: ready[each].policy for each in config.on(name)}
     most = source.whole(config.pairs)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.source import NetworkTrials, TrialSource
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.policies.policy import Policy
 
@@ -29,5 +29,5 @@ def source_of(
     """Return the trials of one seed, of the campaign's space or another; see `NetworkTrials` and `FabricTrials`."""
     space = space or run.config.networks
     if isinstance(space, FabricSpace):
-        return FabricTrials(space, seed, slowdown(utility.name), run.engine.jobs)
+        return FabricTrials(space, seed, fabric_utility(utility.name), run.engine.jobs)
     return NetworkTrials(replace(run.engine, duration=space.duration), space, seed, [seed], utility, keep_delays)

@@ -14,7 +14,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import InBlocks
-from lcca.evaluation.trials.utilities import UtilityModel, slowdown
+from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.campaign.config import TestConfig
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import TUNE
@@ -77,7 +77,7 @@ class TuningConfig(RunConfig):
         if (self.simulator == "fabric") != (self.fabric is not None):
             raise ValueError(f"simulator: {self.simulator} does not run {'fabrics' if self.fabric else 'networks'}")
         if self.fabric is not None:
-            slowdown(self.utility.name)
+            fabric_utility(self.utility.name)
         return self
 
     def _named(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.source import NetworkTrials, TrialSource
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.campaign.config import TestConfig
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.folder import RunFolder, is_locked
@@ -102,7 +102,7 @@ def source_of(config: TuningConfig, word: str, jobs: int) -> TrialSource[Policy]
     """
     seed, utility = derive(config.seed, word), config.utility.build()
     if config.fabric is not None:
-        return FabricTrials(FabricSpace(fabric=config.fabric), seed, slowdown(config.utility.name), jobs)
+        return FabricTrials(FabricSpace(fabric=config.fabric), seed, fabric_utility(config.utility.name), jobs)
     assert config.networks is not None
     duration = config.networks.duration
     simulator: Simulator = Ns3(duration, jobs=jobs) if config.simulator == "ns3" else Engine(duration, jobs=jobs)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lcca.evaluation.report.words.statements import NOT_SETTLED, SIGNS, SIZES, sign_and_size
-from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
 
 Json = dict[str, Any]
@@ -153,8 +153,10 @@ def _basis(comparison: Json) -> str:
 
 def score_explained(utilities: Mapping[str, Utility]) -> str:
     """Return what a score is, from the utilities of a run by name."""
-    if utilities and all(isinstance(each, Slowdown) for each in utilities.values()):
-        return "Score in bits: +1 bit = half the slowdown."
+    ratios = [each for each in utilities.values() if isinstance(each, Ratio)]
+    if ratios and len(ratios) == len(utilities):
+        halves = dict.fromkeys(f"{'twice' if each.large else 'half'} the {each.measure}" for each in ratios)
+        return f"Score in bits: +1 bit = {' or '.join(halves)}."
     doubled = {name: each.difference(100) for name, each in utilities.items()}
     if all(bits == 1 for bits in doubled.values()):
         return "Score in bits: +1 bit = twice the throughput at equal delay."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.remy_plus.engine import Engine
 from lcca.trainers.base import Task
 from lcca.trainers.rplus.trials.contract import TrainingTrials
@@ -18,6 +18,6 @@ def training_trials(task: Task, engine: Engine) -> TrainingTrials:
         InputError: a utility that a fabric does not score.
     """
     if isinstance(task.space, FabricSpace):
-        utility = slowdown(task.utility.name)
+        utility = fabric_utility(task.utility.name)
         return FabricTraining(task.space, utility, task.seed, task.signals, task.header, engine.jobs)
     return NetworkTraining(engine, task.space, task.utility, task.seed, task.header)

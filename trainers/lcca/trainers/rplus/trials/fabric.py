@@ -10,7 +10,7 @@ import numpy as np
 
 from lcca.evaluation.fabric.space import FabricSpace, NumberedTrial
 from lcca.evaluation.fabric.trials import FabricTrial, in_threads, run_fabric_trial
-from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.ratio import Ratio
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.engine import FabricEngine
@@ -37,7 +37,7 @@ class DrawnFlows:
     """
 
     trials: Sequence[NumberedTrial]
-    utility: Slowdown
+    utility: Ratio
     form: Compiled
     jobs: int
     runs_of_cuts: int = 1
@@ -50,7 +50,7 @@ class DrawnFlows:
         """See `DrawnTrials.run`."""
         pairs = [(policies[which], self.trials[number]) for which, number in zip(policy, trial, strict=True)]
         found = self._run(pairs)
-        scores = np.array([self.utility.score_flows(each.times, 1).score_bits[0] for each in found])
+        scores = np.array([each.score(self.utility) for each in found])
         hits = np.stack([each.record["rule_hits"] for each in found]) if keep_rule_hits else None
         # Without a flow that counts there is nothing to score, for all policies alike: no difference comes from there.
         return Ran(np.nan_to_num(scores, nan=0.0), hits, sum(each.packets for each in found))
@@ -98,7 +98,7 @@ class FabricTraining:
     """
 
     space: FabricSpace
-    utility: Slowdown
+    utility: Ratio
     seed: int
     signals: tuple[str, ...]
     header: Stamping | None

@@ -1,0 +1,66 @@
+"""Utilities that score a trial by −log2 of something positive that is better small, or log2 of what is better large."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from lcca.evaluation.trials.outcome import Outcome
+from lcca.evaluation.trials.utility import TrialScores
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.record import Record
+
+WORST_BITS = -20.0
+"""No flow or trial counts as less: a slowdown of a million, a time of 1,000 s, a queue of 1.6 GB."""
+
+
+class Ratio(ABC):
+    """A utility that scores trials on a fabric, some of them those on networks too; one bit is a factor of two.
+
+    Attributes:
+        name: how configurations and reports call it.
+        keeps: what a simulator must keep for it.
+        measure: what is scored, in words.
+        large: whether much of it is better.
+    """
+
+    name: str
+    keeps: ClassVar[frozenset[str]] = frozenset()
+    measure: ClassVar[str]
+    large: ClassVar[bool] = False
+    unit: ClassVar[str] = "bits"
+    worst: ClassVar[float] = WORST_BITS
+    emphasis: ClassVar[str] = ""
+
+    def percent(self, difference: float) -> float:
+        """Return by how many per cent the measure is larger on the worse side of a difference (if large the better)."""
+        return 100 * math.expm1(math.log(2) * difference)
+
+    def difference(self, percent: float) -> float:
+        """Return the difference in bits that a change of the measure by some per cent is worth."""
+        return math.log2(1 + percent / 100)
+
+    def margin(self, percent: float) -> float:
+        """Return the same: nothing but the measure is scored."""
+        return self.difference(percent)
+
+    @abstractmethod
+    def score_fabric(self, found: Outcome) -> float:
+        """Return the score of a trial on a fabric, in bits; NaN where nothing counts, for all policies alike.
+
+        Raises:
+            InputError: the trial's scenario has nothing of what is scored.
+        """
+
+    def score(self, record: Record) -> TrialScores:
+        """Score every trial of a record of networks.
+
+        Raises:
+            InputError: it does not tell what is scored.
+        """
+        raise InputError(f"{self.name}: scores trials on a fabric; use --fabric")
+
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """Return everything but the name that decides scores, as JSON values."""
