@@ -125,6 +125,14 @@ Controller controller_of(const nb::object& act, const Wiring& wiring, nb::handle
   return {0, look};
 }
 
+// Each switch draws by itself.
+std::vector<FlowCounter> samples_of(const Wiring& wiring, std::uint64_t one_in, std::uint64_t seed) {
+  std::vector<FlowCounter> found;
+  for (int node = wiring.hosts(); node < wiring.nodes(); ++node)
+    found.emplace_back(PacketSamples(one_in, Stream(seed, 0, Component::sampling, static_cast<std::uint64_t>(node))));
+  return found;
+}
+
 nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Values<std::int32_t>& b,
              const Values<double>& gbps, const Values<double>& delay_ns, const Values<std::int32_t>& src,
              const Values<std::int32_t>& dst, const Values<std::int64_t>& size, const Values<double>& start_ns,
@@ -134,14 +142,17 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
              const std::vector<std::uint32_t>& watch_flows, const std::vector<std::uint32_t>& watch_ports,
              const std::vector<int>& priority, const std::vector<int>& round, const std::vector<int>& after,
              const std::vector<double>& off_ns, const nb::object& control, std::size_t sketch_buckets,
-             std::size_t sketch_counters, double sketch_ostracism) {
+             std::size_t sketch_counters, double sketch_ostracism, std::uint64_t sketch_one_in) {
   Watch watch{watch_every_ns > 0 ? std::llround(watch_every_ns * ns) : never, watch_flows, watch_ports};
   const Settings given = settings_from(settings, marker, marker_parameters);
   const Wiring wiring = wiring_from(hosts, switches, a, b, gbps, delay_ns);
   Simulation simulation(wiring, flows_from(src, dst, size, start_ns, paths, ack_paths, priority, round, after, off_ns),
                         given, [&](const Frame& frame) { return transport_of(transport, parameters, frame, given); });
-  if (sketch_buckets > 0 || sketch_counters > 0)
-    simulation.make_sketches(ElasticSketch(sketch_buckets, sketch_counters, sketch_ostracism));
+  if (sketch_one_in > 0)
+    simulation.count_flows(samples_of(wiring, sketch_one_in, given.seed));
+  else if (sketch_buckets > 0 || sketch_counters > 0)
+    simulation.count_flows(std::vector<FlowCounter>(static_cast<std::size_t>(switches),
+                                                    ElasticSketch(sketch_buckets, sketch_counters, sketch_ostracism)));
   const Controller controller = controller_of(control, wiring, transport, given);
   {
     const nb::gil_scoped_release release;
@@ -165,7 +176,7 @@ void bind_fabric(nb::module_& m) {
         "watch_ports"_a = std::vector<std::uint32_t>{}, "priority"_a = std::vector<int>{},
         "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{}, "off_ns"_a = std::vector<double>{},
         "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0, "sketch_ostracism"_a = 8.0,
-        "Run flows over a fabric; see lcca.remy_plus.fabric.");
+        "sketch_one_in"_a = 0, "Run flows over a fabric; see lcca.remy_plus.fabric.");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

@@ -123,15 +123,17 @@ nb::dict seen_of(const Simulation& run, const Wiring& wiring, Time now) {
 
 nb::dict sketches_of(Simulation& run, const Wiring& wiring) {
   std::vector<double> node, flow, bytes, small;
-  for (std::size_t i = 0; i < run.sketches().size(); ++i) {
-    ElasticSketch& sketch = run.sketches()[i];
-    for (const auto& [number, size] : sketch.flows()) {
-      node.push_back(static_cast<double>(wiring.hosts()) + static_cast<double>(i));
-      flow.push_back(number);
-      bytes.push_back(static_cast<double>(size));
-    }
-    small.push_back(sketch.small_flows());
-    sketch.reset();
+  for (std::size_t i = 0; i < run.flow_counters().size(); ++i) {
+    const auto read = [&](auto& counter) {
+      for (const auto& [number, size] : counter.flows()) {
+        node.push_back(static_cast<double>(wiring.hosts()) + static_cast<double>(i));
+        flow.push_back(number);
+        bytes.push_back(static_cast<double>(size));
+      }
+      small.push_back(counter.small_flows());
+      counter.reset();
+    };
+    std::visit(read, run.flow_counters()[i]);
   }
   nb::dict out;
   out["sketch_node"] = to_numpy(std::move(node));

@@ -94,11 +94,11 @@ void Simulation::time_round_trips() {
   hosting_->trips = &trips_;
 }
 
-void Simulation::make_sketches(const ElasticSketch& empty) {
-  sketches_.assign(static_cast<std::size_t>(wiring_.nodes() - wiring_.hosts()), empty);
+void Simulation::count_flows(std::vector<FlowCounter> by_switch) {
+  flow_counters_ = std::move(by_switch);
   std::visit(
       [this](auto& nodes) {
-        for (std::size_t i = 0; i < sketches_.size(); ++i) nodes.switches[i].count_into(sketches_[i]);
+        for (std::size_t i = 0; i < flow_counters_.size(); ++i) nodes.switches[i].count_into(flow_counters_[i]);
       },
       nodes_);
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus.fabric.builders import leaf_spine
-from lcca.remy_plus.fabric.control import Change, Given, Seen, Sketch, Sketches
+from lcca.remy_plus.fabric.control import Change, Given, Samples, Seen, Sketch, Sketches
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.markers import USUAL
@@ -25,10 +25,10 @@ def flows(count: int = 80) -> FabricFlows:
     return FabricFlows(src, (src + rng.integers(1, 8, count)) % 8, sizes, np.sort(rng.uniform(0, 100_000, count)))
 
 
-def counted(sketch: Sketch) -> tuple[list[Sketches], np.ndarray]:
+def counted(sketch: Sketch | Samples, seed: int = 1) -> tuple[list[Sketches], np.ndarray]:
     """Return what every interval's sketches say, and the bytes on the wire of each flow."""
     watcher = Watcher(every_us=20, sketch=sketch)
-    with_tuner(FabricEngine("dcqcn"), watcher).run(TOPOLOGY, flows())
+    with_tuner(FabricEngine("dcqcn"), watcher).run(TOPOLOGY, flows(), seed)
     sizes = flows().size_bytes
     return [each.sketches for each in watcher.seen if each.sketches], sizes + 48 * -(-sizes // 1000)
 
@@ -59,6 +59,31 @@ def test_a_small_sketch_keeps_the_large_flows() -> None:
     assert sum(each.small_flows.sum() for each in found) > 5
 
 
+def test_samples_of_all_packets_are_exact() -> None:
+    found, exact = counted(Samples(1))
+    sent = by_flow(found, len(exact))
+    np.testing.assert_array_equal(sent[sent > 0], exact[sent > 0])
+    assert (sent > 0).sum() >= 0.9 * len(exact) and sum(each.small_flows.sum() for each in found) == 0
+
+
+def test_samples_are_right_in_the_mean() -> None:
+    """So many bytes per flow, and a flow of n packets is met with the chance 1 − (1 − 1/N)^n."""
+    one_in, seeds = 10, range(1, 41)
+    total, met = np.zeros(80), np.zeros(80)
+    for seed in seeds:
+        sent = by_flow(counted(Samples(one_in), seed)[0], 80)
+        total, met = total + sent / len(seeds), met + (sent > 0)
+    packets = -(-flows().size_bytes // 1000)
+    exact = flows().size_bytes + 48 * packets
+    looked = by_flow(counted(Samples(1))[0], 80) == exact  # that ended before the last look
+    error = (total - exact)[looked] / (1048 * np.sqrt((one_in - 1) * packets[looked] / len(seeds)))
+    assert abs(error.mean()) < 3 / np.sqrt(looked.sum()) and 0.8 < error.std() < 1.2
+    chance = 1 - (1 - 1 / one_in) ** packets[looked]
+    spread = np.sqrt(len(seeds) * (chance * (1 - chance)).sum())
+    assert abs(met[looked].sum() - len(seeds) * chance.sum()) < 4 * spread
+    assert len({tuple(by_flow(counted(Samples(one_in), seed)[0], 80)) for seed in (1, 1, 2)}) == 2
+
+
 def sketched(sent: dict[int, float], small: float = 0) -> Sketches:
     names, sizes = np.array(list(sent), dtype=float), np.array(list(sent.values()), dtype=float)
     return Sketches(np.zeros(len(sent)), names, sizes, np.array([small]))
@@ -83,6 +108,20 @@ def test_after_a_silence_sizes_are_known_at_once() -> None:
     assert states.update(sketched({1: 1.2e6, 2: 9e5})).elephants == 1
     assert states.update(sketched({})).flows == 0
     assert states.update(sketched({1: 10, 2: 2e5, 3: 9e5})).elephants == 2
+
+
+def test_sizes_may_be_looked_at_more_seldom() -> None:
+    """Every third interval: what was sent since the look before it counts as one interval."""
+    tuner = tuning("paraleon", sampling=100, sizes_every=3, trials=1, cooling=0.1, ternary=0).build()
+    assert tuner.sketch == Samples(100)
+    tuner.begin(Given(TOPOLOGY, "dcqcn", {}, USUAL, 1))
+    zeros, ones = np.zeros(sum(len(each) for each in TOPOLOGY.neighbours)), np.ones(8)
+    heated = []
+    for interval in range(12):
+        sent = {1: 4e5, 2: 1e5} if interval < 6 else {1: 4e5, 2: 4e5}
+        change = tuner.tune(Seen(1, 1, *[zeros] * 6, ones, ones, ones, sketched(sent)))
+        heated += [interval] if change.parameters else []
+    assert heated == [8]  # 1.2 MB and 0.3 MB, twice; then 1.2 MB both
 
 
 def test_rounds_of_training_heat_once() -> None:

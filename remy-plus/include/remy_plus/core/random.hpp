@@ -18,7 +18,8 @@ enum class Component : std::uint64_t {
   arrival = 6,
   selection = 7,  // which packets carry what of a header
   rounding = 8,   // of numbers in headers
-  flow_ends = 9   // who sends to whom in a fabric
+  flow_ends = 9,  // who sends to whom in a fabric
+  sampling = 10   // which packets a switch of a fabric counts
 };
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014; variant 13 of Stafford): a bijection on 64 bits.

@@ -63,9 +63,9 @@ class Simulation {
   // Throws std::invalid_argument if it is not of the kind of the run's.
   void set_transport(const Transport& given) { transport_->adopt(given); }
   const std::vector<RoundTrips::Sum>& round_trips() const { return trips_.hosts; }
-  // A sketch at every switch, of what its own hosts send: no packet is in two of them.
-  void make_sketches(const ElasticSketch& empty);
-  std::vector<ElasticSketch>& sketches() { return sketches_; }
+  // A counter for every switch, of what its own hosts send: no packet is in two of them.
+  void count_flows(std::vector<FlowCounter> by_switch);
+  std::vector<FlowCounter>& flow_counters() { return flow_counters_; }
   const Samples& samples() const { return samples_; }
 
   const std::vector<Flow>& flows() const { return flows_; }
@@ -148,8 +148,8 @@ class Simulation {
   std::unique_ptr<Headers> headers_;
   std::unique_ptr<Rounds> rounds_;
   RoundTrips trips_;
-  std::vector<ElasticSketch> sketches_;  // by switch; none, unless wanted
-  std::vector<Time> next_;               // (nodes,)
+  std::vector<FlowCounter> flow_counters_;  // by switch; none, unless wanted
+  std::vector<Time> next_;                  // (nodes,)
   std::unique_ptr<Transport> transport_;
   std::uint64_t retransmitted_ = 0, unfinished_ = 0;
   Time progress_ = 0;

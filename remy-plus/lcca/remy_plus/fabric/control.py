@@ -51,14 +51,25 @@ class Sketch:
 
 
 @dataclass(frozen=True)
+class Samples:
+    """Sampled NetFlow (RFC 3954) at every switch, of what its own hosts send.
+
+    Attributes:
+        one_in: packets of which one is counted, by chance, as so many; 1 counts all.
+    """
+
+    one_in: int
+
+
+@dataclass(frozen=True)
 class Sketches:
-    """What the sketches counted in an interval.
+    """What sketches or samples counted in an interval.
 
     Attributes:
         node: (found,) switch.
-        flow: (found,) a flow in a bucket; of flows on one connection, the first (`FabricFlows.connection`).
+        flow: (found,) a flow in a bucket, or sampled; of flows on one connection, the first (`FabricFlows.connection`).
         bytes: (found,) its, on the wire.
-        small_flows: (switches,) about how many flows the counters hold.
+        small_flows: (switches,) about how many flows the counters hold; none with samples.
     """
 
     node: Floats
@@ -125,7 +136,7 @@ class Tuner(Protocol):
         """From a look to when what it set holds: counters are read, something is decided, devices are told."""
 
     @property
-    def sketch(self) -> Sketch | None:
+    def sketch(self) -> Sketch | Samples | None:
         """What switches count flows by, if anything; each look begins it anew."""
 
     def begin(self, given: Given) -> Change:

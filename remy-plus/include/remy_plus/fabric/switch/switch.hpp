@@ -2,7 +2,7 @@
 // classes of traffic. Here is what comes; departures.hpp has what leaves, and when.
 #pragma once
 
-#include "remy_plus/fabric/elastic_sketch.hpp"
+#include "remy_plus/fabric/flow_counter.hpp"
 #include "remy_plus/fabric/switch/departures.hpp"
 
 namespace remy_plus::fabric {
@@ -19,15 +19,15 @@ class Switch : public Departures<headers, several> {
     Port& to = port(out);
     if (!Own::idle(to)) depart_until(to, now - 1);
     packet.in_port = static_cast<std::uint16_t>(in - first_);
-    if (sketch_ && packet.hop == 1 && packet.kind == Kind::data) [[unlikely]]
-      sketch_->insert(packet.flow, packet.bytes);
+    if (counter_ && packet.hop == 1 && packet.kind == Kind::data) [[unlikely]]
+      std::visit([&](auto& each) { each.insert(packet.flow, packet.bytes); }, *counter_);
     if constexpr (headers) packet.bytes = around_.headers->grown(packet);
     if (!admitted(packet, to, now)) return;
     enqueue(packet, to);
   }
 
   // Counts what hosts send into it, from now on.
-  void count_into(ElasticSketch& sketch) { sketch_ = &sketch; }
+  void count_into(FlowCounter& counter) { counter_ = &counter; }
 
   // PFC's frame from the peer of a port.
   void hear(const Packet& frame, int in) {
@@ -105,7 +105,7 @@ class Switch : public Departures<headers, several> {
     around_.discard(packet);
   }
 
-  ElasticSketch* sketch_ = nullptr;
+  FlowCounter* counter_ = nullptr;
 };
 
 }  // namespace remy_plus::fabric

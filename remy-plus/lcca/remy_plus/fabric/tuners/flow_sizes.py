@@ -55,17 +55,18 @@ class FlowStates:
     _sent: dict[int, float] = field(default_factory=dict)
     _intervals: dict[int, int] = field(default_factory=dict)
 
-    def update(self, sketches: Sketches) -> FlowSizes:
-        """Take what the sketches counted in an interval; flows in their counters, which have no names, are mice."""
+    def update(self, *sketches: Sketches) -> FlowSizes:
+        """Take what was counted in an interval, or in parts of it; flows in counters, which have no names, are mice."""
         if not self.ternary:
             self._sent = {}
         sent = set[int]()
-        for flow, size in zip(sketches.flow.astype(int).tolist(), sketches.bytes.tolist(), strict=True):
-            self._sent[flow] = self._sent.get(flow, 0.0) + size
-            sent.add(flow)
+        for each in sketches:
+            for flow, size in zip(each.flow.astype(int).tolist(), each.bytes.tolist(), strict=True):
+                self._sent[flow] = self._sent.get(flow, 0.0) + size
+                sent.add(flow)
         self._intervals = {flow: self._intervals.get(flow, 0) + 1 for flow in sent}
         elephants = math.fsum(self._weight(flow) for flow in sorted(sent))
-        return FlowSizes(elephants, len(sent) + float(sketches.small_flows.sum()))
+        return FlowSizes(elephants, len(sent) + sum(float(each.small_flows.sum()) for each in sketches))
 
     def _weight(self, flow: int) -> float:
         share = self._sent[flow] / self.elephant_bytes

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lcca.remy_plus.fabric.control import Change, Floats, Given, Seen, Sketch
+from lcca.remy_plus.fabric.control import Change, Floats, Given, Samples, Seen, Sketch, Sketches
 from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.tuners.annealing import Annealing, Schedule, Step
 from lcca.remy_plus.fabric.tuners.flow_sizes import FlowSizes, FlowStates
@@ -57,7 +57,8 @@ class Paraleon:
         schedule: of the annealing, for a utility in per cent.
         exploit: η.
         guided: see `Annealing`.
-        sketch: of every switch.
+        sketch: of every switch, or its samples.
+        sizes_every: intervals from look to look at sizes.
     """
 
     every_us: float
@@ -71,10 +72,12 @@ class Paraleon:
     schedule: Schedule
     exploit: float
     guided: bool
-    sketch: Sketch
+    sketch: Sketch | Samples
+    sizes_every: int = 1
     _given: Given | None = None
     _states: FlowStates = field(default_factory=lambda: FlowStates(1, 1))
     _before: FlowSizes | None = None
+    _gathered: list[Sketches] = field(default_factory=list)
     _annealing: Annealing | None = None
 
     def begin(self, given: Given) -> Change:
@@ -85,7 +88,7 @@ class Paraleon:
         """
         require_dcqcn(given)
         random = np.random.default_rng([given.seed, 14])
-        self._given, self._before = given, None
+        self._given, self._before, self._gathered = given, None, []
         self._states = FlowStates(self.elephant_bytes, self.window, self.ternary)
         self._annealing = Annealing(STEPS, self.schedule, self.exploit, self.guided, random)
         return self._change(self._annealing.tried)
@@ -94,18 +97,26 @@ class Paraleon:
         """Look whether the traffic has changed; while the annealing is hot, try other parameters."""
         annealing = self._annealing
         assert annealing is not None and seen.sketches is not None
-        found = self._states.update(seen.sketches)
-        if found.flows == 0:  # nobody sent, which says nothing about sizes
-            found = self._before or found
-        changed = self._before is not None and found.divergence(self._before) > self.threshold
-        self._before = found
+        changed = self._look(seen.sketches)
         if annealing.cold:
             if changed or not self.sizes:
                 annealing.heat()
             else:
                 return Change()
-        share = found.share if self.sizes else 0.5
+        share = self._before.share if self.sizes and self._before else 0.5
         return self._change(annealing.move(100 * self.utility(seen), share))
+
+    def _look(self, sketches: Sketches) -> bool:
+        """Gather what was counted; return whether sizes have changed since the look at them before."""
+        self._gathered.append(sketches)
+        if len(self._gathered) < self.sizes_every:
+            return False
+        found, before = self._states.update(*self._gathered), self._before
+        self._gathered = []
+        if found.flows == 0:  # nobody sent, which says nothing about sizes
+            return False
+        self._before = found
+        return before is not None and found.divergence(before) > self.threshold
 
     def utility(self, seen: Seen) -> float:
         """Return the utility of an interval, from 0 to 1 (equation 1).

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.control import Sketch, Tuner
+from lcca.remy_plus.fabric.control import Samples, Sketch, Tuner
 from lcca.remy_plus.fabric.knobs import FLAG, Knob, Limits, values_of
 from lcca.remy_plus.fabric.tuners.acc import Acc
 from lcca.remy_plus.fabric.tuners.acc_model import AccModel
@@ -156,6 +156,15 @@ _PARALEON = {
     "trials": Knob(20, "", "at each temperature", limits=Limits(1, 1e6, whole=True)),
     "exploit": Knob(0.8, "", "most likely move towards what the traffic asks for, η", limits=_SHARE),
     "guided": Knob(1, "", "1: moves go with the traffic; 0: either way is as likely (naive annealing)", limits=FLAG),
+    "sampling": Knob(
+        0,
+        "packets",
+        "of which switches count one, by chance, in place of sketches (NetFlow: 100); 0: sketches, 1: all packets",
+        limits=Limits(0, 1e6, whole=True),
+    ),
+    "sizes_every": Knob(
+        1, "intervals", "from look to look at sizes (NetFlow: a second)", limits=Limits(1, 1e6, whole=True)
+    ),
     "buckets": Knob(4096, "", "of a switch's sketch (ours)", limits=Limits(1, 2**20, whole=True)),
     "counters": Knob(16384, "", "of a switch's sketch (ours)", limits=Limits(1, 2**20, whole=True)),
 }
@@ -198,8 +207,15 @@ def _paraleon(values: Mapping[str, float]) -> Paraleon:
         ),
         exploit=values["exploit"],
         guided=values["guided"] != 0,
-        sketch=Sketch(round(values["buckets"]), round(values["counters"])),
+        sketch=_counter(values),
+        sizes_every=round(values["sizes_every"]),
     )
+
+
+def _counter(values: Mapping[str, float]) -> Sketch | Samples:
+    if values["sampling"]:
+        return Samples(round(values["sampling"]))
+    return Sketch(round(values["buckets"]), round(values["counters"]))
 
 
 _ACC = {
