@@ -86,7 +86,9 @@ def test_bad_input_is_told(lcca: Any, setting: str, words: str) -> None:
     assert words in told.err
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "configs/acc").glob("*.yaml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", [ROOT / "configs/acc/acc.yaml", ROOT / "configs/acc/smoke.yaml"], ids=lambda file: file.stem
+)
 def test_committed_files_are_valid(file: Path) -> None:
     config = validate(read_with_files(file), AccCampaign)
     env = new_env(config)

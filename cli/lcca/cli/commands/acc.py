@@ -1,22 +1,27 @@
-"""`lcca acc`: learn how a switch should mark, and hold that against static marking."""
+"""`lcca acc`: learn how switches should mark, and hold that against static marking."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
 from lcca.cli.tables import wide_console
 from lcca.evaluation.report.words.statements import interval
-from lcca.evaluation.trials.layout import SUMMARY
+from lcca.evaluation.trials.layout import MODEL, SUMMARY
+from lcca.experiments.campaign.config import read_with_files
+from lcca.experiments.ecn.fabric_config import FabricAcc
+from lcca.experiments.ecn.fabric_run import run_fabric_acc
 from lcca.experiments.ecn.run import ACC, AccCampaign, run_acc
 
 EXAMPLES = """\
   lcca acc configs/acc/acc.yaml
   lcca acc configs/acc/smoke.yaml --json
+  lcca acc configs/acc/fabric.yaml
   lcca acc configs/acc/acc.yaml --set trainer.dqn.steps=50000 --resume"""
 
 COLUMNS = {
@@ -36,7 +41,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command: in ns-3, or on a fabric where the configuration names one."""
+    if "fabric" in read_with_files(options.config, options.overrides, options.seed).data:
+        return _on_fabric(options)
     config, folder = config_and_folder(options, AccCampaign)
     summary = run_acc(config, folder, jobs=options.jobs, resume=options.resume)
     if options.json:
@@ -46,6 +53,38 @@ def run(options: argparse.Namespace) -> int:
         _print(name, test)
     print(f"\nsummary: {folder / SUMMARY}")
     return 0
+
+
+def _on_fabric(options: argparse.Namespace) -> int:
+    config, folder = config_and_folder(options, FabricAcc)
+    summary = run_fabric_acc(config, folder, jobs=options.jobs, resume=options.resume)
+    if options.json:
+        print_json(summary)
+        return 0
+    for name, test in summary["tests"].items():
+        _print_scenario(name, test, name in {each.name for each in config.held_out})
+    print(f"\nmodel: {folder / MODEL}\nsummary: {folder / SUMMARY}")
+    return 0
+
+
+def _print_scenario(name: str, test: dict[str, Any], held_out: bool) -> None:
+    table = Table(title=f"fresh flows of {escape(name)}{', held out' if held_out else ''}")
+    table.add_column("")
+    for column in ("mean score (bits)", "slowdown", "slowdown p99", "mean queue, kB"):
+        table.add_column(column, justify="right")
+    table.add_column("acc − this one (bits)", justify="right")
+    table.add_column("acc is")
+    for each, row in test["controllers"].items():
+        queue = row["queue_mean_bytes"] / 1000
+        figures = [f"{row[key]:.3f}" for key in ("score_bits", "slowdown_mean", "slowdown_p99")]
+        table.add_row(escape(each), *figures, f"{queue:.1f}", *(("", "") if each == ACC else _verdict(test, each)))
+    wide_console().print(table)
+
+
+def _verdict(test: dict[str, Any], name: str) -> tuple[str, str]:
+    found = test["acc_minus"][name]
+    words = interval(found["difference"], found["low"], found["high"], "{:+.4f}")
+    return words, f"{found['verdict']} ({found['n']} pairs)"
 
 
 def _print(name: str, test: dict[str, Any]) -> None:

@@ -45,6 +45,13 @@ def _form(value: Any) -> str:
     return "several" if isinstance(value, list | tuple) else "one"
 
 
+Scenarios = Annotated[
+    Annotated[FabricScenario, Tag("one")] | Annotated[tuple[FabricScenario, ...], Tag("several"), Field(min_length=1)],
+    Discriminator(_form),
+]
+"""One scenario or several."""
+
+
 class FabricSpace(Model):
     """One fabric scenario or several; trials go through them in turn, each with flows of its own.
 
@@ -52,11 +59,7 @@ class FabricSpace(Model):
         fabric: the scenarios, with names that differ and packets of one size.
     """
 
-    fabric: Annotated[
-        Annotated[FabricScenario, Tag("one")]
-        | Annotated[tuple[FabricScenario, ...], Tag("several"), Field(min_length=1)],
-        Discriminator(_form),
-    ]
+    fabric: Scenarios
 
     @property
     def scenarios(self) -> tuple[FabricScenario, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from functools import cache
 from importlib import resources
 from itertools import pairwise
 from typing import Annotated
@@ -66,6 +67,12 @@ def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKE
         return _uniform_by_name(name, packet_bytes)
     if name.endswith((".yaml", ".yml")):
         return read_config(name, SizeTable).build(packet_bytes)
+    return _packaged(name, packet_bytes)
+
+
+@cache
+def _packaged(name: str, packet_bytes: float) -> FlowSizes:
+    """Return a packaged distribution: read once, since every trial asks for it."""
     folder = resources.files("lcca.evaluation.scenarios") / "flow_sizes"
     known = sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name.endswith(".yaml"))
     if name not in known:

@@ -22,7 +22,13 @@ def with_files(document: Document) -> Document:
 def _scenarios(document: Document) -> list[Keys]:
     """Return where fabric scenarios, or the names of their files, may stand."""
     tunings = ((*way, "fabric") for way in _tunings(document))
-    ways: list[Keys] = [("fabric",), ("scenarios",), *tunings, *((*way, "fabric") for way in _spaces(document))]
+    ways: list[Keys] = [
+        ("fabric",),
+        ("held_out",),
+        ("scenarios",),
+        *tunings,
+        *((*way, "fabric") for way in _spaces(document)),
+    ]
     for way in tuple(ways):
         several = document.at(way)
         ways += [(*way, i) for i in range(len(several))] if isinstance(several, list) else []

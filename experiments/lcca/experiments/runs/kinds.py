@@ -30,4 +30,5 @@ SWEEP = Kind(
 ESTIMATE = Kind("estimate", (layout.CONFIG, layout.ESTIMATE))
 TUNE = Kind("tune", (layout.CONFIG, layout.SUMMARY, layout.POLICY, layout.CANDIDATES))
 ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY))
+FABRIC_ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY, layout.MODEL))
 STUDY = Kind(layout.STUDY, (layout.CONFIG, layout.SUMMARY, layout.ANSWERS))

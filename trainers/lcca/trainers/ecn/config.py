@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
 from lcca.inputs.model import Model
+from lcca.remy_plus.fabric.tuners.acc_model import Heads
+from lcca.remy_plus.fabric.tuners.acc_ports import Templates
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
@@ -87,6 +89,33 @@ class AccConfig(Model):
     traces: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     interval_us: Annotated[float, Field(gt=0)] = 1000.0
     history: Annotated[int, Field(ge=1, le=100)] = 1
-    heads: Literal["parts", "joint"] = "parts"
+    heads: Heads = "parts"
     dqn: DqnConfig = DqnConfig()
     checkpoint_every: Count = 50
+
+
+class FabricAccConfig(Model):
+    """ACC on a fabric: what its agents see and how their network learns.
+
+    Attributes:
+        interval_us: from look to look.
+        delay_us: from a look to when ports have what was chosen at it.
+        history: intervals that an agent sees.
+        throughput: share of the throughput in the reward, the rest is for a short queue.
+        templates: that agents choose from.
+        heads: ``parts`` makes a template's value the sum of those of its three parts; ``joint`` gives each its own.
+        dqn: the learner; a step is an interval of one port in which it sent something.
+        checkpoint_every: episodes between checkpoints.
+    """
+
+    libraries: ClassVar[Mapping[str, str]] = {"torch": "torch", "gymnasium": "gymnasium"}
+    """Modules that it needs, and the packages that have them."""
+
+    interval_us: Annotated[float, Field(ge=1, le=1e9)] = 50.0
+    delay_us: Annotated[float, Field(ge=0, le=1e9)] = 0.0
+    history: Annotated[int, Field(ge=1, le=100)] = 3
+    throughput: Share = 0.5
+    templates: Templates = Templates()
+    heads: Heads = "parts"
+    dqn: DqnConfig = DqnConfig()
+    checkpoint_every: Count = 20

@@ -109,6 +109,12 @@ class DoubleDqn:
         explore = self.draws.random() < self.config.exploration(self.steps)
         return int(self.draws.integers(self.actions)) if explore else self.best(seen)
 
+    def act_each(self, seen: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Return (n,) actions to learn from in (n, inputs) states, each the best or a random one as in `act`."""
+        explore = self.draws.random(len(seen)) < self.config.exploration(self.steps)
+        at_random = self.draws.integers(self.actions, size=len(seen))
+        return np.where(explore, at_random, self.values(seen).argmax(axis=1))
+
     def observe(
         self, seen: NDArray[np.float32], action: int, reward: float, after: NDArray[np.float32], ended: bool
     ) -> None:

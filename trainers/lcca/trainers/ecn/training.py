@@ -58,6 +58,7 @@ def train(
     checkpoint_every: int = 50,
     tell: Callable[[DoubleDqn, Progress], None] | None = None,
     episodes: int | None = None,
+    play: Callable[[Any, DoubleDqn, int], float] | None = None,
 ) -> Progress:
     """Train until the learner has had its steps; go on from the folder's checkpoint if there is one.
 
@@ -65,13 +66,14 @@ def train(
     played again.
 
     Args:
-        env: Gymnasium environment with a Box of one dimension and a Discrete action.
+        env: Gymnasium environment with a Box of one dimension and a Discrete action, or what `play` takes.
         learner: that has not learnt yet.
         seed: of an episode, by its number.
         folder: of the checkpoint; None keeps none.
         checkpoint_every: episodes between checkpoints.
         tell: called after each episode.
         episodes: stop after so many, and write a checkpoint.
+        play: plays an episode; `play_alone` unless given.
 
     Raises:
         InputError: the checkpoint is another training's or damaged.
@@ -79,7 +81,7 @@ def train(
     progress = Progress() if folder is None else _resumed(learner, folder)
     with one_thread():
         while learner.steps < learner.config.steps and (episodes is None or progress.episodes < episodes):
-            progress.returns.append(play(env, learner, seed(progress.episodes)))
+            progress.returns.append((play or play_alone)(env, learner, seed(progress.episodes)))
             progress.episodes += 1
             if folder is not None and progress.episodes % checkpoint_every == 0:
                 save(learner, progress, folder)
@@ -90,7 +92,7 @@ def train(
     return progress
 
 
-def play(env: Any, learner: DoubleDqn, seed: int) -> float:
+def play_alone(env: Any, learner: DoubleDqn, seed: int) -> float:
     """Play one episode and learn from it; return its mean reward per step."""
     seen, _ = env.reset(seed=seed)
     total, count, over = 0.0, 0, False

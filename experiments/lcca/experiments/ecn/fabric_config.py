@@ -1,0 +1,127 @@
+"""ACC on a fabric from a file: where it is trained, how, and what it is held against."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator, model_validator
+
+from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.space import FabricSpace, Scenarios
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.rules import PairedRule
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utilities import UtilityModel, slowdown
+from lcca.experiments.runs.config import RunConfig
+from lcca.experiments.runs.kinds import FABRIC_ACC
+from lcca.inputs.model import Model
+from lcca.inputs.named_files import FileOrName
+from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
+from lcca.remy_plus.fabric.settings import FabricSettings
+from lcca.remy_plus.fabric.transports import Transport
+from lcca.trainers.ecn.config import FabricAccConfig
+
+ACC, EXPLORING, CHANCE = "acc", "acc-exploring", "chance"
+"""Names of what was learnt, the same with some random choices, and random choices alone."""
+
+
+class FabricAccTest(Model):
+    """Paired trials on fresh flows: all meet the same.
+
+    Attributes:
+        pairs: most trials of each on each scenario.
+        block: trials that are run and kept at a time.
+        against: what ACC is held against beside the transport alone and chance, as `lcca compare --fabric` takes it.
+        explore: share of random choices of ACC as it is deployed in the papers; 0 leaves that out.
+    """
+
+    __test__ = False
+
+    pairs: Annotated[int, Field(ge=24)] = 128
+    block: Annotated[int, Field(ge=1, le=1_000_000)] = 8
+    against: tuple[FileOrName, ...] = ()
+    explore: Annotated[float, Field(ge=0, lt=1)] = 0.05
+
+    @field_validator("against")
+    @classmethod
+    def _run_on_fabrics(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for i, name in enumerate(names):
+            engine_of(load_for_fabric(name).policy, FabricSettings())
+            if name in (*names[:i], ACC, EXPLORING, CHANCE):
+                raise ValueError(f"{name!r} stands here twice, or is a name of ACC's")
+        return names
+
+
+class FabricAcc(RunConfig):
+    """A training of ACC on a fabric and its test.
+
+    Attributes:
+        fabric: a scenario, or several that episodes go through in turn.
+        held_out: scenarios on which it is tested and not trained.
+        transport: what hosts run, perhaps with parameters.
+        utility: of flows, by which it is compared; it is trained by a reward of its own.
+        trainer: what agents see and how they learn.
+        test: what they are held against.
+        settle: when a comparison is settled; α is shared among all.
+    """
+
+    run_kind = FABRIC_ACC
+
+    fabric: Scenarios
+    held_out: tuple[FabricScenario, ...] = ()
+    transport: str = "dcqcn"
+    utility: UtilityModel = UtilityModel.model_validate("slowdown")
+    trainer: FabricAccConfig = FabricAccConfig()
+    test: FabricAccTest = FabricAccTest()
+    settle: PairedRule = SettlingRule()
+
+    @field_validator("transport")
+    @classmethod
+    def _marked_by_acc(cls, name: str) -> str:
+        found = load_for_fabric(name).policy
+        if not isinstance(found, Transport) or found.marker or found.tuner:
+            raise ValueError(f"must be a transport without a marker or a tuner, such as dcqcn, got {name[:60]!r}")
+        return name
+
+    @model_validator(mode="after")
+    def _fits(self) -> FabricAcc:
+        slowdown(self.utility.name)
+        FabricSpace(fabric=self.tested)
+        for each in self.tested:
+            each.require_telemetry(engine_of(self.policy, each.settings()).telemetry_bytes, self.transport)
+        if self.transport in self.test.against:
+            raise ValueError(f"test.against: {self.transport} is there anyway")
+        return self
+
+    @property
+    def policy(self) -> Transport:
+        """The transport."""
+        found = load_for_fabric(self.transport).policy
+        assert isinstance(found, Transport)
+        return found
+
+    @property
+    def space(self) -> FabricSpace:
+        """Where it is trained."""
+        return FabricSpace(fabric=self.fabric)
+
+    @property
+    def tested(self) -> tuple[FabricScenario, ...]:
+        """Where it is tested."""
+        return (*self.space.scenarios, *self.held_out)
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The names of all that ACC is held against."""
+        exploring = (EXPLORING,) if self.test.explore else ()
+        return (self.transport, CHANCE, *exploring, *self.test.against)
+
+    @property
+    def rule(self) -> Rule:
+        """The settling rule of each comparison, with its part of α."""
+        block = FabricSpace(fabric=self.tested[0]).block
+        return self.settle.shared_among(len(self.tested) * len(self.rivals)).ending_at(self.test.pairs // block)
+
+    def _named(self) -> dict[str, Any]:
+        models = models_named(self.test.against)
+        return {"models": models} if models else {}

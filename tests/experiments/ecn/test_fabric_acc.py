@@ -1,0 +1,154 @@
+"""`lcca acc` on a fabric: from a file to a model and verdicts, the same bytes after a kill."""
+
+import json
+import multiprocessing
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'lcca[drl]'")
+pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
+
+from lcca.experiments import load_run  # noqa: E402
+from lcca.experiments.campaign.config import read_with_files  # noqa: E402
+from lcca.experiments.ecn.fabric_config import FabricAcc  # noqa: E402
+from lcca.experiments.ecn.fabric_run import run_fabric_acc, train_fabric_acc  # noqa: E402
+from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv  # noqa: E402
+from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402
+from lcca.inputs.validation import validate  # noqa: E402
+from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model  # noqa: E402
+from lcca.remy_plus.fabric.tuners.acc_ports import Templates  # noqa: E402
+from lcca.trainers.ecn.config import DqnConfig, FabricAccConfig  # noqa: E402
+from lcca.trainers.ecn.ports import model_of, new_learner, play_ports  # noqa: E402
+from lcca.trainers.ecn.training import train  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[3]
+SMOKE = ROOT / "configs/acc/fabric-smoke.yaml"
+
+
+def smoke(*settings: str) -> FabricAcc:
+    return validate(read_with_files(SMOKE, settings), FabricAcc)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    path = tmp_path_factory.mktemp("acc") / "run"
+    return path, run_fabric_acc(smoke(), path, jobs=2, resume=False, quiet=True)
+
+
+def test_a_killed_training_gives_the_same_bytes(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    path, _ = finished
+    given = {"config": smoke(), "path": tmp_path / "run", "resume": False, "quiet": True}
+    process = multiprocessing.get_context("fork").Process(target=train_fabric_acc, kwargs=given)
+    process.start()
+    while process.is_alive() and not (tmp_path / "run/checkpoint.pt").exists():
+        time.sleep(0.002)
+    process.kill()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL and not (tmp_path / "run/model.json").exists()
+    model = train_fabric_acc(smoke(), tmp_path / "run", resume=True, quiet=True)
+    assert model.read_bytes() == (path / "model.json").read_bytes()
+    assert train_fabric_acc(smoke(), path, resume=True, quiet=True) == path / "model.json", "a complete run has it"
+
+
+def test_the_summary_and_its_tables(finished: tuple[Path, dict[str, Any]]) -> None:
+    path, summary = finished
+    assert list(summary["tests"]) == ["star", "busy-star"]
+    for test in summary["tests"].values():
+        assert list(test["controllers"]) == ["acc", "dcqcn", "chance"]
+        assert list(test["acc_minus"]) == ["dcqcn", "chance"]
+        assert all((row["A"], row["B"]) == (name, "acc") for name, row in test["acc_minus"].items())
+    model = read_acc_model(path / "model.json")
+    assert model.provenance["scenarios"] == ["star"] and model.provenance["steps"] >= 500
+    assert (model.interval_us, model.delay_us) == (10, 2)
+    loaded = load_run(path)
+    assert set(loaded.trials["condition"]) == {"star", "busy-star"}
+    assert len(loaded.verdicts) == 4 and len(loaded.policies) == 6
+    assert loaded.trials.groupby(["condition", "policy"])["network"].nunique().min() >= 24
+
+
+def test_seeds_are_others_for_training_and_test(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    path, _ = finished
+    trained: set[int] = set()
+    reset = FabricEcnEnv.reset
+
+    def noted(env: FabricEcnEnv, **given: Any) -> Any:
+        trained.add(given["options"]["trial_seed"])
+        return reset(env, **given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FabricEcnEnv, "reset", noted)
+        train_fabric_acc(smoke("trainer.dqn.steps=200"), tmp_path / "run", resume=False, quiet=True)
+    assert len(trained) > 5
+    assert not trained & set(load_run(path).trials["seed"])
+
+
+def test_the_command(finished: tuple[Path, dict[str, Any]], lcca: Any) -> None:
+    path, summary = finished
+    assert json.loads(lcca("acc", SMOKE, "--out", path, "--resume", "--json").out) == summary
+    told = lcca("acc", SMOKE, "--out", path, "--resume").out
+    assert "busy-star, held out" in told and "model.json" in told and "chance" in told
+    name = f"dcqcn@acc:{path}/model.json,interval_us=20"
+    scenario = ROOT / "configs/fabric/leaf-spine.yaml"
+    found = lcca("evaluate", "dcqcn", name, "--fabric", scenario, "--set", "duration_us=50", "--seeds", "1", "--json")
+    assert [row["policy"] for row in found.json()["rows"]] == ["dcqcn", name]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("transport=dcqcn@expert", "transport: must be a transport without a marker or a tuner"),
+        ("test.against=[dcqcn]", "test.against: dcqcn is there anyway"),
+        ("test.against=[chance]", "chance"),
+        ("trainer.templates.pmax=[2]", "trainer.templates.pmax.0: must be"),
+        ("trainer.templates.kmin_bytes=[200000]", "trainer.templates: no kmin_bytes may be above a kmax_bytes"),
+        ("trainer.interval_us=0", "trainer.interval_us: must be"),
+        ("held_out.0.name=star", "two scenarios are called 'star'"),
+        ("utility=default", "a fabric scores the completion of flows"),
+    ],
+)
+def test_bad_input_is_told(lcca: Any, setting: str, words: str) -> None:
+    told = lcca("acc", SMOKE, "--set", setting)
+    assert told.status == 2
+    assert words in told.err.replace("\n", " ")
+
+
+def test_the_file_says_what_the_network_says() -> None:
+    """PyTorch's values against NumPy's choices, for both kinds of heads."""
+    for heads in ("parts", "joint"):
+        config = FabricAccConfig(history=2, heads=heads, dqn=DqnConfig(hidden=(16, 8)))
+        learner = new_learner(config, 12, seed=5)
+        views = np.random.default_rng(1).normal(size=(200, 12)).astype(np.float32)
+        chosen = model_of(learner, config, {}).best(views)
+        values = learner.values(views)
+        best = values.max(axis=1)
+        np.testing.assert_allclose(values[np.arange(200), chosen], best, atol=1e-5)
+        assert len(set(chosen.tolist())) > 5
+
+
+def test_it_learns_to_mark() -> None:
+    """Rewards for short queues alone: marking everything is best, and is what it learns."""
+    templates = Templates(kmin_bytes=(0.0,), kmax_bytes=(0.0, 1e9), pmax=(0.0,))
+    scenario = SmallFabric(120, 150.0)
+    env = FabricEcnEnv(scenario, interval_us=10.0, templates=templates, throughput=0.0)
+    dqn = DqnConfig(steps=1500, hidden=(16,), batch=64, warm_up=200, learn_every=8, sync_every=20, explore_steps=800)
+    config = FabricAccConfig(interval_us=10.0, templates=templates, dqn=dqn)
+    learner = new_learner(config, 18, seed=1)
+    train(env, learner, lambda episode: episode, play=play_ports)
+    views, over = [], False
+    env.reset(options={"trial_seed": 10**6})
+    while not over:
+        over = env.step(np.ones(len(env.ports)))[3]
+        views.append(env.view[env.view[:, 0] > 0.3])
+    seen = np.concatenate(views)
+    assert len(seen) > 15
+    assert (model_of(learner, config, {}).best(seen) == 0).mean() > 0.8
+
+
+def test_committed_files_are_valid() -> None:
+    config = validate(read_with_files(ROOT / "configs/acc/fabric.yaml"), FabricAcc)
+    assert config.rule.alpha < config.settle.alpha and config.held_out
