@@ -108,7 +108,7 @@ def test_the_command(finished: tuple[Path, dict[str, Any]], lcca: Any) -> None:
         ("trainer.templates.kmin_bytes=[200000]", "trainer.templates: no kmin_bytes may be above a kmax_bytes"),
         ("trainer.interval_us=0", "trainer.interval_us: must be"),
         ("held_out.0.name=star", "two scenarios are called 'star'"),
-        ("utility=default", "a fabric scores the completion of flows"),
+        ("utility=default", "scores networks, not a fabric"),
     ],
 )
 def test_bad_input_is_told(lcca: Any, setting: str, words: str) -> None:

@@ -11,7 +11,7 @@ from lcca.evaluation.fabric.space import FabricSpace, Scenarios
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials.utilities import UtilityModel, slowdown
+from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import FABRIC_ACC
 from lcca.inputs.model import Model
@@ -59,7 +59,7 @@ class FabricAcc(RunConfig):
         fabric: a scenario, or several that episodes go through in turn.
         held_out: scenarios on which it is tested and not trained.
         transport: what hosts run, perhaps with parameters.
-        utility: of flows, by which it is compared; it is trained by a reward of its own.
+        utility: of fabrics, by which it is compared; agents learn by a reward of their own.
         trainer: what agents see and how they learn.
         test: what they are held against.
         settle: when a comparison is settled; α is shared among all.
@@ -85,7 +85,7 @@ class FabricAcc(RunConfig):
 
     @model_validator(mode="after")
     def _fits(self) -> FabricAcc:
-        slowdown(self.utility.name)
+        fabric_utility(self.utility.name)
         FabricSpace(fabric=self.tested)
         for each in self.tested:
             each.require_telemetry(engine_of(self.policy, each.settings()).telemetry_bytes, self.transport)

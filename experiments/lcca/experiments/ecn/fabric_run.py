@@ -17,7 +17,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
-from lcca.evaluation.trials.utilities import slowdown
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.ecn.fabric_config import ACC, CHANCE, EXPLORING, FabricAcc
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
@@ -182,7 +182,7 @@ def _test(run: TrainingRun, scenario: FabricScenario, policies: Mapping[str, Pol
     """Run blocks of trials until ACC is settled against every other, or the pairs are used up."""
     config, space = run.config, FabricSpace(fabric=scenario)
     seed = derive(config.seed, "test", scenario.name)
-    source = FabricTrials(space, seed, slowdown(config.utility.name), jobs)
+    source = FabricTrials(space, seed, fabric_utility(config.utility.name), jobs)
     most = source.whole(config.test.pairs)
 
     def decide(parts: Sequence[pd.DataFrame], done: int) -> Decision[list[Comparison]]:
@@ -212,7 +212,7 @@ def _test(run: TrainingRun, scenario: FabricScenario, policies: Mapping[str, Pol
 
 def _compared(config: FabricAcc, rows: pd.DataFrame, block: int) -> list[Comparison]:
     scores = rows.pivot(index="network", columns="policy", values="score_bits")
-    rule, utility = config.rule, slowdown(config.utility.name)
+    rule, utility = config.rule, fabric_utility(config.utility.name)
     return [
         compare_policies(
             name, ACC, scores[name].to_numpy(), scores[ACC].to_numpy(), utility=utility, rule=rule, block=block
