@@ -30,7 +30,7 @@ def scenario(tmp_path: Path) -> Path:
 
 def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None:
     flows, ports = tmp_path / "flows.parquet", tmp_path / "ports.parquet"
-    drawn = ("--figure", tmp_path / "slowdown.svg", "--rates", "3,5")
+    drawn = ("--figure", tmp_path / "slowdown.svg", "--rates", "3,5", "--series", "20")
     options = ("--fabric", scenario, "--seeds", "3", "--seed", "5", "--utility", "slowdown-p99", "--json")
     first = lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--per-flow", flows, "--per-port", ports, *drawn)
     found = first.json()
@@ -43,6 +43,9 @@ def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None
     rates = tmp_path / "slowdown-rates.svg"
     assert "hpcc:eta=0.9" in drawn[1].read_text() and drawn[1].with_suffix(".png").stat().st_size > 10_000
     assert "flow 3" in rates.read_text() and rates.with_suffix(".png").exists()
+    series = pd.read_csv(tmp_path / "slowdown-series.csv")
+    assert set(series.policy) == {"dctcp", "hpcc:eta=0.9"} and (series.time_us % 20 == 0).all()
+    assert "mean round trip, µs" in (tmp_path / "slowdown-series.svg").read_text()
     points = pd.read_csv(tmp_path / "slowdown.csv").groupby("panel")
     assert len(points) == 6 + 2 and set(points.get_group("Gb/s of flow 5 by µs").policy) == {"dctcp", "hpcc:eta=0.9"}
     assert lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--jobs", "1").out == first.out
@@ -66,6 +69,9 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
         (("dctcp", "--topology", "line"), "--topology: not with --fabric"),
         (("dctcp", "--set", "workload.load=2"), "workload.load: would load the link"),
         (("dctcp", "--rates", "3"), "--rates: needs --figure"),
+        (("dctcp", "--series", "3"), "--series: needs --figure"),
+        (("dctcp", "--series", "0"), "--series: 0: must be µs, from 0.001 to 1e9"),
+        (("dctcp", "--series", "0.001", "--figure", "x.svg"), "more than 20,000 looks, one every 0.001 µs"),
         (("dctcp", "--rates", "99999", "--figure", "x.svg"), "there is no flow 99999 in the first trial; it has 0 to"),
         (("dctcp", "--rates", "a"), "--rates: a: must be numbers of flows such as 3,17"),
         (("dctcp", "--per-flow", "rows.csv"), "--per-flow: rows.csv: name a file that ends in .parquet"),

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lcca.cli.fabric.evaluation import evaluate as evaluate_on_fabric
-from lcca.cli.fabric.options import FABRIC_HELP, add_set, flow_numbers, parquet_file
+from lcca.cli.fabric.options import FABRIC_HELP, add_set, flow_numbers, parquet_file, positive_us
 from lcca.cli.options.common import figure_file, positive, print_json
 from lcca.cli.options.policies import POLICY_HELP, check_duration
 from lcca.cli.options.simulators import report_failures, simulator_for
@@ -65,6 +65,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FLOWS",
         help="ids of flows of the first seed, as in 3,17: a figure of their rates over time beside --figure",
+    )
+    parser.add_argument(
+        "--series",
+        type=positive_us,
+        metavar="US",
+        help="throughput, round trips, queue and parameters over time of the first seed, beside --figure: by the looks "
+        "of each tuner, and every so many µs where nobody looks",
     )
     add_bound(parser)
     add_trials(parser, None)
@@ -126,7 +133,7 @@ def _complete(options: argparse.Namespace) -> None:
     if len(options.policies) > 1:
         raise InputError("--networks takes one policy; `lcca rank` ranks several on a network space")
     asked = {"--set": options.overrides, "--per-flow": options.per_flow, "--per-port": options.per_port}
-    asked |= {"--figure": options.figure, "--rates": options.rates}
+    asked |= {"--figure": options.figure, "--rates": options.rates, "--series": options.series}
     if wrong := [name for name, given in asked.items() if given]:
         raise InputError(f"{wrong[0]}: needs --fabric")
     options.duration = DURATION_US if options.duration is None else options.duration

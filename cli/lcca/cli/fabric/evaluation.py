@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -11,22 +12,27 @@ from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import print_json
 from lcca.evaluation.fabric.curves import curve_rows, curves_of, rates_of
 from lcca.evaluation.fabric.figure import draw_fabric, draw_rates
+from lcca.evaluation.fabric.series import series
+from lcca.evaluation.fabric.series_figure import draw_series
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.report.figures.style import save
 from lcca.experiments.runs.progress import Reporter
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.fabric.policies import engine_of
 
 
 def evaluate(options: argparse.Namespace) -> int:
     """Run the command."""
     refuse(options)
-    if options.rates and not options.figure:
-        raise InputError("--rates: needs --figure, beside which rates are drawn")
+    for name, asked in {"--rates": options.rates, "--series": options.series}.items():
+        if asked and not options.figure:
+            raise InputError(f"{name}: needs --figure, beside which it is drawn")
     scenario, utility = scenario_of(options), utility_of(options)
     policies = policies_of(options, options.policies)
     engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
+    observed = {name: Observation(each.tuner, options.series) for name, each in engines.items() if options.series}
     seeds = list(range(options.seed, options.seed + options.seeds))
     total = len(seeds) * len(engines)
     with Reporter().task(f"evaluating {', '.join(engines)} on {scenario.name}", total=total) as task:
@@ -37,10 +43,13 @@ def evaluate(options: argparse.Namespace) -> int:
             options.jobs,
             lambda done: task.update(done, f"{done} of {total} trials"),
             options.rates,
+            observed,
         )
     _write(options, trials)
     if options.figure:
         _draw(options, trials, scenario.name)
+    if observed:
+        _draw_series(options, observed, scenario.name)
     rows = summary(trials, utility)
     if options.json:
         content = {"scenario": scenario.name, "utility": utility.name, "seeds": options.seeds, "policies": rows}
@@ -55,6 +64,14 @@ def _write(options: argparse.Namespace, trials: list[FabricTrial]) -> None:
     for path, rows in ((options.per_flow, FabricTrial.flow_rows), (options.per_port, FabricTrial.port_rows)):
         if path:
             pd.concat([rows(each) for each in trials], ignore_index=True).to_parquet(path, index=False)
+
+
+def _draw_series(options: argparse.Namespace, observed: Mapping[str, Observation], name: str) -> None:
+    """Draw what looks saw of the first seed, and write it beside the figure."""
+    folder, stem = options.figure.parent, f"{options.figure.stem}-series"
+    tables = [series(policy, each) for policy, each in observed.items()]
+    save(draw_series(tables, f"{name}, seed {options.seed}"), folder, stem)
+    pd.concat(tables, ignore_index=True).to_csv(folder / f"{stem}.csv", index=False)
 
 
 def _draw(options: argparse.Namespace, trials: list[FabricTrial], name: str) -> None:

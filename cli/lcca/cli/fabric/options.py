@@ -53,6 +53,17 @@ def flow_numbers(text: str) -> list[int]:
     return list(dict.fromkeys(map(int, parts)))
 
 
+def positive_us(text: str) -> float:
+    """Parse an interval."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 1e9:
+        raise argparse.ArgumentTypeError(f"{text[:60]}: must be µs, from 0.001 to 1e9")
+    return value
+
+
 def refuse(options: argparse.Namespace) -> None:
     """Check that nothing is asked for that a fabric has not."""
     asked = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.observation import Observation
 
 T = TypeVar("T")
 
@@ -131,6 +133,7 @@ def run_fabric_trials(
     jobs: int = 1,
     tell: Callable[[int], None] = lambda done: None,
     watched: Sequence[int] = (),
+    observed: Mapping[str, Observation] = MappingProxyType({}),
 ) -> list[FabricTrial]:
     """Run every transport on the flows of every seed.
 
@@ -141,6 +144,7 @@ def run_fabric_trials(
         jobs: threads; results do not depend on it.
         tell: told after every trial how many are done.
         watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs.
+        observed: keeps the looks of the first seed, by the names of the policies; changes no result.
 
     Returns:
         The trials, seed by seed in the order of the engines.
@@ -155,8 +159,10 @@ def run_fabric_trials(
     watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
 
     def run(name: str, seed: int) -> FabricTrial:
-        looked = (watch, watched) if seed == seeds[0] else ()
-        return run_fabric_trial(scenario, name, engines[name], seed, flows[seed], *looked)
+        if seed != seeds[0]:
+            return run_fabric_trial(scenario, name, engines[name], seed, flows[seed])
+        engine = replace(engines[name], tuner=observed[name]) if name in observed else engines[name]
+        return run_fabric_trial(scenario, name, engine, seed, flows[seed], watch, watched)
 
     return in_threads([partial(run, name, seed) for seed in seeds for name in engines], jobs, tell)
 

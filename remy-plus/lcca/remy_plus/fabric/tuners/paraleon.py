@@ -33,11 +33,26 @@ STEPS: Mapping[str, Step] = {
 
 @dataclass(frozen=True)
 class Weights:
-    """Of throughput, round trips and pauses in the utility; they add up to 1."""
+    """Of throughput, round trips and pauses in the utility; they add up to 1. The defaults are those of Table III."""
 
-    throughput: float
-    rtt: float
-    pfc: float
+    throughput: float = 0.2
+    rtt: float = 0.5
+    pfc: float = 0.3
+
+    def utility(self, seen: Seen, host_gbps: Floats) -> float:
+        """Return the utility of an interval, from 0 to 1 (equation 1).
+
+        Throughput is the mean share of the links from hosts that were used at all, round trips the mean of propagation
+        over the round trip of hosts, pauses the mean share of the time for which ports were paused.
+
+        Args:
+            seen: the interval.
+            host_gbps: rates of the hosts' ports; see `host_ports`.
+        """
+        sent = seen.data_bytes[: len(host_gbps)] * 8 / seen.over_ns / host_gbps
+        heard = seen.propagation_share[seen.acks > 0]
+        parts = (_mean(sent[sent > 0]), _mean(heard), 1 - float(seen.paused.mean()))
+        return float(np.dot(parts, (self.throughput, self.rtt, self.pfc)))
 
 
 @dataclass
@@ -119,18 +134,9 @@ class Paraleon:
         return before is not None and found.divergence(before) > self.threshold
 
     def utility(self, seen: Seen) -> float:
-        """Return the utility of an interval, from 0 to 1 (equation 1).
-
-        Throughput is the mean share of the links from hosts that were used at all, round trips the mean of propagation
-        over the round trip of hosts, pauses the mean share of the time for which ports were paused.
-        """
+        """Return the utility of an interval, from 0 to 1."""
         assert self._given is not None
-        hosts = host_ports(self._given)
-        sent = seen.data_bytes[: len(hosts)] * 8 / seen.over_ns / hosts
-        used = sent[sent > 0]
-        heard = seen.propagation_share[seen.acks > 0]
-        parts = (_mean(used), _mean(heard), 1 - float(seen.paused.mean()))
-        return float(np.dot(parts, (self.weights.throughput, self.weights.rtt, self.weights.pfc)))
+        return self.weights.utility(seen, host_ports(self._given))
 
     def _change(self, values: Mapping[str, float]) -> Change:
         assert self._given is not None

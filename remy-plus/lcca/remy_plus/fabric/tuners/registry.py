@@ -128,9 +128,11 @@ _PARALEON = {
         "from a look to when devices have what it set, within an interval (ours: the paper's simulation tells none)",
         limits=Limits(0, 1e9),
     ),
-    "throughput": Knob(0.2, "", "weight of the throughput in the utility (0.5 for training jobs)", limits=_SHARE),
-    "rtt": Knob(0.5, "", "weight of round trips (0.2 for training jobs)", limits=_SHARE),
-    "pfc": Knob(0.3, "", "weight of pauses; the three add up to 1", limits=_SHARE),
+    "throughput": Knob(
+        Weights.throughput, "", "weight of the throughput in the utility (0.5 for training jobs)", limits=_SHARE
+    ),
+    "rtt": Knob(Weights.rtt, "", "weight of round trips (0.2 for training jobs)", limits=_SHARE),
+    "pfc": Knob(Weights.pfc, "", "weight of pauses; the three add up to 1", limits=_SHARE),
     "elephant_bytes": Knob(
         1e6, "bytes", "a flow is an elephant from here on, τ (section III-B)", limits=Limits(1, 1e15)
     ),
