@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.fabric.metrics import flow_metrics, packets_of, port_metrics, round_metrics, round_times, times_of
+from lcca.evaluation.fabric.monitor import monitor_metrics
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
@@ -103,7 +104,8 @@ class FabricTrial:
         named: dict[str, float | int | str] = {"policy": self.policy, "seed": self.seed}
         named["score_bits"] = self.score(utility)
         rounds = round_metrics(self.flows.round[self.started], self.start_ns, self.times)
-        return named | flow_metrics(self.times) | rounds | port_metrics(self.record, self.hosts)
+        monitor = monitor_metrics(self.record, self.flows.size_bytes)
+        return named | flow_metrics(self.times) | rounds | port_metrics(self.record, self.hosts) | monitor
 
     def flow_rows(self) -> pd.DataFrame:
         """Return a row per flow that started; the slowdown of one that did not finish is a lower bound."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
@@ -115,10 +116,12 @@ class Change:
     Attributes:
         parameters: of the transport at all hosts that change; the others stay.
         markers: by port; None stands for all ports of switches.
+        told: what it has found in the interval, by name, for the record of the run.
     """
 
     parameters: Mapping[str, float] = field(default_factory=dict)
     markers: Mapping[int | None, Marking] = field(default_factory=dict)
+    told: Mapping[str, float] = field(default_factory=dict)
 
 
 class Tuner(Protocol):
@@ -180,6 +183,13 @@ class Control:
         self._look = self._every
         self._before: Mapping[str, Floats] = {}
         self._before_ns = 0.0
+        self._told: list[Mapping[str, float]] = []
+
+    @property
+    def told(self) -> dict[str, Floats]:
+        """What the tuner has told, as columns of a record: `told_ns`, when it looked, and `told_…`."""
+        names = sorted({name for each in self._told for name in each})
+        return {f"told_{name}": np.array([each.get(name, math.nan) for each in self._told]) for name in names}
 
     @property
     def sketch(self) -> dict[str, float]:
@@ -196,7 +206,10 @@ class Control:
             seen = self._seen(now_ns, counted)
             if self._tuner.sketch is not None:
                 seen = replace(seen, sketches=self._named(sketches()))
-            self._due.append((now + self._delay, self._asked(seen)))
+            change = self._asked(seen)
+            if change.told:
+                self._told.append({"ns": now_ns, **change.told})
+            self._due.append((now + self._delay, change))
             self._look += self._every
         ready = [change for at, change in self._due if at <= now]
         self._due = [(at, change) for at, change in self._due if at > now]

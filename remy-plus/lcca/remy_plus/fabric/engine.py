@@ -79,7 +79,8 @@ class FabricEngine:
             counting when it was empty, at the port of a switch with the largest mean; `sample_…` of the watch;
             `retransmitted_packets`, `end_ns`, `base_rtt_ns`. Of a learnt policy also `rule_hits`, how often each rule
             of a table was looked up, and what was kept of it: `look_up_rule` and `look_up_values`, (look-ups, signals)
-            in the engine's order, in single precision.
+            in the engine's order, in single precision. Of a tuner what it has told: `told_ns`, when it looked, and
+            `told_…` (`Change.told`).
 
         Raises:
             InputError: the flows do not fit the topology, or a setting cannot be.
@@ -93,7 +94,7 @@ class FabricEngine:
         }
         control = self._control(topology, flows, parameters, seed)
         try:
-            return _core.run_fabric(
+            record: Record = _core.run_fabric(
                 topology.hosts,
                 topology.switches,
                 topology.a,
@@ -119,6 +120,7 @@ class FabricEngine:
             if control is not None and error is control.failure:
                 raise
             raise InputError(f"fabric: {error}") from None
+        return record if control is None else {**record, **control.told}
 
     def _control(
         self, topology: FabricTopology, flows: FabricFlows, parameters: Mapping[str, float], seed: int

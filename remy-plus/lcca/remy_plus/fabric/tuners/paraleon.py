@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -117,9 +117,16 @@ class Paraleon:
             if changed or not self.sizes:
                 annealing.heat()
             else:
-                return Change()
+                return Change(told=self._told)
         share = self._before.share if self.sizes and self._before else 0.5
-        return self._change(annealing.move(100 * self.utility(seen), share))
+        return replace(self._change(annealing.move(100 * self.utility(seen), share)), told=self._told)
+
+    @property
+    def _told(self) -> dict[str, float]:
+        """The share of elephants as it is known now, and from how many bytes on they are such."""
+        if not self.sizes:
+            return {}
+        return {"elephant_share": self._before.share if self._before else 0.5, "elephant_bytes": self.elephant_bytes}
 
     def _look(self, sketches: Sketches) -> bool:
         """Gather what was counted; return whether sizes have changed since the look at them before."""
