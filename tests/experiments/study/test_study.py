@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import lcca.evaluation.fabric.source as source
+from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.judgement import Verdict
-from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.experiments import load_run
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.study.answers import agreement
@@ -111,7 +111,7 @@ def test_intervals_share_alpha_and_rest_on_all_trials(finished: Path) -> None:
     differences = (scores["whole"] - scores["small"]).to_numpy()
     told = next(each for each in summary(finished)["comparisons"] if each["utility"] == "slowdown-p99")
     assert told["n"] == len(differences) and told["difference"] == pytest.approx(differences.mean())
-    run = SettlingRule(alpha=0.05 / 6, ceiling=16).start()
+    run = GroupSequentialRule(alpha=0.05 / 6, ceiling=16).start()
     look = run.feed(differences.reshape(-1, 4).mean(axis=1).tolist())
     assert (told["low"], told["high"]) == pytest.approx((look.low, look.high))
     slowdown = own[own["policy"] == "small"]["slowdown_mean"]
@@ -195,7 +195,7 @@ def test_agreement(verdict: Verdict, expected: Any, said: str | None) -> None:
     [
         ("contenders.small=quic", "contenders.small.policy: 'quic': neither a transport"),
         ("contenders.small={policy: dctcp, tune: null, pace: 1}", "contenders.small.pace"),
-        ("contenders.small={}", "contenders.small: give either the name of a policy or tune"),
+        ("contenders.small={}", "contenders.small: give one of policy, a name, tune, a tuning, and train"),
         ("questions.0.against=[smal]", "questions.0.against.0: there is no 'smal' (did you mean 'small'"),
         ("questions.0.scenarios=[ring]", "questions.0.scenarios.0: there is no 'ring'"),
         ("questions.0.against=[whole]", "questions.0: against: whole would meet itself"),

@@ -76,17 +76,7 @@ def _print(summary: dict[str, Any]) -> None:
     console = wide_console()
     for question in summary["questions"]:
         table = Table(title=escape(" ".join(filter(None, (question["name"], question["asks"])))))
-        for name in (
-            "scenario",
-            "B",
-            "against A",
-            "by",
-            "difference (bits)",
-            "A worse by",
-            "pairs",
-            "verdict",
-            "theirs",
-        ):
+        for name in HEADS:
             table.add_column(name, justify="right" if name in ("difference (bits)", "A worse by", "pairs") else "left")
         for each in (row for row in summary["comparisons"] if row["question"] == question["name"]):
             table.add_row(*map(escape, comparison_cells(each)), each["agreement"] or "")

@@ -36,6 +36,7 @@ class CompletionTime(Ratio):
 
     keeps: ClassVar[frozenset[str]] = frozenset({"flows"})
     measure: ClassVar[str] = "completion time"
+    measured_in: ClassVar[str] = "ms"
 
     def score(self, record: Record) -> TrialScores:
         """Score every trial of a record; its flows stand for senders, and those without end are starved.

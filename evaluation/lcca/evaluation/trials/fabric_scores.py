@@ -32,10 +32,15 @@ class Queue(Ratio):
     quantile: float | None = None
 
     measure: ClassVar[str] = "queue"
+    measured_in: ClassVar[str] = "kB"
 
     def score_fabric(self, found: Outcome) -> float:
         """Return the score of a trial on a fabric, in bits."""
         return max(-math.log2(1 + queue_bytes(found.record, self.quantile) / PACKET_BYTES), WORST_BITS)
+
+    def measured(self, bits: float) -> float:
+        """Return the queue that has a score."""
+        return (super().measured(bits) - 1) * PACKET_BYTES / 1000
 
     def content(self) -> dict[str, Any]:
         """Return the quantile."""
@@ -64,6 +69,7 @@ class RoundTime(Ratio):
     name: str
 
     measure: ClassVar[str] = "duration of rounds"
+    measured_in: ClassVar[str] = "ms"
 
     def score_fabric(self, found: Outcome) -> float:
         """Return the score of a trial on a fabric, in bits.
@@ -91,6 +97,7 @@ class Throughput(Ratio):
     name: str
 
     measure: ClassVar[str] = "throughput"
+    measured_in: ClassVar[str] = "Gb/s"
     large: ClassVar[bool] = True
 
     def score_fabric(self, found: Outcome) -> float:

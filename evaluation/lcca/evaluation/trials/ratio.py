@@ -23,12 +23,14 @@ class Ratio(ABC):
         keeps: what a simulator must keep for it.
         measure: what is scored, in words.
         large: whether much of it is better.
+        measured_in: unit of what is scored; nothing for a ratio.
     """
 
     name: str
     keeps: ClassVar[frozenset[str]] = frozenset()
     measure: ClassVar[str]
     large: ClassVar[bool] = False
+    measured_in: ClassVar[str] = ""
     unit: ClassVar[str] = "bits"
     worst: ClassVar[float] = WORST_BITS
     emphasis: ClassVar[str] = ""
@@ -44,6 +46,10 @@ class Ratio(ABC):
     def margin(self, percent: float) -> float:
         """Return the same: nothing but the measure is scored."""
         return self.difference(percent)
+
+    def measured(self, bits: float) -> float:
+        """Return what has a score: of a mean of scores the geometric mean, in `measured_in`."""
+        return float(2.0 ** (bits if self.large else -bits))
 
     @abstractmethod
     def score_fabric(self, found: Outcome) -> float:

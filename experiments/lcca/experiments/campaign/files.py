@@ -12,7 +12,7 @@ from lcca.inputs.packaged import YAML_ENDINGS
 
 def with_files(document: Document) -> Document:
     """Put the content of files where their names stand."""
-    for way in (*_tunings(document), *_spaces(document)):
+    for way in (*_found_first(document), *_spaces(document)):
         document = _included(document, way)
     for way in _scenarios(document):
         document = with_files_placed(_included(document, way), way)
@@ -21,12 +21,12 @@ def with_files(document: Document) -> Document:
 
 def _scenarios(document: Document) -> list[Keys]:
     """Return where fabric scenarios, or the names of their files, may stand."""
-    tunings = ((*way, "fabric") for way in _tunings(document))
+    found_first = ((*way, key) for way in _found_first(document) for key in ("fabric", "held_out"))
     ways: list[Keys] = [
         ("fabric",),
         ("held_out",),
         ("scenarios",),
-        *tunings,
+        *found_first,
         *((*way, "fabric") for way in _spaces(document)),
     ]
     for way in tuple(ways):
@@ -35,9 +35,9 @@ def _scenarios(document: Document) -> list[Keys]:
     return ways
 
 
-def _tunings(document: Document) -> list[Keys]:
-    """Return where tunings of a study's contenders, or the names of their files, may stand."""
-    return [("contenders", name, "tune") for name in _contenders(document)]
+def _found_first(document: Document) -> list[Keys]:
+    """Return where tunings and trainings of a study's contenders, or the names of their files, may stand."""
+    return [("contenders", name, key) for name in _contenders(document) for key in ("tune", "train")]
 
 
 def _contenders(document: Document) -> list[str]:

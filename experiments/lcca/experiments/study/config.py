@@ -4,38 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.rules import PairedRule
-from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.experiments.ecn.fabric_config import FabricAcc
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import STUDY
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.named_files import FileOrName
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$", max_length=40)]
 Expected = Literal["better", "worse", "equivalent"]
 
 
 class Contender(Model):
-    """What a study compares: a policy, or what a tuning finds before the study begins.
+    """What a study compares: a policy, or what a tuning or a training finds before the study begins.
 
     Attributes:
         policy: as `lcca compare --fabric` takes it: a transport, perhaps with marker and tuner, or a file of a policy.
         tune: in its place a tuning, or a file with it, whose best parameters are taken.
+        train: in its place a training of ACC, or a file with it, whose model sets the markers.
     """
 
     policy: FileOrName = ""
     tune: TuningConfig | None = None
+    train: FabricAcc | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -50,16 +53,18 @@ class Contender(Model):
         return value
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Contender:
-        if (self.tune is None) == (not self.policy):
-            raise ValueError("give either the name of a policy or tune, with a tuning")
+    def _one_of_them(self) -> Contender:
+        if [bool(self.policy), self.tune is not None, self.train is not None].count(True) != 1:
+            raise ValueError("give one of policy, a name, tune, a tuning, and train, a training of ACC")
         if self.tune is not None and self.tune.fabric is None:
             raise ValueError("tune: needs fabric, a scenario; networks are elsewhere")
         return self
 
     @property
     def start(self) -> str:
-        """The policy, or that from which the tuning starts."""
+        """The policy, or that from which the tuning or the training starts."""
+        if self.train is not None:
+            return self.train.transport
         return self.policy if self.tune is None else self.tune.tuner.policy
 
 
@@ -135,7 +140,7 @@ class StudyConfig(RunConfig):
         pairs: most trials of each contender on each scenario.
         block: trials that are run and kept at a time.
         stop: a scenario ends when its comparisons are settled, or when their differences are known accurately too.
-        settle: when a comparison is settled.
+        settle: when a comparison is settled; by default by group-sequential looks, which spend α within `pairs`.
     """
 
     run_kind = STUDY
@@ -147,7 +152,7 @@ class StudyConfig(RunConfig):
     pairs: int = Field(default=256, ge=24)
     block: int = Field(default=8, ge=1)
     stop: Literal["settled", "accurate"] = "settled"
-    settle: PairedRule = SettlingRule()
+    settle: PairedRule = GroupSequentialRule()
 
     @field_validator("questions")
     @classmethod
@@ -191,6 +196,10 @@ class StudyConfig(RunConfig):
             scenario.require_telemetry(engine_of(policy, scenario.settings()).telemetry_bytes, name)
         except InputError as error:
             raise_problems("study", [problem_at(("contenders", name), str(error))])
+
+    def _named(self) -> dict[str, Any]:
+        models = models_named(each.policy for each in self.contenders.values())
+        return {"models": models} if models else {}
 
     @property
     def planned(self) -> tuple[Planned, ...]:

@@ -1,4 +1,4 @@
-"""The contenders of a study: what they run, found first where a tuning finds it."""
+"""The contenders of a study: what they run, found first where a tuning or a training finds it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.trials import layout
+from lcca.experiments.ecn.fabric_config import FabricAcc
+from lcca.experiments.ecn.fabric_run import train_fabric_acc
 from lcca.experiments.runs.context import Run
 from lcca.experiments.study.config import Contender, StudyConfig
+from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.run import tune
 from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.files import policyfile
@@ -22,7 +25,7 @@ class Prepared:
 
     Attributes:
         policy: that it runs.
-        told: what reports say of it: its name elsewhere, and what a tuning found.
+        told: what reports say of it: its name elsewhere, and what was found where.
     """
 
     policy: Policy
@@ -30,18 +33,29 @@ class Prepared:
 
 
 def prepared(run: Run[StudyConfig, None], jobs: int) -> dict[str, Prepared]:
-    """Return all contenders, having tuned those that need it; a tuning that was stopped goes on."""
+    """Return all contenders, having tuned and trained those that need it; what was stopped goes on."""
     return {name: _prepared(run, name, each, jobs) for name, each in run.config.contenders.items()}
 
 
 def _prepared(run: Run[StudyConfig, None], name: str, contender: Contender, jobs: int) -> Prepared:
-    if contender.tune is None:
-        return Prepared(load_for_fabric(contender.policy).policy, {"policy": contender.policy})
     folder = contender_folder(run.path, name)
-    run.reporter.say(f"contender {name}: tuning {contender.start}")
-    found = tune(contender.tune, folder, jobs=jobs, resume=True)
-    told = {"policy": contender.start, "tuned": found["tuned"]["parameters"], "default": found["default"]["parameters"]}
+    if contender.tune is not None:
+        return _tuned(contender.start, contender.tune, folder, jobs)
+    if contender.train is not None:
+        return _trained(contender.train, folder)
+    return Prepared(load_for_fabric(contender.policy).policy, {"policy": contender.policy})
+
+
+def _tuned(start: str, config: TuningConfig, folder: Path, jobs: int) -> Prepared:
+    found = tune(config, folder, jobs=jobs, resume=True)
+    told = {"policy": start, "tuned": found["tuned"]["parameters"], "default": found["default"]["parameters"]}
     return Prepared(policyfile.read(folder / layout.POLICY).policy, told | {"tuned_on": found["scenario"]})
+
+
+def _trained(config: FabricAcc, folder: Path) -> Prepared:
+    model = train_fabric_acc(config, folder, resume=True)
+    told = {"policy": f"{config.transport}@acc", "trained_on": config.space.name}
+    return Prepared(load_for_fabric(f"{config.transport}@acc:{model}").policy, told)
 
 
 def contender_folder(run: Path, name: str) -> Path:

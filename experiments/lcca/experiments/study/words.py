@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lcca.evaluation.report.words.statements import interval, sign_and_size
+from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.experiments.study.answers import BITS
 
 MEASURES = {
     "slowdown": ("slowdown_mean", 1.0),
@@ -21,6 +24,9 @@ MEASURES = {
 """Columns of a trial in the tables of scenarios, and their units; those that no trial has are left out."""
 
 
+MEASURED = "Means over trials with 95 % intervals, each by itself; geometric ones of what questions go by."
+
+
 def answers_text(summary: dict[str, Any]) -> str:
     """Return the page: a section per question, then what was measured on every scenario."""
     count = len(summary["comparisons"])
@@ -33,14 +39,14 @@ def answers_text(summary: dict[str, Any]) -> str:
         own = [each for each in summary["comparisons"] if each["question"] == question["name"]]
         parts += _question(question, own)
     for scenario in summary["scenarios"]:
-        parts += [f"## Measured: {scenario['name']}", _measured(scenario["measured"])]
+        parts += [f"## Measured: {scenario['name']}", MEASURED, _measured(scenario["measured"])]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _question(question: dict[str, Any], found: Sequence[dict[str, Any]]) -> list[str]:
     head = ", ".join(filter(None, (question["name"], question["figure"])))
     theirs = f"Theirs: {question['theirs']}" if question["theirs"] else ""
-    names = ("scenario", "contender", "against", "by", "difference, bits", "slower without it", "pairs", "ours")
+    names = ("scenario", "contender", "against", "by", "difference, bits", "against is worse by", "pairs", "ours")
     expected = question["expected"] is not None
     heads = (*names, f"theirs: {question['expected']}") if expected else names
     rows = [(*comparison_cells(each), *((each["agreement"],) if expected else ())) for each in found]
@@ -64,17 +70,39 @@ def comparison_cells(found: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _measured(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the table of a scenario: what its questions go by first."""
+    scores = [name for name in rows[0]["measures"] if name.endswith(BITS)]
+    asked = {_head(fabric_utility(name.removesuffix(BITS))): name for name in scores}
     shown = {head: key for head, key in MEASURES.items() if any(key[0] in each["measures"] for each in rows)}
-    return table(("contender", *shown, "trials"), [_measured_cells(each, shown.values()) for each in rows])
+    cells = [
+        (row["contender"], *(_score_cell(row, name) for name in asked.values()), *_cells(row, shown.values()))
+        for row in rows
+    ]
+    return table(
+        ("contender", *asked, *shown, "trials"),
+        [(*each, str(row["trials"])) for each, row in zip(cells, rows, strict=True)],
+    )
 
 
-def _measured_cells(row: dict[str, Any], shown: Iterable[tuple[str, float]]) -> tuple[str, ...]:
+def _head(utility: Ratio) -> str:
+    return f"{utility.name}, {utility.measured_in}" if utility.measured_in else utility.name
+
+
+def _score_cell(row: dict[str, Any], column: str) -> str:
+    """Return the geometric mean of what a utility scores, with its interval."""
+    utility, found = fabric_utility(column.removesuffix(BITS)), row["measures"][column]
+    ends = [None if found[end] is None else utility.measured(found[end]) for end in ("mean", "low", "high")]
+    low, high = ends[1:] if utility.large else ends[:0:-1]
+    return interval(ends[0], low, high, "{:.4g}")
+
+
+def _cells(row: dict[str, Any], shown: Iterable[tuple[str, float]]) -> tuple[str, ...]:
     cells = []
     for key, unit in shown:
         found = row["measures"].get(key, {})
         mean, low, high = (_in(found.get(end), unit) for end in ("mean", "low", "high"))
         cells.append(interval(mean, low, high, "{:.4g}"))
-    return (row["contender"], *cells, str(row["trials"]))
+    return tuple(cells)
 
 
 def _in(value: float | None, unit: float) -> float | None:
