@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "../arrays.hpp"
@@ -97,6 +99,20 @@ void add_look_ups(nb::dict& out, const Transport& transport) {
   }
 }
 
+// By name (ports,), NaN at ports whose marker does not tell it.
+nb::dict marker_states(const Simulation& run) {
+  std::map<std::string, std::vector<double>> found;
+  for (std::size_t i = 0; i < run.ports().size(); ++i)
+    for (const auto& [name, value] : state_of(run.ports()[i].marker)) {
+      auto& values = found[name];
+      values.resize(run.ports().size(), std::numeric_limits<double>::quiet_NaN());
+      values[i] = value;
+    }
+  nb::dict out;
+  for (auto& [name, values] : found) out[name.c_str()] = to_numpy(std::move(values));
+  return out;
+}
+
 }  // namespace
 
 nb::dict seen_of(const Simulation& run, const Wiring& wiring, Time now) {
@@ -115,6 +131,7 @@ nb::dict seen_of(const Simulation& run, const Wiring& wiring, Time now) {
     time.push_back(sum.time / ns);
     share.push_back(sum.share);
   }
+  out["marker_states"] = marker_states(run);
   out["host_acks"] = to_numpy(std::move(acks));
   out["host_rtt_ns"] = to_numpy(std::move(time));
   out["host_propagation_shares"] = to_numpy(std::move(share));

@@ -17,6 +17,7 @@ from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.observation import MOST_LOOKS, Observation
 from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.fabric.transports import named_transport
 
 RED, PRED, STEP = marking("red"), marking("pred"), marking("step", k_bytes=1)
@@ -50,14 +51,16 @@ def incast(payload: int = 200_000) -> FabricFlows:
 @pytest.mark.parametrize(("delay_us", "from_look"), [(0.0, 1), (5.0, 1), (15.0, 2)])
 def test_what_holds_is_what_was_set_and_is_due(delay_us: float, from_look: int) -> None:
     """Ports of the switch are 4 to 7; that to host 3, port 7, is the fullest."""
-    script = Script([Change({"g": 0.5}, {None: STEP, 7: PRED}), Change(markers={None: RED})], delay_us=delay_us)
+    script = Script(
+        [Change({"g": 0.5}, {None: STEP, 7: PRED}, {"share": 0.25}), Change(markers={None: RED})], delay_us=delay_us
+    )
     observed = Observation(script, every_us=1)
     FabricEngine("dcqcn", tuner=observed).run(star(4), incast())
     table = series("x", observed)
     assert len(table) == len(script.seen) > 4 and table["time_us"].tolist() == [
         10.0 * (k + 1) for k in range(len(table))
     ]
-    assert (table["increase_gbps"] == 7).all()
+    assert (table["increase_gbps"] == 7).all() and table["told.share"].dropna().to_dict() == {0: 0.25}
     assert table["g"].tolist() == [1 / 256] * from_look + [0.5] * (len(table) - from_look)
     held = [bool(row["pred.fcs"] == 1) for _, row in table.iterrows()]
     assert held == [False] * from_look + [True] + [False] * (len(table) - from_look - 1)
@@ -88,6 +91,26 @@ def test_round_trips_of_a_flow_alone() -> None:
     table = series("window", observed)
     assert table["rtt_us"].iloc[2] == pytest.approx(20 + 2 * (1048 + 60) * 8 / 10 / 1000, abs=1e-3)
     assert table["throughput_gbps"].iloc[2] == pytest.approx(1048 * 8 / (table["rtt_us"].iloc[2] * 1000), rel=0.3)
+
+
+def test_pred_counts_the_flows_and_moves_by_its_steps() -> None:
+    """Three flows within a window each; the slope goes in steps of 0.025 from 0.1, and what it tries is not shown."""
+    flows = FabricFlows(np.array([0, 1, 2]), np.full(3, 3), np.full(3, 2 * 10**6), np.zeros(3))
+    both, alone = (Observation(None, every_us=5) for _ in range(2))
+    pred = {"count_us": 12, "adjust_us": 10}
+    for observed, parts in ((both, {}), (alone, {"qla": 0, "fcs": 0})):
+        engine = FabricEngine(
+            "dctcp-window", settings=settings(marker=marking("pred", **pred, **parts)), tuner=observed
+        )
+        engine.run(star(4), flows)
+    found, constant = series("both", both), series("alone", alone)
+    assert (found["now.flows"].iloc[10:70] == 3).all()
+    steps = (found["now.slope_per_mb"] - 0.1) / 0.025
+    np.testing.assert_allclose(steps, steps.round(), atol=1e-9)
+    assert found["now.slope_per_mb"].nunique() > 1 and found["now.slope_per_mb"].min() >= 0.05 - 1e-12
+    still = constant[["now.flows", "now.slope_per_mb", "now.kmin_bytes"]].to_numpy()
+    np.testing.assert_allclose(still, np.tile([1, 0.1, 15e3], (len(constant), 1)))
+    assert "now.slope_per_mb" in changed([found]) and (found["pred.slope_per_mb"] == 0.1).all()
 
 
 KEYS = {

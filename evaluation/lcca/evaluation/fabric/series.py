@@ -33,16 +33,26 @@ def series(policy: str, observed: Observation) -> pd.DataFrame:
     mean over the run is largest, and longest_queue_bytes, at the port where it is largest in the interval; marked, of
     the data packets that switches sent on; paused, the mean share over all ports; utility, of PARALEON (equation 1,
     weights of its Table III), from 0 to 1; then what held at the end of the interval: parameters of the transport and
-    `red.kmin_bytes` and such of the marker at the fullest port.
+    `red.kmin_bytes` and such of the marker at the fullest port; what that marker has come to by itself, as PRED's
+    `now.flows`; and what the tuner has found in the interval, as `told.elephant_share`.
     """
     if observed.given is None or not observed.looks:
         return pd.DataFrame(columns=["policy", "time_us", *MEASURES])
     ports = _Ports(observed.given)
     fullest = ports.fullest(observed.looks)
-    rows = [{**ports.measures(look.seen, fullest), **setting(look, fullest)} for look in observed.looks]
+    rows = [
+        {**ports.measures(look.seen, fullest), **setting(look, fullest), **_found(look, fullest)}
+        for look in observed.looks
+    ]
     table = pd.DataFrame(rows)
     table.insert(0, "policy", policy)
     return table
+
+
+def _found(look: Look, port: int) -> dict[str, float]:
+    """Return what the marker of a port has come to, and what the tuner has found."""
+    own = {f"now.{name}": float(values[port]) for name, values in look.seen.marker_states.items()}
+    return own | {f"told.{name}": value for name, value in look.told.items()}
 
 
 class _Ports:

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "remy_plus/fabric/marker/apart.hpp"
 #include "remy_plus/fabric/marker/codel.hpp"
@@ -68,6 +69,22 @@ inline void set_marker(AnyMarker& marker, const MarkerParameters& given, double 
           own->set(each.at(gbps));
       },
       given);
+}
+
+// What a marker that remembers something tells of it, by name; most tell nothing.
+using MarkerState = std::vector<std::pair<const char*, double>>;
+
+inline MarkerState state_of(const AnyMarker& marker) {
+  return std::visit(
+      []<class M>(const M& each) {
+        MarkerState found;
+        if constexpr (requires { each.own().state(); }) {
+          const auto values = each.own().state();
+          for (std::size_t i = 0; i < values.size(); ++i) found.emplace_back(each.own().state_names[i], values[i]);
+        }
+        return found;
+      },
+      marker);
 }
 
 inline bool sees_marked(const AnyMarker& marker) {

@@ -93,6 +93,8 @@ class Seen:
         rtt_ns: (hosts,) mean round trip, NaN without ACKs and with RCP.
         propagation_share: (hosts,) mean of propagation there and back over the round trip, NaN likewise.
         sketches: None unless the tuner has a sketch.
+        marker_states: (ports,) each, by name: what markers have come to at the end, NaN where a marker tells nothing;
+            PRED's `flows`, `slope_per_mb` and `kmin_bytes`.
     """
 
     now_ns: float
@@ -107,6 +109,7 @@ class Seen:
     rtt_ns: Floats
     propagation_share: Floats
     sketches: Sketches | None = None
+    marker_states: Mapping[str, Floats] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -243,8 +246,9 @@ class Control:
 
     def _seen(self, now_ns: float, counted: Mapping[str, Any]) -> Seen:
         over = now_ns - self._before_ns
-        grown = {name: values - self._before.get(name, 0.0) for name, values in counted.items()}
-        self._before, self._before_ns = counted, now_ns
+        sums = {name: values for name, values in counted.items() if name != "marker_states"}
+        grown = {name: values - self._before.get(name, 0.0) for name, values in sums.items()}
+        self._before, self._before_ns = sums, now_ns
         acks = grown["host_acks"]
         with np.errstate(invalid="ignore"):
             rtt, share = (grown[name] / acks for name in ("host_rtt_ns", "host_propagation_shares"))
@@ -260,6 +264,7 @@ class Control:
             acks=acks,
             rtt_ns=rtt,
             propagation_share=share,
+            marker_states=counted["marker_states"],
         )
 
 

@@ -24,11 +24,13 @@ class Look:
         seen: what counters say of it.
         parameters: of the transport at its end.
         markers: at its end, by port; None stands for all others of switches.
+        told: what the tuner has found in it, by name.
     """
 
     seen: Seen
     parameters: Mapping[str, float]
     markers: Mapping[int | None, Marking]
+    told: Mapping[str, float]
 
 
 @dataclass
@@ -92,10 +94,10 @@ class _Observed:
             if at_us <= now_us:
                 self._hold(change)
         self._due = [(at_us, change) for at_us, change in self._due if at_us > now_us]
-        self._into.keep(Look(replace(seen, sketches=None), dict(self._parameters), dict(self._markers)))
-        if self._inner is None or not self._tunes:
-            return Change()
-        self._due.append((now_us + self.delay_us, change := self._inner.tune(seen)))
+        change = self._inner.tune(seen) if self._inner is not None and self._tunes else Change()
+        held = dict(self._parameters), dict(self._markers)
+        self._into.keep(Look(replace(seen, sketches=None), *held, change.told))
+        self._due.append((now_us + self.delay_us, change))
         return change
 
     def _hold(self, change: Change) -> None:

@@ -22,6 +22,7 @@ class Apart {
   }
 
   bool marks(const Sight& sight, Draws& draws) { return own_->marks(sight, draws); }
+  const M& own() const { return *own_; }
   void set(const typename M::Parameters& given) { own_->parameters = given; }
 
  private:

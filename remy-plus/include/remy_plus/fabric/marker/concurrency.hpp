@@ -31,8 +31,10 @@ class Concurrency {
     auto bit = seen_[static_cast<std::size_t>(hash % seen_.size())];
     count_ += !bit;
     bit = true;
-    return std::max(count_, last_);
+    return flows();
   }
+
+  double flows() const { return std::max(count_, last_); }
 
  private:
   // A new interval begins with the first packet after one; where a whole one passed without any, the last had none.

@@ -2,6 +2,7 @@
 // factor that is moved by trials of slightly more and slightly less.
 #pragma once
 
+#include <array>
 #include <limits>
 
 #include "remy_plus/fabric/marker/concurrency.hpp"
@@ -35,6 +36,13 @@ struct Pred {
   explicit Pred(const Parameters& given) : parameters(given) {}
 
   Parameters parameters;
+
+  // As the last packet met it: flows, the slope per MB for one flow and kmin around which trials are.
+  static constexpr std::array state_names = {"flows", "slope_per_mb", "kmin_bytes"};
+  std::array<double, 3> state() const {
+    const auto [slope, kmin] = adjuster_.around(parameters.adjuster);
+    return {parameters.counts ? counter_.flows() : 1, slope * 1e6, kmin};
+  }
 
   bool marks(const Sight& sight, Draws& draws) {
     const double flows = parameters.counts ? counter_.see(sight, parameters.counter) : 1;

@@ -40,6 +40,9 @@ class QueueAdjuster {
     double slope, kmin;
   };
 
+  // Where it has come to, between what it tries.
+  Line around(const Parameters& given) const { return begun_ == never ? Line{given.slope, given.kmin} : at_; }
+
   // Returns what holds for a packet; what `adjusts` moves has moved before.
   Line see(const Sight& sight, const Parameters& given, bool adjusts) {
     if (!adjusts) return {given.slope, given.kmin};
