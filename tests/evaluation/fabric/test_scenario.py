@@ -66,11 +66,14 @@ PAPERS = {  # hosts, oversubscription, fullest link
     "pred/datamining-100g": (128, 2, 0.8),
     "pred/incast-1000": (128, 2, 1000 * 45_000.5 * 8 / 6e6 / 100),
     "pred/dcqcn-40g": (21, 0, 20 * 8 / 10 / 40),
+    "pred/dcqcn-40g-2": (21, 0, 2 * 8 / 10 / 40),
     "paraleon/hadoop": (128, 4, 0.3),
     "paraleon/hadoop-32": (32, 4, 0.3),
     "paraleon/training": (128, 4, None),
     "paraleon/training-32": (32, 4, None),
     "paraleon/influx": (128, 4, 0.3),
+    "paraleon/exploring": (16, 4, 0.3),
+    "paraleon/explored": (16, 4, 0.3),
 }
 
 
