@@ -17,6 +17,7 @@ from lcca.experiments import load_run  # noqa: E402
 from lcca.experiments.campaign.config import read_with_files  # noqa: E402
 from lcca.experiments.ecn.fabric_config import FabricAcc  # noqa: E402
 from lcca.experiments.ecn.fabric_run import run_fabric_acc, train_fabric_acc  # noqa: E402
+from lcca.experiments.study.config import StudyConfig  # noqa: E402
 from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv  # noqa: E402
 from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402
 from lcca.inputs.validation import validate  # noqa: E402
@@ -98,6 +99,31 @@ def test_the_command(finished: tuple[Path, dict[str, Any]], lcca: Any) -> None:
     assert [row["policy"] for row in found.json()["rows"]] == ["dcqcn", name]
 
 
+def test_names_of_models_are_beside_the_file_that_says_them(finished: tuple[Path, Any], tmp_path: Path) -> None:
+    """Of a study's contender and of ACC's rival; and the content of the model belongs to what the run is."""
+    path, _ = finished
+    model = tmp_path / "model.json"
+    model.write_bytes((path / "model.json").read_bytes())
+    scenario = "{name: star, topology: {kind: star, hosts: 2}, workload: {kind: incast, senders: 1, bytes: 1}}"
+    scenario = scenario.replace("1}}", "1, period_us: 9}, duration_us: 9}")
+    name = "dctcp-window@acc:model.json,interval_us=7"
+    question = "{name: q, contender: a, against: [b]}"
+    texts = {
+        StudyConfig: f"name: s\ncontenders: {{a: '{name}', b: dcqcn}}\nquestions: [{question}]\n"
+        f"scenarios: [{scenario}]",
+        FabricAcc: f"name: s\nfabric: {scenario}\ntest: {{against: ['{name}']}}",
+    }
+    for kind, text in texts.items():
+        file = tmp_path / "run.yaml"
+        file.write_text(text)
+        configs = [validate(read_with_files(file), kind)]
+        assert f"dctcp-window@acc:{model},interval_us=7" in configs[0].model_dump_json()
+        before = configs[0].hash
+        model.write_bytes(model.read_bytes().replace(b'"seed": 1', b'"seed": 2'))
+        assert validate(read_with_files(file), kind).hash != before
+        model.write_bytes((path / "model.json").read_bytes())
+
+
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
@@ -152,3 +178,5 @@ def test_it_learns_to_mark() -> None:
 def test_committed_files_are_valid() -> None:
     config = validate(read_with_files(ROOT / "configs/acc/fabric.yaml"), FabricAcc)
     assert config.rule.alpha < config.settle.alpha and config.held_out
+    model = read_acc_model(ROOT / "configs/acc/leaf-spine.json")
+    assert model.templates == config.trainer.templates and model.provenance["campaign"] == config.name

@@ -1,6 +1,7 @@
 """`lcca/FabricEcn-v0`: ports mark as told, intervals add up to the record, and runs end with their episodes."""
 
 import gc
+import multiprocessing
 import threading
 from dataclasses import replace
 from typing import Any
@@ -176,6 +177,25 @@ def test_no_run_outlives_its_episode() -> None:
     del env
     gc.collect()
     assert runs() == before, "forgotten environments are closed"
+
+
+def test_a_forked_process_begins_anew() -> None:
+    """The thread of a run stays behind: a step is refused, and does not wait for it."""
+    env = FabricEcnEnv(SMALL)
+    action = np.zeros(len(env.ports))
+    env.reset(seed=1)
+
+    def child() -> None:
+        with pytest.raises(InputError, match="another process; call reset first"):
+            env.step(action)
+        env.reset(seed=1)
+        env.step(action)
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(30)
+    assert process.exitcode == 0
+    env.step(action)
 
 
 def test_errors_of_a_run_are_raised_and_the_next_reset_works() -> None:

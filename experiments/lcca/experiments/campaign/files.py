@@ -8,6 +8,7 @@ from lcca.evaluation.fabric.scenario import with_files_placed
 from lcca.inputs.documents import Document, beside, with_file, with_value
 from lcca.inputs.errors import Keys
 from lcca.inputs.packaged import YAML_ENDINGS
+from lcca.remy_plus.fabric.transports import with_file_placed
 
 
 def with_files(document: Document) -> Document:
@@ -80,13 +81,26 @@ def _placed_sets(document: Document) -> Document:
 
 
 def _placed_policies(document: Document) -> Document:
-    """Make the names of policies' files in a study independent of where they were written."""
-    for way in (("contenders", name, *key) for name in _contenders(document) for key in ((), ("policy",))):
+    """Make the names of policies' and models' files, of contenders and rivals, independent of where they stand."""
+    ways: list[Keys] = [
+        ("contenders", name, *key) for name in _contenders(document) for key in ((), ("policy",))
+    ] + _rivals(document)
+    for way in ways:
         told = document.at(way)
-        if isinstance(told, str) and beside(document, way, told).is_file():
-            place = document.place(way)
-            document = with_value(document, way, str(beside(document, way, told).absolute()), {(): place})
+        if isinstance(told, str) and (placed := _placed_policy(document, way, told)) != told:
+            document = with_value(document, way, placed, {(): document.place(way)})
     return document
+
+
+def _rivals(document: Document) -> list[Keys]:
+    found = document.at(("test", "against"))
+    return [("test", "against", i) for i in range(len(found))] if isinstance(found, list) else []
+
+
+def _placed_policy(document: Document, way: Keys, told: str) -> str:
+    if beside(document, way, told).is_file():
+        return str(beside(document, way, told).absolute())
+    return with_file_placed(told, lambda file: str(beside(document, way, file).absolute()))
 
 
 def _placed_header(document: Document, keys: Keys, entry: Any) -> Any:
