@@ -175,8 +175,13 @@ def test_it_learns_to_mark() -> None:
     assert (model_of(learner, config, {}).best(seen) == 0).mean() > 0.8
 
 
-def test_committed_files_are_valid() -> None:
+@pytest.mark.parametrize("name", ["fabric", "pred", "paraleon"])
+def test_committed_files_are_valid(name: str) -> None:
+    config = validate(read_with_files(ROOT / f"configs/acc/{name}.yaml"), FabricAcc)
+    assert config.rule.alpha < config.settle.alpha
+
+
+def test_the_committed_model_is_that_of_its_configuration() -> None:
     config = validate(read_with_files(ROOT / "configs/acc/fabric.yaml"), FabricAcc)
-    assert config.rule.alpha < config.settle.alpha and config.held_out
     model = read_acc_model(ROOT / "configs/acc/leaf-spine.json")
     assert model.templates == config.trainer.templates and model.provenance["campaign"] == config.name
