@@ -70,6 +70,7 @@ _DCQCN = {
     "notification_gap_us": Knob(
         4, "µs", "between notifications of a receiver (min_time_between_cnps)", limits=Limits(0, 1e9)
     ),
+    "min_gbps": Knob(0.001, "Gb/s", "lowest rate (rpg_min_rate)", limits=Limits(1e-6, 1e6)),
     "kmin_bytes": Knob(400e3, "bytes", "none is marked up to it", by_rate=True),
     "kmax_bytes": Knob(1600e3, "bytes", "all are marked beyond it", by_rate=True),
     "pmax": Knob(0.2, "", "probability at kmax_bytes"),
@@ -108,9 +109,7 @@ _DCQCN_PLUS = {
     "clamp_target": Knob(
         1, "", "1: the target falls at every decrease (Zhu et al., Algorithm 1; public code)", limits=FLAG
     ),
-    "min_gbps": Knob(
-        0.001, "Gb/s", "lowest rate, far below an equal share of many flows (rpg_min_rate)", limits=Limits(1e-6, 1e6)
-    ),
+    "min_gbps": _DCQCN["min_gbps"],
 }
 
 
