@@ -135,6 +135,7 @@ def test_names_of_models_are_beside_the_file_that_says_them(finished: tuple[Path
         ("trainer.interval_us=0", "trainer.interval_us: must be"),
         ("held_out.0.name=star", "two scenarios are called 'star'"),
         ("utility=default", "scores networks, not a fabric"),
+        ("utility=rounds", "rounds: star has no rounds"),
     ],
 )
 def test_bad_input_is_told(lcca: Any, setting: str, words: str) -> None:

@@ -164,6 +164,7 @@ def test_a_plan_runs_one_trial_of_each(lcca: RunCommand, config: Path) -> None:
         ("incast", 2, 1),
     ]
     assert found[0]["cpu_s_most"] == pytest.approx(found[0]["trial_cpu_s"] * 64)
+    assert found[0]["least"] == 28, "the first of ten looks at 16 blocks of 4 that is not before the sixth"
 
 
 def test_several_studies_run_one_after_another(lcca: RunCommand, config: Path, tmp_path: Path) -> None:
@@ -180,7 +181,8 @@ def test_several_studies_run_one_after_another(lcca: RunCommand, config: Path, t
         (Verdict("worse", direction="-"), "better", "differs"),
         (Verdict("equivalent", direction="+"), "better", "agrees"),
         (Verdict("equivalent"), "worse", "differs"),
-        (Verdict("better", direction="+"), "equivalent", "differs"),
+        (Verdict("better", True, "+"), "equivalent", "differs"),
+        (Verdict("better", direction="+"), "equivalent", "not settled"),
         (Verdict("equivalent", direction="-"), "equivalent", "agrees"),
         (Verdict(), "better", "not settled"),
         (Verdict("better", direction="+"), None, None),
@@ -205,6 +207,16 @@ def test_agreement(verdict: Verdict, expected: Any, said: str | None) -> None:
         ("contenders.tuned.tune.fabric.workload.load=4", "contenders.tuned.tune.fabric.workload.load: would load"),
         ("scenarios.0.mtu_bytes=1060", "contenders"),
         ("pairs=8", "pairs"),
+        ("questions.0.against=[small, small]", "questions.0.against: 'small' is listed twice"),
+        ("questions.0.utilities=[slowdown, slowdown]", "questions.0.utilities: 'slowdown' is listed twice"),
+        ("questions.0.scenarios=[star, star]", "questions.0.scenarios: 'star' is listed twice"),
+        ("questions.0.against=[tuned]", "contenders.small: no question names it; leave it out"),
+        ("questions.1.scenarios=[star]", "scenarios.1: no question is about incast; leave it out"),
+        (
+            "questions.1.utilities=[slowdown, rounds]",
+            "questions.1.utilities.1: rounds: star has no rounds; work",
+        ),
+        ("contenders.tuned.tune.utility=rounds", "contenders.tuned.tune: rounds: star has no rounds"),
     ],
 )
 def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
@@ -212,6 +224,15 @@ def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, 
     answer = lcca("study", config, "--out", config.parent / "run", "--set", change, *extra)
     assert answer.status == 2 and message in answer.err.replace("\n", " "), answer.err
     assert not (config.parent / "run").exists()
+
+
+def test_scenarios_without_flows_that_count_are_refused_before_anything_is_tuned(
+    lcca: RunCommand, config: Path, tmp_path: Path
+) -> None:
+    change = "questions.1.utilities=[slowdown-long]"
+    answer = lcca("study", config, "--out", tmp_path / "run", "--set", change)
+    assert answer.status == 2 and "slowdown-long: no flow of incast counts: 40 start" in answer.err.replace("\n", " ")
+    assert not (tmp_path / "run/contenders").exists()
 
 
 def test_means_of_two_scores_differ_by_the_difference(finished: Path) -> None:

@@ -196,6 +196,33 @@ def in_threads(calls: Iterable[Callable[[], T]], jobs: int, tell: Callable[[int]
     return found
 
 
+def require_rounds(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:
+    """Check that scenarios have rounds if a utility scores rounds.
+
+    Raises:
+        InputError: one has none.
+    """
+    for each in scenarios:
+        if utility.of_rounds and not each.has_rounds:
+            raise InputError(f"{utility.name}: {each.name} has no rounds; workloads of kind all-to-all have them")
+
+
+def require_scored(scenario: FabricScenario, utility: Ratio, seeds: Sequence[int]) -> None:
+    """Check that some flow counts in trials of these seeds; nothing is run.
+
+    Raises:
+        InputError: none does.
+    """
+    drawn = [scenario.flows(seed) for seed in seeds]
+    after = [flows.size_bytes[(flows.start_ns >= 1000 * scenario.warmup_us) | (flows.after >= 0)] for flows in drawn]
+    size = np.concatenate(after)
+    if not ((size >= utility.from_bytes) & (size < utility.below_bytes)).any():
+        raise InputError(
+            f"{utility.name}: no flow of {scenario.name} counts: {len(size):,} start after the warm-up in {len(seeds)} "
+            f"trials, none of them from {utility.from_bytes:,.0f} to below {utility.below_bytes:,.0f} bytes"
+        )
+
+
 def positions(flows: FabricFlows, ids: Sequence[int]) -> list[int]:
     """Return where flows are that a trace or `flow_rows` calls so.
 

@@ -70,6 +70,7 @@ class RoundTime(Ratio):
 
     measure: ClassVar[str] = "duration of rounds"
     measured_in: ClassVar[str] = "ms"
+    of_rounds: ClassVar[bool] = True
 
     def score_fabric(self, found: Outcome) -> float:
         """Return the score of a trial on a fabric, in bits.

@@ -24,6 +24,9 @@ class Ratio(ABC):
         measure: what is scored, in words.
         large: whether much of it is better.
         measured_in: unit of what is scored; nothing for a ratio.
+        from_bytes: smallest size of the flows that count.
+        below_bytes: the flows that count are smaller.
+        of_rounds: whether it scores rounds of flows.
     """
 
     name: str
@@ -31,6 +34,9 @@ class Ratio(ABC):
     measure: ClassVar[str]
     large: ClassVar[bool] = False
     measured_in: ClassVar[str] = ""
+    from_bytes: float = 0.0
+    below_bytes: float = math.inf
+    of_rounds: ClassVar[bool] = False
     unit: ClassVar[str] = "bits"
     worst: ClassVar[float] = WORST_BITS
     emphasis: ClassVar[str] = ""

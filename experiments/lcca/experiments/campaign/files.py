@@ -82,9 +82,8 @@ def _placed_sets(document: Document) -> Document:
 
 def _placed_policies(document: Document) -> Document:
     """Make the names of policies' and models' files, of contenders and rivals, independent of where they stand."""
-    ways: list[Keys] = [
-        ("contenders", name, *key) for name in _contenders(document) for key in ((), ("policy",))
-    ] + _rivals(document)
+    ways: list[Keys] = [("contenders", name, *key) for name in _contenders(document) for key in ((), ("policy",))]
+    ways += [(*way, "tuner", "policy") for way in ((), *_found_first(document))] + _rivals(document)
     for way in ways:
         told = document.at(way)
         if isinstance(told, str) and (placed := _placed_policy(document, way, told)) != told:
@@ -93,8 +92,10 @@ def _placed_policies(document: Document) -> Document:
 
 
 def _rivals(document: Document) -> list[Keys]:
-    found = document.at(("test", "against"))
-    return [("test", "against", i) for i in range(len(found))] if isinstance(found, list) else []
+    """Return where rivals in tests of ACC stand, also of the trainings of a study's contenders."""
+    ways = [(*way, "test", "against") for way in ((), *_found_first(document))]
+    told = [(way, document.at(way)) for way in ways]
+    return [(*way, i) for way, found in told if isinstance(found, list) for i in range(len(found))]
 
 
 def _placed_policy(document: Document, way: Keys, told: str) -> str:

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, Scenarios
+from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.settling.verdict import SettlingRule
@@ -85,8 +86,8 @@ class FabricAcc(RunConfig):
 
     @model_validator(mode="after")
     def _fits(self) -> FabricAcc:
-        fabric_utility(self.utility.name)
         FabricSpace(fabric=self.tested)
+        require_rounds(self.tested, fabric_utility(self.utility.name))
         for each in self.tested:
             each.require_telemetry(engine_of(self.policy, each.settings()).telemetry_bytes, self.transport)
         if self.transport in self.test.against:

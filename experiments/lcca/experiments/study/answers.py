@@ -54,11 +54,12 @@ def agreement(verdict: Verdict, expected: Expected | None) -> Agreement | None:
     """Tell whether a verdict agrees with what its source found.
 
     A contender that is better or worse by less than the margin is equivalent: it agrees with the direction that is
-    expected and with "equivalent", and differs from the other direction.
+    expected and with "equivalent", and differs from the other direction. One that is better or worse, by more or less
+    than the margin, does not settle "equivalent".
     """
     if expected is None:
         return None
-    if not verdict.settled:
+    if not verdict.settled or (expected == "equivalent" and verdict.size == "open"):
         return OPEN
     if expected == "equivalent":
         return AGREES if verdict.name == "equivalent" else DIFFERS

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.rules import PairedRule
@@ -93,6 +94,13 @@ class Question(Model):
     scenarios: tuple[str, ...] = ()
     utilities: tuple[str, ...] = Field(default=("slowdown",), min_length=1)
 
+    @field_validator("against", "scenarios", "utilities")
+    @classmethod
+    def _once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if twice := next((name for i, name in enumerate(value) if name in value[:i]), None):
+            raise ValueError(f"{twice!r} is listed twice")
+        return value
+
     @field_validator("utilities")
     @classmethod
     def _of_flows(cls, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -174,6 +182,7 @@ class StudyConfig(RunConfig):
     def _fits(self) -> StudyConfig:
         unknown = [problem_at(("questions", *keys), text) for keys, text in self._unknown()]
         raise_problems("study", unknown)
+        raise_problems("study", [problem_at(keys, text) for keys, text in (*self._unasked(), *self._unscored())])
         for scenario in self.scenarios:
             for name in self.on(scenario.name):
                 self._require_runs(scenario, name)
@@ -190,6 +199,27 @@ class StudyConfig(RunConfig):
                 if name not in known:
                     yield (i, *keys), f"there is no {name!r}{did_you_mean(name, known)}"
 
+    def _unasked(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Yield what no question names: it would be tuned or run for nothing."""
+        named = {name for each in self.questions for name in (each.contender, *each.against)}
+        for name in self.contenders:
+            if name not in named:
+                yield ("contenders", name), "no question names it; leave it out"
+        asked = {each.scenario for each in self.planned}
+        for i, scenario in enumerate(self.scenarios):
+            if scenario.name not in asked:
+                yield ("scenarios", i), f"no question is about {scenario.name}; leave it out"
+
+    def _unscored(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Yield questions by rounds on scenarios that have none."""
+        for i, question in enumerate(self.questions):
+            on = {each.scenario for each in self.planned if each.question is question}
+            for k, name in enumerate(question.utilities):
+                try:
+                    require_rounds((each for each in self.scenarios if each.name in on), fabric_utility(name))
+                except InputError as error:
+                    yield ("questions", i, "utilities", k), str(error)
+
     def _require_runs(self, scenario: FabricScenario, name: str) -> None:
         policy = load_for_fabric(self.contenders[name].start).policy
         try:
@@ -198,7 +228,7 @@ class StudyConfig(RunConfig):
             raise_problems("study", [problem_at(("contenders", name), str(error))])
 
     def _named(self) -> dict[str, Any]:
-        models = models_named(each.policy for each in self.contenders.values())
+        models = models_named(each.start for each in self.contenders.values())
         return {"models": models} if models else {}
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from lcca.experiments.study.config import Contender, StudyConfig
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.run import tune
 from lcca.remy_plus.fabric.policies import load_for_fabric
+from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model
+from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
 
@@ -55,7 +57,7 @@ def _tuned(start: str, config: TuningConfig, folder: Path, jobs: int) -> Prepare
 def _trained(config: FabricAcc, folder: Path) -> Prepared:
     model = train_fabric_acc(config, folder, resume=True)
     told = {"policy": f"{config.transport}@acc", "trained_on": config.space.name}
-    return Prepared(load_for_fabric(f"{config.transport}@acc:{model}").policy, told)
+    return Prepared(replace(config.policy, tuner=tuning("acc", read_acc_model(model))), told)
 
 
 def contender_folder(run: Path, name: str) -> Path:

@@ -52,6 +52,7 @@ def _cost(config: StudyConfig, scenario: str) -> Cost:
     began = time.process_time()
     source.rows(policies, Block(0, 0, 1))
     spent = time.process_time() - began
-    least, most = config.rule.first_look * source.block, source.whole(config.pairs)
+    most = source.whole(config.pairs)
+    least = config.rule.looks_until(most // source.block)[0] * source.block
     count = sum(each.scenario == scenario for each in config.planned)
     return Cost(scenario, len(policies), count, round(spent, 3), least, most)

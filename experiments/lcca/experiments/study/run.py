@@ -11,6 +11,7 @@ import pandas as pd
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import SEEDS
+from lcca.evaluation.fabric.trials import require_scored
 from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
@@ -45,6 +46,7 @@ def study(config: StudyConfig, path: Path, *, jobs: int, resume: bool, quiet: bo
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if run.folder.complete:
             return run.folder.read_json(layout.SUMMARY)
+        _require_scored(config)
         run.folder.set_state("contenders")
         ready = prepared(run, jobs)
         run.folder.set_state("testing")
@@ -54,6 +56,16 @@ def study(config: StudyConfig, path: Path, *, jobs: int, resume: bool, quiet: bo
         run.folder.write_json(layout.SUMMARY, summary)
         run.folder.set_state(COMPLETE)
         return summary
+
+
+def _require_scored(config: StudyConfig) -> None:
+    """Check, before hours are spent, that first trials have flows that count for every question."""
+    for scenario in config.scenarios:
+        utilities = {each.utility for each in config.planned if each.scenario == scenario.name}
+        for utility in map(fabric_utility, sorted(utilities)):
+            source = trials_on(config, scenario.name, utility, 1)
+            first = source.space.draw(source.seed, source.block)
+            require_scored(scenario, utility, [each.seed for each in first])
 
 
 def trials_on(config: StudyConfig, scenario: str, utility: Ratio, jobs: int) -> FabricTrials:

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import PairedRule
@@ -77,7 +78,7 @@ class TuningConfig(RunConfig):
         if (self.simulator == "fabric") != (self.fabric is not None):
             raise ValueError(f"simulator: {self.simulator} does not run {'fabrics' if self.fabric else 'networks'}")
         if self.fabric is not None:
-            fabric_utility(self.utility.name)
+            require_rounds([self.fabric], fabric_utility(self.utility.name))
         return self
 
     def _named(self) -> dict[str, Any]:
