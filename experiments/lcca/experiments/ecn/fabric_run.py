@@ -14,14 +14,13 @@ from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
+from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.ecn.fabric_config import ACC, CHANCE, EXPLORING, FabricAcc
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
-from lcca.experiments.runs.remaining import more_pairs
+from lcca.experiments.runs.paired import Paired
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.inputs.checked import write_with_digest
@@ -180,30 +179,17 @@ def _policies(config: FabricAcc, model: AccModel) -> dict[str, Policy]:
 
 def _test(run: TrainingRun, scenario: FabricScenario, policies: Mapping[str, Policy], jobs: int) -> dict[str, Any]:
     """Run blocks of trials until ACC is settled against every other, or the pairs are used up."""
-    config, space = run.config, FabricSpace(fabric=scenario)
-    seed = derive(config.seed, "test", scenario.name)
-    source = FabricTrials(space, seed, fabric_utility(config.utility.name), jobs)
-    most = source.whole(config.test.pairs)
-
-    def decide(parts: Sequence[pd.DataFrame], done: int) -> Decision[list[Comparison]]:
-        found = _compared(config, pd.concat(parts, ignore_index=True), source.block)
-        return Decision(found, all(each.verdict.settled for each in found))
+    config, seed = run.config, derive(run.config.seed, "test", scenario.name)
+    source = FabricTrials(FabricSpace(fabric=scenario), seed, fabric_utility(config.utility.name), jobs)
 
     def anew(block: Block) -> pd.DataFrame:
         return source.rows(policies, block)
 
-    with run.reporter.task(f"testing on {scenario.name}", most) as task:
+    def compare(rows: pd.DataFrame) -> list[Comparison]:
+        return _compared(config, rows, source.block)
 
-        def tell(done: int, found: Sequence[Comparison]) -> None:
-            settled = sum(each.verdict.settled for each in found)
-            task.update(
-                done, f"{done} pairs: {settled} of {len(found)} settled", more_pairs(found, done, 0, most, True)
-            )
-
-        plan = stretches(config.rule, source.block, source.whole(config.test.block), most)
-        keep = run.phase(layout.SCENARIO).blocks(scenario.name)
-        parts, found = run_blocks(plan, anew, decide, keep=keep, tell=tell)
-    rows = pd.concat(parts, ignore_index=True)
+    test = Paired(config.rule, config.test.pairs, config.test.block)
+    rows, found = test.run(run, scenario.name, source, anew, compare)
     return {
         "controllers": {name: _measured(rows[rows["policy"] == name]) for name in policies},
         "acc_minus": {each.A: each.to_json() for each in found},

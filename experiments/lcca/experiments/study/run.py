@@ -12,14 +12,13 @@ from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import SEEDS
 from lcca.evaluation.fabric.trials import require_scored
-from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
+from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
-from lcca.experiments.runs.remaining import more_pairs
+from lcca.experiments.runs.paired import Paired
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.experiments.study.answers import BITS, answer, compared, measured
@@ -100,26 +99,16 @@ def _scenario(run: Run[StudyConfig, None], name: str, ready: Mapping[str, Prepar
     utilities = list(dict.fromkeys(each.utility for each in planned))
     source = trials_on(config, name, fabric_utility(utilities[0]), jobs)
     policies = {each: ready[each].policy for each in config.on(name)}
-    most = source.whole(config.pairs)
 
     def anew(block: Block) -> pd.DataFrame:
         return scored(source, policies, block, utilities)
 
-    def decide(parts: Sequence[pd.DataFrame], done: int) -> Decision[list[Comparison]]:
-        rows = pd.concat(parts, ignore_index=True)
-        found = [compared(each, rows, rule, source.block) for each in planned]
-        return Decision(found, all(each.verdict.settled if config.stop == "settled" else each.enough for each in found))
+    def compare(rows: pd.DataFrame) -> list[Comparison]:
+        return [compared(each, rows, rule, source.block) for each in planned]
 
-    with run.reporter.task(f"{name}: {len(policies)} contenders", most) as task:
-
-        def tell(done: int, found: list[Comparison]) -> None:
-            settled = sum(each.verdict.settled for each in found)
-            ahead = more_pairs(found, done, 0, most, config.stop == "settled")
-            task.update(done, f"{done} pairs: {settled} of {len(found)} comparisons settled", ahead)
-
-        plan = stretches(rule, source.block, source.whole(config.block), most)
-        parts, found = run_blocks(plan, anew, decide, keep=run.phase(layout.SCENARIO).blocks(name), tell=tell)
-    return _Scenario(name, planned, found, pd.concat(parts, ignore_index=True))
+    test = Paired(rule, config.pairs, config.block, config.stop)
+    rows, found = test.run(run, name, source, anew, compare)
+    return _Scenario(name, planned, found, rows)
 
 
 def _summary(config: StudyConfig, ready: Mapping[str, Prepared], found: Sequence[_Scenario]) -> dict[str, Any]:
