@@ -122,6 +122,11 @@ def test_names_of_models_are_beside_the_file_that_says_them(finished: tuple[Path
         model.write_bytes(model.read_bytes().replace(b'"seed": 1', b'"seed": 2'))
         assert validate(read_with_files(file), kind).hash != before
         model.write_bytes((path / "model.json").read_bytes())
+    (tmp_path / "study").mkdir()
+    file = tmp_path / "study/study.yaml"
+    file.write_text(texts[StudyConfig].replace(f"'{name}'", "{train: ../run.yaml}"))
+    trained = validate(read_with_files(file), StudyConfig).contenders["a"].train
+    assert trained is not None and f"dctcp-window@acc:{model},interval_us=7" in trained.test.against
 
 
 @pytest.mark.parametrize(

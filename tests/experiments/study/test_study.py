@@ -16,6 +16,7 @@ from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.study.answers import agreement
 from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.run import study
+from lcca.inputs import extras
 from lcca.inputs.validation import validate
 
 from ...conftest import RunCommand
@@ -216,6 +217,7 @@ def test_agreement(verdict: Verdict, expected: Any, said: str | None) -> None:
             "questions.1.utilities=[slowdown, rounds]",
             "questions.1.utilities.1: rounds: star has no rounds; work",
         ),
+        ("contenders.tuned.tune.tuner.space={bdp: [1, 2]}", "contenders.tuned.tune.tuner"),
         ("contenders.tuned.tune.utility=rounds", "contenders.tuned.tune: rounds: star has no rounds"),
     ],
 )
@@ -232,6 +234,17 @@ def test_scenarios_without_flows_that_count_are_refused_before_anything_is_tuned
     change = "questions.1.utilities=[slowdown-long]"
     answer = lcca("study", config, "--out", tmp_path / "run", "--set", change)
     assert answer.status == 2 and "slowdown-long: no flow of incast counts: 40 start" in answer.err.replace("\n", " ")
+    assert not (tmp_path / "run/contenders").exists()
+
+
+def test_what_is_not_installed_is_told_before_anything_is_tuned(
+    lcca: RunCommand, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "torch" else True)
+    training = "contenders.small={train: {name: x, fabric: star.yaml, transport: dcqcn}}"
+    monkeypatch.chdir(config.parent)
+    answer = lcca("study", config, "--out", tmp_path / "run", "--set", training)
+    assert answer.status == 2 and "trainings of ACC need the package" in answer.err
     assert not (tmp_path / "run/contenders").exists()
 
 

@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--join", action="store_true", help="help the run that another process leads; this never changes its result"
     )
     parser.add_argument(
-        "--storage", metavar="URL", help="the study's database, for processes that share no disk (default: SQLite)"
+        "--storage", metavar="URL", help="Optuna's database, for processes that share no disk (default: SQLite)"
     )
     parser.set_defaults(run=run)
 

@@ -83,7 +83,7 @@ def _placed_sets(document: Document) -> Document:
 def _placed_policies(document: Document) -> Document:
     """Make the names of policies' and models' files, of contenders and rivals, independent of where they stand."""
     ways: list[Keys] = [("contenders", name, *key) for name in _contenders(document) for key in ((), ("policy",))]
-    ways += [(*way, "tuner", "policy") for way in ((), *_found_first(document))] + _rivals(document)
+    ways += _rivals(document)
     for way in ways:
         told = document.at(way)
         if isinstance(told, str) and (placed := _placed_policy(document, way, told)) != told:

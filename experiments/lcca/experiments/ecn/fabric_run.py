@@ -49,6 +49,15 @@ MEASURES = (
 TrainingRun = Run[FabricAcc, None]
 
 
+def require_installed(config: FabricAcc) -> None:
+    """Check that what a training needs is installed.
+
+    Raises:
+        MissingPackage: something is not.
+    """
+    require_libraries(config.trainer.libraries, "trainings of ACC")
+
+
 def train_fabric_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool = False) -> Path:
     """Train, and return the file of the model, as ``dcqcn@acc:FILE`` takes it; go on where a run was stopped.
 
@@ -61,7 +70,7 @@ def train_fabric_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool
     Raises:
         InputError: PyTorch or Gymnasium is not installed, or the folder is not free.
     """
-    require_libraries(config.trainer.libraries, "trainings of ACC")
+    require_installed(config)
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if not run.folder.complete:
             _trained(run)
@@ -81,7 +90,7 @@ def run_fabric_acc(config: FabricAcc, path: Path, *, jobs: int, resume: bool, qu
     Raises:
         InputError: as `train_fabric_acc`.
     """
-    require_libraries(config.trainer.libraries, "trainings of ACC")
+    require_installed(config)
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if run.folder.complete:
             return run.folder.read_json(layout.SUMMARY)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.trials import layout
+from lcca.experiments.ecn import fabric_run
 from lcca.experiments.ecn.fabric_config import FabricAcc
-from lcca.experiments.ecn.fabric_run import train_fabric_acc
 from lcca.experiments.runs.context import Run
 from lcca.experiments.study.config import Contender, StudyConfig
+from lcca.experiments.tuning import run as tuning_run
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.experiments.tuning.run import tune
 from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model
 from lcca.remy_plus.fabric.tuners.registry import tuning
@@ -35,7 +35,16 @@ class Prepared:
 
 
 def prepared(run: Run[StudyConfig, None], jobs: int) -> dict[str, Prepared]:
-    """Return all contenders, having tuned and trained those that need it; what was stopped goes on."""
+    """Return all contenders, having tuned and trained those that need it; what was stopped goes on.
+
+    Raises:
+        InputError: a package that one of them needs is not installed, which is told before any is tuned.
+    """
+    for each in run.config.contenders.values():
+        if each.tune is not None:
+            tuning_run.require_installed(each.tune)
+        if each.train is not None:
+            fabric_run.require_installed(each.train)
     return {name: _prepared(run, name, each, jobs) for name, each in run.config.contenders.items()}
 
 
@@ -49,13 +58,13 @@ def _prepared(run: Run[StudyConfig, None], name: str, contender: Contender, jobs
 
 
 def _tuned(start: str, config: TuningConfig, folder: Path, jobs: int) -> Prepared:
-    found = tune(config, folder, jobs=jobs, resume=True)
+    found = tuning_run.tune(config, folder, jobs=jobs, resume=True)
     told = {"policy": start, "tuned": found["tuned"]["parameters"], "default": found["default"]["parameters"]}
     return Prepared(policyfile.read(folder / layout.POLICY).policy, told | {"tuned_on": found["scenario"]})
 
 
 def _trained(config: FabricAcc, folder: Path) -> Prepared:
-    model = train_fabric_acc(config, folder, resume=True)
+    model = fabric_run.train_fabric_acc(config, folder, resume=True)
     told = {"policy": f"{config.transport}@acc", "trained_on": config.space.name}
     return Prepared(replace(config.policy, tuner=tuning("acc", read_acc_model(model))), told)
 

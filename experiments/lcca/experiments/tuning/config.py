@@ -19,7 +19,6 @@ from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.campaign.config import TestConfig
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import TUNE
-from lcca.remy_plus.fabric.policies import models_named
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.transports import TransportTuneConfig
 
@@ -80,10 +79,6 @@ class TuningConfig(RunConfig):
         if self.fabric is not None:
             require_rounds([self.fabric], fabric_utility(self.utility.name))
         return self
-
-    def _named(self) -> dict[str, Any]:
-        models = models_named([self.tuner.policy])
-        return {"models": models} if models else {}
 
     @property
     def blocks(self) -> InBlocks:

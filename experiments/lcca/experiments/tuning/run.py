@@ -53,6 +53,15 @@ Fresh: TypeAlias = Run[TuningConfig, TrialSource[Policy]]
 """A tuning, with what its test's trials come from."""
 
 
+def require_installed(config: TuningConfig) -> None:
+    """Check that what a tuning needs is installed.
+
+    Raises:
+        MissingPackage: something is not.
+    """
+    require_libraries(config.tuner.libraries, "tunings", "tune")
+
+
 def tune(
     config: TuningConfig, path: Path, *, jobs: int, resume: bool, storage: str | None = None, quiet: bool = False
 ) -> dict[str, Any]:
@@ -69,7 +78,7 @@ def tune(
     Raises:
         InputError: Optuna or ns-3 is not installed, or the folder is not free.
     """
-    require_libraries(config.tuner.libraries, "studies that tune", "tune")
+    require_installed(config)
     searched, fresh = (source_of(config, word, jobs) for word in ("tune", "test"))
     with opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
@@ -83,7 +92,7 @@ def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = N
     Raises:
         InputError: there is no run of this configuration, or nobody leads it.
     """
-    require_libraries(config.tuner.libraries, "studies that tune", "tune")
+    require_installed(config)
     RunFolder(path, config).check_same()
     if not is_locked(path):
         raise InputError(f"{path}: no process leads this run; start it without --join")
