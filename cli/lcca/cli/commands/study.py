@@ -17,7 +17,7 @@ from lcca.experiments.campaign.config import require
 from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.plan import costs
 from lcca.experiments.study.run import study
-from lcca.experiments.study.words import comparison_cells
+from lcca.experiments.study.words import comparison_cells, together
 
 EXAMPLES = """\
   lcca study configs/fabric/study.yaml
@@ -81,5 +81,4 @@ def _print(summary: dict[str, Any]) -> None:
         for each in (row for row in summary["comparisons"] if row["question"] == question["name"]):
             table.add_row(*map(escape, comparison_cells(each)), each["agreement"] or "")
         console.print(table)
-    sure = f"all {len(summary['comparisons'])} intervals hold together at {1 - summary['alpha']:.0%}"
-    console.print(sure, style="dim", markup=False)
+    console.print(together(summary), style="dim", markup=False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from lcca.evaluation.comparison.compare import counted
 from lcca.evaluation.report.words.statements import interval, sign_and_size
+from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.study.answers import BITS
@@ -29,11 +31,7 @@ MEASURED = "Means over trials with 95 % intervals, each by itself; geometric one
 
 def answers_text(summary: dict[str, Any]) -> str:
     """Return the page: a section per question, then what was measured on every scenario."""
-    count = len(summary["comparisons"])
-    sure = (
-        f"{count} comparisons, paired on the same flows; their intervals hold together at "
-        f"{1 - summary['alpha']:.0%}. Equivalent: within {summary['margin_percent']:g} %."
-    )
+    sure = f"Pairs on the same flows; {together(summary)}. Equivalent: within {summary['margin_percent']:g} %."
     parts = [f"# {summary['campaign']}", summary["source"], sure]
     for question in summary["questions"]:
         own = [each for each in summary["comparisons"] if each["question"] == question["name"]]
@@ -41,6 +39,15 @@ def answers_text(summary: dict[str, Any]) -> str:
     for scenario in summary["scenarios"]:
         parts += [f"## Measured: {scenario['name']}", MEASURED, _measured(scenario["measured"])]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def together(summary: dict[str, Any]) -> str:
+    """Return what may be said of all intervals together."""
+    found = summary["comparisons"]
+    rule = BY_KIND[found[0]["rule"]]
+    if rule.guarantee == "none":
+        return rule.caution
+    return f"all {counted(len(found), 'interval')} hold together at {1 - summary['alpha']:.0%}"
 
 
 def _question(question: dict[str, Any], found: Sequence[dict[str, Any]]) -> list[str]:
