@@ -65,7 +65,7 @@ def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
     edges = (0.0, *SIZE_CLASSES, math.inf)
     rows = []
     for low, high in pairwise(edges):
-        parts = [each.where((each.size_bytes >= low) & (each.size_bytes < high)) for each in times]
+        parts = [each.of_sizes(low, high) for each in times]
         flows = sum(len(each.size_bytes) for each in parts)
         means = [float(each.slowdown.mean()) for each in parts if len(each.size_bytes)]
         if flows:

@@ -14,7 +14,7 @@ import numpy as np
 
 from lcca.evaluation.trials.outcome import FlowTimes, Outcome, flow_times
 from lcca.evaluation.trials.ratio import WORST_BITS, Ratio
-from lcca.evaluation.trials.utility import TrialScores
+from lcca.evaluation.trials.utility import Floats, TrialScores
 from lcca.remy_plus.record import Record
 
 
@@ -56,14 +56,14 @@ class CompletionTime(Ratio):
         return {"completion_time": self.quantile, "from_bytes": self.from_bytes, "below_bytes": below}
 
     def _score(self, flows: FlowTimes, trials: int, per_ms: float) -> TrialScores:
-        flows = flows.where((flows.size_bytes >= self.from_bytes) & (flows.size_bytes < self.below_bytes))
-        bits = np.array([self._bits(flows.where(flows.trial == trial), per_ms) for trial in range(trials)])
+        flows = flows.of_sizes(self.from_bytes, self.below_bytes)
+        bits = np.array([self._bits(taken) for taken in flows.by_trial(flows.at_least / per_ms, trials)])
         starved = np.bincount(flows.trial[~flows.finished], minlength=trials)
         return TrialScores(bits, starved, np.bincount(flows.trial, minlength=trials))
 
-    def _bits(self, flows: FlowTimes, per_ms: float) -> float:
-        if not len(flows.size_bytes):
+    def _bits(self, taken: Floats) -> float:
+        """Return the score of completion times in ms; NaN without any."""
+        if not len(taken):
             return math.nan
-        taken = flows.at_least / per_ms
         found = float(taken.mean() if self.quantile is None else np.quantile(taken, self.quantile))
         return max(-math.log2(found), WORST_BITS)

@@ -53,6 +53,15 @@ class FlowTimes:
         """Return some of the flows."""
         return FlowTimes(**{each.name: getattr(self, each.name)[wanted] for each in fields(self)})
 
+    def of_sizes(self, from_bytes: float, below_bytes: float) -> FlowTimes:
+        """Return those of sizes from one to below another."""
+        return self.where((self.size_bytes >= from_bytes) & (self.size_bytes < below_bytes))
+
+    def by_trial(self, values: Floats, trials: int) -> list[Floats]:
+        """Return values of the flows, (flows,), trial by trial."""
+        order = np.argsort(self.trial, kind="stable")
+        return np.split(values[order], np.cumsum(np.bincount(self.trial, minlength=trials))[:-1])
+
 
 def flow_times(record: Record) -> FlowTimes:
     """Return what became of every flow of a record, in µs.

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcca.evaluation.trials.outcome import FlowTimes, Outcome, flow_times
 from lcca.evaluation.trials.ratio import WORST_BITS, Ratio
@@ -54,14 +53,14 @@ class Slowdown(Ratio):
 
     def score_flows(self, flows: FlowTimes, trials: int) -> TrialScores:
         """Score every trial of some flows."""
-        flows = flows.where((flows.size_bytes >= self.from_bytes) & (flows.size_bytes < self.below_bytes))
+        flows = flows.of_sizes(self.from_bytes, self.below_bytes)
         counted = np.bincount(flows.trial, minlength=trials)
         bits = np.maximum(-np.log2(flows.slowdown), WORST_BITS)
         if self.quantile is None:
             sums = np.bincount(flows.trial, weights=bits, minlength=trials)
             score = np.divide(sums, counted, out=np.full(trials, np.nan), where=counted > 0)
         else:
-            score = np.maximum(-np.log2(self._quantiles(flows, counted)), WORST_BITS)
+            score = np.maximum(-np.log2(self._quantiles(flows, trials)), WORST_BITS)
         starved = np.bincount(flows.trial[~flows.finished], minlength=trials)
         return TrialScores(score, starved, counted)
 
@@ -70,9 +69,8 @@ class Slowdown(Ratio):
         below = self.below_bytes if math.isfinite(self.below_bytes) else None
         return {"slowdown": self.quantile, "from_bytes": self.from_bytes, "below_bytes": below}
 
-    def _quantiles(self, flows: FlowTimes, counted: NDArray[np.int64]) -> Floats:
+    def _quantiles(self, flows: FlowTimes, trials: int) -> Floats:
         """Return the quantile of each trial's slowdowns, NaN where it has no flow."""
         assert self.quantile is not None
-        order = np.argsort(flows.trial, kind="stable")
-        parts = np.split(flows.slowdown[order], np.cumsum(counted)[:-1])
+        parts = flows.by_trial(flows.slowdown, trials)
         return np.array([np.quantile(part, self.quantile) if len(part) else np.nan for part in parts])
