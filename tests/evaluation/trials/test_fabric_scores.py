@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.fabric_scores import queue_bytes
 from lcca.evaluation.trials.outcome import FlowTimes
@@ -83,8 +85,11 @@ def test_rounds_take_their_mean() -> None:
 
 
 def test_what_cannot_be_scored_is_refused() -> None:
-    with pytest.raises(InputError, match="rounds: no flow belongs to a round; workloads of kind all-to-all"):
-        trial(LONG).score(fabric_utility("rounds"))
+    without = trial(LONG)
+    assert np.isnan(without.score(fabric_utility("rounds")))
+    keys = {"name": "star", "topology": {"kind": "star", "hosts": 5}, "workload": LONG, "duration_us": 500}
+    with pytest.raises(InputError, match="rounds: star has no rounds; workloads of kind all-to-all have them"):
+        FabricTrials(FabricSpace.model_validate({"fabric": keys}), 1, fabric_utility("rounds"))
     with pytest.raises(InputError, match=r"default: scores networks, not a fabric; one of slowdown, .*queue-p95"):
         fabric_utility("default")
     with pytest.raises(InputError, match="queue: scores trials on a fabric; use --fabric"):

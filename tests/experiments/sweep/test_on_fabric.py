@@ -205,6 +205,7 @@ def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
         ),
         ("model.link_interval=20", "model: not on a fabric"),
         ("utilities=[default]", "--set: utilities: default: scores networks, not a fabric; one of slowdown"),
+        ("utilities=[rounds]", "--set: utilities: rounds: star has no rounds; workloads of kind all-to-all have them"),
         (
             "signal_sets=[e2e, flows]",
             "flows: fabric: policy: the fabric does not tell flows; without",

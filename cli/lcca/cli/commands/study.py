@@ -63,7 +63,7 @@ def _plan(options: argparse.Namespace, config: StudyConfig) -> dict[str, Any]:
 
 
 def _print_plan(name: str, found: list[dict[str, Any]]) -> None:
-    table = Table(title=f"{name}: CPU seconds by scenario, without tunings")
+    table = Table(title=f"{name}: CPU seconds by scenario, without tunings and trainings")
     for head in ("scenario", "contenders", "comparisons", "a trial of all", "first look", "at most"):
         table.add_column(head, justify="left" if head == "scenario" else "right")
     for each in found:

@@ -15,7 +15,7 @@ from lcca.evaluation.fabric.figure import draw_fabric, draw_rates
 from lcca.evaluation.fabric.series import series
 from lcca.evaluation.fabric.series_figure import draw_series
 from lcca.evaluation.fabric.summary import summary
-from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, run_fabric_trials
 from lcca.evaluation.report.figures.style import save
 from lcca.experiments.runs.progress import Reporter
 from lcca.inputs.errors import InputError
@@ -30,6 +30,7 @@ def evaluate(options: argparse.Namespace) -> int:
         if asked and not options.figure:
             raise InputError(f"{name}: needs --figure, beside which it is drawn")
     scenario, utility = scenario_of(options), utility_of(options)
+    require_rounds([scenario], utility)
     policies = policies_of(options, options.policies)
     engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
     observed = {name: Observation(each.tuner, options.series) for name, each in engines.items() if options.series}

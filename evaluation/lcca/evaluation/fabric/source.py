@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lcca.evaluation.fabric.space import SEEDS, FabricSpace, NumberedTrial, by_scenario
-from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, run_fabric_trials
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.remy_plus.fabric.policies import engine_of
@@ -24,6 +24,9 @@ class FabricTrials:
         seed: of trial 0; that of trial k is larger by k.
         utility: scores a trial.
         jobs: threads; results do not depend on it.
+
+    Raises:
+        InputError: the utility scores rounds, and a scenario has none.
     """
 
     space: FabricSpace
@@ -31,6 +34,10 @@ class FabricTrials:
     utility: Ratio
     jobs: int = 1
     unit: str = "seeds"
+
+    def __post_init__(self) -> None:
+        """Check that there is something to score."""
+        require_rounds(self.space.scenarios, self.utility)
 
     @property
     def origin(self) -> Mapping[str, str]:

@@ -92,11 +92,7 @@ class FabricTrial:
         return found["took_us"].to_numpy(dtype=np.float64)
 
     def score(self, utility: Ratio) -> float:
-        """Return its score in bits.
-
-        Raises:
-            InputError: the scenario has nothing of what is scored.
-        """
+        """Return its score in bits; NaN where nothing counts."""
         return utility.score_fabric(self)
 
     def row(self, utility: Ratio) -> dict[str, float | int | str]:

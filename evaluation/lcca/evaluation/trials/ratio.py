@@ -59,11 +59,7 @@ class Ratio(ABC):
 
     @abstractmethod
     def score_fabric(self, found: Outcome) -> float:
-        """Return the score of a trial on a fabric, in bits; NaN where nothing counts, for all policies alike.
-
-        Raises:
-            InputError: the trial's scenario has nothing of what is scored.
-        """
+        """Return the score of a trial on a fabric, in bits; NaN where nothing counts."""
 
     def score(self, record: Record) -> TrialScores:
         """Score every trial of a record of networks.

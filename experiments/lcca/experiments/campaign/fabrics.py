@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about
 from lcca.remy_plus import _core
@@ -68,12 +69,12 @@ def require_on_fabric(config: CampaignConfig, space: FabricSpace) -> None:
     for key, given in absent.items():
         if given:
             raise InputError(f"{key}: not on a fabric; leave it out")
-    for utility in config.utilities:
-        with about("utilities"):
-            fabric_utility(utility.name)
     config.trainer.require_fabric()
     elsewhere = ((f"generalisation: {each.name}", _condition(each, space)) for each in config.generalisation)
     for where, met in (("networks", space), *elsewhere):
+        for utility in config.utilities:
+            with about("utilities"):
+                require_rounds(met.scenarios, fabric_utility(utility.name))
         for candidate in config.candidates:
             with about(f"{where}: {candidate.name}"):
                 _require_told(candidate, met)

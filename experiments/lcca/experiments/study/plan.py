@@ -41,7 +41,7 @@ class Cost:
 def costs(config: StudyConfig) -> list[Cost]:
     """Return the cost of every scenario. A contender that a tuning finds counts as what the tuning starts from.
 
-    Tunings come on top: `lcca tune` says of each what it costs.
+    Tunings and trainings come on top: `lcca tune` and `lcca acc` say of each what it costs.
     """
     return [_cost(config, each.name) for each in config.scenarios]
 
