@@ -1,5 +1,6 @@
+#include "markers.hpp"
+
 #include "named.hpp"
-#include "parts.hpp"
 
 namespace remy_plus::bindings {
 

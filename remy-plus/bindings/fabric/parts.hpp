@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "markers.hpp"
 #include "remy_plus/fabric/simulation.hpp"
 
 namespace remy_plus::bindings {
@@ -13,8 +14,6 @@ namespace remy_plus::bindings {
 // By name, or a compiled policy, which is told whether it looks at hops.
 std::unique_ptr<fabric::Transport> transport_of(nanobind::handle transport, const nanobind::dict& parameters,
                                                 const fabric::Frame& frame, const fabric::Settings& settings);
-
-fabric::MarkerParameters marker_from(const std::string& kind, const nanobind::dict& parameters);
 
 // What a controller sees of a run, counted from its beginning; arrays by name.
 nanobind::dict seen_of(const fabric::Simulation& run, const fabric::Wiring& wiring, fabric::Time now);

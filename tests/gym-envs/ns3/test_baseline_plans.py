@@ -7,6 +7,7 @@ import pytest
 
 from lcca.gym_envs.ns3.baselines import bounded_threshold, step_marking, with_classical
 from lcca.remy_plus import _core
+from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
 from lcca.remy_plus.policies.hand_designed import classical
@@ -70,6 +71,9 @@ def test_dctcp_brings_its_queue():
     plan = planned("dctcp:mark_threshold=20")
     assert plan["queue"] == "red" and plan["queue_attributes"] == step_marking(20)
     assert plan["policy"][1]["ecn"]
+    marked = planned("dctcp@red:pmax=0.1")
+    assert marked["queue"] == "marker" and marked["marker"] == ("red", dict(marking("red", pmax=0.1).parameters))
+    assert marked["policy"] == planned("dctcp")["policy"] and "marker" not in plan
     prime = planned("dctcp-prime:threshold=20")
     assert prime["queue"] == "drop-tail" and prime["policy"][1]["congested"] == ("queue", 20.0)
 

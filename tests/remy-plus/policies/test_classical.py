@@ -2,11 +2,13 @@
 
 import json
 import pickle
+import re
 
 import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import compile_policy
+from lcca.remy_plus.fabric.transports import named_transport
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, load, loads
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
@@ -42,14 +44,30 @@ def test_equal_policies_are_equal():
     assert pickle.loads(pickle.dumps(baseline("bbr:high_gain=3"))) == Classical("bbr", {"high_gain": 3})
 
 
-@pytest.mark.parametrize("name", [*CLASSICAL, "dctcp:g=0.125,mark_threshold=20", "bbr:as_in_ns3=true"])
+OTHERS = ("dctcp:g=0.125,mark_threshold=20", "bbr:as_in_ns3=true", "dctcp@pred:qla=0")
+
+
+@pytest.mark.parametrize("name", [*CLASSICAL, *OTHERS])
 def test_files_read_back(name):
     text = dumps(PolicyFile(baseline(name), provenance={"baseline": name}))
     assert loads(text).policy == baseline(name)
     assert dumps(loads(text)) == text
     document = json.loads(text)
-    assert document["kind"] == "classical" and document["name"] == name.partition(":")[0]
+    assert document["kind"] == "classical" and document["name"] == re.split("[:@]", name)[0]
+    assert ("marker" in document) == ("@" in name)
     assert document["parameters"]["time_scale"] == 1000.0  # defaults are written: a file means the same for ever
+
+
+def test_a_marker_is_named_as_on_the_fabric():
+    policy = baseline("dctcp:g=0.125@red:pmax=0.1")
+    assert is_baseline("dctcp@red") and policy.parameters["g"] == 0.125
+    assert policy.marker == named_transport("dctcp@red:pmax=0.1").marker
+    assert policy != baseline("dctcp:g=0.125@red") != baseline("dctcp:g=0.125")
+    assert pickle.loads(pickle.dumps(policy)) == policy and hash(pickle.loads(pickle.dumps(policy))) == hash(policy)
+    changed = policy.with_parameters({"red.pmax": 0.3, "g": 0.25})
+    assert changed == baseline("dctcp:g=0.25@red:pmax=0.3")
+    assert changed.named_parameters["red.kmin_bytes"] == 400e3
+    assert "red.pmax  0.3\n" in describe(PolicyFile(changed))
 
 
 def test_a_name_loads(tmp_path):
@@ -85,6 +103,15 @@ def test_the_fast_engine_refuses(name):
         ("cubic:c=nan", "c: must be a number"),
         ("bbr-prime:signal=qeue", "signal: must be 'none' or 'link' or 'queue' or 'rtt', got 'qeue'"),
         ("bbr-prime:high=inf", "high: must be a number of 0 or more, or 'auto', got inf"),
+        ("dctcp@rad", r"dctcp@rad: kind: 'rad' is not known \(did you mean 'red'\?\)"),
+        ("dctcp@red:pmin=1", "dctcp@red: pmin: is not a parameter of red"),
+        ("dctcp@red:pmax=2", "dctcp@red: pmax"),
+        ("dctcp@red@expert", "in ns-3 there is one marker, and no tuner"),
+        ("dctcp@", "dctcp@: kind: '' is not known"),
+        ("dctcp:mark_threshold=20@red", "mark_threshold is that of its own queues"),
+        ("vegas@red", r"vegas does not heed marks: leave out @red \(in ns-3 dctcp does\)"),
+        ("dctcp-prime@red", "dctcp-prime does not heed marks"),
+        ("aimd@red", "unknown baseline 'aimd@red'"),
         ("dctcp:mark_threshold=1", "mark_threshold: must be a number from 2 to 1e.06 packets, or 'auto', got 1"),
     ],
 )
@@ -99,6 +126,10 @@ def test_bad_names_are_told(name, message):
         ('{"format": 1, "kind": "classical"}', "name: required key is missing"),
         ('{"format": 1, "kind": "classical", "name": "cubik"}', r"parameters: .*did you mean 'cubic'"),
         ('{"format": 1, "kind": "classical", "name": "bbr", "parameters": {"high_gain": "x"}}', "high_gain: must be"),
+        (
+            '{"format": 1, "kind": "classical", "name": "dctcp", "marker": {"kind": "red", "parameters": {"pmax": 2}}}',
+            "marker: pmax",
+        ),
         ('{"format": 1, "kind": "classical", "name": "bbr", "rules": []}', "rules: unknown key"),
         ('{"format": 1, "kind": "aimd", "name": "bbr"}', "name: unknown key"),
     ],

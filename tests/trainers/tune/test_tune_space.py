@@ -100,3 +100,21 @@ def test_what_is_refused(given: dict[str, Any], words: str) -> None:
 def test_table_5_by_name() -> None:
     assert table_5("bbr-prime") is TABLE_5["bbr"]
     assert config(policy="vegas:gamma=3", space="table-5").build_space().start == {"alpha": 2, "beta": 4, "gamma": 3}
+
+
+def test_markers_parameters_are_searched_with_the_controls():
+    axes = {"red.kmin_bytes": Range(min=1e4, max=1e6, log=True), "red.kmax_bytes": Range(min=5e4, max=2e6), "g": (0.1,)}
+    space = Space(classical("dctcp@red"), axes)
+    assert space.start == {"red.kmin_bytes": 400e3, "red.kmax_bytes": 1600e3, "g": 0.0625}
+    made = space.build({"red.kmin_bytes": 2e4, "red.kmax_bytes": 3e5, "g": 0.1})
+    assert made == classical("dctcp:g=0.1@red:kmin_bytes=20000,kmax_bytes=300000")
+    assert not space.fits({"red.kmin_bytes": 1e6, "red.kmax_bytes": 1e5, "g": 0.1})
+    with pytest.raises(InputError, match=r"no parameter 'pie\.target_us'"):
+        Space(classical("dctcp@red"), {"pie.target_us": Range(min=1, max=2)})
+
+
+def test_the_usual_ranges_are_those_of_the_marker():
+    axes = TuneConfig(policy="dctcp@codel", space="usual").build_space().axes
+    assert set(axes) == {"codel.target_us", "codel.interval_us"}
+    with pytest.raises(ValidationError, match="usual: only transports of a fabric and markers"):
+        TuneConfig(policy="dctcp", space="usual")

@@ -22,7 +22,8 @@ TOPOLOGY_HELP = (
 )
 POLICY_HELP = (
     f"policy.json, a .dna file, or a baseline: {', '.join(each.example for each in SIMPLE.values())}; "
-    f"in ns-3 alone also {', '.join(CLASSICAL)}, with parameters as in vegas:alpha=2"
+    f"in ns-3 alone also {', '.join(CLASSICAL)}, with parameters as in vegas:alpha=2 and "
+    "markers as in dctcp@red"
 )
 
 

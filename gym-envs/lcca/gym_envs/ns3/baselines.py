@@ -23,7 +23,8 @@ _NEVER, _ALWAYS = "1e300", "-1"
 def with_classical(plan: Mapping[str, Any], policy: Classical, network: Network) -> dict[str, Any]:
     """Return the plan of a trial with a classical congestion control in it.
 
-    The policy's time scale, initial window and smallest RTO take the place of the plan's; DCTCP brings its queue.
+    The policy's time scale, initial window and smallest RTO take the place of the plan's; DCTCP brings its queue, which
+    marks by a step or by the marker that is named with it.
 
     Args:
         plan: as `lcca.gym_envs.ns3.plan.trial_plan` returns it, for any policy.
@@ -35,7 +36,9 @@ def with_classical(plan: Mapping[str, Any], policy: Classical, network: Network)
     options["min_rto"] = policy.number("min_rto")
     options["initial_window"] = int(policy.number("initial_window"))
     made = {**plan, "policy": ("stock", _control(policy, network)), "options": options}
-    if policy.name == "dctcp":
+    if policy.marker is not None:
+        made |= {"queue": "marker", "marker": (policy.marker.kind, dict(policy.marker.parameters))}
+    elif policy.name == "dctcp":
         made |= {"queue": "red", "queue_attributes": step_marking(bounded_threshold(policy, network))}
     return made
 

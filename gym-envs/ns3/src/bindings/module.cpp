@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/plan_of.hpp"
+#include "fabric/markers.hpp"
 #include "model_state.hpp"
 #include "policy_state.hpp"
 #include "stamping_state.hpp"
@@ -100,6 +101,11 @@ Plan plan_of(const nb::dict& d) {
   plan.policy = policy_of(policy);
   plan.queue.kind = get<std::string>(d, "queue");
   plan.queue.attributes = get<std::map<std::string, std::string>>(d, "queue_attributes");
+  if (plan.queue.kind == "marker") {
+    const auto marker = get<nb::tuple>(d, "marker");
+    plan.queue.marker =
+        remy_plus::bindings::marker_from(nb::cast<std::string>(marker[0]), nb::cast<nb::dict>(marker[1]));
+  }
   if (d.contains("flow_trace"))
     for (nb::handle flows : get<nb::list>(d, "flow_trace")) plan.trace.push_back(flows_of_trace(flows));
   plan.seed = get<std::uint64_t>(d, "seed");

@@ -53,12 +53,11 @@ bool LinkDevice::Send(Ptr<Packet> packet, const ns3::Address&, std::uint16_t) {
 
 void LinkDevice::offer(Ptr<Packet> packet) {
   if (hop_) write_at_enqueue(packet, busy_);
-  if (!busy_ || !link_.stamps) return transmit(packet);  // a host link is so fast that its queue needs no events
+  if (!busy_ || !link_.stamps)
+    return transmit(port_ ? passed(packet) : packet);  // a host link is so fast that its queue needs no events
   note_waiting();
   if (disc_) {
-    ns3::Ipv4Header header;
-    packet->RemoveHeader(header);
-    disc_->Enqueue(ns3::Create<ns3::Ipv4QueueDiscItem>(packet, address_, ipv4, header));
+    disc_->Enqueue(item_of(packet));
   } else if (queue_.size() < link_.buffer) {
     queue_.push_back(packet);
     if (hop_) queued_bytes_ += bytes_on_wire(packet);
@@ -66,6 +65,19 @@ void LinkDevice::offer(Ptr<Packet> packet) {
     Mark mark;
     if (packet->PeekPacketTag(mark)) rules_->dropped(mark.fields);
   }
+}
+
+Ptr<ns3::QueueDiscItem> LinkDevice::item_of(Ptr<Packet> packet) const {
+  ns3::Ipv4Header header;
+  packet->RemoveHeader(header);
+  return ns3::Create<ns3::Ipv4QueueDiscItem>(packet, address_, ipv4, header);
+}
+
+Ptr<Packet> LinkDevice::passed(Ptr<Packet> packet) {
+  Ptr<ns3::QueueDiscItem> item = item_of(packet);
+  port_->pass(item);
+  item->AddHeader();
+  return item->GetPacket();
 }
 
 std::uint64_t LinkDevice::waiting() const { return disc_ ? disc_->GetNPackets() : queue_.size(); }
@@ -236,6 +248,7 @@ void LinkDevice::DoDispose() {
   peer_ = nullptr;
   node_ = nullptr;
   disc_ = nullptr;
+  port_ = nullptr;
   queue_.clear();
   sink_ = nullptr;
   filter_ = nullptr;

@@ -11,6 +11,7 @@
 
 #include "net/int_header.hpp"
 #include "net/mark.hpp"
+#include "net/port_queue.hpp"
 #include "net/stamps.hpp"
 #include "ns3/channel.h"
 #include "ns3/mac48-address.h"
@@ -56,6 +57,7 @@ class LinkDevice : public ns3::NetDevice {
   // Sees what arrives first and may take it away by returning true (the loss stage of a receiving host).
   void filter(std::function<bool(const Mark::Fields&)> filter) { filter_ = std::move(filter); }
   void use(ns3::Ptr<ns3::QueueDisc> disc) { disc_ = disc; }
+  void use_port(ns3::Ptr<PortQueue> port) { disc_ = port_ = port; }
 
   void offer(ns3::Ptr<ns3::Packet> packet);
 
@@ -103,6 +105,8 @@ class LinkDevice : public ns3::NetDevice {
   void transmit(ns3::Ptr<ns3::Packet> packet);
   void transmitted();
   ns3::Ptr<ns3::Packet> next();
+  ns3::Ptr<ns3::QueueDiscItem> item_of(ns3::Ptr<ns3::Packet> packet) const;
+  ns3::Ptr<ns3::Packet> passed(ns3::Ptr<ns3::Packet> packet);  // shown to the port's marker
   void arrive(ns3::Ptr<ns3::Packet> packet);
   void stamp(Mark& mark, std::uint32_t bytes);
   bool collects(const Mark& mark) const;
@@ -123,6 +127,7 @@ class LinkDevice : public ns3::NetDevice {
   ns3::Ptr<LinkDevice> peer_;
   ns3::Ptr<ns3::Node> node_;
   ns3::Ptr<ns3::QueueDisc> disc_;
+  ns3::Ptr<PortQueue> port_;  // the same, where its marker sees also what need not wait
   std::deque<ns3::Ptr<ns3::Packet>> queue_;
   std::function<void(ns3::Ptr<ns3::Packet>)> sink_;
   std::function<bool(const Mark::Fields&)> filter_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "remy_plus/core/network.hpp"
+#include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/headers/stamping.hpp"
 #include "remy_plus/policies/policy.hpp"
 
@@ -45,11 +46,12 @@ struct StockControl {
   std::optional<Threshold> congested;
 };
 
-// Drop-tail unless `kind` says "red" (attributes are those of ns3::RedQueueDisc) or "marking" (a MarkingQueue at the
-// first link).
+// Drop-tail unless `kind` says "red" (attributes are those of ns3::RedQueueDisc), "marking" (a MarkingQueue at the first
+// link) or "marker" (a PortQueue with this marker at all links).
 struct QueuePlan {
   std::string kind = "drop-tail";
   std::map<std::string, std::string> attributes;
+  remy_plus::fabric::MarkerParameters marker;
 };
 
 // A flow of a sender whose flows are given.

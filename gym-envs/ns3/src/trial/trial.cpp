@@ -182,19 +182,36 @@ class Trial final : public TrialDriver {
       devices_.push_back(add_device(tail.node(), made));
       devices_.back()->forward_to([&tail](Ptr<ns3::Packet> packet) { tail.forward(packet); });
       if (plan_.queue.kind == "red") devices_.back()->use(red(link));
+      if (plan_.queue.kind == "marker") devices_.back()->use_port(port_queue(link));
     }
     if (plan_.queue.kind == "marking") use_marking(plan_.links.at(0));
     for (std::size_t i = 0; i < devices_.size(); ++i) devices_[i]->connect(devices_[i ^ 1]);
   }
 
   void use_marking(const LinkPlan& link) {
-    const auto most = static_cast<std::uint32_t>(std::min(link.buffer, 4e9));
-    // The engine's components end at 6; 100 and more are of ns-3 alone.
-    const remy_plus::Stream draws(plan_.seed, plan_.network.id, static_cast<remy_plus::Component>(100), 0);
-    marking_ = CreateObject<MarkingQueue>(most, draws, begin_);
+    marking_ = CreateObject<MarkingQueue>(most_packets(link), draws(100, 0), begin_);
     watch(*marking_);
     marking_->Initialize();
     devices_.at(0)->use(marking_);
+  }
+
+  Ptr<PortQueue> port_queue(const LinkPlan& link) {
+    const std::uint32_t framing = rules_.framing + rules_.header.bytes;
+    const double gbps = link.rate * plan_.options.packet_bytes * 8 / 1000;
+    const PortQueue::Port port{gbps, 1000 / plan_.options.time_scale, framing, most_packets(link)};
+    auto disc = CreateObject<PortQueue>(plan_.queue.marker, port, draws(101, devices_.size()).next());
+    watch(*disc);
+    disc->Initialize();
+    return disc;
+  }
+
+  static std::uint32_t most_packets(const LinkPlan& link) {
+    return static_cast<std::uint32_t>(std::min(link.buffer, 4e9));
+  }
+
+  // The engine's components are below 100; those from there on are of ns-3 alone.
+  remy_plus::Stream draws(std::uint64_t component, std::uint64_t link) const {
+    return {plan_.seed, plan_.network.id, static_cast<remy_plus::Component>(component), link};
   }
 
   Ptr<ns3::QueueDisc> red(const LinkPlan& link) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -109,3 +110,29 @@ def values_of(kinds: Mapping[str, Kind], kind: str, changes: Mapping[str, float]
         if knob.limits:
             knob.limits.require(name, found[name])
     return found
+
+
+def named_numbers(text: str) -> tuple[str, dict[str, float]]:
+    """Return the name and the numbers of a text such as ``dcqcn:increase_us=55`` or ``red:pmax=0.1``.
+
+    Raises:
+        InputError: a number that is none, or given twice.
+    """
+    name, _, rest = text.partition(":")
+    found = dict[str, float]()
+    for item in filter(None, rest.split(",")):
+        key, _, value = (part.strip() for part in item.partition("="))
+        if key in found:
+            raise InputError(f"{name}: {key} is given twice")
+        found[key] = _number(name, key, value)
+    return name, found
+
+
+def _number(name: str, key: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{name}: {key}: must be a number, as in 'dcqcn:increase_us=55', got {text[:60]!r}")
+    return value

@@ -41,7 +41,22 @@ class Marking:
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {"kind": self.kind, "parameters": dict(self.parameters)}
+        return {"kind": self.kind, "parameters": {name: float(value) for name, value in self.parameters.items()}}
+
+    @property
+    def named_parameters(self) -> dict[str, float]:
+        """All parameters, by names such as ``red.kmin_bytes``."""
+        return {f"{self.kind}.{name}": value for name, value in self.parameters.items()}
+
+    def units(self) -> dict[str, str]:
+        """Return the unit of every one of its `named_parameters`."""
+        knobs = MARKERS[self.kind].knobs
+        return {f"{self.kind}.{name}": knobs[name].unit for name in self.parameters}
+
+    def searches(self) -> dict[str, Search]:
+        """Return where a tuner looks, for those of its `named_parameters` that have such a range."""
+        knobs = MARKERS[self.kind].knobs.items()
+        return {f"{self.kind}.{name}": knob.search for name, knob in knobs if knob.search}
 
 
 def _bytes(default: float, meaning: str, low: float, high: float) -> Knob:
@@ -165,6 +180,20 @@ def marking(kind: str, /, **parameters: float) -> Marking:
     except ValueError as error:
         raise InputError(str(error)) from None
     return Marking(kind, values)
+
+
+def changed_marking(marker: Marking | None, values: Mapping[str, Any]) -> tuple[Marking | None, dict[str, Any]]:
+    """Return a marker with those of some values that are named as in its `named_parameters`, and the others.
+
+    Raises:
+        InputError: as `marking`.
+    """
+    if marker is None:
+        return None, dict(values)
+    begin = f"{marker.kind}."
+    own = {name.removeprefix(begin): value for name, value in values.items() if name.startswith(begin)}
+    others = {name: value for name, value in values.items() if not name.startswith(begin)}
+    return marking(marker.kind, **{**marker.parameters, **own}), others
 
 
 USUAL = marking("red")

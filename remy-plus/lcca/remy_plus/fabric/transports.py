@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.remy_plus.fabric.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around
-from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
+from lcca.remy_plus.fabric.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around, named_numbers
+from lcca.remy_plus.fabric.markers import MARKERS, Marking, changed_marking, marking
 from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model
 from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning, tuning
 
@@ -284,9 +284,7 @@ class Transport:
     @property
     def named_parameters(self) -> dict[str, float]:
         """Its parameters and, as ``red.kmin_bytes``, all of its marker."""
-        marker = self.marker
-        own = {} if marker is None else {f"{marker.kind}.{name}": value for name, value in marker.parameters.items()}
-        return {**self.parameters, **own}
+        return {**self.parameters, **({} if self.marker is None else self.marker.named_parameters)}
 
     def changed(self, values: Mapping[str, Any]) -> Transport:
         """Return it with other parameters, named as in `named_parameters`.
@@ -294,27 +292,17 @@ class Transport:
         Raises:
             InputError: a parameter that it has not, or a value that cannot be.
         """
-        found, marker = {**self.parameters}, self.marker
-        begin = "" if marker is None else f"{marker.kind}."
-        own = {name.removeprefix(begin): value for name, value in values.items() if begin and name.startswith(begin)}
-        found |= {name: value for name, value in values.items() if not (begin and name.startswith(begin))}
-        return replace(self, parameters=found, marker=marker and marking(marker.kind, **{**marker.parameters, **own}))
+        marker, own = changed_marking(self.marker, values)
+        return replace(self, parameters={**self.parameters, **own}, marker=marker)
 
     def searches(self, gbps: float) -> dict[str, Search]:
         """Return where a tuner looks at hosts of a rate, by the names of `named_parameters`."""
-        found = self.kind.searches(gbps)
-        if self.marker is None:
-            return found
-        knobs = MARKERS[self.marker.kind].knobs
-        return found | {f"{self.marker.kind}.{name}": knob.search for name, knob in knobs.items() if knob.search}
+        return self.kind.searches(gbps) | ({} if self.marker is None else self.marker.searches())
 
     def units(self) -> dict[str, str]:
         """Return the unit of every one of its `named_parameters`."""
         found = {name: self.kind.knobs[name].unit for name in self.parameters}
-        if self.marker is None:
-            return found
-        knobs = MARKERS[self.marker.kind].knobs
-        return found | {f"{self.marker.kind}.{name}": knobs[name].unit for name in self.marker.parameters}
+        return found | ({} if self.marker is None else self.marker.units())
 
 
 def is_transport(text: str) -> bool:
@@ -332,11 +320,11 @@ def named_transport(text: str) -> Transport:
         InputError: an unknown name or parameter, a value that is no finite number, or a file that cannot be.
     """
     own, *behind = text.split("@")
-    name, parameters = _named(own)
+    name, parameters = named_numbers(own)
     found = Transport(name, parameters)
     for each in behind:
         each, file = _without_file(each)
-        kind, values = _named(each)
+        kind, values = named_numbers(each)
         with about(f"{name}@{kind}"):
             found = found.with_(kind, values, file)
     return found
@@ -360,28 +348,6 @@ def _without_file(text: str) -> tuple[str, str]:
     if kind not in TUNERS or not TUNERS[kind].learnt or "=" in first:
         return text, ""
     return f"{kind}:{others}", first.strip()
-
-
-def _named(text: str) -> tuple[str, dict[str, float]]:
-    """Return a name, and the numbers behind it."""
-    name, _, rest = text.partition(":")
-    found = dict[str, float]()
-    for item in filter(None, rest.split(",")):
-        key, _, value = (part.strip() for part in item.partition("="))
-        if key in found:
-            raise InputError(f"{name}: {key} is given twice")
-        found[key] = _number(name, key, value)
-    return name, found
-
-
-def _number(name: str, key: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InputError(f"{name}: {key}: must be a number, as in 'dcqcn:increase_us=55', got {text[:60]!r}")
-    return value
 
 
 def transport_kind(name: str) -> TransportKind:

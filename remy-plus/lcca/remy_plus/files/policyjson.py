@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, shown
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
-from lcca.remy_plus.fabric.markers import marking
+from lcca.remy_plus.fabric.markers import Marking, marking
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.fabric.tuners.acc_model import AccModel
 from lcca.remy_plus.fabric.tuners.registry import tuning
@@ -176,23 +176,30 @@ class SimpleContent(ParametersContent):
             raise InputError(f"parameters: {', '.join(known)} needed") from error
 
 
-class ClassicalContent(ParametersContent):
-    """A hand-designed congestion control."""
-
-    kind: Literal["classical"]
-    name: str
-
-    def build(self) -> Classical:
-        """Return the policy."""
-        with about("parameters"):
-            return Classical(self.name, self.parameters)
-
-
 class PartContent(Model):
     """A marker of a fabric's switches or a tuner, with its parameters."""
 
     kind: str
     parameters: dict[str, float]
+
+
+def _marker(given: PartContent | None) -> Marking | None:
+    with about("marker"):
+        return None if given is None else marking(given.kind, **given.parameters)
+
+
+class ClassicalContent(ParametersContent):
+    """A hand-designed congestion control; perhaps over a marker."""
+
+    kind: Literal["classical"]
+    name: str
+    marker: PartContent | None = None
+
+    def build(self) -> Classical:
+        """Return the policy."""
+        marker = _marker(self.marker)
+        with about("parameters"):
+            return Classical(self.name, self.parameters, marker)
 
 
 class TunerContent(PartContent):
@@ -211,8 +218,7 @@ class TransportContent(ParametersContent):
 
     def build(self) -> Transport:
         """Return the policy."""
-        with about("marker"):
-            marker = None if self.marker is None else marking(self.marker.kind, **self.marker.parameters)
+        marker = _marker(self.marker)
         with about("tuner"):
             given = self.tuner
             tuner = None if given is None else tuning(given.kind, given.model, **given.parameters)

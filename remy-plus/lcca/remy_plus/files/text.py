@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from lcca.remy_plus.fabric.markers import Marking
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning
 from lcca.remy_plus.files.policyfile import PolicyFile
@@ -43,7 +44,8 @@ def _header_name(file: PolicyFile) -> str | None:
 def _kind(file: PolicyFile) -> str:
     policy = file.policy
     if isinstance(policy, Classical):
-        return policy.family.title
+        said = f"; here by the marker {policy.marker.kind}" if policy.marker else ""
+        return policy.family.title + said
     if isinstance(policy, Transport):
         parts = {"marker": policy.marker, "tuner": policy.tuner}
         said = "".join(f", {name} {part.kind}" for name, part in parts.items() if part)
@@ -113,7 +115,12 @@ def _parameters(control: Classical) -> list[str]:
         unit = f" {parameter.unit}" if parameter.unit and not isinstance(value, str) else ""
         default = "" if value == parameter.default else "  (changed)"
         lines.append(f"{parameter.name:<{width}}  {shown}{unit}{default}")
-    return lines
+    return lines + ([] if control.marker is None else _marker(control.marker))
+
+
+def _marker(marker: Marking) -> list[str]:
+    units = marker.units()
+    return [f"{name}  {value:g} {units[name]}".rstrip() for name, value in marker.named_parameters.items()]
 
 
 def _rules(table: RuleTable, rule_hits: tuple[int, ...] | None) -> list[str]:

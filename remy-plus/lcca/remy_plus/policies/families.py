@@ -187,6 +187,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                     *COMMON,
                 ),
                 ecn=True,
+                markable=True,
             ),
             Family(
                 "dctcp-prime",

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.remy_plus.fabric.knobs import named_numbers
+from lcca.remy_plus.fabric.markers import Marking, changed_marking, marking
 from lcca.remy_plus.policies.families import FAMILIES
 from lcca.remy_plus.policies.tunables import Family, Value
 
@@ -18,13 +20,16 @@ class Classical:
     Attributes:
         name: one of `CLASSICAL`.
         parameters: by name; those that are not given have their defaults. Afterwards all are there, sorted by name.
+        marker: of the fabric's switches, in place of the queues that it brings; DCTCP alone heeds marks.
 
     Raises:
-        InputError: an unknown name or parameter (with a suggestion), or a value that is out of range.
+        InputError: an unknown name or parameter (with a suggestion), a value that is out of range, or a marker with
+            what does not heed marks or has a threshold of its own.
     """
 
     name: str
     parameters: Mapping[str, Value] = field(default_factory=dict)
+    marker: Marking | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters and fill in defaults."""
@@ -34,12 +39,13 @@ class Classical:
         values = {p.name: p.default for p in self.family.parameters} | given
         object.__setattr__(self, "parameters", MappingProxyType(dict(sorted(values.items()))))
         self._check_order()
+        self._check_marker()
 
     def __hash__(self) -> int:
-        return hash((self.name, tuple(self.parameters.items())))
+        return hash((self.name, tuple(self.parameters.items()), self.marker))
 
-    def __reduce__(self) -> tuple[type[Classical], tuple[str, dict[str, Value]]]:
-        return Classical, (self.name, dict(self.parameters))  # a mapping proxy does not travel to another process
+    def __reduce__(self) -> tuple[type[Classical], tuple[str, dict[str, Value], Marking | None]]:
+        return Classical, (self.name, dict(self.parameters), self.marker)  # a mapping proxy does not travel
 
     @property
     def family(self) -> Family:
@@ -50,6 +56,20 @@ class Classical:
     def changed(self) -> dict[str, Value]:
         """The parameters that differ from their defaults."""
         return {p.name: self.parameters[p.name] for p in self.family.parameters if self.parameters[p.name] != p.default}
+
+    @property
+    def named_parameters(self) -> dict[str, Value]:
+        """Its parameters and, as ``red.kmin_bytes``, all of its marker."""
+        return {**self.parameters, **({} if self.marker is None else self.marker.named_parameters)}
+
+    def with_parameters(self, values: Mapping[str, Value]) -> Classical:
+        """Return it with other parameters, named as in `named_parameters`.
+
+        Raises:
+            InputError: a parameter that it has not, or a value that cannot be.
+        """
+        marker, own = changed_marking(self.marker, values)
+        return Classical(self.name, {**self.parameters, **own}, marker)
 
     def number(self, name: str) -> float:
         """Return a parameter that is a number.
@@ -67,14 +87,24 @@ class Classical:
             if lower in self.parameters and self.number(lower) > self.number(upper):
                 raise InputError(f"{self.name}: {lower} must not be above {upper}")
 
+    def _check_marker(self) -> None:
+        if self.marker is None:
+            return
+        if not self.family.markable:
+            heed = ", ".join(family.name for family in FAMILIES.values() if family.markable)
+            raise InputError(f"{self.name} does not heed marks: leave out @{self.marker.kind} (in ns-3 {heed} does)")
+        if self.parameters["mark_threshold"] != "auto":
+            raise InputError(f"{self.name}: mark_threshold is that of its own queues: leave it out with a marker")
+
 
 def classical(text: str) -> Classical:
-    """Return what ``bbr`` or ``vegas:alpha=2,beta=4`` means.
+    """Return what ``bbr``, ``vegas:alpha=2,beta=4`` or, with a marker of the fabric, ``dctcp@red:pmax=0.1`` means.
 
     Raises:
         InputError: an unknown name or parameter (with a suggestion), or a bad value.
     """
-    name, _, rest = text.partition(":")
+    own, at, behind = text.partition("@")
+    name, _, rest = own.partition(":")
     if name not in FAMILIES:
         raise InputError(f"unknown congestion control {name[:60]!r}{did_you_mean(name, FAMILIES)}")
     given: dict[str, Value] = {}
@@ -85,4 +115,13 @@ def classical(text: str) -> Classical:
         if key in given:
             raise InputError(f"{key}: given twice")
         given[key] = FAMILIES[name].parameter(key).parsed(value)
-    return Classical(name, given)
+    return Classical(name, given, _marker(name, behind) if at else None)
+
+
+def _marker(name: str, text: str) -> Marking:
+    """Return the marker that stands behind the name of a congestion control."""
+    if "@" in text:
+        raise InputError(f"{name}@{text[:60]}: in ns-3 there is one marker, and no tuner")
+    kind, values = named_numbers(text)
+    with about(f"{name}@{kind}"):
+        return marking(kind, **values)

@@ -5,6 +5,7 @@ A rule table, a trained network, or something to hold them against: three simple
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -188,7 +189,8 @@ def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
 def baseline(name: str) -> Simple | Classical:
     """Return the policy named ``aimd``, ``fixed-window:20`` (packets), ``fixed-rate:0.5`` (packets/µs), or another.
 
-    Explicit and classical ones are named as in ``rcp``, ``fair-rate:share=0.97`` or ``vegas:alpha=2,beta=4``.
+    Explicit and classical ones are named as in ``rcp``, ``fair-rate:share=0.97``, ``vegas:alpha=2,beta=4`` or
+    ``dctcp@red``.
 
     Raises:
         InputError: an unknown name or parameter (with a suggestion), or a value that is missing or out of range.
@@ -197,11 +199,15 @@ def baseline(name: str) -> Simple | Classical:
     with about(f"baseline {name[:60]!r}"):
         if kind in SIMPLE:
             return SIMPLE[kind].named(text)
-        if kind in CLASSICAL:
+        if _kind(name) in CLASSICAL:
             return classical(name)
-    raise InputError(f"unknown baseline {name[:60]!r}{did_you_mean(kind, BASELINES)}")
+    raise InputError(f"unknown baseline {name[:60]!r}{did_you_mean(_kind(name), BASELINES)}")
 
 
 def is_baseline(name: str) -> bool:
     """Tell whether a name means a baseline and not a file."""
-    return name.partition(":")[0] in BASELINES
+    return _kind(name) in BASELINES
+
+
+def _kind(name: str) -> str:
+    return re.split("[:@]", name, maxsplit=1)[0]

@@ -103,6 +103,7 @@ class Family:
         title: what it is, with its source.
         parameters: its tunables, those that all have in common last.
         ecn: whether it needs the ECN bits of the network.
+        markable: whether it heeds marks of the network, so that a marker of the fabric may be named with it.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Family:
     title: str
     parameters: tuple[Parameter, ...]
     ecn: bool = False
+    markable: bool = False
 
     def parameter(self, name: str) -> Parameter:
         """Return a tunable by name.

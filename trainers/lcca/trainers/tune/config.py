@@ -12,7 +12,7 @@ from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.hand_designed import Classical
-from lcca.trainers.tune.space import Axis, Space
+from lcca.trainers.tune.space import Axis, Space, ranges_of
 from lcca.trainers.tune.table5 import table_5
 
 
@@ -75,8 +75,8 @@ class TuneConfig(Model):
     Attributes:
         policy: what is tuned, by its name or file; its parameters are where the search begins and what the result is
             held against.
-        space: "table-5" for the paper's ranges, "usual" for those of a fabric's transport (`lcca show transports`), or
-            ranges and choices by parameter.
+        space: "table-5" for the paper's ranges, "usual" for those of a fabric's transport (`lcca show transports`) or
+            of the marker that is named with DCTCP in ns-3 (`lcca show markers`), or ranges and choices by parameter.
         sampler: proposes candidates.
         trials: most candidates; null for as many as the sampler has (grid and greedy alone run out of them).
         batch: candidates that are proposed at a time, knowing the results of the batches before. It changes what is
@@ -131,11 +131,14 @@ class TuneConfig(Model):
             InputError: it does not fit the policy.
         """
         policy = load(self.policy).policy
-        name = policy.name if isinstance(policy, Classical) else self.policy
-        return Space(policy, self._axes(name))
+        if isinstance(policy, Classical):
+            if policy.marker is not None and self.space == "usual":
+                return Space(policy, ranges_of(policy.marker.searches()))
+            return Space(policy, self._axes(policy.name))
+        return Space(policy, self._axes(self.policy))
 
     def _axes(self, name: str) -> Mapping[str, Axis]:
         """Return the ranges of the space for a policy of this name."""
         if self.space == "usual":
-            raise InputError("usual: only transports of a fabric have usual ranges; write the space out")
+            raise InputError("usual: only transports of a fabric and markers have usual ranges; write the space out")
         return table_5(name) if self.space == "table-5" else self.space

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.model import Model
+from lcca.remy_plus.fabric.knobs import Search
 from lcca.remy_plus.fabric.policies import require_transport
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -55,16 +56,19 @@ Choices = Annotated[tuple[bool | int | float | str, ...], Field(min_length=1)]
 Axis: TypeAlias = Range | Choices
 
 
+def ranges_of(searches: Mapping[str, Search]) -> dict[str, Axis]:
+    """Return the usual ranges of parameters, by name, as axes."""
+    return {key: Range(min=each.low, max=each.high, step=each.step, log=each.log) for key, each in searches.items()}
+
+
 def parameters_of(policy: Policy) -> Params:
     """Return what can be tuned about a policy, by name.
 
     Raises:
         InputError: nothing; it is a rule table or a learnt policy.
     """
-    if isinstance(policy, Transport):
+    if isinstance(policy, Classical | Transport):
         return dict(policy.named_parameters)
-    if isinstance(policy, Classical):
-        return dict(policy.parameters)
     values = {} if isinstance(policy, RuleTable) else asdict(policy)
     if not values or not all(isinstance(value, bool | int | float | str) for value in values.values()):
         raise InputError("policy: only policies with named parameters can be tuned, such as vegas or fixed-window:20")
@@ -78,7 +82,7 @@ def with_parameters(policy: Policy, params: Mapping[str, Value]) -> Policy:
         InputError: a value that the policy does not take, or values that do not go together.
     """
     if isinstance(policy, Classical):
-        return Classical(policy.name, {**policy.parameters, **params})
+        return policy.with_parameters(params)
     if isinstance(policy, Transport):
         changed = policy.changed(params)
         require_transport(changed)
@@ -115,7 +119,7 @@ class Space:
 
     def _check_alone(self, name: str, value: Value) -> None:
         """Check a value by itself; whether it goes with the others depends on them."""
-        if isinstance(self.policy, Classical):
+        if isinstance(self.policy, Classical) and name in self.policy.parameters:
             self.policy.family.parameter(name).checked(value)
         elif not any(self.fits({**self.start, name: value, **other}) for other in self._others(name)):
             with_parameters(self.policy, {name: value})

@@ -13,7 +13,7 @@ from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.trainers.tune.config import TuneConfig
-from lcca.trainers.tune.space import Axis, Range, Space
+from lcca.trainers.tune.space import Axis, Space, ranges_of
 
 
 class TransportTuneConfig(TuneConfig):
@@ -56,7 +56,7 @@ class TransportTuneConfig(TuneConfig):
         found = _transport(self.policy).searches(self.host_gbps)
         if not found:
             raise InputError(f"space: {name} has no usual ranges; write the space out")
-        return {key: Range(min=each.low, max=each.high, step=each.step, log=each.log) for key, each in found.items()}
+        return ranges_of(found)
 
 
 def _transport(name: str) -> Transport:
