@@ -46,10 +46,9 @@ BEHIND = np.append(0, np.arange(BURST - 2, -1, -1)) * FRAME
 """Bytes that each packet of a burst leaves behind: the first finds the port idle and leaves before the others come."""
 
 
-@pytest.mark.parametrize("packets", [0, 17, 58])
-def test_a_step_marks_what_leaves_more_behind(packets: int) -> None:
-    k = (packets * FRAME + 1) * 100 / GBPS  # thresholds are for 100 Gb/s
-    assert burst("step", k_bytes=k) == (BEHIND > packets * FRAME + 1).sum()
+@pytest.mark.parametrize("k_bytes", [FRAME - 1, FRAME + 1, 17 * FRAME + 1, 58 * FRAME - 1, 58 * FRAME + 1])
+def test_a_step_marks_what_leaves_more_behind(k_bytes: float) -> None:
+    assert burst("step", k_bytes=k_bytes * 100 / GBPS) == (BEHIND > k_bytes).sum()  # it is for 100 Gb/s
 
 
 def test_red_marks_in_proportion() -> None:

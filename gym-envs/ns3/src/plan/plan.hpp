@@ -46,8 +46,8 @@ struct StockControl {
   std::optional<Threshold> congested;
 };
 
-// Drop-tail unless `kind` says "red" (attributes are those of ns3::RedQueueDisc), "marking" (a MarkingQueue at the first
-// link) or "marker" (a PortQueue with this marker at all links).
+// Drop-tail unless `kind` says "red" (attributes are those of ns3::RedQueueDisc), "marking" (a MarkingQueue at the
+// first link) or "marker" (a PortQueue with this marker at all links).
 struct QueuePlan {
   std::string kind = "drop-tail";
   std::map<std::string, std::string> attributes;
