@@ -127,6 +127,12 @@ def test_the_configuration_can_be_read_again(config: Path, finished: Path) -> No
     assert first == again and first.hash == again.hash
 
 
+def test_the_last_look_is_at_all_pairs(config: Path) -> None:
+    made = validate(read_with_files(config, ["pairs=50"]), StudyConfig)
+    space = made.space("star")
+    assert made.rule.ceiling == 13 and space.whole(made.pairs) == 13 * space.block
+
+
 def test_scenarios_have_flows_of_their_own(finished: Path) -> None:
     trials = load_run(finished).trials
     seeds = {name: set(rows["seed"]) for name, rows in trials.groupby("condition")}

@@ -120,8 +120,8 @@ class FabricAcc(RunConfig):
     @property
     def rule(self) -> Rule:
         """The settling rule of each comparison, with its part of α."""
-        block = FabricSpace(fabric=self.tested[0]).block
-        return self.settle.shared_among(len(self.tested) * len(self.rivals)).ending_at(self.test.pairs // block)
+        space, comparisons = FabricSpace(fabric=self.tested[0]), len(self.tested) * len(self.rivals)
+        return self.settle.shared_among(comparisons).ending_at(space.whole(self.test.pairs) // space.block)
 
     def _named(self) -> dict[str, Any]:
         models = models_named(self.test.against)

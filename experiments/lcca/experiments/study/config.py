@@ -255,5 +255,5 @@ class StudyConfig(RunConfig):
     @property
     def rule(self) -> Rule:
         """The settling rule of each comparison, with its part of α."""
-        block = FabricSpace(fabric=self.scenarios[0]).block
-        return self.settle.shared_among(len(self.planned)).ending_at(self.pairs // block)
+        space = FabricSpace(fabric=self.scenarios[0])
+        return self.settle.shared_among(len(self.planned)).ending_at(space.whole(self.pairs) // space.block)
