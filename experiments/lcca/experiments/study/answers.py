@@ -12,7 +12,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.judgement import Verdict
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.experiments.study.config import Expected, Planned
+from lcca.experiments.study.questions import Expected, Planned
 from lcca.inputs.json_values import finite_values
 
 BITS = "_bits"

@@ -22,8 +22,9 @@ from lcca.experiments.runs.paired import Paired
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.experiments.study.answers import BITS, answer, compared, measured
-from lcca.experiments.study.config import Planned, StudyConfig
+from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.contenders import Prepared, prepared
+from lcca.experiments.study.questions import Planned
 from lcca.experiments.study.words import answers_text
 from lcca.inputs.checked import write_with_digest
 from lcca.remy_plus.policies.policy import Policy
