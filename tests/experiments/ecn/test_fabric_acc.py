@@ -149,6 +149,17 @@ def test_bad_input_is_told(lcca: Any, setting: str, words: str) -> None:
     assert words in told.err.replace("\n", " ")
 
 
+def test_what_nothing_could_be_learnt_or_scored_from_is_told_before_the_training(lcca: Any, tmp_path: Path) -> None:
+    none = "fabric.workload={kind: incast, senders: 2, bytes: 9, period_us: 20, start_us: 90}"
+    for setting, words in (
+        ("utility=slowdown-long", "slowdown-long: no flow of star counts"),
+        (none, "slowdown: no flow of star counts: 0 start"),
+    ):
+        told = lcca("acc", SMOKE, "--out", tmp_path / "run", "--set", setting)
+        assert told.status == 2 and words in told.err.replace("\n", " "), told.err
+        assert not (tmp_path / "run").exists()
+
+
 def test_the_file_says_what_the_network_says() -> None:
     """PyTorch's values against NumPy's choices, for both kinds of heads."""
     for heads in ("parts", "joint"):

@@ -253,7 +253,7 @@ def test_scenarios_without_flows_that_count_are_refused_before_anything_is_tuned
     change = "questions.1.utilities=[slowdown-long]"
     answer = lcca("study", config, "--out", tmp_path / "run", "--set", change)
     assert answer.status == 2 and "slowdown-long: no flow of incast counts: 40 start" in answer.err.replace("\n", " ")
-    assert not (tmp_path / "run/contenders").exists()
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_is_not_installed_is_told_before_anything_is_tuned(

@@ -14,6 +14,7 @@ from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.trials import require_scored
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
@@ -71,6 +72,8 @@ def train_fabric_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool
         InputError: PyTorch or Gymnasium is not installed, or the folder is not free.
     """
     require_installed(config)
+    if not (path / layout.MANIFEST).exists():
+        _require_flows(config)
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if not run.folder.complete:
             _trained(run)
@@ -91,6 +94,10 @@ def run_fabric_acc(config: FabricAcc, path: Path, *, jobs: int, resume: bool, qu
         InputError: as `train_fabric_acc`.
     """
     require_installed(config)
+    if not (path / layout.MANIFEST).exists():
+        _require_flows(config)
+        for each in config.tested:
+            require_scored(each, fabric_utility(config.utility.name), _first(each, _test_seed(config, each)))
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if run.folder.complete:
             return run.folder.read_json(layout.SUMMARY)
@@ -113,6 +120,22 @@ def _trained(run: TrainingRun) -> AccModel:
             write_with_digest(file, _train(run).dumps())
         run.folder.set_state("trained")
     return read_acc_model(file)
+
+
+def _require_flows(config: FabricAcc) -> None:
+    """Check that ports have something to learn from; without any flow a training would not end."""
+    for each in config.space.scenarios:
+        require_scored(each, fabric_utility("slowdown"), _first(each, derive(config.seed, "episodes")))
+
+
+def _first(scenario: FabricScenario, seed: int) -> list[int]:
+    """Return the seeds of a block of trials on a scenario alone."""
+    space = FabricSpace(fabric=scenario)
+    return [each.seed for each in space.draw(seed, space.block)]
+
+
+def _test_seed(config: FabricAcc, scenario: FabricScenario) -> int:
+    return derive(config.seed, "test", scenario.name)
 
 
 def _train(run: TrainingRun) -> AccModel:
@@ -188,7 +211,7 @@ def _policies(config: FabricAcc, model: AccModel) -> dict[str, Policy]:
 
 def _test(run: TrainingRun, scenario: FabricScenario, policies: Mapping[str, Policy], jobs: int) -> dict[str, Any]:
     """Run blocks of trials until ACC is settled against every other, or the pairs are used up."""
-    config, seed = run.config, derive(run.config.seed, "test", scenario.name)
+    config, seed = run.config, _test_seed(run.config, scenario)
     source = FabricTrials(FabricSpace(fabric=scenario), seed, fabric_utility(config.utility.name), jobs)
 
     def anew(block: Block) -> pd.DataFrame:

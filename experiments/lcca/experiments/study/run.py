@@ -43,10 +43,11 @@ def study(config: StudyConfig, path: Path, *, jobs: int, resume: bool, quiet: bo
     Raises:
         InputError: a file cannot be used, or the folder is not free.
     """
+    if not (path / layout.MANIFEST).exists():
+        _require_scored(config)
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if run.folder.complete:
             return run.folder.read_json(layout.SUMMARY)
-        _require_scored(config)
         run.folder.set_state("contenders")
         ready = prepared(run, jobs)
         run.folder.set_state("testing")
