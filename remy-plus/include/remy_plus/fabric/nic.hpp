@@ -5,9 +5,9 @@
 #include <bit>
 #include <vector>
 
+#include "remy_plus/fabric/counters/round_trips.hpp"
 #include "remy_plus/fabric/flow.hpp"
 #include "remy_plus/fabric/port.hpp"
-#include "remy_plus/fabric/round_trips.hpp"
 #include "remy_plus/fabric/rounds.hpp"
 #include "remy_plus/fabric/settings.hpp"
 #include "remy_plus/fabric/surroundings.hpp"

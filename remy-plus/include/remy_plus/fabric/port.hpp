@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "remy_plus/fabric/counters/queue_times.hpp"
 #include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/packet.hpp"
-#include "remy_plus/fabric/queue_times.hpp"
 #include "remy_plus/fabric/ring.hpp"
 #include "remy_plus/fabric/units.hpp"
 #include "remy_plus/headers/explicit_rate.hpp"

@@ -1,5 +1,5 @@
 // A sketch of one bucket, by hand.
-#include "remy_plus/fabric/elastic_sketch.hpp"
+#include "remy_plus/fabric/counters/elastic_sketch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // classes of traffic. Here is what comes; departures.hpp has what leaves, and when.
 #pragma once
 
-#include "remy_plus/fabric/flow_counter.hpp"
+#include "remy_plus/fabric/counters/flow_counter.hpp"
 #include "remy_plus/fabric/switch/departures.hpp"
 
 namespace remy_plus::fabric {

@@ -3,8 +3,8 @@
 
 #include <variant>
 
-#include "remy_plus/fabric/elastic_sketch.hpp"
-#include "remy_plus/fabric/packet_samples.hpp"
+#include "remy_plus/fabric/counters/elastic_sketch.hpp"
+#include "remy_plus/fabric/counters/packet_samples.hpp"
 
 namespace remy_plus::fabric {
 
