@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lcca.evaluation.fabric.load import link_loads
+from lcca.evaluation.fabric.workload.load import link_loads
 from lcca.remy_plus.fabric.builders import dumbbell, fat_tree, leaf_spine, star
 from lcca.remy_plus.fabric.topology import FabricTopology
 

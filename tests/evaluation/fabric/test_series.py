@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
+from lcca.evaluation.fabric.figures.over_time import changed, draw_series
+from lcca.evaluation.fabric.figures.series import MEASURES, series
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.series import MEASURES, series
-from lcca.evaluation.fabric.series_figure import changed, draw_series
 from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star

@@ -10,10 +10,10 @@ import pandas as pd
 from lcca.cli.fabric.options import policies_of, refuse, scenario_of, utility_of
 from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import print_json
-from lcca.evaluation.fabric.curves import curve_rows, curves_of, rates_of
-from lcca.evaluation.fabric.figure import draw_fabric, draw_rates
-from lcca.evaluation.fabric.series import series
-from lcca.evaluation.fabric.series_figure import draw_series
+from lcca.evaluation.fabric.figures.curves import curve_rows, curves_of, rates_of
+from lcca.evaluation.fabric.figures.flows import draw_fabric, draw_rates
+from lcca.evaluation.fabric.figures.over_time import draw_series
+from lcca.evaluation.fabric.figures.series import series
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, run_fabric_trials
 from lcca.evaluation.report.figures.style import save

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from lcca.evaluation.fabric.load import LinkLoads, link_loads
-from lcca.evaluation.fabric.streams import Streams
 from lcca.evaluation.fabric.switches import SwitchModel, few_classes
 from lcca.evaluation.fabric.topologies import TopologyModel
-from lcca.evaluation.fabric.workloads import Mix, Workload
+from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads
+from lcca.evaluation.fabric.workload.mix import Mix, Workload
+from lcca.evaluation.fabric.workload.streams import Streams
 from lcca.inputs.documents import Document, beside, read_document, with_value
 from lcca.inputs.errors import InputError, Keys
 from lcca.inputs.model import Model, problem_at, raise_problems

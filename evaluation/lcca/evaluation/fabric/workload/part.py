@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from lcca.evaluation.fabric.streams import Floats, Streams
+from lcca.evaluation.fabric.workload.streams import Floats, Streams
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName

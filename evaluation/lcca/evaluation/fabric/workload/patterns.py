@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from lcca.evaluation.fabric.part import MOST_US, Misfit, Part
-from lcca.evaluation.fabric.streams import NO_HOST, Floats, Ints, Streams
+from lcca.evaluation.fabric.workload.part import MOST_US, Misfit, Part
+from lcca.evaluation.fabric.workload.streams import NO_HOST, Floats, Ints, Streams
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
 

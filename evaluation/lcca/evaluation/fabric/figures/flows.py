@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from lcca.evaluation.fabric.curves import PERCENT, Curves, Floats, Rates, shares
+from lcca.evaluation.fabric.figures.curves import PERCENT, Curves, Floats, Rates, shares
 from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
 
 SHORTEST_QUEUE = 500.0

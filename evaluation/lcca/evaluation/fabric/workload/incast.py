@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from lcca.evaluation.fabric.part import Misfit, Sizes, Timed
-from lcca.evaluation.fabric.patterns import MOST_BYTES
-from lcca.evaluation.fabric.streams import NO_HOST, Floats, Ints, Streams
+from lcca.evaluation.fabric.workload.part import Misfit, Sizes, Timed
+from lcca.evaluation.fabric.workload.patterns import MOST_BYTES
+from lcca.evaluation.fabric.workload.streams import NO_HOST, Floats, Ints, Streams
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from lcca.evaluation.fabric.series import MEASURES
+from lcca.evaluation.fabric.figures.series import MEASURES
 from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
 
 COLUMNS = 3

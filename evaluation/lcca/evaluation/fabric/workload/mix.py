@@ -1,4 +1,4 @@
-"""The workload of a fabric: which flows there are, whatever the transport."""
+"""All workloads of a fabric by their kind, and mixes of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from lcca.evaluation.fabric.incast import Incast
-from lcca.evaluation.fabric.part import Misfit, Part
-from lcca.evaluation.fabric.patterns import AllToAll, Permutation
-from lcca.evaluation.fabric.poisson import Poisson
-from lcca.evaluation.fabric.streams import Floats, Streams
+from lcca.evaluation.fabric.workload.incast import Incast
+from lcca.evaluation.fabric.workload.part import Misfit, Part
+from lcca.evaluation.fabric.workload.patterns import AllToAll, Permutation
+from lcca.evaluation.fabric.workload.poisson import Poisson
+from lcca.evaluation.fabric.workload.streams import Floats, Streams
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName

@@ -1,0 +1,1 @@
+"""Figures of fabric trials and the data that they show."""

@@ -1,0 +1,1 @@
+"""The workload of a fabric: which flows there are, whatever the transport."""
