@@ -17,7 +17,8 @@ from lcca.remy_plus.policies.rules import one_rule
 if TYPE_CHECKING:
     from lcca.evaluation.scenarios.networks import NetworkSpace
     from lcca.experiments.campaign.candidates import Candidate
-    from lcca.experiments.campaign.config import CampaignConfig, GeneralisationConfig
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.trials import GeneralisationConfig
 
 PACKET_BYTES = 1500
 """Of a data packet, where nothing says it."""

@@ -19,7 +19,8 @@ from lcca.experiments.sweep.groups import Group, standing
 from lcca.experiments.sweep.source import source_of
 
 if TYPE_CHECKING:
-    from lcca.experiments.campaign.config import CampaignConfig, GeneralisationConfig
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.trials import GeneralisationConfig
     from lcca.experiments.runs.context import Run
     from lcca.remy_plus.engine import Engine
 

@@ -16,7 +16,7 @@ from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import InBlocks
 from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
-from lcca.experiments.campaign.config import TestConfig
+from lcca.experiments.campaign.trials import TestConfig
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import TUNE
 from lcca.trainers.tune.config import TuneConfig

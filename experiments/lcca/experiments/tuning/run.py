@@ -20,7 +20,7 @@ from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.source import NetworkTrials, TrialSource
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.experiments.campaign.config import TestConfig
+from lcca.experiments.campaign.trials import TestConfig
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.folder import RunFolder, is_locked
 from lcca.experiments.runs.manifest import COMPLETE

@@ -20,7 +20,8 @@ from lcca.remy_plus.policies.policy import Policy, baseline
 from lcca.remy_plus.topology import Topology
 
 if TYPE_CHECKING:
-    from lcca.experiments.campaign.config import CampaignConfig, Ns3Config
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.trials import Ns3Config
     from lcca.experiments.runs.context import Run
     from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.network import Network

@@ -1,0 +1,169 @@
+"""What a campaign's configuration says of trials after training: validation, tests, other networks, ns-3."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+
+from lcca.evaluation.fabric.space import FabricSpace, is_fabric
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.blocks import InBlocks
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.inputs.model import Model
+from lcca.remy_plus.policies.policy import baseline as policy
+from lcca.remy_plus.topology import Topology
+
+Networks = Annotated[
+    Annotated[NetworkSpace, Tag("space")] | Annotated[FabricSpace, Tag("scenarios")],
+    Discriminator(lambda value: "scenarios" if is_fabric(value) else "space"),
+]
+"""Where trials take place: a space of networks, or with the key `fabric` one fabric scenario or several."""
+
+
+class WholeBlocks(Model):
+    """A part of a campaign that says numbers of networks, which are rounded up to whole blocks of its space."""
+
+    counts: ClassVar[tuple[str, ...]] = ("networks",)
+
+    def rounded(self, space: InBlocks) -> Self:
+        """Return it with whole blocks; fewer networks than one block stay as they are."""
+        return self.model_copy(update={name: space.whole(getattr(self, name)) for name in self.counts})
+
+
+class Ns3Config(WholeBlocks):
+    """ns-3 validation.
+
+    Attributes:
+        pick: which simulator's scores pick a training's checkpoint: "ns3", among the finalists, or "engine", and then
+            only selected policies run in ns-3.
+        finalists: with pick "ns3", how many of a training's checkpoints run there, the best ones by the engine; null
+            for all, the paper's way, which is 100 to 1,000 times as dear.
+        networks: fresh networks for the results, and as many to pick checkpoints on; nothing is settled by fewer than
+            the first look of `settle` takes (six blocks, 96 networks).
+        runs: seeds per network.
+        topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way.
+        baselines: policies that run beside the selected policies, such as cubic or vegas:alpha=2.
+        header_bytes: of in-network signals in every packet; null for 4 per signal used, 0 for free signals.
+        min_rto: µs, smallest retransmission timeout.
+    """
+
+    pick: Literal["engine", "ns3"] = "ns3"
+    finalists: Annotated[int, Field(ge=1)] | None = 3
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 96
+    runs: Annotated[int, Field(ge=1)] = 1
+    topologies: Annotated[tuple[str, ...], Field(min_length=1)] = ("dumbbell",)
+    baselines: tuple[str, ...] = ()
+    header_bytes: Annotated[int, Field(ge=0, le=256)] | None = None
+    min_rto: Annotated[float, Field(gt=0)] = 5000.0
+
+    @field_validator("topologies")
+    @classmethod
+    def _topologies(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(str(Topology.of(name)) for name in names)
+
+    @field_validator("topologies", "baselines")
+    @classmethod
+    def _distinct(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return once(values)
+
+    @field_validator("baselines")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            policy(name)
+        return names
+
+    def options(self) -> Ns3Options:
+        """Return ns-3's options."""
+        return Ns3Options(header_bytes=self.header_bytes, min_rto=self.min_rto)
+
+
+class ValidationConfig(WholeBlocks):
+    """Networks on which each training's best checkpoint is picked; fresh ones, the same for all policies.
+
+    With `ns3`, the selected policies run there too, and it may pick the checkpoints too.
+    """
+
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 208
+    ns3: Ns3Config | None = None
+
+    def rounded(self, space: InBlocks) -> Self:
+        """Return it with whole blocks."""
+        return super().rounded(space).model_copy(update={"ns3": self.ns3 and self.ns3.rounded(space)})
+
+
+class TestConfig(WholeBlocks):
+    """Fresh (network, seed) pairs on which results are reported.
+
+    All selected policies meet the same pairs, `block` at a time, until every difference is known to an eighth of the
+    margin or `pairs` are used up; at least `at_least` are run. The trainings of one training seed meet
+    `per_training_seed` networks of that seed alone.
+    """
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    counts: ClassVar[tuple[str, ...]] = ("pairs", "at_least", "per_training_seed")
+
+    pairs: Annotated[int, Field(ge=20)] = 2000
+    at_least: Annotated[int, Field(ge=1)] = 208
+    block: Annotated[int, Field(ge=1, le=1_000_000)] = 64
+    per_training_seed: Annotated[int, Field(ge=2, le=1_000_000)] = 800
+
+    def rounded(self, space: InBlocks) -> Self:
+        """Return it with whole blocks; at least one is run at a time."""
+        return super().rounded(space).model_copy(update={"block": space.block * -(-self.block // space.block)})
+
+
+class PerNetworkConfig(WholeBlocks):
+    """Repeated trials per network, for the significance of differences on single networks (the paper's Eq. 2)."""
+
+    networks: Annotated[int, Field(ge=2, le=1_000_000)] = 96
+    seeds: Annotated[int, Field(ge=2)] = 10
+
+
+class GeneralisationConfig(Model):
+    """Networks of another kind on which the selected policies are tested too.
+
+    Attributes:
+        name: of the condition.
+        networks: another space, or a file with it, or of a campaign on a fabric `fabric` with other scenarios; the
+            campaign's own if left out.
+        topology: of every network, instead of the space's; not on a fabric.
+        pairs: at most so many (network, seed) pairs; fewer if everything is known accurately.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
+    networks: Networks | None = None
+    topology: str | None = None
+    pairs: Annotated[int, Field(ge=20)] = 500
+
+    @field_validator("topology")
+    @classmethod
+    def _known(cls, name: str | None) -> str | None:
+        return None if name is None else str(Topology.of(name))
+
+    @model_validator(mode="after")
+    def _differs(self) -> GeneralisationConfig:
+        if self.networks is None and self.topology is None:
+            raise ValueError("give networks, topology or both: what differs from the campaign's networks")
+        return self
+
+    def space(self, own: NetworkSpace | FabricSpace) -> NetworkSpace | FabricSpace:
+        """Return the space that trials are drawn from."""
+        found = self.networks or own
+        if self.topology is None:
+            return found
+        return NetworkSpace.model_validate(found.model_dump(mode="json") | {"topology": self.topology})
+
+
+def once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values of which none is listed twice.
+
+    Raises:
+        ValueError: one is.
+    """
+    twice = [v for i, v in enumerate(values) if v in values[:i]]
+    if twice:
+        raise ValueError(f"{twice[0]!r} is listed twice")
+    return values
