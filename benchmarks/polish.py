@@ -90,7 +90,9 @@ def main() -> None:
     parser.add_argument("--rules", nargs="+", type=int, default=[1, 2, 4, 8, 16])
     parser.add_argument("--search", type=int, default=0, help="trials of an R+ search before the growth")
     parser.add_argument("--networks", type=int, default=1440, help="fresh networks of the scores")
-    parser.add_argument("--set", nargs="*", default=[], metavar="KEY=VALUE", help="keys of the trainer, JSON values")
+    parser.add_argument(
+        "--set", nargs="*", action="extend", default=[], metavar="KEY=VALUE", help="keys of the trainer, JSON values"
+    )
     parser.add_argument("--json", action="store_true", help="print every row as JSON")
     options = parser.parse_args()
     rows = [row for seed in options.seeds for name in options.signal_sets for row in train(options, name, seed)]

@@ -1,0 +1,1 @@
+"""Benchmarks that rank congestion controls by how often each is among the winners: scenarios, scores, winners."""

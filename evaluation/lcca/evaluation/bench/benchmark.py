@@ -1,0 +1,101 @@
+"""A benchmark as its file gives it: a grid of scenarios, the intervals that are scored, and how."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import product
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator, model_validator
+
+from lcca.evaluation.bench.scenario import Scenario
+from lcca.evaluation.bench.scores import Score
+from lcca.inputs.model import Model
+
+Positive = Annotated[float, Field(gt=0)]
+Listed = Annotated[tuple[Positive, ...], Field(min_length=1)]
+
+
+class Grid(Model):
+    """All combinations of some values; see `Scenario`."""
+
+    link_mbps: Listed
+    factor: Listed = (1.0,)
+    rtt_ms: Listed
+    buffer_bdp: Listed
+
+    def scenarios(self) -> list[Scenario]:
+        """Return them in the order of the keys, the last one changing fastest."""
+        return [Scenario(*each) for each in product(self.link_mbps, self.factor, self.rtt_ms, self.buffer_bdp)]
+
+
+class Steps(Model):
+    """When a rate that changes does so, in s after the start of the control's flow."""
+
+    first_s: Positive = 7.0
+    every_s: Positive = 7.0
+
+
+class FirstFlow(Model):
+    """A flow of another control that is there before.
+
+    Attributes:
+        policy: its control.
+        lead_s: by how much it starts earlier.
+    """
+
+    policy: str = "cubic"
+    lead_s: Annotated[float, Field(ge=0)] = 5.0
+
+
+class Benchmark(Model):
+    """A benchmark.
+
+    Attributes:
+        name: of it.
+        source: where it comes from.
+        grid: scenarios; none is in two parts.
+        duration_s: of the control's flow.
+        intervals_s: from and to, after the flow's start; each has a score and winners of its own (a "game").
+        score: what an interval scores, and who wins it.
+        steps: when rates change.
+        first: another flow; none if left out.
+        jitter_s: a scenario's further repetitions start their flow up to so much later, against steps and first flow.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
+    source: str = ""
+    grid: Annotated[tuple[Grid, ...], Field(min_length=1)]
+    duration_s: Positive
+    intervals_s: Annotated[tuple[tuple[Annotated[float, Field(ge=0)], Positive], ...], Field(min_length=1)]
+    score: Score
+    steps: Steps = Steps()
+    first: FirstFlow | None = None
+    jitter_s: Annotated[float, Field(ge=0)] = 1.0
+
+    @field_validator("intervals_s")
+    @classmethod
+    def _in_order(cls, intervals: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+        for start, end in intervals:
+            if start >= end:
+                raise ValueError(f"an interval must end after it starts, got {start:g} to {end:g}")
+        return intervals
+
+    @model_validator(mode="after")
+    def _fits(self) -> Benchmark:
+        latest = max(end for _, end in self.intervals_s)
+        if latest > self.duration_s:
+            raise ValueError(f"intervals_s: the flow ends at {self.duration_s:g} s, an interval at {latest:g} s")
+        names = [each.name for each in self.scenarios]
+        if twice := [name for i, name in enumerate(names) if name in set(names[:i])]:
+            raise ValueError(f"grid: {twice[0]} is there twice")
+        return self
+
+    @cached_property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """All scenarios, in the order of the file."""
+        return tuple(each for part in self.grid for each in part.scenarios())
+
+    def content(self) -> dict[str, Any]:
+        """Return everything that decides results, as JSON values."""
+        return self.model_dump(mode="json", exclude={"name", "source"})

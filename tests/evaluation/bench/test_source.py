@@ -1,0 +1,73 @@
+"""Trials of a benchmark with a runner that knows what every control does."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.bench.sampling import Drawn
+from lcca.evaluation.bench.source import BenchTrials, Measured
+from lcca.evaluation.comparison.ranking import rank
+from lcca.evaluation.settling.rules import BY_KIND
+from lcca.evaluation.trials.blocks import Block
+from lcca.inputs.validation import read_config
+from lcca.remy_plus.policies.policy import Policy, baseline
+
+FIRST = read_config(Path(__file__).parents[3] / "configs" / "cc-bench" / "cc-bench-1.yaml", Benchmark)
+FULL, HALF, LATE = (baseline(f"fixed-window:{n}") for n in (1, 2, 3))
+NAMES = {"full": FULL, "half": HALF, "late": LATE}
+
+
+class Known:
+    """All of the link without a queue; half of it; all of it, but three times as late and once in five not at all."""
+
+    name = "known"
+
+    def run(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> list[Measured]:
+        return [self._one(policy, drawn, len(benchmark.intervals_s)) for policy, drawn in asked]
+
+    def _one(self, policy: Policy, drawn: Drawn, count: int) -> Measured:
+        link, delay = drawn.scenario.link_mbps, drawn.scenario.rtt_ms / 2
+        if policy == LATE and drawn.number % 5 == 4:
+            return Measured(np.empty(0), np.empty(0), "ns-3 ended itself")
+        rates = np.full(count, link / 2 if policy == HALF else link)
+        delays = np.full(count, 3 * delay if policy == LATE else delay)
+        if policy == FULL:
+            rates[0] = 0.1  # slow to begin: the first interval is another's
+        return Measured(rates, delays)
+
+
+SOURCE = BenchTrials(FIRST, 1, Known())
+
+
+def test_who_wins_follows_from_all_controls_of_a_trial() -> None:
+    """First interval: a third of the power against a quarter; the others: all of it at once."""
+    rows = SOURCE.rows(NAMES, Block(0, 0, 4)).set_index(["policy", "network"])["score_bits"].unstack()
+    assert (rows.loc["full"] == 0.75).all() and (rows.loc["late"] == 0.25).all() and (rows.loc["half"] == 0).all()
+
+
+def test_a_failed_trial_leaves_the_others_a_winner() -> None:
+    rows = SOURCE.interval_rows(NAMES, Block(0, 4, 1))
+    assert set(rows.loc[rows["status"] == "failed", "policy"]) == {"late"}
+    assert rows.groupby("interval")["won"].sum().tolist() == [1, 1, 1, 1]
+    assert rows.loc[rows["won"], "policy"].tolist() == ["full"] * 3 + ["half"]
+
+
+def test_stretches_add_up_to_the_whole() -> None:
+    whole = SOURCE.interval_rows(NAMES, Block(0, 0, 12))
+    parts = [SOURCE.interval_rows(NAMES, Block(i, 6 * i, 6)) for i in range(2)]
+    for name in NAMES:
+        pieces = np.concatenate([part.loc[part["policy"] == name, "score"].to_numpy() for part in parts])
+        np.testing.assert_array_equal(whole.loc[whole["policy"] == name, "score"].to_numpy(), pieces)
+
+
+def test_winning_rates_make_a_ranking_with_intervals() -> None:
+    rng = np.random.default_rng(3)
+    scores = {name: rng.binomial(4, p, 240) / 4 for name, p in (("a", 0.6), ("b", 0.3), ("c", 0.3))}
+    found = rank(scores, utility=SOURCE.utility, rule=BY_KIND["t-mixture"](ceiling=40), block=SOURCE.block)
+    assert found.standings[0].policy == "a"
+    assert found.standings[0].worst_rank == 1 and found.standings[1].best_rank == 2
+    assert found.standings[0].low < 0.6 < found.standings[0].high
+    assert found.comparisons[0].margin == pytest.approx(0.03)
