@@ -1,4 +1,4 @@
-"""The order in which a benchmark's scenarios are run: one of each stratum in a block, and all before any comes again."""
+"""The order in which a benchmark's scenarios are run: one of each stratum in a block, all before any comes again."""
 
 from __future__ import annotations
 
