@@ -273,35 +273,3 @@ def print_comparison(comparison: dict[str, Any]) -> None:
     wide_console().print(_verdict_table("B against A, paired on fresh trials", [comparison]))
     if comparison["note"]:
         wide_console().print(comparison["note"], style="dim", markup=False)
-
-
-def print_durations(content: dict[str, Any]) -> None:
-    """Print the result for each duration of a trial, and the shortest one without bias."""
-    level = f"{100 * content['confidence']:g} %"
-    table = Table(title=f"{content['metric']}, p{100 * content['quantile']:g} by duration of a trial")
-    head = ("duration (µs)", "trials", "flows", f"pooled [{level}]", "against the longest", "mean of trials", "note")
-    for name in head:
-        table.add_column(name, justify="left" if name == "note" else "right", overflow="fold")
-    for row in content["rows"]:
-        table.add_row(
-            f"{row['duration_us']:,g}",
-            f"{row['trials']:,}",
-            f"{row['flows']:,}",
-            interval(row["estimate"], row["low"], row["high"], "{:.4g}"),
-            _bias(row),
-            f"{row['mean_of_trials']:.4g}",
-            row["warning"],
-        )
-    wide_console().print(table)
-    shortest = content["shortest_unbiased_us"]
-    if shortest is None:
-        print("no shorter duration agrees with the longest: try longer ones, or more --simulated-time")
-    else:
-        print(f"from {shortest:,g} µs on no significant bias against the longest duration; the interval bounds it")
-
-
-def _bias(row: dict[str, Any]) -> str:
-    if row["bias"] == row["bias_low"] == row["bias_high"] == 0:
-        return ""
-    value, low, high = (None if row[key] is None else 100 * row[key] for key in ("bias", "bias_low", "bias_high"))
-    return interval(value, low, high, "{:+.0f}") + " %"

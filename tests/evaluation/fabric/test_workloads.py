@@ -229,3 +229,15 @@ def test_what_does_not_fit_names_its_key() -> None:
         found_keys, text = made.problem(star(4))
         assert found_keys == ("parts", 0, *wanted[0]) and wanted[1] in text
     assert TypeAdapter(Workload).validate_python(poisson(load_of="tor-uplinks")).problem(dumbbell(2)) is None
+
+
+def test_some_hosts_send_to_the_others() -> None:
+    net = dumbbell(10)
+    flows = draw(net, ms=40, senders=10, **poisson(0.03, sizes=NARROW))
+    assert flows.src.max() == 9 and flows.dst.min() == 10
+    assert stats.chisquare(np.bincount(flows.dst - 10, minlength=10)).pvalue > LEVEL
+    measured = flows.size_bytes.sum() * 8 / (40 * MS) / 100
+    assert measured == pytest.approx(0.3, abs=stats.norm.ppf(1 - LEVEL / 2) * np.sqrt(np.exp(0.25) / len(flows)) * 0.3)
+    made = TypeAdapter(Workload).validate_python(poisson(0.03) | {"senders": 10})
+    assert link_loads(net, made.demand(net)).fullest() == (20, 21, pytest.approx(0.3))
+    assert made.model_copy(update={"senders": 20}).problem(net) is not None

@@ -1,13 +1,13 @@
-"""`lcca estimate`: one metric of one policy to a set accuracy."""
+"""`lcca estimate`: one metric of one policy to a set accuracy, or several from the same trials."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from lcca.cli.estimate_tables import print_durations, print_metrics
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
-from lcca.cli.tables import print_durations
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.durations import parse_durations, try_durations
 from lcca.experiments.estimation.run import Estimated, estimate
@@ -16,6 +16,7 @@ EXAMPLES = """\
   lcca estimate configs/cceval/websearch-p99.yaml
   lcca estimate configs/cceval/websearch-p99.yaml --set estimate.accuracy_percent=2 --json
   lcca estimate configs/cceval/websearch-p99-model-based.yaml
+  lcca estimate configs/cceval/dumbbell-hpcc.yaml
   lcca estimate configs/cceval/websearch-p99.yaml --durations 20000,50000,100000,200000"""
 
 
@@ -45,13 +46,16 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(done.estimate)
         return 0
-    _print(config, done)
+    if config.estimate.metrics:
+        print_metrics(config, done.content)
+    else:
+        _print(config, done)
     print(f"everything is in {folder}")
     return 0
 
 
 def _print(config: EstimationConfig, done: Estimated) -> None:
-    name = config.estimate.metric + (f" p{100 * config.estimate.quantile:g}" if config.estimate.quantile else " mean")
+    name = config.estimate.words_for_it
     found = done.content
     low, high = _digits(found["low"]), _digits(found["high"])
     print(f"{name}: {_digits(found['estimate'])} [{low}, {high}] at {found['confidence']:.0%}")

@@ -19,7 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field, model_validator
 from scipy.special import chdtri
 
-from lcca.evaluation.estimation.tails import TailQuantile, TailTarget, TailWarning, excesses, tail_quantile
+from lcca.evaluation.estimation.tails import (
+    TailTarget,
+    TailWarning,
+    excesses,
+    mean_over_trials,
+    tail_quantile,
+    tail_warning,
+)
 from lcca.evaluation.settling.intervals import t_quantile
 from lcca.evaluation.settling.sequence import HORIZON
 from lcca.inputs.json_values import finite_values
@@ -142,25 +149,34 @@ class Estimate:
 
 
 class Estimating:
-    """An estimation on its way; frozen where the accuracy or the ceiling is reached."""
+    """An estimation on its way; frozen where the ceiling is reached or, unless it goes on, the accuracy.
 
-    def __init__(self, config: EstimateConfig) -> None:
+    Args:
+        config: what is asked for.
+        goes_on: whether it takes trials beyond the accuracy asked for, since others still need them.
+    """
+
+    def __init__(self, config: EstimateConfig, *, goes_on: bool = False) -> None:
         self.config = config
+        self.goes_on = goes_on
         self.looks: list[EstimateLook] = []
         self.next_look = config.floor
         self.warning: TailWarning | None = None
-        self._numbers = array("d")  # one per trial, for a mean
+        self.first_parts: Floats = np.array([])  # that the first look rests on, see `forecast_trials`
+        self._n = 0  # trials
+        self._numbers = array("d")  # the value of each trial that has one: itself, or the quantile of its flows
         self._flows: list[Floats] = []  # of each trial, for a quantile
 
     @property
-    def _n(self) -> int:
-        return len(self._numbers) + len(self._flows)
+    def trials(self) -> int:
+        """How many were taken."""
+        return self._n
 
     @property
     def finished(self) -> bool:
         """Whether further trials would change nothing."""
         ceiling = self.config.ceiling
-        return bool(self.looks and self.looks[-1].accurate) or (ceiling is not None and self._n >= ceiling)
+        return (self.accurate and not self.goes_on) or (ceiling is not None and self._n >= ceiling)
 
     @property
     def accurate(self) -> bool:
@@ -184,6 +200,16 @@ class Estimating:
                 self._look()
         return self.state
 
+    def look_again(self) -> None:
+        """Look at all trials so far, unless that has been done or they are fewer than the floor."""
+        if self.looks and self.looks[-1].n < self._n:
+            self._look()
+
+    @property
+    def first_accurate(self) -> EstimateLook | None:
+        """The first look that was accurate enough."""
+        return next((look for look in self.looks if look.accurate), None)
+
     @property
     def state(self) -> Estimate:
         """The last look as a result."""
@@ -198,19 +224,20 @@ class Estimating:
     @property
     def values(self) -> Floats:
         """A value for each trial: itself, or with a quantile that of its own flows (trials without flows left out)."""
-        p = self.config.quantile
-        if p is None:
-            return np.array(self._numbers)
-        return np.array([np.quantile(x, p) for x in self._flows if x.size])
+        return np.array(self._numbers)
 
     def _take(self, trial: ArrayLike) -> None:
-        if self.config.quantile is not None:
-            self._flows.append(self._finite(trial))
-            return
-        value = self._number(trial)
-        if not math.isfinite(value):
-            raise ValueError(f"trial {self._n + 1} has a value that is not finite")
-        self._numbers.append(value)
+        if (p := self.config.quantile) is not None:
+            flows = self._finite(trial)
+            self._flows.append(flows)
+            if flows.size:
+                self._numbers.append(float(np.quantile(flows, p)))
+        else:
+            value = self._number(trial)
+            if not math.isfinite(value):
+                raise ValueError(f"trial {self._n + 1} has a value that is not finite")
+            self._numbers.append(value)
+        self._n += 1
 
     def _finite(self, trial: ArrayLike) -> Floats:
         values = np.asarray(trial, dtype=np.float64).ravel()
@@ -231,6 +258,8 @@ class Estimating:
         estimate, low, high, parts = self._interval()
         required = config.required(estimate)
         ahead = forecast_trials(parts, estimate, (high - low) / 2, config)
+        if not self.looks:
+            self.first_parts = parts
         self.looks.append(EstimateLook(n, estimate, low, high, required, *ahead))
         following = n + max(config.every, 0 if config.quantile is None else n // 50)
         self.next_look = following if config.ceiling is None else min(following, config.ceiling)
@@ -238,28 +267,27 @@ class Estimating:
     def _interval(self) -> tuple[float, float, float, Floats]:
         """Return the estimate, the ends of its interval, and what each trial adds to its error."""
         config = self.config
-        if config.quantile is None:
-            return _mean_interval(np.array(self._numbers), config.confidence)
-        found = tail_quantile(self._flows, config.quantile, confidence=config.confidence, target=config.target)
+        if config.quantile is None or config.target == "mean-of-trials":
+            return self._mean()
+        found = tail_quantile(self._flows, config.quantile, confidence=config.confidence)
         self.warning = found.warning
-        return found.value, found.low, found.high, self._parts(found, config.quantile)
-
-    def _parts(self, found: TailQuantile, p: float) -> Floats:
         flows = [x for x in self._flows if x.size]
-        if found.target == "pooled":
-            return excesses(flows, p, found.value)
-        return np.array([np.quantile(x, p) for x in flows])
+        return found.value, found.low, found.high, excesses(flows, config.quantile, found.value)
+
+    def _mean(self) -> tuple[float, float, float, Floats]:
+        """Return the mean over trials, the ends of its interval, and the values."""
+        if not len(self._numbers):
+            raise ValueError("no trial has a flow")
+        values = self.values
+        found = mean_over_trials(values, self.config.confidence)
+        if self.config.quantile is not None:
+            self.warning = tail_warning(sum(int(np.count_nonzero(x > found[0])) for x in self._flows))
+        return *found, values
 
 
 def estimate(trials: Iterable[ArrayLike], config: EstimateConfig) -> Estimate:
     """Return what the trials, in order, say about a metric; those beyond the accuracy asked for are not used."""
     return Estimating(config).feed(trials)
-
-
-def _mean_interval(values: Floats, confidence: float) -> tuple[float, float, float, Floats]:
-    mean = float(values.mean())
-    reach = t_quantile(values.size - 1, 1 - confidence) * float(values.std(ddof=1)) / math.sqrt(values.size)
-    return mean, mean - reach, mean + reach, values
 
 
 def forecast_trials(parts: Floats, estimate: float, half_width: float, config: EstimateConfig) -> tuple[int, int]:

@@ -100,9 +100,9 @@ def tail_quantile(
         value = _quantile(pooled, p)
         low, high = _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
     else:
-        value, low, high = _mean_of_trials(flows, p, confidence)
+        value, low, high = mean_over_trials([float(np.quantile(x, p)) for x in flows], confidence)
     beyond = int(pooled.size - np.searchsorted(pooled, value, side="right"))
-    warning = TailWarning(beyond) if beyond < ENOUGH_TAIL_FLOWS else None
+    warning = tail_warning(beyond)
     return TailQuantile(p, value, low, high, confidence, len(flows), pooled.size, beyond, target, warning)
 
 
@@ -145,6 +145,12 @@ def _woodruff(pooled: Floats, p: float, excess: Floats, confidence: float) -> tu
     return low, high
 
 
-def _mean_of_trials(flows: Sequence[Floats], p: float, confidence: float) -> tuple[float, float, float]:
-    value, low, high = t_interval([float(np.quantile(x, p)) for x in flows], 1 - confidence)
+def mean_over_trials(values: ArrayLike, confidence: float) -> tuple[float, float, float]:
+    """Return the mean of a value per trial with its Student's t interval, which has no ends with a single trial."""
+    value, low, high = t_interval(values, 1 - confidence)
     return (value, low, high) if math.isfinite(low) else (value, -math.inf, math.inf)
+
+
+def tail_warning(beyond: int) -> TailWarning | None:
+    """Return a warning if so many flows beyond a quantile are too few."""
+    return TailWarning(beyond) if beyond < ENOUGH_TAIL_FLOWS else None

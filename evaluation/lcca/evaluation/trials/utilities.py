@@ -22,6 +22,9 @@ from lcca.inputs.yaml_text import parse
 SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
 """Short flows are smaller, long ones at least as large, as datacenter papers tell them apart."""
 
+SMALL_BYTES, LARGE_BYTES = 10_000, 10_000_000
+"""Small and large flows, as CCEval tells them apart (§2.2.2)."""
+
 UTILITIES: Mapping[str, Utility] = MappingProxyType(
     {
         each.name: each
@@ -45,6 +48,9 @@ UTILITIES: Mapping[str, Utility] = MappingProxyType(
             CompletionTime("fct-short", below_bytes=SHORT_BYTES),
             CompletionTime("fct-short-p99", 0.99, below_bytes=SHORT_BYTES),
             CompletionTime("fct-long", from_bytes=LONG_BYTES),
+            CompletionTime("fct-small-p99", 0.99, below_bytes=SMALL_BYTES),
+            CompletionTime("fct-small-p999", 0.999, below_bytes=SMALL_BYTES),
+            CompletionTime("fct-large-p50", 0.5, from_bytes=LARGE_BYTES),
             Queue("queue"),
             Queue("queue-p95", 0.95),
             Queue("queue-p99", 0.99),

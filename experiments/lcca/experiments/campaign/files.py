@@ -13,7 +13,7 @@ from lcca.remy_plus.fabric.transports import with_file_placed
 
 def with_files(document: Document) -> Document:
     """Put the content of files where their names stand."""
-    for way in (*_found_first(document), *_spaces(document)):
+    for way in (*_found_first(document), *_spaces(document), ("estimate",)):
         document = _included(document, way)
     for way in _scenarios(document):
         document = with_files_placed(_included(document, way), way)

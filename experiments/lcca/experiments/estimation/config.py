@@ -6,10 +6,11 @@ import math
 from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.estimation.estimate import EstimateConfig
 from lcca.evaluation.estimation.importance.options import ImportanceConfig, ImportanceOptions
+from lcca.evaluation.estimation.tails import TailTarget
 from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS, ROUND_COLUMNS
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.scenarios.networks import NetworkSpace
@@ -19,7 +20,7 @@ from lcca.evaluation.trials.utilities import fabric_utility, utility
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
-from lcca.inputs.model import Model
+from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.fabric.policies import models_named
 from lcca.remy_plus.network import Network, open_network
@@ -65,6 +66,22 @@ class FlowRange(Model):
         size = rows["size_bytes"]
         return rows[(size >= self.from_bytes) & (size < (math.inf if self.below_bytes is None else self.below_bytes))]
 
+    def __str__(self) -> str:
+        """Return it in words."""
+        below = f"below {self.below_bytes:,g} bytes" if self.below_bytes is not None else ""
+        return " ".join(filter(None, (f"from {self.from_bytes:,g}" if self.from_bytes else "", below))) or "all sizes"
+
+
+class MetricRow(Model):
+    """One of several metrics that are estimated from the same trials; what it leaves out is said once for all."""
+
+    metric: str = Field(min_length=1)
+    quantile: float | None = Field(default=None, gt=0, lt=1)
+    flows: FlowRange | None = None
+    target: TailTarget | None = None
+    accuracy_percent: float | None = Field(default=None, gt=0)
+    accuracy: float | None = Field(default=None, gt=0)
+
 
 class EstimateBlock(EstimateConfig):
     """What to estimate, how well and by which method.
@@ -75,8 +92,14 @@ class EstimateBlock(EstimateConfig):
             refuses; `ceiling` is its budget in plain trials.
         importance: options of the model-based method.
         flows: which flows of a fabric count, by size; all if left out.
+        metrics: several, in place of metric, quantile and flows: all from the same trials, which end when the last of
+            them is accurate enough.
+        block: trials that are run and kept at a time.
     """
 
+    metric: str = ""
+    metrics: tuple[MetricRow, ...] = ()
+    block: int = Field(default=10, ge=1)
     method: EstimateMethod = "model-free"
     flows: FlowRange | None = None
     importance: ImportanceBlock | None = Field(default=None, validate_default=True)
@@ -112,6 +135,37 @@ class EstimateBlock(EstimateConfig):
                 "raise it, or lower these"
             )
         return found
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> EstimateBlock:
+        own = [name for name in ("metric", "quantile", "flows") if getattr(self, name)]
+        if not self.metric and not self.metrics:
+            raise ValueError("give metric, or several in metrics")
+        if self.metrics and own:
+            raise ValueError(f"{', '.join(own)} and metrics exclude each other: name it in rows of metrics")
+        if self.metrics and self.method == "model-based":
+            raise ValueError("metrics: model-based estimates one quantile; use model-free")
+        for i, row in enumerate(self.metrics):
+            try:
+                self._of(row)
+            except ValidationError as error:
+                told = error.errors()[0]["msg"].removeprefix("Value error, ")
+                raise_problems("estimate", [problem_at(("metrics", i), told)])
+        return self
+
+    @property
+    def each(self) -> tuple[EstimateBlock, ...]:
+        """What is estimated: this, or one for each row of `metrics`."""
+        return tuple(map(self._of, self.metrics)) or (self,)
+
+    @property
+    def words_for_it(self) -> str:
+        """What is estimated, in a few words, such as ``fct_us p99 below 10,000 bytes``."""
+        found = f"{self.metric} p{100 * self.quantile:g}" if self.quantile else f"{self.metric} mean"
+        return found if self.flows is None else f"{found} {self.flows}"
+
+    def _of(self, row: MetricRow) -> EstimateBlock:
+        return EstimateBlock.model_validate(self.model_dump(exclude={"metrics"}) | row.model_dump(exclude_none=True))
 
     def sampling(self) -> ImportanceConfig:
         """Return the options of importance sampling; of the model-based method only."""
@@ -183,19 +237,24 @@ class EstimationConfig(RunConfig):
             raise ValueError(
                 "give one of network (one link with open flows), networks (a space) and fabric (a scenario)"
             )
-        known = self._metrics()
-        if self.estimate.metric not in known:
-            raise ValueError(
-                f"estimate.metric: '{self.estimate.metric}' is not measured here"
-                f"{did_you_mean(self.estimate.metric, known)}"
-            )
-        if self.estimate.flows is not None and (self.fabric is None or self.estimate.metric not in FLOW_METRICS):
-            raise ValueError(f"estimate.flows: only with a fabric and a metric of flows ({', '.join(FLOW_METRICS)})")
-        if self.estimate.metric not in FLOW_METRICS and self.estimate.quantile is not None:
-            column = "slowdown_p99" if self.fabric is not None else "rtt_p99_us"
-            raise ValueError(f"estimate.quantile: only flows have quantiles here; name a column such as {column}")
+        for asked in self.estimate.each:
+            self._require_measured(asked)
+        if len({asked.metric in FLOW_METRICS for asked in self.estimate.each}) > 1:
+            raise ValueError("estimate.metrics: metrics of flows and columns of trials need an estimation each")
         (utility if self.fabric is None else fabric_utility)(self.utility)
         return self
+
+    def _require_measured(self, asked: EstimateBlock) -> None:
+        known = self._metrics()
+        if asked.metric not in known:
+            raise ValueError(
+                f"estimate.metric: '{asked.metric}' is not measured here{did_you_mean(asked.metric, known)}"
+            )
+        if asked.flows is not None and (self.fabric is None or asked.metric not in FLOW_METRICS):
+            raise ValueError(f"estimate.flows: only with a fabric and a metric of flows ({', '.join(FLOW_METRICS)})")
+        if asked.metric not in FLOW_METRICS and asked.quantile is not None:
+            column = "slowdown_p99" if self.fabric is not None else "rtt_p99_us"
+            raise ValueError(f"estimate.quantile: only flows have quantiles here; name a column such as {column}")
 
     def _metrics(self) -> tuple[str, ...]:
         """Return what can be estimated here."""

@@ -19,9 +19,6 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.remaining import more_trials
 from lcca.inputs.errors import InputError
 
-BLOCK = 10
-"""Trials that are run, and kept, at a time."""
-
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -58,7 +55,7 @@ def estimate_plainly(run: Run[EstimationConfig, Any], rows: Callable[[Block], pd
     keep = run.phase(ESTIMATION).blocks()
 
     def trials(block: Block) -> list[NDArray[np.float64]]:
-        return list(values_of(config, keep(block, rows)))
+        return list(values_of(config.estimate, keep(block, rows)))
 
     def decide(parts: Sequence[list[NDArray[np.float64]]], done: int) -> Decision[Estimating]:
         if done >= config.estimate.floor and not any(parts):
@@ -72,7 +69,7 @@ def estimate_plainly(run: Run[EstimationConfig, Any], rows: Callable[[Block], pd
         def tell(done: int, _: Estimating) -> None:
             task.update(done, _standing(going, done), more_trials(going))
 
-        run_blocks(equal_blocks(BLOCK), trials, decide, tell=tell)
+        run_blocks(equal_blocks(config.estimate.block), trials, decide, tell=tell)
     return Found(going.state, going.looks, going.accurate, going, {})
 
 

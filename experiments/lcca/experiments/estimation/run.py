@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lcca.evaluation.estimation.estimate import EstimateLook
+from lcca.evaluation.estimation.estimate import Estimating
+from lcca.evaluation.report.figures.accuracy import draw_accuracy, draw_shrinking, draw_spread, grouped
 from lcca.evaluation.report.figures.convergence import draw_convergence
 from lcca.evaluation.report.figures.style import save
 from lcca.evaluation.report.figures.violins import draw_violins, trial_counts, violin_data
 from lcca.evaluation.trials.layout import ESTIMATE
 from lcca.experiments.estimation.config import EstimationConfig
+from lcca.experiments.estimation.contents import heading, look_content, several_content
 from lcca.experiments.estimation.model_based import estimate_by_model
 from lcca.experiments.estimation.model_free import Found, estimate_plainly
+from lcca.experiments.estimation.several import estimate_several
 from lcca.experiments.estimation.sources import Inputs, read_inputs, rows_of
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
-from lcca.experiments.runs.version import version
-from lcca.inputs.json_values import finite
 from lcca.remy_plus.engine import Engine
 
 
@@ -48,6 +49,8 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
     """
     inputs = read_inputs(config)
     with opened(config, path, resume=resume, quiet=quiet) as run:
+        if config.estimate.metrics:
+            return _several(run, inputs, jobs)
         found = _estimate(run, inputs, jobs)
         content = _content(config, found)
         run.folder.write_json(ESTIMATE, content)
@@ -62,24 +65,41 @@ def _estimate(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Fo
     return estimate_plainly(run, rows_of(run.config, inputs, jobs))
 
 
-def _look(look: EstimateLook) -> dict[str, Any]:
-    return {"n": look.n} | {key: finite(getattr(look, key)) for key in ("estimate", "low", "high", "required")}
+def _several(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Estimated:
+    """Estimate several metrics, and write the result and its figures."""
+    going = estimate_several(run, rows_of(run.config, inputs, jobs))
+    content = several_content(run.config, going)
+    run.folder.write_json(ESTIMATE, content)
+    _draw_several(run, going)
+    run.folder.set_state(COMPLETE)
+    told = content | {"metrics": [{k: v for k, v in row.items() if k != "looks"} for row in content["metrics"]]}
+    return Estimated(content, told, ())
+
+
+def _draw_several(run: Run[EstimationConfig, None], going: list[Estimating]) -> None:
+    """Draw convergence, trials by accuracy, and spread against interval."""
+    asked, figures = run.config.estimate.each, run.folder.figures
+    titles = [each.metric + (f", {each.flows}" if each.flows else "") for each in asked]
+    labels = [f"p{100 * each.quantile:g}" if each.quantile else "mean" for each in asked]
+    groups = grouped(titles, labels, going)
+    save(draw_shrinking(groups), figures, "convergence")
+    save(draw_accuracy(groups), figures, "accuracy")
+    save(draw_spread(groups), figures, "spread")
 
 
 def _content(config: EstimationConfig, found: Found) -> dict[str, Any]:
     warning = found.plain.warning if found.plain else None  # the tests of importance sampling stand in for it
-    content = found.estimate.to_json() | {
-        "format": 1,
-        "name": config.name,
-        "config_hash": config.hash,
-        "version": version(),
-        "policy": config.policy,
-        "metric": config.estimate.metric,
-        "quantile": config.estimate.quantile,
-        "accurate": found.accurate,
-        "warning": str(warning) if warning else "",
-        "looks": [_look(each) for each in found.looks],
-    }
+    content = (
+        found.estimate.to_json()
+        | heading(config)
+        | {
+            "metric": config.estimate.metric,
+            "quantile": config.estimate.quantile,
+            "accurate": found.accurate,
+            "warning": str(warning) if warning else "",
+            "looks": [look_content(each) for each in found.looks],
+        }
+    )
     return content | dict(found.details)
 
 

@@ -15,7 +15,7 @@ from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.running import run_flows
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.evaluation.trials.utilities import fabric_utility, utility
-from lcca.experiments.estimation.config import FLOW_METRICS, EstimationConfig
+from lcca.experiments.estimation.config import FLOW_METRICS, EstimateBlock, EstimationConfig
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
@@ -60,7 +60,7 @@ def rows_of(config: EstimationConfig, inputs: Inputs, jobs: int) -> Callable[[Bl
     policies, seed = {"policy": inputs.policy}, derive(config.seed, "estimate")
     if config.fabric is not None:
         fabric = FabricTrials(FabricSpace(fabric=config.fabric), seed, fabric_utility(config.utility), jobs)
-        run = fabric.flow_rows if config.estimate.metric in FLOW_METRICS else fabric.rows
+        run = fabric.flow_rows if config.estimate.each[0].metric in FLOW_METRICS else fabric.rows
         return lambda block: run(policies, block)
     engine = Engine(config.trial_us, jobs=jobs)
     if (network := inputs.network) is not None:
@@ -74,9 +74,8 @@ def _seeds(config: EstimationConfig, block: Block) -> list[int]:
     return [derive(config.seed, "estimate", k) for k in range(block.first, block.end)]
 
 
-def values_of(config: EstimationConfig, rows: pd.DataFrame) -> Iterator[Floats]:
+def values_of(asked: EstimateBlock, rows: pd.DataFrame) -> Iterator[Floats]:
     """Yield the value or the flows of each trial, as they were planned; one without a value is left out."""
-    asked = config.estimate
     if asked.metric not in FLOW_METRICS:
         yield from (np.array([v]) for v in rows[asked.metric].dropna())
         return

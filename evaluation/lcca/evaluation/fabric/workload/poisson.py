@@ -19,15 +19,17 @@ from lcca.remy_plus.workload import FlowSizes
 class Poisson(Timed):
     """Flows that start at every host as a Poisson process, to any other host with equal chance or all to one.
 
-    A host's rate of arrivals is proportional to the rate of its links. Hosts draw from streams of their own: every
+    With `senders` they start at some hosts and go to the others. A host's rate of arrivals is proportional to the rate
+    of its links. Hosts draw from streams of their own: every
     transport meets the same flows, and another load moves their starts only.
 
     Attributes:
         sizes: of flows.
         load: mean payload offered, as a share of the rate of the links that `load_of` names.
-        load_of: "host-links"; "tor-uplinks": all links from ToRs to other switches together, to which only flows that
-            cross them count (CCEval's load); or "receiver-link", that of the receiver.
+        load_of: "host-links", those of hosts that send; "tor-uplinks": all links from ToRs to other switches together,
+            to which only flows that cross them count (CCEval's load); or "receiver-link", that of the receiver.
         receiver: the host that all others send to; each flow goes to a host of its own if left out.
+        senders: so many hosts, the first, send to the others; all hosts do both if left out.
     """
 
     kind: Literal["poisson"]
@@ -35,9 +37,12 @@ class Poisson(Timed):
     load: float = Field(gt=0)
     load_of: Literal["host-links", "tor-uplinks", "receiver-link"]
     receiver: int | None = Field(default=None, ge=0)
+    senders: int | None = Field(default=None, ge=1)
 
     @model_validator(mode="after")
     def _receiver_has_the_load(self) -> Poisson:
+        if self.receiver is not None and self.senders is not None:
+            raise ValueError("receiver and senders exclude each other: with a receiver all other hosts send")
         if (self.receiver is None) == (self.load_of == "receiver-link"):
             raise ValueError("receiver (a host) and load_of: receiver-link need each other")
         return self
@@ -46,6 +51,8 @@ class Poisson(Timed):
         """Return the key that does not fit the fabric, and why."""
         if self.receiver is not None and self.receiver >= topology.hosts:
             return ("receiver",), f"host {self.receiver} is unknown; the fabric has hosts 0 to {topology.hosts - 1}"
+        if self.senders is not None and self.senders >= topology.hosts:
+            return ("senders",), f"must be fewer than the hosts, {topology.hosts}: the others receive"
         if (
             self.load_of == "tor-uplinks"
             and not link_loads(topology, self._full(topology)).gbps[topology.uplinks].any()
@@ -81,6 +88,8 @@ class Poisson(Timed):
     def _receivers(self, host: int, topology: FabricTopology, streams: Streams, count: int) -> Ints:
         if self.receiver is not None:
             return np.full(count, self.receiver)
+        if self.senders is not None:
+            return self.senders + streams.choices(host, topology.hosts - self.senders, count)
         other = streams.choices(host, topology.hosts - 1, count)
         return other + (other >= host)
 
@@ -94,6 +103,9 @@ class Poisson(Timed):
     def _full(self, topology: FabricTopology) -> Floats:
         """Return the traffic between hosts that fills the links of senders, or of the receiver, (hosts, hosts) Gb/s."""
         rates = topology.host_gbps
+        if self.senders is not None:
+            first = np.arange(topology.hosts) < self.senders
+            return np.where(np.outer(first, ~first), rates[:, None] / (topology.hosts - self.senders), 0.0)
         if self.receiver is None:
             full = np.repeat(rates[:, None] / (topology.hosts - 1), topology.hosts, axis=1)
             np.fill_diagonal(full, 0)

@@ -1,0 +1,140 @@
+"""Several metrics from the same trials: against each alone, and against what is computed by hand."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lcca.experiments.campaign.config import read_with_files
+from lcca.experiments.estimation.config import EstimationConfig
+from lcca.experiments.runs.loading import load_run
+from lcca.inputs.validation import validate
+
+from ...conftest import RunCommand
+
+CCEVAL = Path(__file__).parents[3] / "configs" / "cceval"
+SHIPPED = [
+    CCEVAL / f"{fabric}-{transport}.yaml"
+    for fabric in ("fat-tree", "leaf-spine", "dumbbell")
+    for transport in ("dctcp", "dcqcn", "timely", "hpcc")
+]
+
+SMALL, LARGE = "{below_bytes: 1e4}", "{from_bytes: 1e4}"
+CONFIG = """\
+name: small
+seed: 4
+policy: dctcp
+fabric: scenario.yaml
+estimate: metrics.yaml
+"""
+METRICS = f"""\
+target: mean-of-trials
+accuracy_percent: 8
+ceiling: 48
+every: 1
+block: 8
+metrics:
+  - {{metric: fct_us, quantile: 0.5, flows: {SMALL}}}
+  - {{metric: slowdown, quantile: 0.9, target: pooled, flows: {LARGE}, accuracy_percent: 30}}
+  - {{metric: slowdown}}
+"""
+SCENARIO = """\
+name: small
+topology: {kind: star, hosts: 6}
+workload: {kind: poisson, sizes: fb-hadoop, load: 0.5, load_of: host-links}
+duration_us: 60
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    for name, text in (("scenario", SCENARIO), ("metrics", METRICS), ("config", CONFIG)):
+        (tmp_path / f"{name}.yaml").write_text(text)
+    return tmp_path / "config.yaml"
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    unlike = ("costs.json", "log.txt", ".lock")
+    return {str(f.relative_to(run)): f.read_bytes() for f in run.rglob("*") if f.is_file() and f.name not in unlike}
+
+
+def test_each_is_what_its_trials_say(lcca: RunCommand, config: Path) -> None:
+    run = config.parent / "run"
+    found = lcca("estimate", config, "--out", run, "--json").json()
+    flows = load_run(run).flows
+    medians = flows[flows.size_bytes < 1e4].groupby("network").fct_us.median()
+    first, second, third = found["metrics"]
+    assert found["trials"] == flows.network.nunique() and {row["trials"] for row in found["metrics"]} <= {
+        found["trials"]
+    }
+    half = stats.t.ppf(0.975, len(medians) - 1) * stats.sem(medians)
+    assert [first[key] for key in ("estimate", "low", "high")] == pytest.approx(
+        [medians.mean(), medians.mean() - half, medians.mean() + half], rel=1e-12
+    )
+    assert second["estimate"] == pytest.approx(np.quantile(flows[flows.size_bytes >= 1e4].slowdown, 0.9), rel=1e-12)
+    assert third["estimate"] == pytest.approx(flows.groupby("network").slowdown.mean().mean(), rel=1e-12)
+    kept = json.loads((run / "estimate.json").read_text())["metrics"][0]
+    spreads = medians.expanding()
+    halves = stats.t.ppf(0.975, np.arange(len(medians))) * spreads.sem()
+    accurate = np.flatnonzero((halves <= 0.08 * spreads.mean()).to_numpy() & (np.arange(len(medians)) >= 19))
+    assert kept["accurate_first"]["n"] == accurate[0] + 1
+    told = {row["percent"]: row for row in kept["by_accuracy"]}
+    twenty = medians.iloc[:20]
+    assert told[5]["forecast"] == pytest.approx((1.959964 * twenty.std() / (0.05 * twenty.mean())) ** 2, rel=1e-6)
+    assert {"convergence.png", "accuracy.png", "spread.png"} <= {f.name for f in (run / "figures").iterdir()}
+
+
+def test_one_alone_ends_as_its_first_accurate_look(lcca: RunCommand, config: Path) -> None:
+    together = lcca("estimate", config, "--out", config.parent / "run", "--json").json()["metrics"][0]
+    row = f"metric: fct_us, quantile: 0.5, flows: {SMALL}, target: mean-of-trials"
+    asked = f"estimate={{{row}, accuracy_percent: 8, every: 1}}"
+    alone = lcca("estimate", config, "--out", config.parent / "one", "--set", asked, "--json").json()
+    first = together["accurate_first"]
+    assert [alone[key] for key in ("trials", "estimate", "low", "high")] == [
+        first[key] for key in ("n", "estimate", "low", "high")
+    ]
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(lcca: RunCommand, config: Path) -> None:
+    whole, broken = config.parent / "whole", config.parent / "broken"
+    assert lcca("estimate", config, "--out", whole, "--jobs", 1).status == 0
+    assert lcca("estimate", config, "--out", broken, "--jobs", 2).status == 0
+    (broken / "trials" / "part-estimate,000002.parquet").unlink()
+    (broken / "estimate.json").unlink()
+    assert lcca("estimate", config, "--out", broken, "--resume").status == 0
+    assert contents(broken) == contents(whole)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("estimate.metric=fct_us", "metric and metrics exclude each other"),
+        ("estimate.metrics=[]", "give metric, or several in metrics"),
+        ("estimate.metrics.0.metric=fct", "'fct' is not measured here"),
+        ("estimate.metrics.0.metric=drops", "estimate.flows: only with a fabric and a metric of flows"),
+        ("estimate.metrics=[{metric: drops}, {metric: fct_us}]", "metrics of flows and columns of trials"),
+        ("estimate.metrics=[{metric: score_bits}]", "estimate.metrics.0: score_bits has an arbitrary zero"),
+        ("estimate.metrics.0.flows={from_bytes: 1e9}", "estimate.metrics: fct_us has no value in any of 24 trials"),
+        ("estimate=gone.yaml", "gone.yaml"),
+    ],
+)
+def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
+    answer = lcca("estimate", config, "--out", config.parent / "run", "--set", change)
+    assert answer.status == 2 and message in answer.err.replace("\n", " ")
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_estimations_that_ship_are_valid(path: Path) -> None:
+    config = validate(read_with_files(path), EstimationConfig)
+    assert config.name == f"cceval-{path.stem}" and path.stem == f"{config.fabric.name}-{config.policy}"
+    assert config.fabric.loads().of_uplinks == pytest.approx(0.15 if "dumbbell" in path.stem else 0.3)
+    assert len(config.estimate.each) == 16 and {each.target for each in config.estimate.each} == {"mean-of-trials"}
+
+
+@pytest.mark.parametrize("sizes", ["google-rpc", "ali-storage", "fb-hadoop"])
+def test_other_size_tables_can_be_chosen(sizes: str) -> None:
+    chosen = [f"fabric.workload.sizes={sizes}", f"estimate={CCEVAL / 'metrics-all.yaml'}", "fabric.duration_us=2000"]
+    config = validate(read_with_files(CCEVAL / "fat-tree-timely.yaml", chosen), EstimationConfig)
+    assert config.policy == "timely" and config.fabric.workload.sizes == sizes and len(config.estimate.each) == 11
