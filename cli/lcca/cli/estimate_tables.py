@@ -37,7 +37,15 @@ def print_durations(content: dict[str, Any]) -> None:
     """Print the result for each duration of a trial, and the shortest one without bias."""
     level = f"{100 * content['confidence']:g} %"
     table = Table(title=f"{content['metric']}, p{100 * content['quantile']:g} by duration of a trial")
-    head = ("duration (µs)", "trials", "flows", f"pooled [{level}]", "against the longest", "mean of trials", "note")
+    first = (
+        "duration (µs)",
+        "trials",
+        "flows",
+        f"pooled [{level}]",
+        "against the longest",
+        f"mean of trials [{level}]",
+    )
+    head = (*first, f"to {content['accuracy_percent']:g} %", "warm-up, stable, cool-down", "note")
     for name in head:
         table.add_column(name, justify="left" if name == "note" else "right", overflow="fold")
     for row in content["rows"]:
@@ -47,7 +55,9 @@ def print_durations(content: dict[str, Any]) -> None:
             f"{row['flows']:,}",
             interval(row["estimate"], row["low"], row["high"], "{:.4g}"),
             _bias(row),
-            f"{row['mean_of_trials']:.4g}",
+            interval(row["mean_of_trials"], row["mean_low"], row["mean_high"], "{:.4g}"),
+            "–" if row["trials_needed"] is None else f"{row['trials_needed']:,.0f} trials",
+            " ".join(f"{100 * row[phase]:.0f}" for phase in ("warm_up", "stable", "cool_down")) + " %",
             row["warning"],
         )
     wide_console().print(table)

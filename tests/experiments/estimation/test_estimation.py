@@ -255,7 +255,7 @@ def test_bad_durations_are_one_clear_error(
 
 def test_durations_need_a_quantile_of_flows(lcca: RunCommand, space: Path) -> None:
     answer = lcca("estimate", space, "--out", space.parent / "run", "--durations", "1000,2000")
-    assert answer.status == 2 and "needs a quantile of flows" in answer.err
+    assert answer.status == 2 and "needs one quantile of flows" in answer.err
 
 
 def test_durations_are_sorted() -> None:

@@ -128,3 +128,22 @@ def test_all_columns_of_a_trial_can_be_estimated(lcca: RunCommand, config: Path,
 
 
 WORKLOAD = {"kind": "permutation", "bytes": 1000}
+
+
+def test_durations_are_those_of_the_flows(lcca: RunCommand, config: Path) -> None:
+    run = config.parent / "run"
+    options = ("--out", run, "--durations", "20,80", "--simulated-time", "1600", "--json")
+    found = lcca("estimate", config, *options).json()
+    flows = load_run(run).flows
+    flows["ends"] = flows.start_us + flows.fct_us
+    assert lcca("estimate", config, *options, "--resume").json() == found
+    for row, trials in zip(found["rows"], (80, 20), strict=True):
+        own = flows[flows.seed.isin(flows.seed.drop_duplicates()[:80] if trials == 80 else flows.seed.unique()[80:])]
+        counted = own[(own.size_bytes >= 300) & (own.size_bytes < 1e4)]
+        assert own.start_us.max() < row["duration_us"] and row["flows"] == len(counted) and row["trials"] <= trials
+        assert row["estimate"] == pytest.approx(counted.fct_us.quantile(0.9), rel=1e-12)
+        per_trial = counted.groupby("seed").fct_us.quantile(0.9)
+        assert row["mean_of_trials"] == pytest.approx(per_trial.mean()) and row["mean_low"] < row["mean_of_trials"]
+        needed = (1.959964 * per_trial.std() / (0.04 * per_trial.mean())) ** 2
+        assert row["trials_needed"] == pytest.approx(needed, rel=1e-5)
+    assert found["rows"][1]["stable"] > found["rows"][0]["stable"]

@@ -56,12 +56,25 @@ def _row(going: Estimating, percent: float) -> AccuracyRow:
 
 
 def by_eq_3(look: EstimateLook, percent: float, confidence: float) -> float:
-    """Return N = (z·s / ε·mean)², CCEval's Eq. 3, of which the interval of a look has t·s/√n."""
-    half = percent / 100 * abs(look.estimate)
-    if half == 0 or not math.isfinite(look.half_width):
+    """Return the trials that so many per cent of the estimate take, as one look has it."""
+    return trials_by_eq_3(look.n, look.estimate, look.half_width, percent, confidence)
+
+
+def trials_by_eq_3(n: int, estimate: float, half_width: float, percent: float, confidence: float) -> float:
+    """Return N = (z·s / ε·mean)², CCEval's Eq. 3.
+
+    Args:
+        n: trials so far.
+        estimate: the mean.
+        half_width: of its interval, t·s/√n.
+        percent: ε.
+        confidence: of both.
+    """
+    half = percent / 100 * abs(estimate)
+    if half == 0 or not math.isfinite(half_width) or n < 2:
         return math.inf
-    z, t = float(ndtri((1 + confidence) / 2)), t_quantile(look.n - 1, 1 - confidence)
-    return look.n * (look.half_width * z / t / half) ** 2
+    z, t = float(ndtri((1 + confidence) / 2)), t_quantile(n - 1, 1 - confidence)
+    return n * (half_width * z / t / half) ** 2
 
 
 @dataclass(frozen=True)

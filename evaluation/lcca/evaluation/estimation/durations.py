@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.estimation.tails import TailQuantile, tail_quantile
+from lcca.evaluation.estimation.accuracy import trials_by_eq_3
+from lcca.evaluation.estimation.tails import TailQuantile, mean_over_trials, tail_quantile
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +35,8 @@ class DurationRow:
         low: lower end of its interval; −inf if the trials do not bound it.
         high: upper end.
         mean_of_trials: mean of the trials' own quantiles, which depends on the duration even more.
+        mean_low: lower end of its interval; −inf with one trial.
+        mean_high: upper end.
         bias: estimate over that of the longest duration, − 1; 0 for the longest.
         bias_low: lower end of its interval; −1 if nothing bounds it.
         bias_high: upper end; inf if nothing bounds it.
@@ -48,6 +51,8 @@ class DurationRow:
     low: float
     high: float
     mean_of_trials: float
+    mean_low: float
+    mean_high: float
     bias: float
     bias_low: float
     bias_high: float
@@ -57,6 +62,12 @@ class DurationRow:
     def biased(self) -> bool:
         """Whether the duration gives another quantile than the longest one."""
         return self.bias_low > 0 or self.bias_high < 0
+
+    def trials_for(self, percent: float, confidence: float) -> float:
+        """Return how many trials know the mean of their quantiles to so many per cent (CCEval, Eq. 3)."""
+        return trials_by_eq_3(
+            self.trials, self.mean_of_trials, (self.mean_high - self.mean_low) / 2, percent, confidence
+        )
 
     @property
     def bounded(self) -> bool:
@@ -115,7 +126,7 @@ def _row(
         pooled.value,
         pooled.low,
         pooled.high,
-        float(np.mean([np.quantile(x, p) for x in trials if len(x)])),
+        *mean_over_trials([float(np.quantile(x, p)) for x in trials if len(x)], confidence),
         *bias,
         warning="; ".join(_warnings(pooled, bias)),
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.durations import DurationRow, duration_rows, shortest_unbiased
+from lcca.evaluation.estimation.phases import FlowSpans, Phases, phases, together
+from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.report.figures.durations import draw_durations
 from lcca.evaluation.report.figures.style import save
-from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
+from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.layout import DURATION, DURATIONS
 from lcca.evaluation.trials.running import run_flows
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.campaign.config import require
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.estimation.sources import Inputs, flow_values, read_inputs
+from lcca.experiments.estimation.sources import Inputs, read_inputs, values_of
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.seeds import derive
@@ -65,7 +69,7 @@ def try_durations(
     Blocks of trials are kept in the estimation's folder and are not run again.
 
     Args:
-        config: names the policy, the network and the quantile.
+        config: names the policy, the network or the fabric, and the quantile.
         path: of the estimation's folder.
         durations: µs, the shortest first.
         simulated_time: µs in total at each duration; None for 50 trials of the longest.
@@ -81,9 +85,12 @@ def try_durations(
             not free.
     """
     require(
-        config.network is not None and config.estimate.quantile is not None,
-        "--durations: needs a quantile of flows: give network (not networks or fabric) and estimate.quantile",
+        config.networks is None and config.estimate.quantile is not None,
+        "--durations: needs one quantile of flows: give network or fabric (not networks) and estimate.quantile",
     )
+    if config.fabric is not None:
+        require(config.fabric.duration_us is not None, "--durations: the flows of this fabric end by themselves")
+        require(durations[0] > config.fabric.warmup_us, "--durations: must be longer than warmup_us")
     total = TRIALS_OF_LONGEST * durations[-1] if simulated_time is None else simulated_time
     require(
         2 * durations[-1] <= total < math.inf,
@@ -91,53 +98,88 @@ def try_durations(
     )
     inputs = read_inputs(config)
     with opened(config, path, resume=resume, quiet=quiet) as begun:
-        content = _content(config, _rows(begun, inputs, durations, total, jobs))
+        content = _content(config, _tried(begun, inputs, durations, total, jobs), begun.folder.figures)
         begun.folder.write_json(DURATIONS, content)
         if begun.folder.complete:
             begun.folder.set_state(COMPLETE)  # these trials belong to it now
     return content
 
 
-def _rows(
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """The trials of one duration: values of the flows that count, by trial, and when all flows started and ended."""
+
+    values: list[NDArray[np.float64]]
+    spans: FlowSpans
+
+
+def _tried(
     begun: Run[EstimationConfig, None], inputs: Inputs, durations: Sequence[float], total: float, jobs: int
-) -> list[DurationRow]:
-    asked = begun.config.estimate
-    assert asked.quantile is not None
-    flows: dict[float, list[NDArray[np.float64]]] = {}
-    with begun.reporter.task(f"{asked.metric} at {len(durations)} durations", len(durations)) as task:
+) -> dict[float, Tried]:
+    found: dict[float, Tried] = {}
+    title = f"{begun.config.estimate.words_for_it} at {len(durations)} durations"
+    with begun.reporter.task(title, len(durations)) as task:
         for i, duration in enumerate(durations):
-            flows[duration] = _trials(begun.on(Engine(duration, jobs=jobs)), inputs, round(total / duration))
-            require(bool(flows[duration]), f"--simulated-time: too short, no flow began in {total:g} µs")
-            task.update(i + 1, f"{duration:g} µs: {len(flows[duration])} trials")
-    rows = duration_rows(flows, asked.quantile, asked.confidence)
-    save(draw_durations(rows, f"{asked.metric}, p{100 * asked.quantile:g}"), begun.folder.figures, "durations")
-    return rows
+            found[duration] = _trials(begun, inputs, duration, round(total / duration), jobs)
+            require(bool(found[duration].values), f"--simulated-time: too short, no flow began in {total:g} µs")
+            task.update(i + 1, f"{duration:g} µs: {len(found[duration].values)} trials")
+    return found
 
 
-def _trials(run: Run[EstimationConfig, Engine], inputs: Inputs, trials: int) -> list[NDArray[np.float64]]:
-    network = inputs.network
-    assert network is not None
-    phase, words = run.phase(DURATION), repr(run.engine.duration)
-
-    def anew(block: Block) -> pd.DataFrame:
-        seeds = [derive(run.config.seed, "durations", words, k) for k in range(block.first, block.end)]
-        return run_flows(run.engine, {"policy": inputs.policy}, [network], seeds)
+def _trials(run: Run[EstimationConfig, None], inputs: Inputs, duration: float, trials: int, jobs: int) -> Tried:
+    phase, words, asked = run.phase(DURATION), repr(duration), run.config.estimate
+    anew = _runner(run.config, inputs, duration, jobs)
 
     def keep(block: Block, run_block: Callable[[Block], pd.DataFrame]) -> pd.DataFrame:
         return phase.part(words, block.first, block.size, run=lambda: run_block(block))  # the last is cut by the total
 
-    parts, _ = run_blocks(equal_blocks(BLOCK, trials), anew, to_the_end, keep=keep)
-    return [values for part in parts for values in flow_values(part, run.config.estimate.metric)]
+    values, spans = [], []
+    size = BLOCK if run.config.fabric is None else asked.block
+    for block in equal_blocks(size, trials):
+        part = keep(block, anew)
+        values += list(values_of(asked, part))
+        starts = part["start_us"].to_numpy(dtype=np.float64)
+        spans.append((block.size, starts, starts + part["fct_us"].to_numpy(dtype=np.float64)))
+    return Tried(values, together(spans))
 
 
-def _content(config: EstimationConfig, rows: Sequence[DurationRow]) -> dict[str, Any]:
+def _runner(config: EstimationConfig, inputs: Inputs, duration: float, jobs: int) -> Callable[[Block], pd.DataFrame]:
+    """Return what runs a stretch of trials of one duration, with seeds that no other duration has."""
+    policies, words = {"policy": inputs.policy}, repr(duration)
+    if config.fabric is not None:
+        space = FabricSpace(fabric=config.fabric.model_copy(update={"duration_us": duration}))
+        source = FabricTrials(space, derive(config.seed, "durations", words), fabric_utility(config.utility), jobs)
+        return lambda block: source.flow_rows(policies, block)
+    network, engine = inputs.network, Engine(duration, jobs=jobs)
+    assert network is not None
+
+    def anew(block: Block) -> pd.DataFrame:
+        seeds = [derive(config.seed, "durations", words, k) for k in range(block.first, block.end)]
+        return run_flows(engine, policies, [network], seeds)
+
+    return anew
+
+
+def _content(config: EstimationConfig, tried: Mapping[float, Tried], figures: Path) -> dict[str, Any]:
+    asked = config.estimate
+    assert asked.quantile is not None
+    rows = duration_rows({each: found.values for each, found in tried.items()}, asked.quantile, asked.confidence)
+    save(draw_durations(rows, asked.words_for_it), figures, "durations")
+    parts = phases({each: found.spans for each, found in tried.items()})
     return {
         "format": 1,
         "name": config.name,
         "config_hash": config.hash,
-        "metric": config.estimate.metric,
-        "quantile": config.estimate.quantile,
-        "confidence": config.estimate.confidence,
+        "metric": asked.metric,
+        "quantile": asked.quantile,
+        "confidence": asked.confidence,
+        "accuracy_percent": asked.accuracy_percent,
         "shortest_unbiased_us": shortest_unbiased(rows),
-        "rows": [finite_values(asdict(row) | {"biased": row.biased}) for row in rows],
+        "rows": [_row(config, row, part) for row, part in zip(rows, parts, strict=True)],
     }
+
+
+def _row(config: EstimationConfig, row: DurationRow, phases: Phases) -> dict[str, Any]:
+    asked = config.estimate
+    needed = {"trials_needed": row.trials_for(asked.accuracy_percent, asked.confidence)}
+    return finite_values(asdict(row) | {"biased": row.biased} | needed | asdict(phases))

@@ -27,6 +27,9 @@ def draw_durations(rows: Sequence[DurationRow], ylabel: str) -> Figure:
         if some:
             xs, ys = [row.duration_us for row in some], [row.estimate for row in some]
             ax.plot(xs, ys, "D", color=hue, markersize=6, label=name)
+    for row in rows:
+        if np.isfinite(row.mean_low):
+            ax.vlines(row.duration_us, row.mean_low, row.mean_high, color=INK, linewidth=1)
     means = [row.mean_of_trials for row in rows]
     ax.plot(
         durations, means, "o", color=INK, markerfacecolor=PAPER, markersize=5, linestyle=":", label="mean of trials"
