@@ -9,8 +9,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "../arrays.hpp"
 #include "named.hpp"
 #include "parts.hpp"
+#include "remy_plus/fabric/fluid.hpp"
 
 namespace remy_plus::bindings {
 
@@ -51,6 +53,7 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("retransmit_after_us", s.retransmit_after, us);
   named.take("nack_gap_us", s.nack_gap, us);
   named.take("give_up_after_us", s.give_up_after, us);
+  named.take("base_rtt_ns", s.base_rtt, ns);
   named.take("seed", s.seed);
   named.take("horizon_ns", s.horizon, ns);
   named.take("last_round_ns", s.last_round, ns);
@@ -167,6 +170,31 @@ nb::dict run(int hosts, int switches, const Values<std::int32_t>& a, const Value
   return record_of(simulation, wiring, watch);
 }
 
+// Links are by number, −1 is none.
+nb::object fluids(const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& links,
+                  const Values<double>& start_ns, const Values<double>& bits, const Values<double>& gbps,
+                  double horizon_ns) {
+  require_equal({links.shape(0), start_ns.shape(0), bits.shape(0)}, "fluids");
+  std::vector<Fluid> flows;
+  for (std::size_t i = 0; i < links.shape(0); ++i) {
+    Fluid& flow = flows.emplace_back(Fluid{{}, start_ns.data()[i], bits.data()[i]});
+    for (std::size_t hop = 0; hop < links.shape(1); ++hop) {
+      const std::int32_t link = links.data()[i * links.shape(1) + hop];
+      if (link >= static_cast<std::int32_t>(gbps.shape(0))) throw std::invalid_argument("fluids: no such link");
+      if (link >= 0) flow.links.push_back(static_cast<std::uint32_t>(link));
+    }
+    if (flow.links.empty()) throw std::invalid_argument("fluids: each needs a link");
+    if (i > 0 && flow.start < start_ns.data()[i - 1]) throw std::invalid_argument("fluids must rise by their starts");
+  }
+  const std::vector<double> rates(gbps.data(), gbps.data() + gbps.shape(0));
+  std::vector<double> ends;
+  {
+    const nb::gil_scoped_release release;
+    ends = fluid_ends(flows, rates, horizon_ns);
+  }
+  return to_numpy(std::move(ends));
+}
+
 }  // namespace
 
 void bind_fabric(nb::module_& m) {
@@ -177,6 +205,8 @@ void bind_fabric(nb::module_& m) {
         "round"_a = std::vector<int>{}, "after"_a = std::vector<int>{}, "off_ns"_a = std::vector<double>{},
         "control"_a = nb::none(), "sketch_buckets"_a = 0, "sketch_counters"_a = 0, "sketch_ostracism"_a = 8.0,
         "sketch_one_in"_a = 0, "Run flows over a fabric; see lcca.remy_plus.fabric.");
+  m.def("fluid_ends", &fluids, "links"_a, "start_ns"_a, "bits"_a, "gbps"_a, "horizon_ns"_a,
+        "When fluids with max-min fair rates have been sent, ns; infinite where that is after the horizon.");
   m.attr("FABRIC_MOST_TELEMETRY_BYTES") = most_telemetry;
   m.attr("FABRIC_SENT_TIME_BYTES") = telemetry_bytes(Telemetry::header);
   m.def(

@@ -19,7 +19,8 @@ using fabric::never;
 namespace {
 
 void add_flows(nb::dict& out, const Simulation& run) {
-  std::vector<double> start, fct, ideal, delivered;
+  std::vector<double> start, fct, ideal, alone, delivered;
+  std::vector<std::int32_t> ports(run.flows().size() * most_hops, -1);
   for (std::uint32_t i = 0; i < run.flows().size(); ++i) {
     const fabric::Flow& flow = run.flows()[i];
     start.push_back(flow.start == never ? std::numeric_limits<double>::quiet_NaN()
@@ -27,11 +28,16 @@ void add_flows(nb::dict& out, const Simulation& run) {
     fct.push_back(flow.ended == never ? std::numeric_limits<double>::quiet_NaN()
                                       : static_cast<double>(flow.ended - flow.start) / ns);
     ideal.push_back(static_cast<double>(run.ideal(i)) / ns);
+    alone.push_back(static_cast<double>(run.alone(i)) / ns);
     delivered.push_back(static_cast<double>(flow.bytes_before(flow.expected)));
+    const std::vector<int> way = run.ports_of(i);
+    std::copy(way.begin(), way.end(), ports.begin() + static_cast<std::ptrdiff_t>(i) * most_hops);
   }
   out["flow_start_ns"] = to_numpy(std::move(start));
   out["flow_fct_ns"] = to_numpy(std::move(fct));
   out["flow_ideal_ns"] = to_numpy(std::move(ideal));
+  out["flow_alone_ns"] = to_numpy(std::move(alone));
+  out["flow_ports"] = to_numpy(std::move(ports), {run.flows().size(), most_hops});
   out["flow_delivered_bytes"] = to_numpy(std::move(delivered));
 }
 

@@ -270,6 +270,11 @@ SOURCE_NAMES: list = ...
 def run_fabric(hosts: int, switches: int, a: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], delay_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], src: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], dst: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], size_bytes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], transport: object, parameters: dict, settings: dict, marker: str, marker_parameters: dict, paths: Sequence[Sequence[int]], ack_paths: Sequence[Sequence[int]], watch_every_ns: float = 0.0, watch_flows: Sequence[int] = [], watch_ports: Sequence[int] = [], priority: Sequence[int] = [], round: Sequence[int] = [], after: Sequence[int] = [], off_ns: Sequence[float] = [], control: object | None = None, sketch_buckets: int = 0, sketch_counters: int = 0, sketch_ostracism: float = 8.0, sketch_one_in: int = 0) -> dict:
     """Run flows over a fabric; see lcca.remy_plus.fabric."""
 
+def fluid_ends(links: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], start_ns: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bits: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gbps: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], horizon_ns: float) -> object:
+    """
+    When fluids with max-min fair rates have been sent, ns; infinite where that is after the horizon.
+    """
+
 FABRIC_MOST_TELEMETRY_BYTES: int = 42
 
 FABRIC_SENT_TIME_BYTES: int = 8

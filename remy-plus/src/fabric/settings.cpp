@@ -30,6 +30,7 @@ void require_possible(const Settings& s) {
   require_range("bytes_quantum_bytes", s.bytes_quantum, 1, 1e9);
   require_range("retransmit_after_us", static_cast<double>(s.retransmit_after) / microsecond, 0, longest_us);
   require_range("give_up_after_us", static_cast<double>(s.give_up_after) / microsecond, 0, longest_us);
+  require_range("base_rtt_ns", static_cast<double>(s.base_rtt) / nanosecond, 0, 1e15);
   require_range("nack_gap_us", static_cast<double>(s.nack_gap) / microsecond, 0, longest_us);
 }
 

@@ -42,8 +42,17 @@ Time Simulation::ideal(std::uint32_t number) const {
   const Flow& flow = flows_[number];
   const Ways& ways = ways_[number];
   if (settings_.plain_ideal) return plain_ideal(flow, ways);
-  const int full = flow.payload + settings_.overhead;
-  const int last = static_cast<int>(flow.size - flow.bytes_before(flow.packets - 1)) + settings_.overhead;
+  return exact_ideal(flow, ways, settings_.overhead, settings_.ack_bytes);
+}
+
+Time Simulation::alone(std::uint32_t number) const {
+  return exact_ideal(flows_[number], ways_[number], settings_.overhead + sent_telemetry(*transport_),
+                     settings_.ack_bytes + returned_telemetry(*transport_));
+}
+
+Time Simulation::exact_ideal(const Flow& flow, const Ways& ways, int overhead, int ack_bytes) const {
+  const int full = flow.payload + overhead;
+  const int last = static_cast<int>(flow.size - flow.bytes_before(flow.packets - 1)) + overhead;
   Time before = 0;   // when the last full packet has left the hop
   Time slowest = 0;  // of the hops so far
   Time at = 0;       // when the last packet has arrived
@@ -59,7 +68,7 @@ Time Simulation::ideal(std::uint32_t number) const {
   Time ahead = flow.packets > 1 ? before : 0;  // the ACK of the last full packet, which a short last one may catch up
   for (int hop = 0; hop < ways.ack_hops; ++hop) {
     const Port& port = ports_[ways.acks[hop]];
-    const Time took = port.speed->of(settings_.ack_bytes);
+    const Time took = port.speed->of(ack_bytes);
     ahead += took;
     at = std::max(at, flow.packets > 1 ? ahead : 0) + took + port.delay;
     ahead += port.delay;

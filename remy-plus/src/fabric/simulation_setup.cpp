@@ -99,7 +99,7 @@ void Simulation::make_headroom() {
 
 void Simulation::make_ways(const std::vector<FlowStart>& flows) {
   const Routes routes(wiring_);
-  base_rtt_ = longest_rtt(routes);
+  base_rtt_ = settings_.base_rtt > 0 ? settings_.base_rtt : longest_rtt(routes);
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const FlowStart& flow = flows[i];
     require_flow(flow, i, wiring_.hosts(), settings_.priorities);

@@ -127,6 +127,48 @@ def test_all_columns_of_a_trial_can_be_estimated(lcca: RunCommand, config: Path,
         )
 
 
+@pytest.mark.parametrize("simulator", ["links", "fluid"])
+def test_what_stands_in_for_the_fabric_is_named(lcca: RunCommand, config: Path, simulator: str) -> None:
+    """The estimate is the quantile of the flows that `lcca evaluate` finds with the same simulator and seeds."""
+    given = ("--set", f"simulator={simulator}", "--set", "estimate={metric: slowdown, quantile: 0.9, ceiling: 20}")
+    found = lcca("estimate", config, "--out", config.parent / "run", *given, "--json").json()
+    flows, first = config.parent / "flows.parquet", ("--fabric", config.parent / "scenario.yaml")
+    asked = ("--seed", derive(4, "estimate"), "--seeds", 20, "--per-flow", flows, "--simulator", simulator, "--jobs", 2)
+    told = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, *asked, "--json").json()
+    assert told["simulator"] == simulator and "ecn_marks" not in told["policies"][0]
+    assert found["estimate"] == pytest.approx(np.quantile(pd.read_parquet(flows).slowdown, 0.9), rel=1e-12)
+    assert load_run(config.parent / "run").manifest  # as it was kept
+    assert lcca("evaluate", "dctcp", *first, "--simulator", simulator, "--seeds", 1).status == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["policy=swift"], "config.yaml:4: simulator: simulator links cannot have swift: its target counts"),
+        (["simulator=fluid", "policy=dcqcn@expert"], "cannot have a tuner, which looks at all ports; use fabric"),
+        (["simulator=link"], "simulator: must be one of"),
+        (["estimate.metric=drops"], "'drops' is not measured here"),
+        (["utility=queue"], "queue: scores ports, and simulator links tells of flows only"),
+        (["simulator=fluid", "fabric.switch.priorities=2"], "cannot have several classes"),
+        (["fabric.workload={kind: all-to-all, bytes: 1000, rounds: 2, off_us: 1}"], "cannot have rounds"),
+    ],
+)
+def test_what_cannot_be_stood_in_for_is_refused(
+    lcca: RunCommand, config: Path, changes: list[str], message: str
+) -> None:
+    config.write_text(CONFIG.replace("fabric:", "simulator: links\nfabric:"))
+    sets = [word for change in changes for word in ("--set", change)]
+    answer = lcca("estimate", config, "--out", config.parent / "run", *sets)
+    assert answer.status == 2 and message in answer.err.replace("\n", " ")
+
+
+@pytest.mark.parametrize("option", [("--per-port", "ports.parquet"), ("--figure", "a.png"), ("--utility", "queue")])
+def test_ports_are_not_told_of(lcca: RunCommand, config: Path, option: tuple[str, str]) -> None:
+    given = ("--fabric", config.parent / "scenario.yaml", "--seeds", 1, "--simulator", "links", *option)
+    answer = lcca("evaluate", "dctcp", *given)
+    assert answer.status == 2 and "tells of flows only" in answer.err.replace("\n", " ")
+
+
 WORKLOAD = {"kind": "permutation", "bytes": 1000}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from lcca.cli.fabric.options import policies_of, refuse, scenario_of, utility_of
+from lcca.cli.fabric.options import policies_of, refuse, scenario_of, simulator_of, utility_of
 from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import print_json
 from lcca.evaluation.fabric.figures.curves import curve_rows, curves_of, rates_of
@@ -15,12 +15,13 @@ from lcca.evaluation.fabric.figures.flows import draw_fabric, draw_rates
 from lcca.evaluation.fabric.figures.over_time import draw_series
 from lcca.evaluation.fabric.figures.series import series
 from lcca.evaluation.fabric.summary import summary
-from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, run_fabric_trials
+from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_told, run_fabric_trials
 from lcca.evaluation.report.figures.style import save
 from lcca.experiments.runs.progress import Reporter
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.simulators.registry import FABRIC
 
 
 def evaluate(options: argparse.Namespace) -> int:
@@ -29,8 +30,13 @@ def evaluate(options: argparse.Namespace) -> int:
     for name, asked in {"--rates": options.rates, "--series": options.series}.items():
         if asked and not options.figure:
             raise InputError(f"{name}: needs --figure, beside which it is drawn")
+    simulator = simulator_of(options)
+    for name, asked in {"--per-port": options.per_port, "--figure": options.figure}.items():
+        if asked and simulator != FABRIC:
+            raise InputError(f"{name}: not with --simulator {simulator}, which tells of flows only")
     scenario, utility = scenario_of(options), utility_of(options)
     require_rounds([scenario], utility)
+    require_told(simulator, utility)
     policies = policies_of(options, options.policies)
     engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
     observed = {name: Observation(each.tuner, options.series) for name, each in engines.items() if options.series}
@@ -45,6 +51,7 @@ def evaluate(options: argparse.Namespace) -> int:
             lambda done: task.update(done, f"{done} of {total} trials"),
             options.rates,
             observed,
+            simulator,
         )
     _write(options, trials)
     if options.figure:
@@ -53,7 +60,13 @@ def evaluate(options: argparse.Namespace) -> int:
         _draw_series(options, observed, scenario.name)
     rows = summary(trials, utility)
     if options.json:
-        content = {"scenario": scenario.name, "utility": utility.name, "seeds": options.seeds, "policies": rows}
+        content = {
+            "scenario": scenario.name,
+            "simulator": simulator,
+            "utility": utility.name,
+            "seeds": options.seeds,
+            "policies": rows,
+        }
         print_json(content | {"rows": [each.row(utility) for each in trials]})
     else:
         print_fabric(scenario, utility.name, rows)

@@ -13,6 +13,7 @@ from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
 from lcca.remy_plus.fabric.settings import FabricSettings
+from lcca.remy_plus.fabric.simulators.registry import FABRIC
 from lcca.remy_plus.fabric.transports import TRANSPORTS
 from lcca.remy_plus.policies.policy import Policy
 
@@ -67,7 +68,7 @@ def positive_us(text: str) -> float:
 def refuse(options: argparse.Namespace) -> None:
     """Check that nothing is asked for that a fabric has not."""
     asked = {
-        "--simulator ns3": options.simulator != "engine",
+        "--simulator ns3": options.simulator == "ns3",
         "--ns3": bool(options.ns3),
         "--topology": options.topology is not None,
         "--bound": options.bound,
@@ -75,6 +76,11 @@ def refuse(options: argparse.Namespace) -> None:
     }
     if wrong := [name for name, given in asked.items() if given]:
         raise InputError(f"{wrong[0]}: not with --fabric")
+
+
+def simulator_of(options: argparse.Namespace) -> str:
+    """Return the simulator of the fabric that the options name."""
+    return FABRIC if options.simulator == "engine" else str(options.simulator)
 
 
 def scenario_of(options: argparse.Namespace) -> FabricScenario:

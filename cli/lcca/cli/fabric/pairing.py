@@ -6,7 +6,7 @@ import argparse
 
 import pandas as pd
 
-from lcca.cli.fabric.options import policies_of, refuse, scenario_of, utility_of
+from lcca.cli.fabric.options import policies_of, refuse, scenario_of, simulator_of, utility_of
 from lcca.cli.options.pairing import Pairing, seeds_of
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
@@ -20,7 +20,7 @@ def pairs_on_fabric(options: argparse.Namespace) -> Pairing:
     refuse(options)
     space, utility = FabricSpace(fabric=scenario_of(options)), utility_of(options)
     sides = [
-        (policies_of(options, [name]), FabricTrials(space, seed, utility, options.jobs))
+        (policies_of(options, [name]), FabricTrials(space, seed, utility, options.jobs, simulator_of(options)))
         for name, seed in zip((options.a, options.b), seeds_of(options), strict=True)
     ]
 

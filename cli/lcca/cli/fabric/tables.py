@@ -22,7 +22,8 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[dict[str, An
     console = wide_console()
     console.print(_table(f"{title}\nslowdown of flows", rows, FLOWS | {f"score, bits ({utility})": _score}))
     console.print(_sizes(rows))
-    console.print(_table("ports, mean over trials", rows, PORTS))
+    if "queue_max_bytes" in rows[0]:
+        console.print(_table("ports, mean over trials", rows, PORTS))
     console.print(
         "in brackets 95 % intervals over trials: means by Student's t; quantiles are those of all trials' flows",
         style="dim",

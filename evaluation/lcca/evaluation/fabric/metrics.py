@@ -112,8 +112,11 @@ def port_metrics(record: Record, hosts: int) -> dict[str, float | int]:
 
     Queues are those of the fullest port of a switch: the largest over ports of what waited there at most, of the mean
     and of the p99 over the time of the trial. Marks, pauses (frames), the time that ports stood paused, drops and
-    retransmissions (packets) are sums over all ports; `packets` counts data packets that hosts received.
+    retransmissions (packets) are sums over all ports; `packets` counts data packets that hosts received. There are
+    none where a simulator tells of flows only.
     """
+    if "port_node" not in record:
+        return {}
     at_switch = record["port_node"] >= hosts
     return {
         "queue_max_bytes": float(np.max(record["port_most_queued_bytes"], where=at_switch, initial=0)),

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lcca.evaluation.fabric.space import SEEDS, FabricSpace, NumberedTrial, by_scenario
-from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, run_fabric_trials
+from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_told, run_fabric_trials
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.simulators.registry import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 
 
@@ -24,25 +25,28 @@ class FabricTrials:
         seed: of trial 0; that of trial k is larger by k.
         utility: scores a trial.
         jobs: threads; results do not depend on it.
+        simulator: the whole fabric, or what stands in for it and tells of flows only.
 
     Raises:
-        InputError: the utility scores rounds, and a scenario has none.
+        InputError: the utility scores rounds, and a scenario has none, or ports, and the simulator tells of flows.
     """
 
     space: FabricSpace
     seed: int
     utility: Ratio
     jobs: int = 1
+    simulator: str = FABRIC
     unit: str = "seeds"
 
     def __post_init__(self) -> None:
         """Check that there is something to score."""
         require_rounds(self.space.scenarios, self.utility)
+        require_told(self.simulator, self.utility)
 
     @property
     def origin(self) -> Mapping[str, str]:
         """The simulator and the scenarios."""
-        return {"simulator": "fabric", "scenario": self.space.name}
+        return {"simulator": self.simulator, "scenario": self.space.name}
 
     @property
     def block(self) -> int:
@@ -63,7 +67,8 @@ class FabricTrials:
         for group in by_scenario(self._drawn(block)):
             scenario = group[0].scenario
             engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
-            found += run_fabric_trials(scenario, engines, [each.seed for each in group], self.jobs)
+            seeds = [each.seed for each in group]
+            found += run_fabric_trials(scenario, engines, seeds, self.jobs, simulator=self.simulator)
         order = {each.seed: each.number for each in self._drawn(block)}
         return sorted(found, key=lambda each: order[each.seed])
 
@@ -75,7 +80,9 @@ class FabricTrials:
         met = {each.seed: each for each in self._drawn(block)}
         table.insert(1, "network", [met[seed].number for seed in table["seed"]])
         scenario = [met[seed].scenario.name for seed in table["seed"]]
-        return table.assign(scenario=scenario, simulator="fabric", status="ok", error="", utility=self.utility.name)
+        return table.assign(
+            scenario=scenario, simulator=self.simulator, status="ok", error="", utility=self.utility.name
+        )
 
     def flow_rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of seeds and return a row per flow.

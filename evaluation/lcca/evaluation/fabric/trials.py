@@ -22,6 +22,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.observation import Observation
+from lcca.remy_plus.fabric.simulators.registry import APPROXIMATIONS, FABRIC, run_on
 
 T = TypeVar("T")
 
@@ -132,6 +133,7 @@ def run_fabric_trials(
     tell: Callable[[int], None] = lambda done: None,
     watched: Sequence[int] = (),
     observed: Mapping[str, Observation] = MappingProxyType({}),
+    simulator: str = FABRIC,
 ) -> list[FabricTrial]:
     """Run every transport on the flows of every seed.
 
@@ -143,6 +145,7 @@ def run_fabric_trials(
         tell: told after every trial how many are done.
         watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs.
         observed: keeps the looks of the first seed, by the names of the policies; changes no result.
+        simulator: the whole fabric, or what stands in for it, which cannot watch or observe.
 
     Returns:
         The trials, seed by seed in the order of the engines.
@@ -155,14 +158,17 @@ def run_fabric_trials(
         scenario.require_telemetry(engine.telemetry_bytes, name)
     flows = {seed: scenario.flows(seed) for seed in seeds}
     watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
+    within = jobs if simulator != FABRIC and APPROXIMATIONS[simulator].in_threads else 1
 
     def run(name: str, seed: int) -> FabricTrial:
+        if simulator != FABRIC:
+            return run_approximately(scenario, name, engines[name], seed, flows[seed], simulator, within)
         if seed != seeds[0]:
             return run_fabric_trial(scenario, name, engines[name], seed, flows[seed])
         engine = replace(engines[name], tuner=observed[name]) if name in observed else engines[name]
         return run_fabric_trial(scenario, name, engine, seed, flows[seed], watch, watched)
 
-    return in_threads([partial(run, name, seed) for seed in seeds for name in engines], jobs, tell)
+    return in_threads([partial(run, name, seed) for seed in seeds for name in engines], jobs // within, tell)
 
 
 def run_fabric_trial(
@@ -177,6 +183,24 @@ def run_fabric_trial(
     """Run one transport, which reports call `policy`, on the flows of one seed."""
     record = engine.run(scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows), watch, scenario.end_ns)
     return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, watched, 1000 * scenario.warmup_us)
+
+
+def run_approximately(
+    scenario: FabricScenario,
+    policy: str,
+    engine: FabricEngine,
+    seed: int,
+    flows: FabricFlows,
+    simulator: str,
+    jobs: int = 1,
+) -> FabricTrial:
+    """Run one transport on the flows of one seed in what stands in for the whole fabric: it tells of flows only.
+
+    Raises:
+        InputError: it cannot, or as `run_fabric_trials`.
+    """
+    record = run_on(simulator, engine, scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows), jobs)
+    return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, warmup_ns=1000 * scenario.warmup_us)
 
 
 def in_threads(calls: Iterable[Callable[[], T]], jobs: int, tell: Callable[[int], None] = lambda done: None) -> list[T]:
@@ -201,6 +225,16 @@ def require_rounds(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:
     for each in scenarios:
         if utility.of_rounds and not each.has_rounds:
             raise InputError(f"{utility.name}: {each.name} has no rounds; workloads of kind all-to-all have them")
+
+
+def require_told(simulator: str, utility: Ratio) -> None:
+    """Check that a simulator tells what a utility scores.
+
+    Raises:
+        InputError: it tells of flows only, and ports are scored.
+    """
+    if simulator != FABRIC and utility.of_ports:
+        raise InputError(f"{utility.name}: scores ports, and simulator {simulator} tells of flows only; use {FABRIC}")
 
 
 def require_scored(scenario: FabricScenario, utility: Ratio, seeds: Sequence[int]) -> None:

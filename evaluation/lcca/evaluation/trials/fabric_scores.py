@@ -32,6 +32,7 @@ class Queue(Ratio):
 
     measure: ClassVar[str] = "queue"
     measured_in: ClassVar[str] = "kB"
+    of_ports: ClassVar[bool] = True
 
     def score_fabric(self, found: Outcome) -> float:
         """Return the score of a trial on a fabric, in bits."""

@@ -27,6 +27,7 @@ class Ratio(ABC):
         from_bytes: smallest size of the flows that count.
         below_bytes: the flows that count are smaller.
         of_rounds: whether it scores rounds of flows.
+        of_ports: whether it scores ports rather than flows.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Ratio(ABC):
     from_bytes: float = 0.0
     below_bytes: float = math.inf
     of_rounds: ClassVar[bool] = False
+    of_ports: ClassVar[bool] = False
     unit: ClassVar[str] = "bits"
     worst: ClassVar[float] = WORST_BITS
     emphasis: ClassVar[str] = ""

@@ -13,6 +13,7 @@ from lcca.evaluation.estimation.importance.options import ImportanceConfig, Impo
 from lcca.evaluation.estimation.tails import TailTarget
 from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS, ROUND_COLUMNS
 from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.trials import require_told
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
 from lcca.evaluation.trials.layout import MEASURES
@@ -22,7 +23,8 @@ from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.named_files import FileOrName
-from lcca.remy_plus.fabric.policies import models_named
+from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
+from lcca.remy_plus.fabric.simulators.registry import require_simulator
 from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.record import RTTS
 from lcca.remy_plus.workload import OpenFlows
@@ -31,6 +33,7 @@ FLOW_METRICS = ("fct_us", "slowdown")
 TRIAL_METRICS = (*MEASURES, *RTTS)
 
 EstimateMethod = Literal["model-free", "model-based"]
+FabricSimulator = Literal["fabric", "links", "fluid"]
 
 
 class ImportanceBlock(ImportanceOptions):
@@ -195,8 +198,21 @@ class OpenLink(Model):
         return open_network(0, self.link_rate, self.rtt, OpenFlows(self.traffic.load, sizes))
 
 
+def require_stand_in(simulator: FabricSimulator, policy: str, fabric: FabricScenario) -> None:
+    """Check that a simulator can stand in for the whole fabric.
+
+    Raises:
+        InputError: it cannot; or the policy cannot be.
+    """
+    engine = engine_of(load_for_fabric(policy).policy, fabric.settings())
+    require_simulator(simulator, engine, fabric.has_rounds, fabric.switch.priorities > 1)
+
+
 class EstimationConfig(RunConfig):
     """What to estimate: a metric of a policy on one network with open flows, over a space of networks, or on a fabric.
+
+    On a fabric `simulator` may stand in for it, and tell of flows only: "links" or "fluid"
+    (`docs/background/links.md`).
 
     A trial is the network or the fabric with a seed of its own, or a fresh network of the space. Metrics of flows
     (fct_us, slowdown) need `network` or `fabric`; the others are columns of the trials table, or of a fabric's trials.
@@ -208,6 +224,7 @@ class EstimationConfig(RunConfig):
     network: OpenLink | None = None
     networks: NetworkSpace | None = None
     fabric: FabricScenario | None = None
+    simulator: FabricSimulator = "fabric"
     duration: Annotated[float, Field(gt=0)] = 10_000.0
     utility: str = "default"
     estimate: EstimateBlock
@@ -218,6 +235,17 @@ class EstimationConfig(RunConfig):
         """Fill in the utility of a fabric, which scores the completion of flows."""
         on_fabric = isinstance(value, dict) and value.get("fabric") is not None
         return {"utility": "slowdown", **value} if on_fabric else value
+
+    @field_validator("simulator")
+    @classmethod
+    def _can_stand_in(cls, value: FabricSimulator, info: ValidationInfo) -> FabricSimulator:
+        fabric, policy = info.data.get("fabric"), info.data.get("policy")
+        if value == "fabric" or policy is None:
+            return value
+        if fabric is None:
+            raise ValueError(f"{value} stands in for a fabric; networks are simulated as they are")
+        require_stand_in(value, policy, fabric)
+        return value
 
     @field_validator("estimate", mode="before")
     @classmethod
@@ -241,7 +269,10 @@ class EstimationConfig(RunConfig):
             self._require_measured(asked)
         if len({asked.metric in FLOW_METRICS for asked in self.estimate.each}) > 1:
             raise ValueError("estimate.metrics: metrics of flows and columns of trials need an estimation each")
-        (utility if self.fabric is None else fabric_utility)(self.utility)
+        if self.fabric is None:
+            utility(self.utility)
+        else:
+            require_told(self.simulator, fabric_utility(self.utility))
         return self
 
     def _require_measured(self, asked: EstimateBlock) -> None:
@@ -260,7 +291,8 @@ class EstimationConfig(RunConfig):
         """Return what can be estimated here."""
         if self.fabric is not None:
             rounds = ROUND_COLUMNS if self.fabric.has_rounds else ()
-            return (*FLOW_METRICS, "score_bits", *FLOW_COLUMNS, *rounds, *PORT_COLUMNS)
+            ports = PORT_COLUMNS if self.simulator == "fabric" else ()
+            return (*FLOW_METRICS, "score_bits", *FLOW_COLUMNS, *rounds, *ports)
         return FLOW_METRICS if self.network is not None else TRIAL_METRICS
 
     def _named(self) -> dict[str, Any]:

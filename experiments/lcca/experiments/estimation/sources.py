@@ -59,7 +59,8 @@ def rows_of(config: EstimationConfig, inputs: Inputs, jobs: int) -> Callable[[Bl
     """Return what runs a stretch of trials: a row per flow where flows are measured, else one per trial."""
     policies, seed = {"policy": inputs.policy}, derive(config.seed, "estimate")
     if config.fabric is not None:
-        fabric = FabricTrials(FabricSpace(fabric=config.fabric), seed, fabric_utility(config.utility), jobs)
+        space, scored = FabricSpace(fabric=config.fabric), fabric_utility(config.utility)
+        fabric = FabricTrials(space, seed, scored, jobs, config.simulator)
         run = fabric.flow_rows if config.estimate.each[0].metric in FLOW_METRICS else fabric.rows
         return lambda block: run(policies, block)
     engine = Engine(config.trial_us, jobs=jobs)

@@ -43,6 +43,7 @@ struct Settings {
   Time give_up_after = 1'000'000 * microsecond;  // without progress and with nothing due but timers; 0: never
 
   std::uint64_t seed = 1;
+  Time base_rtt = 0;        // that transports go by; 0: the largest of all pairs of hosts
   Time horizon = never;     // the end of the run
   Time last_round = never;  // rounds that wait for others begin before it
 };

@@ -78,6 +78,13 @@ class Simulation {
 
   // What the flow takes alone, without telemetry.
   Time ideal(std::uint32_t flow) const;
+  // And with the telemetry of the transport, in its own order of packets, whatever ideal times go by.
+  Time alone(std::uint32_t flow) const;
+  // The ports that its data cross, in order.
+  std::vector<int> ports_of(std::uint32_t flow) const {
+    const Ways& ways = ways_[flow];
+    return {ways.data, ways.data + ways.data_hops};
+  }
   Time base_rtt() const { return base_rtt_; }
 
  private:
@@ -98,6 +105,8 @@ class Simulation {
   void make_headers();
   Time longest_rtt(const Routes& routes) const;
   Time plain_ideal(const Flow& flow, const Ways& ways) const;
+  // With so many bytes around a payload, and in an ACK.
+  Time exact_ideal(const Flow& flow, const Ways& ways, int overhead, int ack_bytes) const;
   Time one_way(const std::vector<int>& way, int bytes) const;
   Frame frame() const;
 

@@ -73,7 +73,9 @@ class FabricEngine:
 
         Returns:
             `flow_start_ns` (NaN: it waited for a round until the end), `flow_fct_ns` (NaN: did not end),
-            `flow_ideal_ns` (alone and without telemetry), `flow_delivered_bytes`;
+            `flow_ideal_ns` (alone and without telemetry), `flow_alone_ns` (alone, with telemetry, exactly),
+            `flow_ports` ((flows, 8) numbers of the ports that its data cross, −1 after the last),
+            `flow_delivered_bytes`;
             `port_node`, `port_peer`, packets and bytes sent, marks, drops, queues (the p99 is over time, at most 1/32
             too long), pauses; `fullest_queued_bytes` and `fullest_queued_ns`: how long the queue was so long, not
             counting when it was empty, at the port of a switch with the largest mean; `sample_…` of the watch;

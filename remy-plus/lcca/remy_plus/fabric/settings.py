@@ -51,6 +51,7 @@ class FabricSettings:
         give_up_after_us: a run ends in which nothing is delivered and no flow begins for so long and nothing but timers
             is due, such as one that PFC has locked; 0 is never.
         nack_gap_us: a receiver asks for the same packet only so often.
+        base_rtt_ns: round trip without queues that transports go by; 0 is the largest of all pairs of hosts.
     """
 
     payload_bytes: int = 1000
@@ -77,6 +78,7 @@ class FabricSettings:
     retransmit_after_us: float = 1000
     give_up_after_us: float = 1e6
     nack_gap_us: float = 500
+    base_rtt_ns: float = 0
 
     def values(self, own: Mapping[str, float]) -> dict[str, float]:
         """Return the settings but for the marker as the engine takes them, for a transport with its own."""
