@@ -1,5 +1,6 @@
 """Several metrics from the same trials: against each alone, and against what is computed by hand."""
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from scipy import stats
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.runs.loading import load_run
+from lcca.inputs.errors import InputError
 from lcca.inputs.validation import validate
 
 from ...conftest import RunCommand
@@ -138,3 +140,23 @@ def test_other_size_tables_can_be_chosen(sizes: str) -> None:
     chosen = [f"fabric.workload.sizes={sizes}", f"estimate={CCEVAL / 'metrics-all.yaml'}", "fabric.duration_us=2000"]
     config = validate(read_with_files(CCEVAL / "fat-tree-timely.yaml", chosen), EstimationConfig)
     assert config.policy == "timely" and config.fabric.workload.sizes == sizes and len(config.estimate.each) == 11
+
+
+def test_what_a_comparison_takes_comes_from_two_runs(lcca: RunCommand, config: Path) -> None:
+    spec = importlib.util.spec_from_file_location("cceval", CCEVAL.parents[1] / "benchmarks" / "cceval.py")
+    assert spec is not None and spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    runs = [config.parent / name for name in ("dctcp", "timely", "other")]
+    for run, change in zip(runs, ("policy=dctcp", "policy=timely", "seed=5"), strict=True):
+        assert lcca("estimate", config, "--out", run, "--set", change, "--set", "estimate.ceiling=24").status == 0
+    asked, found, values = next(script.compare(*runs[:2]))
+    flows = [load_run(run).flows for run in runs[:2]]
+    a, b = (each[each.size_bytes < 1e4].groupby("seed").fct_us.median() for each in flows)
+    assert (list(values), found.trials, asked.quantile) == (["dctcp", "timely"], 24, 0.5)
+    assert found.difference == pytest.approx((b - a).mean(), rel=1e-9)
+    assert found.correlation == pytest.approx(stats.pearsonr(a, b)[0])
+    assert script.main([*map(str, runs[:2]), "--figure", str(config.parent / "ten" / "few"), "--json"]) == 0
+    assert {f.name for f in (config.parent / "ten").iterdir()} >= {"few-fct_us-50.png", "few-slowdown-90.png"}
+    with pytest.raises(InputError, match="not the same seed and fabric"):
+        script.main([str(runs[0]), str(runs[2])])

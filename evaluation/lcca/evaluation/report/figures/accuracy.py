@@ -75,6 +75,7 @@ def _drawn(groups: Groups, draw: Callable[[Axes, Estimating, str, str], None], x
             ax.set(xscale="log", yscale="log")
             _plain(ax.xaxis)
             _plain(ax.yaxis)
+        if ax.get_legend_handles_labels()[1]:
             ax.legend(fontsize=7)
         ax.set_title(title, loc="left")
     return figure
