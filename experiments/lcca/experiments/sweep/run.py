@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor
+from lcca.evaluation.trials.executors.pool import Pool
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import Run, opened
@@ -48,22 +50,27 @@ def sweep(
         quiet: say nothing.
         place: where trials run, an executor's name; never changes a result.
         cache: a folder of finished trainings, used and added to; None trains everything here.
-        trainings: how many policies learn at once, each on one thread; 1 gives each in turn all the jobs.
+        trainings: how many policies learn at once, each on one thread; 1 gives each in turn all the jobs. On a cluster
+            they learn there.
 
     Raises:
         InputError: the folder or the cache cannot be used, see `RunFolder.open`, or an extra is missing.
     """
     if config.validation.ns3:
         installed()  # or say so before hours of training
-    if place != "local" and isinstance(config.networks, FabricSpace):
-        raise InputError(f"executor {place}: trials on a fabric run on threads here; use local, and --trainings")
+    if isinstance(config.networks, FabricSpace) and place != "local" and (place != "ray" or trainings == 1):
+        raise InputError(
+            f"executor {place}: trials on a fabric run on threads here; use local, or ray with --trainings"
+        )
     shared = TrainingCache(cache)
     check_libraries(config, path)
     with executor(place, jobs) as runner, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             begun.reporter.show(f"{path}: complete already; nothing to do")
             return begun.folder.read_json(layout.SUMMARY)
-        return _run(begun.on(engine_of(config, jobs, runner)), shared, trainings)
+        runner.report_to(begun.reporter.say)
+        with closing(runner.pool(trainings)) as pool:
+            return _run(begun.on(engine_of(config, jobs, runner)), shared, pool)
 
 
 def render(folder: Path) -> None:
@@ -73,11 +80,11 @@ def render(folder: Path) -> None:
     draw(folder)
 
 
-def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, trainings: int) -> dict[str, Any]:
+def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, pool: Pool) -> dict[str, Any]:
     folder, config, reporter = run.folder, run.config, run.reporter
     reporter.say(f"{config.name}: {_plan(config)}, then tests; everything goes to {folder.path}")
     folder.set_state("training")
-    trained = run_trainings(run, cache, trainings)
+    trained = run_trainings(run, cache, pool)
     folder.write_table(layout.LEARNING, pd.concat(trained.learning, ignore_index=True))
     folder.set_state("testing")
     found_groups = trained.groups(config)

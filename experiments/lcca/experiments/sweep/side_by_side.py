@@ -1,20 +1,23 @@
-"""Trainings side by side, each in a process and on a thread of its own: the same bits, and no core is idle."""
+"""Trainings side by side, each in a process and on a thread of its own, here or elsewhere: the same bits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lcca.evaluation.trials.executors.cluster_pool import ClusterPool
+from lcca.evaluation.trials.executors.pool import Pool
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.context import Run
-from lcca.experiments.runs.costs import Cost, Costs
+from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.sweep.cache import TrainingCache
-from lcca.experiments.sweep.training import engine_of, train
-from lcca.gym_envs.processes.workers import Failure, run_all
+from lcca.experiments.sweep.remote_training import Progress, RemoteTrainings
+from lcca.experiments.sweep.training import engine_of, take_from_cache, train
+from lcca.gym_envs.processes.workers import Failure
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 
@@ -29,42 +32,42 @@ class _Work:
     cache: Path | None
 
 
-@dataclass(frozen=True)
-class _Done:
-    """What a training cost and where it ended."""
-
-    cost: Cost
-    rules: int
-    score_bits: float
-    trials: int
-
-
 def train_side_by_side(
-    run: Run[CampaignConfig, Engine], plan: Sequence[Learner], cache: TrainingCache, processes: int
+    run: Run[CampaignConfig, Engine], plan: Sequence[Learner], cache: TrainingCache, pool: Pool
 ) -> None:
-    """Train all policies of a plan, `processes` at once; each goes on from its checkpoint.
+    """Train all policies of a plan, as many at once as the pool runs; each goes on from its checkpoint.
 
     Raises:
         InputError: trainings failed; the message names them and why. The others are done.
     """
-    work = [_Work(run.config, run.path, learner, cache.folder) for learner in plan]
     failed = []
-    title = f"training {len(plan)} policies, {min(processes, len(plan))} at once"
+    title = f"training {len(plan)} policies, {min(pool.count, len(plan))} at once"
     with run.reporter.task(title, total=len(plan)) as task:
-        for count, (at, found) in enumerate(run_all(_train, work, processes), 1):
+        for count, (at, found) in enumerate(_trained(run, plan, cache, pool), 1):
             name = plan[at].id
             if isinstance(found, Failure):
                 failed.append(f"training {name}: {found.reason}")
                 continue
             run.costs.add("training", found.cost)
-            done = f"{name}: {found.rules} rules, score {found.score_bits:.3f} bits, {found.trials:,} trials"
+            last = found.last
+            done = f"{name}: {last.rules} rules, score {last.score_bits:.3f} bits, {last.trials:,} trials"
             task.update(count, done)
             run.reporter.note(f"training {done}: done")
     if failed:
         raise InputError("\n".join(failed))
 
 
-def _train(work: _Work) -> _Done:
+def _trained(
+    run: Run[CampaignConfig, Engine], plan: Sequence[Learner], cache: TrainingCache, pool: Pool
+) -> Iterator[tuple[int, Progress | Failure]]:
+    if isinstance(pool, ClusterPool):
+        for learner in plan:
+            take_from_cache(run, learner, f"training {learner.id}", cache)
+        return RemoteTrainings(run, plan, cache).train(pool)
+    return pool.run(_train, [_Work(run.config, run.path, learner, cache.folder) for learner in plan])
+
+
+def _train(work: _Work) -> Progress:
     run = Run(RunFolder(work.path, work.config), engine_of(work.config, 1), Costs(None), Reporter(quiet=True))
     last = train(run, work.learner, cache=TrainingCache(work.cache))[-1]
-    return _Done(run.costs.total("training"), last.rules, last.score_bits, last.trials)
+    return Progress({}, run.costs.total("training"), last, done=True)

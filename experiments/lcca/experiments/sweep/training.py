@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -64,17 +66,22 @@ def train(
     Raises:
         InputError: a checkpoint or a policy file is lost, damaged or of another training, or an extra is missing.
     """
-    config, rounds, title = run.config, Rounds(run.path, learner), f"training {learner.id}{place}"
-    key = learner.key(config)
-    rounds.checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    if not rounds.checkpoint.exists() and (found := cache.take(key, run.reporter.say)) is not None:
-        _take_over(found, rounds, config)
-        run.reporter.say(f"{title}: done before, taken from {cache.file(key)}")
+    title = f"training {learner.id}{place}"
+    take_from_cache(run, learner, title, cache)
     trainer = trainer_of(run, learner, cache.folder)
     if not trainer.done:
-        _train_to_end(trainer, title, run)
-    cache.keep(key, _finished(trainer, rounds))
+        advance(trainer, title, run)
+    cache.keep(learner.key(run.config), _finished(trainer, Rounds(run.path, learner)))
     return trainer.learning
+
+
+def take_from_cache(run: Run[CampaignConfig, Engine], learner: Learner, title: str, cache: TrainingCache) -> None:
+    """Write a training that was not begun into the run, if the cache has it."""
+    rounds, key = Rounds(run.path, learner), learner.key(run.config)
+    rounds.checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    if not rounds.checkpoint.exists() and (found := cache.take(key, run.reporter.say)) is not None:
+        _take_over(found, rounds, run.config)
+        run.reporter.say(f"{title}: done before, taken from {cache.file(key)}")
 
 
 def trainer_of(run: Run[CampaignConfig, Engine], learner: Learner, shared: Path | None = None) -> Trainer:
@@ -138,7 +145,8 @@ def _kept(trainer: Trainer, rounds: Rounds) -> list[Path]:
     return [rounds.file(round_) for round_ in range(trainer.learning[-1].round + 1)]
 
 
-def _train_to_end(trainer: Trainer, title: str, run: Run[CampaignConfig, Engine]) -> None:
+def advance(trainer: Trainer, title: str, run: Run[CampaignConfig, Engine], until: float = math.inf) -> None:
+    """Train to the end, or until so many seconds of the monotonic clock; at least one step, if any is left."""
     with run.reporter.task(title, total=float(run.config.trainer.budget.amount)) as task:
         while not trainer.done:
             with run.costs.phase("training") as cost:
@@ -146,8 +154,11 @@ def _train_to_end(trainer: Trainer, title: str, run: Run[CampaignConfig, Engine]
                 trainer.step()
                 cost.trials += _spent(trainer)[0] - trials
                 cost.packets += _spent(trainer)[1] - packets
-            task.update(float(trainer.used), _note(trainer.learning[-1]))
-    run.reporter.say(f"{title}: {_note(trainer.learning[-1])}: done")
+            task.update(float(trainer.used), note(trainer.learning[-1]))
+            if time.monotonic() >= until:
+                break
+    if trainer.done:
+        run.reporter.say(f"{title}: {note(trainer.learning[-1])}: done")
 
 
 def _spent(trainer: Trainer) -> tuple[int, int]:
@@ -182,7 +193,8 @@ def learning_rows(learner: Learner, rows: Sequence[LearningRow]) -> pd.DataFrame
     return table
 
 
-def _note(row: LearningRow) -> str:
+def note(row: LearningRow) -> str:
+    """Return a step in words."""
     rules = f"{row.rules} rules, " if row.rules else ""
     return (
         f"round {row.round + 1}, step {row.step} ({row.kind}): {rules}score {row.score_bits:.3f} bits, "

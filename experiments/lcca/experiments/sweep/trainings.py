@@ -26,6 +26,7 @@ from lcca.experiments.sweep.summary import so_far
 from lcca.experiments.sweep.training import learning_rows, train
 
 if TYPE_CHECKING:
+    from lcca.evaluation.trials.executors.pool import Pool
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.campaign.plan import Learner
     from lcca.experiments.runs.context import Run
@@ -62,12 +63,15 @@ class Trained:
         return groups(config, self.chosen, self.trials)
 
 
-def run_trainings(run: Run[CampaignConfig, Engine], cache: TrainingCache, at_once: int) -> Trained:
-    """Train, validate and test with one training seed after another until all is settled, or no more are wanted."""
+def run_trainings(run: Run[CampaignConfig, Engine], cache: TrainingCache, pool: Pool) -> Trained:
+    """Train, validate and test with one training seed after another until all is settled, or no more are wanted.
+
+    Trainings run in the pool if it makes several calls at once.
+    """
     steps = run.config.seed_steps
 
     def run_step(block: Block) -> Trained:
-        return _run_seeds(run, steps[block.number], cache, at_once)
+        return _run_seeds(run, steps[block.number], cache, pool)
 
     def decide(parts: Sequence[Trained], _: int) -> Decision[CandidateVerdicts]:
         groups = Trained.of(parts).groups(run.config)
@@ -83,8 +87,8 @@ def run_trainings(run: Run[CampaignConfig, Engine], cache: TrainingCache, at_onc
     return Trained.of(parts)
 
 
-def _run_seeds(run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: TrainingCache, at_once: int) -> Trained:
-    curves = _train(run, seeds, cache, at_once)
+def _run_seeds(run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: TrainingCache, pool: Pool) -> Trained:
+    curves = _train(run, seeds, cache, pool)
     plan = learners(run.config, seeds)
     chosen = []
     with run.reporter.task("picking checkpoints on validation networks", total=len(plan)) as task:
@@ -95,14 +99,14 @@ def _run_seeds(run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: Tr
 
 
 def _train(
-    run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: TrainingCache, at_once: int
+    run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: TrainingCache, pool: Pool
 ) -> list[pd.DataFrame]:
     """Train all policies of these training seeds and return their learning curves."""
     first, plan = warm_starts(run.config, seeds), learners(run.config, seeds)
     ordered = waves(run.config, plan)
-    if at_once > 1:
+    if pool.count > 1:
         for part in filter(None, (first, *ordered)):
-            train_side_by_side(run, part, cache, at_once)
+            train_side_by_side(run, part, cache, pool)
     for start in first:
         train(run, start, " (what all go on from)", cache)
     numbered = enumerate((learner for part in ordered for learner in part), 1)

@@ -158,10 +158,11 @@ def serve(number: int) -> None:
         except Exception as error:
             pipe.send(Failure(f"{type(error).__name__}: {error}", "failed"))
         else:
-            pipe.send(_outcome(function, arguments))
+            pipe.send(answer(function, arguments))
 
 
-def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Return what a function returns, or the `Failure` that it ended with."""
     try:
         return function(*arguments)
     except (InputError, ValueError) as error:

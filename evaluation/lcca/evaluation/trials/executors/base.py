@@ -9,17 +9,21 @@ trial is reported as failed and the others go on.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lcca.gym_envs.processes.workers import Workers
 from lcca.remy_plus.engine import Request, run_here
 from lcca.remy_plus.record import Columns
+
+if TYPE_CHECKING:
+    from lcca.evaluation.trials.executors.pool import Pool
 
 TRIES = 3
 """How often a part is given to a worker before it is halved, or its only trial is called failed."""
@@ -35,9 +39,13 @@ class Executor(ABC):
     Args:
         workers: how many parts run at once.
         threads: threads of each worker.
+
+    Attributes:
+        away: whether its workers are on other machines, which do not see the files of this one.
     """
 
     name: str
+    away: ClassVar[bool] = False
 
     def __init__(self, workers: int, threads: int = 1) -> None:
         self.workers = max(workers, 1)
@@ -46,6 +54,13 @@ class Executor(ABC):
     @abstractmethod
     def attempt(self, parts: Sequence[Request]) -> list[Columns | WorkerDied]:
         """Run parts at the same time and return, in their order, what each gave or why its worker died."""
+
+    def report_to(self, tell: Callable[[str], None]) -> None:  # noqa: B027 - most executors have nothing to say
+        """Tell what becomes of the workers."""
+
+    def pool(self, count: int) -> Pool:
+        """Return what makes other calls where the workers are, so many at once."""
+        return Workers(count)
 
     def close(self) -> None:  # noqa: B027 - most executors have nothing to let go
         """Let the workers go."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lcca.evaluation.trials.executors.base import Executor, WorkerDied
-from lcca.gym_envs.processes.workers import Failure, Workers
-from lcca.inputs.errors import InputError
+from lcca.evaluation.trials.executors.pool import PoolExecutor
+from lcca.gym_envs.processes.workers import Workers
 from lcca.remy_plus.engine import Request, Runner, run_here
 from lcca.remy_plus.record import Columns
 
@@ -29,34 +29,10 @@ class Threads(Executor):
         return [self(part) for part in parts]
 
 
-class Processes(Executor):
-    """Worker processes: a crash costs a worker, not the campaign."""
+class Processes(PoolExecutor):
+    """Trials in worker processes."""
 
     name = "processes"
 
     def __init__(self, workers: int, threads: int = 1, runner: Runner = run_here) -> None:
-        super().__init__(workers, threads)
-        self._runner = runner
-        self._workers = Workers(self.workers)
-
-    def attempt(self, parts: Sequence[Request]) -> list[Columns | WorkerDied]:
-        """Run the parts on the workers.
-
-        Raises:
-            InputError: the engine refuses a part.
-            RuntimeError: the engine failed at a part otherwise.
-        """
-        found = dict(self._workers.run(self._runner, parts, tries=1))
-        return [_outcome(found[at]) for at in range(len(parts))]
-
-    def close(self) -> None:
-        """End the workers."""
-        self._workers.close()
-
-
-def _outcome(found: Columns | Failure) -> Columns | WorkerDied:
-    if not isinstance(found, Failure):
-        return found
-    if found.dead:
-        return WorkerDied(f"a worker process died: {found.reason}")
-    raise (InputError if found.kind == "refused" else RuntimeError)(found.reason)
+        super().__init__(Workers(workers), threads, runner)

@@ -1,0 +1,160 @@
+"""Calls on a Ray cluster (`pip install lcca[ray]`), whose nodes may come and go.
+
+The loss of a node and the death of a worker are told apart. A worker may have died of what it ran, so its death counts
+against that call. A lost node takes all of its calls along, whatever they did: they are made again elsewhere. Ray's own
+retries are off, because it does not make that difference.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from lcca.evaluation.trials.executors.cluster_watch import ClusterWatch
+from lcca.gym_envs.processes.workers import TRIES, Failure, answer
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.build import build
+
+LOOK_S = 1.0
+"""How often the cluster is looked at while nothing arrives, in seconds."""
+
+RECONNECT = ("RAY_gcs_rpc_server_reconnect_timeout_s", "15")
+"""Ray ends this process so many seconds after the head was lost (its default is 60); we have said so before."""
+
+Item = TypeVar("Item")
+
+
+@dataclass
+class _Call(Generic[Item]):
+    at: int
+    item: Item
+    deaths: int = 0
+    losses: int = 0
+
+
+class ClusterPool:
+    """Calls on an existing Ray cluster (RAY_ADDRESS), or on one that Ray starts here; a `Pool`.
+
+    Args:
+        count: how many calls are in flight at once.
+        cores: processor cores that each takes.
+        tell: is told when nodes come, go or are waited for.
+
+    Raises:
+        InputError: Ray is not installed, or there is no cluster where RAY_ADDRESS says.
+    """
+
+    def __init__(self, count: int, cores: int = 1, tell: Callable[[str], None] = lambda text: None) -> None:
+        self.count = max(count, 1)
+        self._ray = _connected()
+        self._watch = ClusterWatch(self._ray, cores, tell)
+        self._remote = self._ray.remote(num_cpus=cores, max_retries=0)(serve)
+
+    def run(
+        self,
+        function: Callable[[Item], Any],
+        items: Sequence[Item],
+        tries: int = TRIES,
+        then: Callable[[int, Any], Item | None] = lambda at, result: None,
+    ) -> Iterator[tuple[int, Any]]:
+        """Call the function with every item; see `Pool.run`.
+
+        Args:
+            function: importable by name on every node.
+            items: what to call it with.
+            tries: how often an item is given to a worker that dies; lost nodes do not count.
+            then: is given an index and its result; returns the item to go on with, or None for the end.
+
+        Raises:
+            ConnectionError: the head does not answer, or the cluster cannot run a call; see `ClusterWatch`.
+        """
+        waiting = deque(_Call(at, item) for at, item in enumerate(items))
+        flying: dict[Any, _Call[Item]] = {}
+        try:
+            while waiting or flying:
+                while waiting and len(flying) < self.count:
+                    call = waiting.popleft()
+                    flying[self._remote.remote(build(), function, call.item)] = call
+                reference = self._arrived(list(flying))
+                call, found = flying.pop(reference), self._outcome(reference)
+                if self._again(call, found, tries):
+                    waiting.append(call)
+                elif not isinstance(found, Failure) and (item := then(call.at, found)) is not None:
+                    waiting.append(_Call(call.at, item))
+                else:
+                    yield call.at, found
+        except ConnectionError:
+            flying.clear()  # nobody is there who could be told to stop
+            raise
+        finally:
+            for reference in flying:  # the nodes are free again after Ctrl-C
+                self._ray.cancel(reference, force=True)
+
+    def close(self) -> None:
+        """Nothing to do: the cluster is not ours."""
+
+    def _arrived(self, flying: list[Any]) -> Any:
+        while not (arrived := self._ray.wait(flying, timeout=LOOK_S)[0]):
+            self._watch.look()
+        return arrived[0]
+
+    def _again(self, call: _Call[Item], found: Any, tries: int) -> bool:
+        """Tell whether a call is to be made again."""
+        if found is None:
+            call.losses += 1
+            self._watch.lost(call.losses)
+            return True
+        if isinstance(found, Failure) and found.dead:
+            call.deaths += 1
+            return call.deaths < tries
+        return False
+
+    def _outcome(self, reference: Any) -> Any:
+        """Return what a call gave; None where its node was lost.
+
+        Raises:
+            InputError: no worker can make it.
+        """
+        errors = self._ray.exceptions
+        lost = (errors.NodeDiedError, errors.LocalRayletDiedError, errors.ObjectLostError, errors.RaySystemError)
+        try:
+            (found,) = self._ray.get(reference)
+            return found
+        except lost:
+            return None
+        except (errors.WorkerCrashedError, errors.OutOfMemoryError) as error:
+            return Failure(f"{type(error).__name__}: a Ray worker died", "killed")
+        except errors.RayError as error:
+            reason = str(error).strip().rpartition("\n")[2]
+            raise InputError(f"Ray: {reason}; is lcca installed on every node? (`ray exec`, `lcca check`)") from None
+
+
+def serve(expected: str, function: Callable[[Item], Any], item: Item) -> tuple[Any]:
+    """Make a call on a node, unless its lcca is another one; Ray takes what is returned apart if it is no tuple."""
+    if build() != expected:
+        reason = f"node {os.uname().nodename} has {build()}; here it is {expected}: install the same wheel everywhere"
+        return (Failure(reason, "refused"),)
+    return (answer(function, (item,)),)
+
+
+def _connected() -> Any:
+    """Return Ray, connected."""
+    os.environ.setdefault(*RECONNECT)  # read when Ray is loaded
+    try:
+        ray = importlib.import_module("ray")
+    except ImportError:
+        raise InputError("executor 'ray' needs the package ray: pip install 'lcca[ray]'") from None
+    address = os.environ.get("RAY_ADDRESS", "")
+    if address.startswith("ray://"):
+        raise InputError(f"RAY_ADDRESS={address}: run lcca on a node of the cluster, with RAY_ADDRESS=HOST:PORT")
+    if not ray.is_initialized():
+        try:
+            ray.init(configure_logging=False, log_to_driver=False, include_dashboard=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"RAY_ADDRESS={address}: no Ray cluster there ({reason}); see `ray start`") from None
+    return ray
