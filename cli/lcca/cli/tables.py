@@ -153,10 +153,19 @@ def print_points(summary: dict[str, Any]) -> None:
 def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
     """Print the cost of campaigns, a line each."""
     table = Table(title=f"{name}: remaining work")
-    for head in ("point", "trainings", "done", "trials per training", "test trials", "CPU ms per trial", "time"):
+    for head in (
+        "point",
+        "trainings",
+        "done",
+        "trials per training",
+        "test trials",
+        "CPU ms per trial",
+        "CPU time",
+        "time",
+    ):
         table.add_column(head, justify="left" if head == "point" else "right", overflow="fold")
     for point, each in found.items():
-        ends = each.wall_s
+        ends, cpu = each.wall_s, each.cpu_s
         table.add_row(
             point or name,
             _range(each.first, len(each.trainings)),
@@ -164,6 +173,7 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
             f"{each.budget:,} {each.unit}",
             f"{each.tests_least:,}–{each.tests_most:,}",
             f"{1000 * each.trial_cpu_s:.2f}",
+            "not known in advance" if cpu is None else words_for_time(*cpu),
             "not known in advance" if ends is None else f"{words_for_time(*ends)} on {each.jobs} cores",
         )
     wide_console().print(table)

@@ -1,7 +1,10 @@
 """A campaign on a cluster ends with the bytes of one that ran alone, whichever node is lost, or can be gone on with."""
 
+import importlib
 import importlib.util
+import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -21,6 +24,7 @@ from lcca.experiments.campaign.grid import read_grid
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.sweep.remote_training import RemoteTrainings, Stretch, train_stretch
 from lcca.gym_envs.processes.workers import Failure
+from lcca.inputs.documents import read_document
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.build import build
 
@@ -73,6 +77,17 @@ def test_trainings_elsewhere_leave_the_same_records(
     assert pool.calls > 3 * 4, "more stretches than trainings"
 
 
+@needs_ray
+def test_the_example_of_a_cluster_fits_rays_own_schema() -> None:
+    package = Path(importlib.util.find_spec("ray").origin).parent  # type: ignore[union-attr, arg-type]
+    schema = json.loads((package / "autoscaler" / "ray-schema.json").read_text())
+    example = read_document(Path(__file__).parents[3] / "configs" / "cluster" / "ray.yaml").data
+    jsonschema = importlib.import_module("jsonschema")  # comes with Ray
+    jsonschema.validate(example, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(example | {"workers": 2}, schema)
+
+
 def test_another_build_is_refused() -> None:
     (found,) = serve("lcca 0.0.1, engine 0", str, 1)
     assert isinstance(found, Failure) and found.kind == "refused"
@@ -91,25 +106,32 @@ class Cluster:
     """A Ray cluster of two nodes with one core each, made as a user makes one; the first one is its head."""
 
     def __init__(self, folder: Path) -> None:
+        self.environment = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # nobody else's
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         port, self._folder = self.address.rpartition(":")[2], folder
-        head = ["--head", f"--port={port}", "--include-dashboard=false", f"--temp-dir={folder}"]
-        self.nodes = [self._start(*head)]
-        self._wait(1)
-        self.nodes.append(self._start(f"--address={self.address}", "--node-ip-address=127.0.0.2"))
-        self._wait(2)
+        self.nodes: list[psutil.Popen] = []
+        try:
+            self._add("--head", f"--port={port}", "--include-dashboard=false", f"--temp-dir={folder}")
+            self._add(f"--address={self.address}", "--node-ip-address=127.0.0.2")
+        except BaseException:
+            self.end()
+            raise
 
-    def _start(self, *options: str) -> psutil.Popen:
+    def _add(self, *options: str) -> None:
+        """Start a node and wait until it has joined; one that comes before the head is ready is started again."""
         common = ["--num-cpus=1", "--block", "--disable-usage-stats", "--object-store-memory=100000000"]
         command = [sys.executable, "-m", "ray.scripts.scripts", "start", *common, *options]
-        return psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def _wait(self, nodes: int) -> None:
-        until = time.monotonic() + 60
-        while len(list(self._folder.glob("session_2*/sockets/raylet*"))) < nodes:
-            assert time.monotonic() < until and self.nodes[-1].poll() is None, "the node does not start"
+        said, at = self._folder / f"node-{len(self.nodes)}.txt", len(self.nodes)
+        until = time.monotonic() + 90
+        while len(self.nodes) == at or "Ray runtime started" not in said.read_text():
+            assert time.monotonic() < until, said.read_text()
+            if len(self.nodes) == at or self.nodes[at].poll() is not None:
+                with said.open("w") as file:
+                    self.nodes[at:] = [
+                        psutil.Popen(command, env=os.environ | self.environment, stdout=file, stderr=subprocess.STDOUT)
+                    ]
             time.sleep(0.2)
 
     def kill(self, node: int) -> None:
@@ -127,14 +149,15 @@ class Cluster:
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     folder = Path(tempfile.mkdtemp(prefix="lcca-ray-"))  # names of sockets must be short
-    found = Cluster.__new__(Cluster)
-    found.nodes = []
     try:
-        found.__init__(folder)  # type: ignore[misc]
-        monkeypatch.setenv("RAY_ADDRESS", found.address)
-        yield found
+        found = Cluster(folder)
+        for name, value in {"RAY_ADDRESS": found.address, **found.environment}.items():
+            monkeypatch.setenv(name, value)
+        try:
+            yield found
+        finally:
+            found.end()
     finally:
-        found.end()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,5 +1,6 @@
 """The tables that the pace of a campaign is measured under."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.campaign.config import read_campaign
+from lcca.experiments.sweep.forecast import Forecast
 from lcca.experiments.sweep.pace import LOOK_UPS, PROBE, probe_table, trial_cpu_s
 from lcca.experiments.sweep.training import engine_of
 from lcca.trainers.base import Task
@@ -36,3 +38,12 @@ def test_a_table_that_cannot_be_parted_so_often_is_as_large_as_it_can_be(tmp_pat
     task = Task("x", config.candidates[0].signals.signals, config.networks, DEFAULT, 1)
     assert 1 <= len(probe_table(task.signals, 500, training_trials(task, engine_of(config, 1)), look_ups=1)) < 500
     assert trial_cpu_s(config) > 0
+
+
+def test_time_follows_from_cores_and_from_what_must_wait() -> None:
+    trainings = tuple((str(i), str(i), i == 0) for i in range(11))  # one is done
+    base = Forecast(trainings, 7, 1000, "trials", 200, 400, 0.01, 4, 1, (4, 3, 4))
+    assert base.cpu_s == (6 * 10 + 2, 10 * 10 + 4) and base.wall_s == (62 / 4, 104 / 4), "each in turn, on all cores"
+    many = replace(base, jobs=100, at_once=2)
+    assert many.wall_s == pytest.approx(((2 + 2) * 10 + 0.02, (2 + 2 + 2) * 10 + 0.04)), "two at once"
+    assert replace(many, jobs=10**9, at_once=10**9).wall_s == pytest.approx((20, 30)), "one after another in each group"

@@ -32,6 +32,7 @@ EXAMPLES = """\
   lcca sweep configs/quickstart.yaml --resume
   lcca sweep configs/headers/quickstart.yaml --plan
   lcca sweep configs/paper/signals-default.yaml --set training_seeds=[1,2] --jobs 2
+  lcca sweep configs/signals.yaml --plan --executor ray --jobs 70 --trainings 70
   lcca sweep configs/smoke.yaml --out /tmp/smoke --json"""
 
 CACHE = Path("results") / "training-cache"
@@ -58,8 +59,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=1,
         metavar="N",
-        help="policies that learn at once, each in a process on one thread (default 1: each in turn, on all threads); "
-        "never changes a result",
+        help="policies that learn at once, each in a process on one thread, with --executor ray on the cluster "
+        "(default 1: each in turn, on all threads); never changes a result",
     )
     add_topology(parser)
     parser.set_defaults(run=run)
@@ -77,7 +78,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace, grid: Grid, cache: TrainingCache) -> int:
-    found = {point.name: forecast(point.config, cache, options.jobs) for point in grid.points}
+    away = options.executor == "ray"
+    found = {point.name: forecast(point.config, cache, options.jobs, options.trainings, away) for point in grid.points}
     if options.json:
         print_json({"points": [{"name": name, **each.to_json()} for name, each in found.items()]})
     else:

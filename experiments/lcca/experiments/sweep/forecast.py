@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.plan import Learner, learners, warm_starts
+from lcca.experiments.campaign.plan import Learner, learners, warm_starts, waves
 from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.pace import trial_cpu_s
 
@@ -26,6 +27,9 @@ class Forecast:
         tests_most: if nothing ever is.
         trial_cpu_s: CPU seconds of a trial of this space, measured under tables as large as the trainer's.
         jobs: cores.
+        at_once: trainings at once, each on one core; 1 gives each in turn all the cores.
+        groups: of the trainings, how many follow one another in groups: a group needs those before it alone, and is
+            trained before the next one begins.
     """
 
     trainings: tuple[tuple[str, str, bool], ...]
@@ -36,6 +40,8 @@ class Forecast:
     tests_most: int
     trial_cpu_s: float
     jobs: int
+    at_once: int = 1
+    groups: tuple[int, ...] = ()
 
     @property
     def to_train(self) -> tuple[int, int]:
@@ -44,13 +50,34 @@ class Forecast:
         return sum(open_[: self.first]), sum(open_)
 
     @property
-    def wall_s(self) -> tuple[float, float] | None:
-        """Seconds, least and most; None where trainings have no budget of trials."""
+    def cpu_s(self) -> tuple[float, float] | None:
+        """CPU seconds, least and most; None where trainings have no budget of trials."""
         least, most = self.to_train
         if most and self.unit != "trials":
             return None
-        pace = self.trial_cpu_s / self.jobs
-        return (least * self.budget + self.tests_least) * pace, (most * self.budget + self.tests_most) * pace
+        trials = least * self.budget + self.tests_least, most * self.budget + self.tests_most
+        return trials[0] * self.trial_cpu_s, trials[1] * self.trial_cpu_s
+
+    @property
+    def wall_s(self) -> tuple[float, float] | None:
+        """Seconds, least and most, on cores that are not shared; None where trainings have no budget of trials."""
+        if self.cpu_s is None:
+            return None
+        turns = self._turns(self.first), self._turns(len(self.trainings))
+        tests = self.tests_least / self.jobs, self.tests_most / self.jobs
+        least, most = (self.trial_cpu_s * (self.budget * n + each) for n, each in zip(turns, tests, strict=True))
+        return least, most
+
+    def _turns(self, last: int) -> float:
+        """Return how many times as long as one training on one core the open ones among the first so many take."""
+        lanes = min(self.at_once, self.jobs)
+        turns, begin = 0.0, 0
+        for size in self.groups:
+            group = self.trainings[begin : min(begin + size, last)]
+            open_ = sum(not done for _, _, done in group)
+            turns += math.ceil(open_ / lanes) if lanes > 1 else open_ / self.jobs
+            begin += size
+        return turns
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -63,13 +90,24 @@ class Forecast:
             "test_trials": [self.tests_least, self.tests_most],
             "trial_cpu_s": round(self.trial_cpu_s, 6),
             "jobs": self.jobs,
+            "trainings_at_once": self.at_once,
+            "cpu_s": None if self.cpu_s is None else [round(end, 1) for end in self.cpu_s],
             "wall_s": None if ends is None else [round(end, 1) for end in ends],
         }
 
 
-def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int) -> Forecast:
-    """Return what a campaign will cost here; runs a few trials to measure the pace."""
-    plan = list(dict.fromkeys(each for seeds in config.seed_steps for each in _trainings(config, seeds)))
+def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: int = 1, away: bool = False) -> Forecast:
+    """Return what a campaign will cost; runs a few trials to measure the pace.
+
+    Args:
+        config: the campaign.
+        cache: says which trainings are done.
+        jobs: cores.
+        at_once: trainings at once.
+        away: whether the cores are on other machines, like this one's.
+    """
+    groups = [group for seeds in config.seed_steps for group in _groups(config, seeds)]
+    plan = [each for group in groups for each in group]
     trainings = tuple((each.id, key, cache.file(key) is not None) for each in plan for key in [each.key(config)])
     least, most = (_tests_of_trainings(config, seeds) for seeds in (config.seed_steps[0], config.seeds))
     tested = sum(1 + candidate.costs for candidate in config.candidates) + len(config.hand_designed)
@@ -81,17 +119,20 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int) -> Forecas
     )
     return Forecast(
         trainings,
-        len(_trainings(config, config.seed_steps[0])),
+        sum(map(len, _groups(config, config.seed_steps[0]))),
         *config.trainer.budget,
         least + tested * config.test.at_least + conditions * config.test.block + repeated,
         most + tested * config.test.pairs + generalisation + repeated,
         trial_cpu_s(config),
-        min(jobs, len(os.sched_getaffinity(0))),
+        jobs if away else min(jobs, len(os.sched_getaffinity(0))),
+        at_once,
+        tuple(map(len, groups)),
     )
 
 
-def _trainings(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:
-    return [*warm_starts(config, seeds), *learners(config, seeds)]
+def _groups(config: CampaignConfig, seeds: Sequence[int]) -> list[list[Learner]]:
+    """Return the trainings with these seeds in groups that follow one another."""
+    return [*filter(None, [warm_starts(config, seeds)]), *waves(config, learners(config, seeds))]
 
 
 def _tests_of_trainings(config: CampaignConfig, seeds: Sequence[int]) -> int:
