@@ -39,6 +39,12 @@ def read(run: Path) -> tuple[EstimationConfig, pd.DataFrame]:
     return validate(read_with_files(run / "config.yaml"), EstimationConfig), load_run(run).flows
 
 
+def scenario_words(run: Path) -> str:
+    """Return where a run's trials were, and how long they are."""
+    fabric = read(run)[0].fabric
+    return "" if fabric is None else f"{fabric.name}, trials of {(fabric.duration_us or 0) / 1e6:g} s"
+
+
 def per_trial(asked: EstimateBlock, flows: pd.DataFrame) -> pd.Series:
     """Return the value of each trial that has one, by its seed."""
     counted = flows if asked.flows is None else asked.flows.of(flows)
@@ -91,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.json:
             _print(asked, found)
     if options.json:
-        print(json.dumps({"metrics": rows}, indent=1))
+        print(json.dumps({"scenario": scenario_words(options.a), "metrics": rows}, indent=1))
     return 0
 
 

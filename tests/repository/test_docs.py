@@ -99,7 +99,12 @@ def test_every_page_is_in_the_site() -> None:
 
 def page_on_commands() -> Any:
     """Return the module that fills the page on the command line."""
-    spec = importlib.util.spec_from_file_location("commands_page", DOCS / "hooks" / "commands.py")
+    return hook("commands")
+
+
+def hook(name: str) -> Any:
+    """Return a module that fills pages."""
+    spec = importlib.util.spec_from_file_location(f"{name}_page", DOCS / "hooks" / f"{name}.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -136,6 +141,17 @@ def test_the_page_on_the_fabric_has_every_transport_and_marker() -> None:
     assert "<!--" not in text
     for name, kind in {**TRANSPORTS, **MARKERS}.items():
         assert f"**{name}**" in text and all(f"| `{knob}` |" in text for knob in kind.knobs)
+
+
+def test_the_page_on_cceval_has_every_summary() -> None:
+    pages, page = hook("cceval"), text_of(DOCS / "background" / "cceval.md")
+    text = pages.on_page_markdown(page)
+    assert "<!--" not in text
+    for run in pages.summaries("estimate"):
+        assert f"{run['policy']}, {run['trials']:,} trials" in text
+        assert all(pages.interval(metric) in text for metric in run["metrics"])
+    for found in pages.summaries("pairs"):
+        assert all(f"| {row['metric']} |" in text for row in found["metrics"])
 
 
 def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
