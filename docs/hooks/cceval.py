@@ -19,6 +19,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         ("estimates", estimates),
         ("forecasts", forecasts),
         ("pairs", pairs),
+        ("verdicts", verdicts),
         ("durations", durations),
     ):
         mark = MARK.format(kind)
@@ -65,9 +66,16 @@ def forecasts() -> str:
                 off = median(abs(case["forecast"] / case["needed"] - 1) for case in cases)
                 held = sum(case["forecast_low"] <= case["needed"] <= case["forecast_high"] for case in cases)
                 most = max(case["needed"] for case in cases)
-                rows.append((title, run["policy"], f"{len(cases)}", f"{most:,}", f"{100 * off:.0f} %", f"{held}"))
-    heads = ("scenario", "transport", "cases", "most trials", "off by (median)", "in their 90 % range")
+                told = (f"{len(cases)}", f"{most:,}", f"{100 * off:.0f} %", f"{held}", f"{100 * drift(run):.0f} %")
+                rows.append((title, run["policy"], *told))
+    heads = ("", "transport", "cases", "most trials", "off by (median)", "in the 90 % range", "off from Eq. 3 with all")
     return table(heads, rows)
+
+
+def drift(run: Row) -> float:
+    """Return how far Eq. 3 after the first look is from Eq. 3 with all trials, the median over metrics."""
+    found = [row for metric in run["metrics"] for row in metric["by_accuracy"] if row["percent"] == 1]
+    return median(abs(row["forecast"] / row["forecast_last"] - 1) for row in found)
 
 
 def reached(metric: Row) -> list[Row]:
@@ -96,6 +104,25 @@ def pair(row: Row) -> Sequence[str]:
     each = f"{number(row['percent_a'])}, {number(row['percent_b'])}"
     ends = (f"{row['mean_a']:.4g}", f"{row['mean_b']:.4g}", gap)
     return (row["metric"], *ends, " / ".join(sign), each, f"{row['saved']:.2g} ×", " / ".join(wrong), ", ".join(left))
+
+
+def verdicts() -> str:
+    """Return a row per comparison of a study, or of `lcca compare`, whose scenario is in the name of the file."""
+    rows = []
+    for file in sorted(FOLDER.glob("verdict-*.json")):
+        found = json.loads(file.read_text())
+        for each in found.get("comparisons", [found]):
+            rows.append(verdict(each, file.stem.removeprefix("verdict-")))
+    heads = ("", "B against A", "by", "difference, bits", "A worse by", "pairs", "B is", "theirs")
+    return table(heads, rows)
+
+
+def verdict(row: Row, elsewhere: str) -> Sequence[str]:
+    """Return the cells of one comparison."""
+    bits = f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]"
+    names = (row.get("scenario", elsewhere), f"{row['B']} against {row['A']}", f"`{row['utility']}`")
+    worse = f"{row['throughput_equivalent_percent']['difference']:+.0f} %"
+    return (*names, bits, worse, f"{row['n']}", row["verdict"], row.get("agreement") or "")
 
 
 def durations() -> str:
