@@ -1,11 +1,13 @@
 """`lcca estimate` on a fabric: against quantiles and means computed by hand from the rows of `lcca evaluate`."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.runs.loading import load_run
@@ -158,6 +160,65 @@ def test_what_cannot_be_stood_in_for_is_refused(
 ) -> None:
     config.write_text(CONFIG.replace("fabric:", "simulator: links\nfabric:"))
     sets = [word for change in changes for word in ("--set", change)]
+    answer = lcca("estimate", config, "--out", config.parent / "run", *sets)
+    assert answer.status == 2 and message in answer.err.replace("\n", " ")
+
+
+CONTROLLED = (
+    "estimate={metric: slowdown, quantile: 0.9, target: mean-of-trials, ceiling: 30, "
+    "control: {simulator: fluid, per_trial: 3}}"
+)
+
+
+def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None:
+    """From rows of `lcca evaluate` with the same seeds, whole and cheap; going on and threads change nothing."""
+    run, again = config.parent / "run", config.parent / "again"
+    found = lcca("estimate", config, "--out", run, "--set", CONTROLLED, "--json").json()
+    kept = load_run(run).result["control"]
+
+    def values(simulator: str, purpose: str, count: int) -> NDArray[np.float64]:
+        flows = config.parent / "flows.parquet"
+        given = (
+            "--seed",
+            derive(4, purpose),
+            "--seeds",
+            count,
+            "--simulator",
+            simulator,
+            "--per-flow",
+            flows,
+            "--json",
+        )
+        lcca("evaluate", "dctcp:increase_gbps=0.3", "--fabric", config.parent / "scenario.yaml", *given)
+        return pd.read_parquet(flows).groupby("seed").slowdown.quantile(0.9).to_numpy()
+
+    full, cheap = values("engine", "estimate", 30), values("fluid", "estimate", 30)
+    others = values("fluid", "control", kept["cheap_trials"])
+    slopes = [np.polyfit(*np.delete(np.stack([cheap, full]), range(i % 10, 30, 10), axis=1), 1)[0] for i in range(30)]
+    assert kept["beta"] == pytest.approx(np.mean(slopes), rel=1e-6)
+    assert found["estimate"] == pytest.approx((full - slopes * (cheap - others.mean())).mean(), rel=1e-9)
+    assert kept["plain"]["estimate"] == pytest.approx(full.mean(), rel=1e-9)
+    shutil.copytree(run, again)
+    (again / "trials" / "part-control,others,000000.parquet").unlink()
+    (again / "estimate.json").unlink()
+    assert lcca("estimate", config, "--out", again, "--set", CONTROLLED, "--resume", "--jobs", 2).status == 0
+    assert contents(again) == contents(run)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["estimate.target=pooled"], "estimate.control: is for means over trials, which a pooled quantile is not; use"),
+        (["estimate={metric: drops, control: links}"], "links tells of flows only, not drops"),
+        (["simulator=fluid"], "estimate.control: only where the whole fabric is simulated"),
+        (["policy=dcqcn@expert"], "simulator fluid cannot have a tuner"),
+        (["estimate.control=liquid"], "estimate.control.simulator: must be one of"),
+        (["estimate.control={simulator: fluid, per_trial: 0}"], "estimate.control.per_trial: must be > 0"),
+        (["estimate.metrics=[{metric: slowdown}]", "estimate.metric=", "estimate.quantile=null"], "is for one metric"),
+    ],
+)
+def test_what_cannot_be_controlled_is_refused(lcca: RunCommand, config: Path, changes: list[str], message: str) -> None:
+    sets = [word for change in (CONTROLLED, *changes) for word in ("--set", change)]
     answer = lcca("estimate", config, "--out", config.parent / "run", *sets)
     assert answer.status == 2 and message in answer.err.replace("\n", " ")
 

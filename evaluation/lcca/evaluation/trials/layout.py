@@ -55,7 +55,7 @@ PER_NETWORK, GENERALISATION, NS3_VALIDATION = "per-network", "generalisation", "
 STUDY, SCENARIO = "study", "scenario"
 """A kind of run, and its phase; parts are named by scenario."""
 
-ESTIMATION, DURATION, IMPORTANCE = "estimate", "duration", "importance"
+ESTIMATION, DURATION, IMPORTANCE, CONTROL = "estimate", "duration", "importance", "control"
 """Phases of an estimation."""
 
 _SEPARATOR = ","

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from lcca.evaluation.estimation.control import MOST_PER_TRIAL
 from lcca.evaluation.estimation.estimate import EstimateConfig
 from lcca.evaluation.estimation.importance.options import ImportanceConfig, ImportanceOptions
 from lcca.evaluation.estimation.tails import TailTarget
@@ -34,6 +35,11 @@ TRIAL_METRICS = (*MEASURES, *RTTS)
 
 EstimateMethod = Literal["model-free", "model-based"]
 FabricSimulator = Literal["fabric", "links", "fluid"]
+
+
+COSTS = {"fluid": 0.05, "links": 2.5}
+"""CPU time of a trial over that of a whole fabric's, about (`benchmarks/links.py`). Given, so that the number of cheap
+trials does not depend on a clock."""
 
 
 class ImportanceBlock(ImportanceOptions):
@@ -75,6 +81,29 @@ class FlowRange(Model):
         return " ".join(filter(None, (f"from {self.from_bytes:,g}" if self.from_bytes else "", below))) or "all sizes"
 
 
+class ControlBlock(Model):
+    """Cheap trials that help the dear ones; see `docs/background/links.md`.
+
+    Attributes:
+        simulator: of the cheap trials.
+        per_trial: cheap trials with other flows for each dear one; if left out as many as `best_per_trial` of the first
+            look says.
+        cost: CPU time of a cheap trial over that of a dear one, which that goes by; `COSTS` if left out.
+    """
+
+    simulator: Literal["links", "fluid"]
+    per_trial: float | None = Field(default=None, gt=0, le=MOST_PER_TRIAL)
+    cost: float = Field(default=0, gt=0, validate_default=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_name(cls, value: Any) -> Any:
+        named = {"simulator": value} if isinstance(value, str) else value
+        if isinstance(named, dict) and named.get("simulator") in COSTS:
+            return {"cost": COSTS[named["simulator"]], **named}
+        return named
+
+
 class MetricRow(Model):
     """One of several metrics that are estimated from the same trials; what it leaves out is said once for all."""
 
@@ -98,6 +127,8 @@ class EstimateBlock(EstimateConfig):
         metrics: several, in place of metric, quantile and flows: all from the same trials, which end when the last of
             them is accurate enough.
         block: trials that are run and kept at a time.
+        control: cheap trials that make the interval narrower, on a fabric: of a mean over trials, or over quantiles of
+            their own.
     """
 
     metric: str = ""
@@ -106,6 +137,21 @@ class EstimateBlock(EstimateConfig):
     method: EstimateMethod = "model-free"
     flows: FlowRange | None = None
     importance: ImportanceBlock | None = Field(default=None, validate_default=True)
+    control: ControlBlock | None = None
+
+    @field_validator("control")
+    @classmethod
+    def _can_be_controlled(cls, found: ControlBlock | None, info: ValidationInfo) -> ControlBlock | None:
+        given = info.data
+        if found is None:
+            return None
+        if given.get("method") == "model-based":
+            raise ValueError("is for method: model-free")
+        if given.get("metrics"):
+            raise ValueError("is for one metric: give each an estimation of its own")
+        if given.get("quantile") is not None and given.get("target") == "pooled":
+            raise ValueError("is for means over trials, which a pooled quantile is not; use target: mean-of-trials")
+        return found
 
     @field_validator("method")
     @classmethod
@@ -267,6 +313,7 @@ class EstimationConfig(RunConfig):
             )
         for asked in self.estimate.each:
             self._require_measured(asked)
+        self._require_control()
         if len({asked.metric in FLOW_METRICS for asked in self.estimate.each}) > 1:
             raise ValueError("estimate.metrics: metrics of flows and columns of trials need an estimation each")
         if self.fabric is None:
@@ -274,6 +321,19 @@ class EstimationConfig(RunConfig):
         else:
             require_told(self.simulator, fabric_utility(self.utility))
         return self
+
+    def _require_control(self) -> None:
+        control = self.estimate.control
+        if control is None:
+            return
+        if self.fabric is None or self.simulator != "fabric":
+            raise ValueError(
+                "estimate.control: only where the whole fabric is simulated: `fabric`, without `simulator`"
+            )
+        if self.estimate.metric in PORT_COLUMNS:
+            raise ValueError(f"estimate.control: {control.simulator} tells of flows only, not {self.estimate.metric}")
+        require_stand_in(control.simulator, self.policy, self.fabric)
+        require_told(control.simulator, fabric_utility(self.utility))
 
     def _require_measured(self, asked: EstimateBlock) -> None:
         known = self._metrics()

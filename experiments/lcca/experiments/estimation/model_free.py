@@ -67,13 +67,14 @@ def estimate_plainly(run: Run[EstimationConfig, Any], rows: Callable[[Block], pd
     with run.reporter.task(title, config.estimate.ceiling) as task:
 
         def tell(done: int, _: Estimating) -> None:
-            task.update(done, _standing(going, done), more_trials(going))
+            task.update(done, standing(going, done), more_trials(going))
 
         run_blocks(equal_blocks(config.estimate.block), trials, decide, tell=tell)
     return Found(going.state, going.looks, going.accurate, going, {})
 
 
-def _standing(going: Estimating, trials: int) -> str:
+def standing(going: Estimating, trials: int) -> str:
+    """Return how far an estimation is, in words."""
     if not going.looks:
         return f"{trials} trials; the first look is at {going.config.floor}"
     look = going.looks[-1]

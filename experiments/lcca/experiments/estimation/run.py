@@ -14,6 +14,7 @@ from lcca.evaluation.report.figures.violins import draw_violins, trial_counts, v
 from lcca.evaluation.trials.layout import ESTIMATE
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.contents import heading, look_content, several_content
+from lcca.experiments.estimation.control_variate import estimate_with_control
 from lcca.experiments.estimation.model_based import estimate_by_model
 from lcca.experiments.estimation.model_free import Found, estimate_plainly
 from lcca.experiments.estimation.several import estimate_several
@@ -62,6 +63,8 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
 def _estimate(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Found:
     if run.config.estimate.method == "model-based":
         return estimate_by_model(run.on(Engine(run.config.trial_us, jobs=jobs)), inputs)
+    if run.config.estimate.control is not None:
+        return estimate_with_control(run, inputs, jobs)
     return estimate_plainly(run, rows_of(run.config, inputs, jobs))
 
 

@@ -55,9 +55,18 @@ def read_inputs(config: EstimationConfig) -> Inputs:
     return Inputs(policy, config.network.build() if config.network else None)
 
 
-def rows_of(config: EstimationConfig, inputs: Inputs, jobs: int) -> Callable[[Block], pd.DataFrame]:
-    """Return what runs a stretch of trials: a row per flow where flows are measured, else one per trial."""
-    policies, seed = {"policy": inputs.policy}, derive(config.seed, "estimate")
+def rows_of(
+    config: EstimationConfig, inputs: Inputs, jobs: int, seeds: str = "estimate"
+) -> Callable[[Block], pd.DataFrame]:
+    """Return what runs a stretch of trials: a row per flow where flows are measured, else one per trial.
+
+    Args:
+        config: of the estimation.
+        inputs: what it names.
+        jobs: threads.
+        seeds: what they are for, on a fabric or a space: trials for something else have others.
+    """
+    policies, seed = {"policy": inputs.policy}, derive(config.seed, seeds)
     if config.fabric is not None:
         space, scored = FabricSpace(fabric=config.fabric), fabric_utility(config.utility)
         fabric = FabricTrials(space, seed, scored, jobs, config.simulator)
