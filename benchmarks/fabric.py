@@ -2,7 +2,7 @@
 
     python benchmarks/fabric.py [--duration-us 5000] [--repeats 3] [--json]
 
-Each scenario of configs/fabric is cut to the given time; packets that are delivered until then count. The clock runs
+Each scenario, named by its file below configs/, is cut to the given time; packets that are delivered until then count. The clock runs
 for one trial with its routing, on one thread; flows are drawn before. The best of the repeats counts, since noise only
 ever slows down.
 """
@@ -22,7 +22,7 @@ import pandas as pd
 from lcca.evaluation.fabric.scenario import read_scenario
 from lcca.remy_plus.fabric.engine import FabricEngine
 
-SCENARIOS = Path(__file__).parents[1] / "configs" / "fabric"
+SCENARIOS = Path(__file__).parents[1] / "configs"
 PAYLOAD = 1000  # bytes
 
 
@@ -48,7 +48,7 @@ def rate(engine: FabricEngine, name: str, duration_us: float, repeats: int) -> d
 def main() -> None:
     """Print a row for each scenario and transport."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scenarios", nargs="+", default=["fat-tree", "leaf-spine"])
+    parser.add_argument("--scenarios", nargs="+", default=["cceval/scenarios/fat-tree", "fabric/leaf-spine"])
     parser.add_argument("--transports", nargs="+", default=["hpcc", "dcqcn", "dctcp"])
     parser.add_argument("--duration-us", type=float, default=5000)
     parser.add_argument("--repeats", type=int, default=3)
