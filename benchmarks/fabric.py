@@ -2,9 +2,9 @@
 
     python benchmarks/fabric.py [--duration-us 5000] [--repeats 3] [--json]
 
-Each scenario, named by its file below configs/, is cut to the given time; packets that are delivered until then count. The clock runs
-for one trial with its routing, on one thread; flows are drawn before. The best of the repeats counts, since noise only
-ever slows down.
+Each scenario, named by its file below configs/, is cut to the given time; packets that are delivered until then count.
+The clock runs for one trial with its routing, on one thread; flows are drawn before. The best of the repeats counts,
+since noise only ever slows down.
 """
 
 from __future__ import annotations
