@@ -15,9 +15,10 @@ from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.ns3.simulator import run_plan
 from lcca.remy_plus.engine import Model, compile_policy
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.families import CLASSICAL
+from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
 from lcca.remy_plus.policies.hand_designed import classical
 from lcca.remy_plus.policies.policy import FixedWindow
+from lcca.remy_plus.policies.stock import STOCK
 from lcca.remy_plus.topology import Topology
 
 pytestmark = pytest.mark.usefixtures("ns3")
@@ -44,6 +45,9 @@ def trial(name: str, network: Network, duration: float, seed: int = 1, options: 
         True,
     )
     return run_plan(with_classical(made, classical(name), network) | plan)
+
+
+EACH = [pytest.param(name, marks=pytest.mark.full) if FAMILIES[name] in STOCK else name for name in CLASSICAL]
 
 
 @dataclass
@@ -263,7 +267,7 @@ def test_a_control_without_constants_of_time_does_not_mind_its_scale():
 
 
 @pytest.mark.parametrize("buffer", [1000, 15], ids=["no-losses", "losses"])
-@pytest.mark.parametrize("name", CLASSICAL)
+@pytest.mark.parametrize("name", EACH)
 def test_a_flow_knows_nothing_of_the_one_before(name, buffer):
     # One sender: whatever came before, flows of a length take the same time on an empty path.
     network = replace(SHORT_FLOWS, buffer=buffer)
@@ -284,7 +288,7 @@ def test_a_flow_knows_nothing_of_the_one_before(name, buffer):
 
 
 @pytest.mark.parametrize("topology", [Topology("dumbbell"), Topology("line", 3)], ids=["dumbbell", "line"])
-@pytest.mark.parametrize("name", CLASSICAL)
+@pytest.mark.parametrize("name", EACH)
 def test_all_run_on_networks_of_table_1(name, topology):
     network = replace(Network(5, 2.0, 25.0, 4, 100, 1000.0, 500.0, 0.001), topology=topology)
     found = trial(name, network, 2_000)

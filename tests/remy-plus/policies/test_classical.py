@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import re
 
 import pytest
 
@@ -12,12 +11,14 @@ from lcca.remy_plus.fabric.transports import named_transport
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, load, loads
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
-from lcca.remy_plus.policies.hand_designed import Classical, classical
+from lcca.remy_plus.policies.hand_designed import Classical, classical, kind_of
 from lcca.remy_plus.policies.policy import baseline, is_baseline
 
 
 def test_their_names():
-    assert CLASSICAL == ("newreno", "cubic", "vegas", "bbr", "bbr-prime", "dctcp", "dctcp-prime")
+    of_the_paper = ("newreno", "cubic", "vegas", "bbr", "bbr-prime", "dctcp", "dctcp-prime")
+    others = ("bic", "htcp", "illinois", "westwood", "yeah", "veno", "hybla", "highspeed", "scalable", "ledbat", "lp")
+    assert CLASSICAL == of_the_paper + others
     assert all(is_baseline(name) and baseline(name) == Classical(name) for name in CLASSICAL)
 
 
@@ -44,7 +45,12 @@ def test_equal_policies_are_equal():
     assert pickle.loads(pickle.dumps(baseline("bbr:high_gain=3"))) == Classical("bbr", {"high_gain": 3})
 
 
-OTHERS = ("dctcp:g=0.125,mark_threshold=20", "bbr:as_in_ns3=true", "dctcp@pred:qla=0")
+OTHERS = (
+    "dctcp:g=0.125,mark_threshold=20",
+    "bbr:as_in_ns3=true",
+    "dctcp@pred:qla=0",
+    "ns3::TcpBic:Beta=0.7,min_rto=500",
+)
 
 
 @pytest.mark.parametrize("name", [*CLASSICAL, *OTHERS])
@@ -53,9 +59,18 @@ def test_files_read_back(name):
     assert loads(text).policy == baseline(name)
     assert dumps(loads(text)) == text
     document = json.loads(text)
-    assert document["kind"] == "classical" and document["name"] == re.split("[:@]", name)[0]
+    assert document["kind"] == "classical" and document["name"] == kind_of(name)
     assert ("marker" in document) == ("@" in name)
     assert document["parameters"]["time_scale"] == 1000.0  # defaults are written: a file means the same for ever
+
+
+def test_a_class_of_ns3_has_its_own_attributes():
+    policy = baseline("ns3::TcpBic:Beta=0.7,FastConvergence=false,min_rto=500")
+    assert is_baseline("ns3::TcpBic") and baseline("ns3::TcpBic") != policy
+    assert policy.changed == {"Beta": "0.7", "FastConvergence": "false", "min_rto": 500.0}
+    assert pickle.loads(pickle.dumps(policy)) == policy == Classical("ns3::TcpBic", dict(policy.parameters))
+    assert Classical("ns3::TcpBic", {"Beta": 0.7, "FastConvergence": False, "min_rto": 500}) == policy
+    assert "Beta             0.7  (changed)\n" in describe(PolicyFile(policy))
 
 
 def test_a_marker_is_named_as_on_the_fabric():
@@ -103,6 +118,10 @@ def test_the_fast_engine_refuses(name):
         ("cubic:c=nan", "c: must be a number"),
         ("bbr-prime:signal=qeue", "signal: must be 'none' or 'link' or 'queue' or 'rtt', got 'qeue'"),
         ("bbr-prime:high=inf", "high: must be a number of 0 or more, or 'auto', got inf"),
+        ("yeahh", r"unknown baseline 'yeahh' \(did you mean 'yeah'\?\)"),
+        ("ns3::TcpBic:min_rtt=1", r"ns3::TcpBic has no parameter 'min_rtt' \(did you mean 'min_rto'\?\)"),
+        ("ns3::TcpBic@red", "ns3::TcpBic does not heed marks"),
+        ("ns3:TcpBic", "unknown baseline 'ns3:TcpBic'"),
         ("dctcp@rad", r"dctcp@rad: kind: 'rad' is not known \(did you mean 'red'\?\)"),
         ("dctcp@red:pmin=1", "dctcp@red: pmin: is not a parameter of red"),
         ("dctcp@red:pmax=2", "dctcp@red: pmax"),

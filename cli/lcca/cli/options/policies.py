@@ -23,7 +23,7 @@ TOPOLOGY_HELP = (
 POLICY_HELP = (
     f"policy.json, a .dna file, or a baseline: {', '.join(each.example for each in SIMPLE.values())}; "
     f"in ns-3 alone also {', '.join(CLASSICAL)}, with parameters as in vegas:alpha=2 and "
-    "markers as in dctcp@red"
+    "markers as in dctcp@red, or a class of ns-3 as in ns3::TcpBic:Beta=0.7"
 )
 
 

@@ -35,7 +35,7 @@ def with_classical(plan: Mapping[str, Any], policy: Classical, network: Network)
     options["time_scale"] = policy.number("time_scale")
     options["min_rto"] = policy.number("min_rto")
     options["initial_window"] = int(policy.number("initial_window"))
-    made = {**plan, "policy": ("stock", _control(policy, network)), "options": options}
+    made = {**plan, "policy": ("stock", control(policy, network)), "options": options}
     if policy.marker is not None:
         made |= {"queue": "marker", "marker": (policy.marker.kind, dict(policy.marker.parameters))}
     elif policy.name == "dctcp":
@@ -67,12 +67,14 @@ def bounded_threshold(policy: Classical, network: Network) -> float:
     return max(min(k, network.buffer / 2), 2.0)
 
 
-def _control(policy: Classical, network: Network) -> dict[str, Any]:
+def control(policy: Classical, network: Network) -> dict[str, Any]:
+    """Return what ns-3 runs for a classical congestion control, as the plan of a trial has it."""
     signal = policy.parameters.get("signal")
     return {
         "type": "ns3::TcpBbr" if policy.parameters.get("as_in_ns3") else policy.family.type,
         "attributes": _attributes(policy),
         "ecn": policy.family.ecn,
+        "timestamps": policy.family.timestamps,
         "needs_queue": signal == "queue",
         "needs_link": signal == "link",
         "stock_rates": bool(policy.parameters.get("as_in_ns3")),

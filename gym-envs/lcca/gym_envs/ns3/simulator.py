@@ -14,7 +14,7 @@ from lcca.gym_envs.ns3.baselines import with_classical
 from lcca.gym_envs.ns3.columns import columns
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.processes.workers import run_all
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.engine import Model, available_jobs, compile_policy
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -46,6 +46,23 @@ def installed() -> str:
     except ImportError as error:
         raise InputError(f"ns-3 does not load ({error}); {MISSING}") from error
     return str(module.NS3_VERSION)
+
+
+def check_registered(policy: Classical) -> None:
+    """Check that the installed ns-3 has the class of a congestion control, and its attributes.
+
+    Raises:
+        InputError: it has not (with a suggestion).
+    """
+    from lcca.ns3 import registered_controls
+
+    known, name = registered_controls(), policy.family.type
+    if name not in known:
+        raise InputError(f"ns-{installed()} has no congestion control {name[:60]!r}{did_you_mean(name, known)}")
+    for parameter in policy.family.parameters:
+        own = parameter.attribute
+        if own and "::" not in own and own not in known[name]:
+            raise InputError(f"{name} has no attribute {own[:60]!r}{did_you_mean(own, known[name])}")
 
 
 @dataclass(frozen=True)
@@ -80,11 +97,15 @@ class Ns3:
         headers are charged on packets of ns-3's size, whatever they were for the engine.
 
         Raises:
-            InputError: the options set the bytes of a header that says them itself.
+            InputError: the options set the bytes of a header that says them itself, or ns-3 has no such class or
+                attribute.
         """
         if isinstance(policy, WithHeader):
             policy = replace(policy, stamping=self._of_own_packets(policy.stamping))
-        return policy if isinstance(policy, Classical) else tuple(compile_policy(policy).__getstate__())
+        if isinstance(policy, Classical):
+            check_registered(policy)
+            return policy
+        return tuple(compile_policy(policy).__getstate__())
 
     def _of_own_packets(self, stamping: Stamping) -> Stamping:
         if self.options.header_bytes:

@@ -7,6 +7,9 @@ NS3_VERSION: str
 def run_trial(plan: dict[str, Any]) -> dict[str, Any]:
     """Runs the trial that a dictionary describes; returns what was measured. One at a time in a process."""
 
+def registered_controls() -> dict[str, dict[str, str]]:
+    """The congestion controls of this process by TypeId, with their attributes and defaults as ns-3 writes them."""
+
 class BottleneckDriver:
     """A trial in which an agent steers the first flow."""
 

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -19,6 +20,7 @@ namespace lcca_ns3 {
 namespace {
 
 using remy_plus::bindings::policy_from;
+using Pairs = std::vector<std::pair<double, double>>;
 
 template <class T>
 T get(const nb::dict& dict, const char* key) {
@@ -37,16 +39,13 @@ remy_plus::Network network_of(const nb::dict& d) {
   return network;
 }
 
-std::variant<remy_plus::Policy, StockControl> policy_of(const nb::tuple& state) {
+ControlPlan policy_of(const nb::tuple& state) {
   if (nb::cast<std::string>(state[0]) != "stock") return policy_from(state);
   const auto stock = nb::cast<nb::dict>(state[1]);
-  StockControl control{get<std::string>(stock, "type"),
-                       get<std::map<std::string, std::string>>(stock, "attributes"),
-                       get<bool>(stock, "ecn"),
-                       get<bool>(stock, "needs_queue"),
-                       get<bool>(stock, "needs_link"),
-                       get<bool>(stock, "stock_rates"),
-                       {}};
+  StockControl control{get<std::string>(stock, "type"), get<std::map<std::string, std::string>>(stock, "attributes"),
+                       get<bool>(stock, "ecn"),         get<bool>(stock, "timestamps"),
+                       get<bool>(stock, "needs_queue"), get<bool>(stock, "needs_link"),
+                       get<bool>(stock, "stock_rates"), {}};
   if (!stock["congested"].is_none()) {
     const auto congested = get<nb::tuple>(stock, "congested");
     control.congested = Threshold{nb::cast<std::string>(congested[0]), nb::cast<double>(congested[1])};
@@ -84,21 +83,31 @@ Plan plan_of(const nb::dict& d) {
   plan.routers = get<int>(d, "routers");
   for (nb::handle h : get<nb::list>(d, "links")) {
     const auto link = nb::cast<nb::tuple>(h);
-    plan.links.push_back({nb::cast<int>(link[0]), nb::cast<int>(link[1]), nb::cast<double>(link[2]),
-                          nb::cast<double>(link[3]), nb::cast<double>(link[4])});
+    plan.links.push_back({nb::cast<int>(link[0]),
+                          nb::cast<int>(link[1]),
+                          nb::cast<double>(link[2]),
+                          nb::cast<double>(link[3]),
+                          nb::cast<double>(link[4]),
+                          {}});
+    if (link.size() > 5)
+      for (const auto& [from, rate] : nb::cast<Pairs>(link[5])) plan.links.back().steps.push_back({from, rate});
   }
   for (nb::handle h : get<nb::list>(d, "routes")) {
     const auto route = nb::cast<nb::tuple>(h);
     plan.routes.push_back(
         {nb::cast<std::vector<int>>(route[0]), nb::cast<std::vector<int>>(route[1]), nb::cast<bool>(route[2])});
   }
+  if (d.contains("policies"))
+    for (nb::handle each : get<nb::list>(d, "policies")) plan.policies.push_back(policy_of(nb::cast<nb::tuple>(each)));
+  if (d.contains("windows"))
+    for (const auto& [from, to] : get<Pairs>(d, "windows")) plan.windows.push_back({from, to});
   auto policy = get<nb::tuple>(d, "policy");
   if (nb::cast<std::string>(policy[0]) == "with-header") {
     const auto content = nb::cast<nb::dict>(policy[2]);
     plan.header = std::make_shared<const remy_plus::Stamping>(remy_plus::bindings::stamping_from(content));
     policy = nb::cast<nb::tuple>(policy[1]);
   }
-  plan.policy = policy_of(policy);
+  if (plan.policies.empty()) plan.policies.push_back(policy_of(policy));
   plan.queue.kind = get<std::string>(d, "queue");
   plan.queue.attributes = get<std::map<std::string, std::string>>(d, "queue_attributes");
   if (plan.queue.kind == "marker") {
@@ -116,6 +125,14 @@ Plan plan_of(const nb::dict& d) {
 }
 
 namespace {
+
+nb::list windows_of(const std::vector<WindowRow>& rows) {
+  nb::list out;
+  for (const WindowRow& row : rows)
+    out.append(nb::make_tuple(row.packets, row.bytes, row.sent, row.dropped, row.first, row.last, row.delay_sum,
+                              row.echoes, row.rtt_sum));
+  return out;
+}
 
 nb::dict flows_of(const std::vector<Row>& rows) {
   nb::dict out;
@@ -144,6 +161,7 @@ nb::dict dict_of(const Result& result) {
   out["rtt_us"] = std::vector<double>(result.totals.delay_quantiles, result.totals.delay_quantiles + 5);
   out["first_on_us"] = result.first_on;
   out["flows"] = flows_of(result.flows);
+  out["windows"] = windows_of(result.windows);
   return out;
 }
 
@@ -153,6 +171,7 @@ NB_MODULE(_core, m) {
   m.def(
       "run_trial", [](const nb::dict& plan) { return dict_of(run_trial(plan_of(plan), keep_going)); }, "plan"_a,
       "Runs the trial that a dictionary describes; returns what was measured. One at a time in a process.");
+  bind_controls(m);
   bind_drivers(m);
 }
 

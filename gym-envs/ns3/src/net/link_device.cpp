@@ -35,6 +35,7 @@ LinkDevice::LinkDevice(const LinkRules& rules, const Link& link)
     : rules_(&rules),
       link_(link),
       meter_(rules.model, link.bytes_per_ns * rules.ns_per_us),
+      rate_(link.bytes_per_ns, link.steps),
       address_(ns3::Mac48Address::Allocate()) {
   if (!rules.stamping || !link.stamps) return;
   const double rate = link.bytes_per_ns * rules.ns_per_us / rules.packet_bytes;
@@ -53,16 +54,19 @@ bool LinkDevice::Send(Ptr<Packet> packet, const ns3::Address&, std::uint16_t) {
 
 void LinkDevice::offer(Ptr<Packet> packet) {
   if (hop_) write_at_enqueue(packet, busy_);
+  Mark mark;
+  const bool watched = watcher_ && packet->PeekPacketTag(mark) && !mark.fields.echo;
+  if (watched) watcher_->offered(mark.fields);
   if (!busy_ || !link_.stamps)
-    return transmit(port_ ? passed(packet) : packet);  // a host link is so fast that its queue needs no events
+    return transmit({port_ ? passed(packet) : packet, now()});  // a host link is so fast that its queue needs no events
   note_waiting();
   if (disc_) {
     disc_->Enqueue(item_of(packet));
   } else if (queue_.size() < link_.buffer) {
-    queue_.push_back(packet);
+    queue_.push_back({packet, now()});
     if (hop_) queued_bytes_ += bytes_on_wire(packet);
   } else {
-    Mark mark;
+    if (watched) watcher_->dropped(mark.fields);
     if (packet->PeekPacketTag(mark)) rules_->dropped(mark.fields);
   }
 }
@@ -93,7 +97,23 @@ double LinkDevice::waiting_integral(std::int64_t end) {
   return waiting_ + static_cast<double>(waiting()) * static_cast<double>(std::max<std::int64_t>(end - since, 0));
 }
 
-void LinkDevice::transmit(Ptr<Packet> packet) {
+double LinkDevice::send(std::uint32_t bytes) {
+  const double start = std::max(free_at_, static_cast<double>(now()));
+  free_at_ = rate_.finish(start, bytes);
+  if (now() >= rules_->begin) {
+    sent_bytes_ += bytes;
+    ++sent_packets_;
+    sending_ += free_at_ - start;
+  }
+  return free_at_;
+}
+
+double LinkDevice::utilisation(double span) const {
+  return rate_.changes() ? sending_ / span : sent_bytes() / link_.bytes_per_ns / span;
+}
+
+void LinkDevice::transmit(Waiting next) {
+  Ptr<Packet> packet = next.packet;
   Mark mark;
   const bool marked = packet->PeekPacketTag(mark);
   Stamps stamps;
@@ -102,7 +122,9 @@ void LinkDevice::transmit(Ptr<Packet> packet) {
   if (marked)
     layout.bytes = header_bytes(mark, carries ? &stamps : nullptr, stamps.carried.hops + (hop_ && collects(mark)));
   const std::uint32_t bytes = packet->GetSize() + rules_->framing + (marked ? layout.bytes : 0);
+  const double departs = send(bytes);
   if (marked) {
+    if (watcher_ && !mark.fields.echo) watcher_->sends(mark.fields, next.offered, departs, bytes);
     if (link_.stamps) stamp(mark, bytes);
     if (hop_ && carries) {
       write_at_dequeue(mark, stamps, bytes);
@@ -116,13 +138,8 @@ void LinkDevice::transmit(Ptr<Packet> packet) {
     }
     packet->ReplacePacketTag(mark);
   }
-  if (now() >= rules_->begin) {
-    sent_bytes_ += bytes;
-    ++sent_packets_;
-  }
   busy_ = true;
-  free_at_ = std::max(free_at_, static_cast<double>(now())) + bytes / link_.bytes_per_ns;
-  const std::int64_t done = std::llround(free_at_) - now();
+  const std::int64_t done = std::llround(departs) - now();
   if (link_.stamps) Simulator::Schedule(NanoSeconds(done), &LinkDevice::transmitted, this);
   Simulator::ScheduleWithContext(peer_->node_->GetId(), NanoSeconds(done + link_.delay), &LinkDevice::arrive, peer_,
                                  packet);
@@ -196,7 +213,9 @@ void LinkDevice::write_at_dequeue(const Mark& mark, Stamps& stamps, std::uint32_
 
 void LinkDevice::stamp(Mark& mark, std::uint32_t bytes) {
   const double time = static_cast<double>(std::max<std::int64_t>(now() - rules_->begin, 0)) / rules_->ns_per_us;
-  const double link = meter_.count(time, bytes);
+  // The signal is the share of time that the link sends: what goes faster weighs less.
+  const double weight = rate_.changes() ? std::round(bytes * link_.bytes_per_ns / rate_.rate()) : bytes;
+  const double link = meter_.count(time, static_cast<std::uint64_t>(weight));
   if (rules_->one_way && mark.fields.echo) return;
   mark.fields.queue = std::max(mark.fields.queue, static_cast<std::uint32_t>(waiting()));
   mark.fields.link = std::max(mark.fields.link, static_cast<float>(link));
@@ -206,20 +225,20 @@ void LinkDevice::transmitted() {
   busy_ = false;
   if (waiting() == 0) return;
   note_waiting();
-  if (Ptr<Packet> packet = next()) transmit(packet);
+  if (const Waiting next = this->next(); next.packet) transmit(next);
 }
 
-Ptr<Packet> LinkDevice::next() {
+LinkDevice::Waiting LinkDevice::next() {
   if (!disc_) {
-    Ptr<Packet> packet = queue_.front();
+    const Waiting waiting = queue_.front();
     queue_.pop_front();
-    if (hop_) queued_bytes_ -= bytes_on_wire(packet);
-    return packet;
+    if (hop_) queued_bytes_ -= bytes_on_wire(waiting.packet);
+    return waiting;
   }
   Ptr<ns3::QueueDiscItem> item = disc_->Dequeue();
-  if (!item) return nullptr;
+  if (!item) return {};
   item->AddHeader();
-  return item->GetPacket();
+  return {item->GetPacket(), now()};
 }
 
 void LinkDevice::arrive(Ptr<Packet> packet) {

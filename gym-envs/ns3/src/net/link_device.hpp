@@ -12,6 +12,7 @@
 #include "net/int_header.hpp"
 #include "net/mark.hpp"
 #include "net/port_queue.hpp"
+#include "net/rate_trace.hpp"
 #include "net/stamps.hpp"
 #include "ns3/channel.h"
 #include "ns3/mac48-address.h"
@@ -39,13 +40,24 @@ struct LinkRules {
   std::function<void(const Mark::Fields&)> dropped;  // by a full buffer
 };
 
+// Sees what comes to one device and leaves it (ns).
+class LinkWatcher {
+ public:
+  virtual ~LinkWatcher() = default;
+  virtual void offered(const Mark::Fields& fields) = 0;
+  virtual void dropped(const Mark::Fields& fields) = 0;
+  // As it starts to be sent: its last bit leaves at `departs`.
+  virtual void sends(const Mark::Fields& fields, std::int64_t offered, double departs, std::uint32_t bytes) = 0;
+};
+
 class LinkDevice : public ns3::NetDevice {
  public:
   struct Link {
-    double bytes_per_ns = 0;
-    std::int64_t delay = 0;             // ns
-    std::uint64_t buffer = UINT64_MAX;  // packets waiting, the one being sent not counted
-    bool stamps = false;                // whether it writes signals (router-router links do, host links do not)
+    double bytes_per_ns = 0;             // at first
+    std::vector<RateTrace::Step> steps;  // later
+    std::int64_t delay = 0;              // ns
+    std::uint64_t buffer = UINT64_MAX;   // packets waiting, the one being sent not counted
+    bool stamps = false;                 // whether it writes signals (router-router links do, host links do not)
   };
 
   LinkDevice(const LinkRules& rules, const Link& link);
@@ -56,6 +68,7 @@ class LinkDevice : public ns3::NetDevice {
   void forward_to(std::function<void(ns3::Ptr<ns3::Packet>)> sink) { sink_ = std::move(sink); }
   // Sees what arrives first and may take it away by returning true (the loss stage of a receiving host).
   void filter(std::function<bool(const Mark::Fields&)> filter) { filter_ = std::move(filter); }
+  void watch(LinkWatcher* watcher) { watcher_ = watcher; }
   void use(ns3::Ptr<ns3::QueueDisc> disc) { disc_ = disc; }
   void use_port(ns3::Ptr<PortQueue> port) { disc_ = port_ = port; }
 
@@ -64,6 +77,7 @@ class LinkDevice : public ns3::NetDevice {
   // Counted from the beginning of the trial on.
   double sent_bytes() const { return static_cast<double>(sent_bytes_); }
   std::uint64_t sent_packets() const { return sent_packets_; }
+  double utilisation(double span) const;      // of so many ns
   double waiting_integral(std::int64_t end);  // packet·ns
   std::uint64_t waiting() const;
   const Link& link() const { return link_; }
@@ -102,12 +116,18 @@ class LinkDevice : public ns3::NetDevice {
   void DoDispose() override;
 
  private:
-  void transmit(ns3::Ptr<ns3::Packet> packet);
+  struct Waiting {
+    ns3::Ptr<ns3::Packet> packet;
+    std::int64_t offered;  // ns
+  };
+
+  void transmit(Waiting next);
   void transmitted();
-  ns3::Ptr<ns3::Packet> next();
+  Waiting next();
   ns3::Ptr<ns3::QueueDiscItem> item_of(ns3::Ptr<ns3::Packet> packet) const;
   ns3::Ptr<ns3::Packet> passed(ns3::Ptr<ns3::Packet> packet);  // shown to the port's marker
   void arrive(ns3::Ptr<ns3::Packet> packet);
+  double send(std::uint32_t bytes);  // returns when the last bit leaves, ns
   void stamp(Mark& mark, std::uint32_t bytes);
   bool collects(const Mark& mark) const;
   std::uint32_t header_bytes(const Mark& mark, const Stamps* stamps, std::uint32_t hops) const;
@@ -128,7 +148,9 @@ class LinkDevice : public ns3::NetDevice {
   ns3::Ptr<ns3::Node> node_;
   ns3::Ptr<ns3::QueueDisc> disc_;
   ns3::Ptr<PortQueue> port_;  // the same, where its marker sees also what need not wait
-  std::deque<ns3::Ptr<ns3::Packet>> queue_;
+  std::deque<Waiting> queue_;
+  RateTrace rate_;
+  LinkWatcher* watcher_ = nullptr;
   std::function<void(ns3::Ptr<ns3::Packet>)> sink_;
   std::function<bool(const Mark::Fields&)> filter_;
   ReceiveCallback receive_;
@@ -141,6 +163,7 @@ class LinkDevice : public ns3::NetDevice {
   std::uint64_t sent_packets_ = 0;
   std::int64_t noted_ = 0;  // ns
   double waiting_ = 0;      // packet·ns until then
+  double sending_ = 0;      // ns that it was sending
 };
 
 }  // namespace lcca_ns3

@@ -18,11 +18,17 @@
 
 namespace lcca_ns3 {
 
+struct RateStep {
+  double from = 0;  // µs
+  double rate = 0;  // packets/µs
+};
+
 struct LinkPlan {
   int tail = 0, head = 0;
-  double rate = 0;    // packets/µs
-  double delay = 0;   // µs, one way
-  double buffer = 0;  // packets
+  double rate = 0;              // packets/µs, at first
+  double delay = 0;             // µs, one way
+  double buffer = 0;            // packets
+  std::vector<RateStep> steps;  // later rates, in order of time
 };
 
 struct RoutePlan {
@@ -41,6 +47,7 @@ struct StockControl {
   std::string type;
   std::map<std::string, std::string> attributes;
   bool ecn = false;
+  bool timestamps = false;                       // TCP's option, which it measures one-way delays by
   bool needs_queue = false, needs_link = false;  // in-network signals that it reads
   bool stock_rates = false;                      // samples of ns3::TcpRateLinux and not of RateSampler
   std::optional<Threshold> congested;
@@ -54,10 +61,17 @@ struct QueuePlan {
   remy_plus::fabric::MarkerParameters marker;
 };
 
+using ControlPlan = std::variant<remy_plus::Policy, StockControl>;
+
 // A flow of a sender whose flows are given.
 struct TracedFlow {
   double start = 0;          // µs
   std::uint64_t length = 1;  // packets
+};
+
+// A span of the trial that is counted by itself: from the first instant to before the second.
+struct Window {
+  double from = 0, to = 0;  // µs
 };
 
 struct Options {
@@ -76,15 +90,18 @@ struct Plan {
   int routers = 2;
   std::vector<LinkPlan> links;
   std::vector<RoutePlan> routes;
-  std::variant<remy_plus::Policy, StockControl> policy;
+  std::vector<ControlPlan> policies;  // one for all routes, or one per route
   QueuePlan queue;
   std::vector<std::vector<TracedFlow>> trace;  // per route; with none, senders go on and off at random
+  std::vector<Window> windows;                 // what the first link does in each is counted
   std::uint64_t seed = 0;
   double duration = 0;
   remy_plus::Model model;
   std::shared_ptr<const remy_plus::Stamping> header;  // of the policy's packets; none: in-network signals as they are
   Options options;
 
+  const ControlPlan& policy(std::size_t route) const { return policies.size() == 1 ? policies[0] : policies.at(route); }
+  const StockControl* stock(std::size_t route) const { return std::get_if<StockControl>(&policy(route)); }
   double ns_per_us() const { return 1000 * options.time_scale; }
   std::int64_t ns(double us) const { return std::llround(us * ns_per_us()); }
 };

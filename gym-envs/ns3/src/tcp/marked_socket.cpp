@@ -92,6 +92,7 @@ void MarkedSocket::restart(Ptr<ns3::TcpCongestionOps> control, Ptr<ns3::TcpRateO
   m_rateOps = rates;
   forget_path();
   forget_control(initial_window);
+  replaced_.push_back(m_congestionControl);
   SetCongestionControlAlgorithm(control);
   control->CongestionStateSet(m_tcb, ns3::TcpSocketState::CA_OPEN);  // as at the end of a handshake
   UpdatePacingRate();

@@ -83,12 +83,13 @@ class MarkedSocket : public ns3::TcpSocketBase {
   Deliveries* deliveries_ = nullptr;
   void acknowledge(ns3::Ptr<const ns3::Packet> packet, const Mark::Fields& echo);
 
-  Mark::Fields latest_;             // receiver: of the data packet that is being answered
-  std::optional<Stamps> stamps_;    // receiver: its header
-  remy_plus::Reflector reflector_;  // receiver
-  std::vector<bool> received_;      // receiver: segments that have arrived
-  std::uint32_t first_ = 0;         // sender: sequence number where the flow begins
-  ns3::Time handshake_;             // sender: RTT of the connection's handshake
+  Mark::Fields latest_;                                    // receiver: of the data packet that is being answered
+  std::optional<Stamps> stamps_;                           // receiver: its header
+  remy_plus::Reflector reflector_;                         // receiver
+  std::vector<bool> received_;                             // receiver: segments that have arrived
+  std::uint32_t first_ = 0;                                // sender: sequence number where the flow begins
+  ns3::Time handshake_;                                    // sender: RTT of the connection's handshake
+  std::vector<ns3::Ptr<ns3::TcpCongestionOps>> replaced_;  // Westwood+'s timers outlive their flow
 };
 
 // Congestion control that leaves the window to the driver, in loss and recovery too.

@@ -60,9 +60,9 @@ class Source : public Sender {
   void draw_loss(std::int64_t from);
   std::int64_t due() const;  // ns, when pacing allows the next packet
   bool by_bytes() const { return length_ > 0; }
-  const StockControl& stock() const { return std::get<StockControl>(plan_.policy); }
+  const StockControl& stock() const { return std::get<StockControl>(plan_.policy(index_)); }
   bool governed() const { return controller_ || policy(); }  // not by a stock congestion control
-  const remy_plus::Policy* policy() const { return std::get_if<remy_plus::Policy>(&plan_.policy); }
+  const remy_plus::Policy* policy() const { return std::get_if<remy_plus::Policy>(&plan_.policy(index_)); }
 
   const Plan& plan_;
   std::size_t index_;

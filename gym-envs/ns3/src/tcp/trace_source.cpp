@@ -41,7 +41,7 @@ void TraceSource::begin_next() {
   first_on_ = std::min(first_on_, us(clock()));
   flow_ = flow_monitor_.open(index_, us(clock()), length);
   on_ = true;
-  socket_->restart(new_control(std::get<StockControl>(plan_.policy), 1000 * index_ + flows_++),
+  socket_->restart(new_control(std::get<StockControl>(plan_.policy(index_)), 1000 * index_ + flows_++),
                    ns3::CreateObject<RateSampler>(), plan_.options.initial_window);
   socket_->top_up(static_cast<std::uint32_t>(length));
   socket_->send_now();

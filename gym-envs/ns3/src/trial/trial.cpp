@@ -38,6 +38,7 @@ namespace {
 constexpr std::uint16_t port = 9;
 constexpr std::uint32_t headers = 20 + 20;  // IPv4 and TCP; the timestamp option is part of the framing
 constexpr std::uint32_t framing = 14;
+constexpr std::uint32_t timestamp_option = 12;  // where it is really sent
 
 // A router: hands what arrives to the device that leads to the packet's destination.
 class Router {
@@ -81,6 +82,7 @@ class Trial final : public TrialDriver {
     traffic_ = plan.network.workload->begin(plan.seed, plan.network, plan.routes.size(), plan.duration);
     for (int i = 0; i < plan.routers; ++i) routers_.push_back(std::make_unique<Router>());
     add_links();
+    if (!plan.windows.empty()) devices_.at(0)->watch(&counts_.emplace(plan, begin_));
     for (std::size_t i = 0; i < plan.routes.size(); ++i) add_pair(i);
   }
 
@@ -121,6 +123,7 @@ class Trial final : public TrialDriver {
       result.totals.sent += row.sent;
       result.totals.delivered += row.delivered;
     }
+    if (counts_) result.windows = counts_->rows();
     result.marked = marked_;
     fill_link(result.totals);
     if (plan_.options.keep_delays) fill_delays(result);
@@ -150,21 +153,21 @@ class Trial final : public TrialDriver {
     };
   }
 
-  const StockControl* stock() const { return std::get_if<StockControl>(&plan_.policy); }
-
   IntLayout header() const {
     using namespace remy_plus;
-    SignalMask wanted = 0;
-    if (const auto* policy = std::get_if<Policy>(&plan_.policy))
-      wanted = std::visit([](const auto& p) { return p.wanted; }, *policy);
-    if (controller_) wanted |= controller_->wanted();
-    const auto* stock = this->stock();
+    SignalMask wanted = controller_ ? controller_->wanted() : 0;
     IntLayout layout;
-    layout.queue = (wanted & (bit(queue) | bit(queue_ewma))) != 0 || (stock && stock->needs_queue);
-    layout.link =
+    for (const ControlPlan& each : plan_.policies) {
+      if (const auto* policy = std::get_if<Policy>(&each))
+        wanted |= std::visit([](const auto& p) { return p.wanted; }, *policy);
+      const auto* stock = std::get_if<StockControl>(&each);
+      layout.queue |= stock && stock->needs_queue;
+      layout.link |= stock && stock->needs_link;
+    }
+    layout.queue |= (wanted & (bit(queue) | bit(queue_ewma))) != 0;
+    layout.link |=
         (wanted & (bit(remy_plus::link) | bit(link_ewma) | bit(available_capacity) | bit(available_capacity_ewma))) !=
-            0 ||
-        (stock && stock->needs_link);
+        0;
     if (plan_.header && !plan_.header->plain) return {};  // hops count its bytes
     const std::int64_t bytes = plan_.options.header_bytes;
     layout.bytes = bytes < 0 ? layout.needed() : static_cast<std::uint32_t>(bytes);
@@ -175,6 +178,8 @@ class Trial final : public TrialDriver {
     for (const LinkPlan& link : plan_.links) {
       LinkDevice::Link made;
       made.bytes_per_ns = link.rate * plan_.options.packet_bytes / plan_.ns_per_us();
+      for (const RateStep& step : link.steps)
+        made.steps.push_back({static_cast<double>(ns_at(step.from)), made.bytes_per_ns * step.rate / link.rate});
       made.delay = plan_.ns(link.delay);
       if (std::isfinite(link.buffer)) made.buffer = static_cast<std::uint64_t>(link.buffer);
       made.stamps = true;
@@ -283,11 +288,13 @@ class Trial final : public TrialDriver {
     lay(route.forward, receiver);
     lay(route.backward, sender);
     receiver.device->filter([this](const Mark::Fields& fields) { return lose(fields); });
-    listen(receiver);
+    listen(receiver, i);
     sources_.push_back(new_source(i));
-    if (plan_.options.keep_delays && route.measured)
+    if (counts_)
+      sources_.back()->watch([this](const Mark::Fields& echo) { counts_->acknowledged(echo); });
+    else if (plan_.options.keep_delays && route.measured)
       sources_.back()->watch([this](const Mark::Fields& echo) { note_queue(echo.queue); });
-    connect(sender, receiver, *sources_.back());
+    connect(sender, receiver, i);
   }
 
   std::unique_ptr<Sender> new_source(std::size_t i) {
@@ -324,7 +331,8 @@ class Trial final : public TrialDriver {
     return true;
   }
 
-  Ptr<MarkedSocket> add_socket(Ptr<Node> node) {
+  Ptr<MarkedSocket> add_socket(Ptr<Node> node, std::size_t route) {
+    const StockControl* stock = plan_.stock(route);
     auto socket = CreateObject<MarkedSocket>();
     auto tcp = node->GetObject<ns3::TcpL4Protocol>();
     auto rtt = CreateObject<ns3::RttMeanDeviation>();
@@ -332,25 +340,27 @@ class Trial final : public TrialDriver {
     socket->SetNode(node);
     socket->SetTcp(tcp);
     socket->SetRtt(rtt);
-    socket->SetCongestionControlAlgorithm(first_control());
+    socket->SetCongestionControlAlgorithm(first_control(stock));
     socket->SetRecoveryAlgorithm(CreateObject<ns3::TcpPrrRecovery>());
-    configure(*socket);
+    configure(*socket, stock);
     MarkedSocket::trace(socket);
     tcp->AddSocket(socket);
     return socket;
   }
 
   // Before the first flow. Of a receiver, it says how marks are echoed: DCTCP's does so packet by packet.
-  Ptr<ns3::TcpCongestionOps> first_control() const {
-    if (!stock() || !stock()->ecn) return CreateObject<HeldWindow>();
-    return ns3::ObjectFactory(stock()->type).Create<ns3::TcpCongestionOps>();
+  static Ptr<ns3::TcpCongestionOps> first_control(const StockControl* stock) {
+    if (!stock || !stock->ecn) return CreateObject<HeldWindow>();
+    return ns3::ObjectFactory(stock->type).Create<ns3::TcpCongestionOps>();
   }
 
   // The defaults of ns-3 are for millisecond networks.
-  void configure(MarkedSocket& socket) {
+  void configure(MarkedSocket& socket, const StockControl* stock) {
     const Options& options = plan_.options;
+    const bool timestamps = stock && stock->timestamps;
+    const std::uint32_t option = timestamps ? timestamp_option : 0;  // a packet's bytes stay the same
     const auto us = [this](double x) { return ns3::TimeValue(NanoSeconds(plan_.ns(x))); };
-    socket.SetAttribute("SegmentSize", UintegerValue(options.packet_bytes - headers - framing));
+    socket.SetAttribute("SegmentSize", UintegerValue(options.packet_bytes - headers - framing - option));
     socket.SetAttribute("SndBufSize", UintegerValue(1u << 30));
     socket.SetAttribute("RcvBufSize", UintegerValue(1u << 30));
     socket.SetAttribute("InitialCwnd", UintegerValue(options.initial_window));
@@ -359,17 +369,17 @@ class Trial final : public TrialDriver {
     socket.SetAttribute("MinRto", us(options.min_rto));
     socket.SetAttribute("ClockGranularity", us(1));
     socket.SetAttribute("DataRetries", UintegerValue(1000000));
-    socket.SetAttribute("Timestamp", ns3::BooleanValue(false));
+    socket.SetAttribute("Timestamp", ns3::BooleanValue(timestamps));
     socket.SetAttribute("Sack", ns3::BooleanValue(true));
     socket.SetAttribute("WindowScaling", ns3::BooleanValue(true));
     // Leaving recovery sets the window to this threshold, in ns-3 for BBR too; its default, 2^32 - 1, then overflows.
     socket.SetAttribute("InitialSlowStartThreshold", UintegerValue(1u << 30));
     socket.block()->m_maxPacingRate = ns3::DataRate("1000Gbps");
-    if (stock() && stock()->ecn) socket.SetUseEcn(ns3::TcpSocketState::On);
+    if (stock && stock->ecn) socket.SetUseEcn(ns3::TcpSocketState::On);
   }
 
-  void listen(const Host& host) {
-    auto socket = add_socket(host.node);
+  void listen(const Host& host, std::size_t route) {
+    auto socket = add_socket(host.node, route);
     socket->deliver_to(&deliveries_);
     socket->Bind(ns3::InetSocketAddress(ns3::Ipv4Address::GetAny(), port));
     socket->Listen();
@@ -386,8 +396,9 @@ class Trial final : public TrialDriver {
       if (packet->GetSize() == 0) return;
   }
 
-  void connect(const Host& from, const Host& to, Sender& source) {
-    auto socket = add_socket(from.node);
+  void connect(const Host& from, const Host& to, std::size_t route) {
+    Sender& source = *sources_.at(route);
+    auto socket = add_socket(from.node, route);
     if (&source == steered_) {
       socket->SetCongestionControlAlgorithm(CreateObject<HeldWindow>());
       socket->SetUseEcn(ns3::TcpSocketState::Off);
@@ -421,7 +432,7 @@ class Trial final : public TrialDriver {
     totals.utilisation = -1;
     for (const auto& device : devices_) {
       totals.hops += device->sent_packets();
-      const double used = device->sent_bytes() / device->link().bytes_per_ns / end;
+      const double used = device->utilisation(end);
       if (used <= totals.utilisation) continue;
       totals.utilisation = used;
       totals.queue_mean = device->waiting_integral(begin_ + plan_.ns(plan_.duration)) / end;
@@ -471,6 +482,7 @@ class Trial final : public TrialDriver {
   std::vector<Ptr<MarkedSocket>> sockets_;
   std::vector<std::uint64_t> queues_;
   std::uint64_t marked_ = 0;
+  std::optional<WindowCounts> counts_;
   std::exception_ptr failure_;
 
   static ns3::InternetStackHelper make_stack() {

@@ -14,14 +14,16 @@
 #include "tcp/controller.hpp"
 #include "tcp/flow_monitor.hpp"
 #include "tcp/source.hpp"
+#include "trial/window_counts.hpp"
 
 namespace lcca_ns3 {
 
 struct Result {
   remy_plus::TrialTotals totals;
-  std::vector<double> first_on;  // per measured sender, µs
-  std::vector<Row> flows;        // of measured senders
-  std::uint64_t marked = 0;      // data packets that a queue disc marked with congestion experienced
+  std::vector<double> first_on;    // per measured sender, µs
+  std::vector<Row> flows;          // of measured senders
+  std::vector<WindowRow> windows;  // route by route, if the plan has windows
+  std::uint64_t marked = 0;        // data packets that a queue disc marked with congestion experienced
 };
 
 // Throws std::invalid_argument for a plan that cannot be run, std::runtime_error if connections cannot be set up, and

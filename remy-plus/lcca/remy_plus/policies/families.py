@@ -8,30 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from lcca.remy_plus.policies.tunables import Family, Parameter
-
-
-def _choice(name: str, words: tuple[str, ...], default: str, attribute: str, meaning: str) -> Parameter:
-    return Parameter(name, default, 1.0, 0.0, words, "", attribute, meaning)  # an empty range: words only
-
-
-COMMON = (
-    Parameter(
-        "time_scale", 1000.0, 1e-3, 1e6, meaning="simulated µs per µs; with 1000, milliseconds stand for µs (paper A.3)"
-    ),
-    Parameter(
-        "initial_window", 10, 1, 1_000_000, unit="packets", attribute="ns3::TcpSocket::InitialCwnd", meaning="RFC 6928"
-    ),
-    Parameter(
-        "min_rto",
-        1000.0,
-        1.0,
-        6e4,
-        unit="µs",
-        attribute="ns3::TcpSocketBase::MinRto",
-        meaning="smallest retransmission timeout: one second of RFC 6298 at the default time scale",
-    ),
-)
+from lcca.remy_plus.policies.stock import STOCK
+from lcca.remy_plus.policies.tunables import COMMON, Family, Parameter, choice
 
 _CUBIC = (
     Parameter("c", 0.4, 1e-6, 100, attribute="C", meaning="scaling of the cubic function (RFC 9438, 5)"),
@@ -46,7 +24,7 @@ _CUBIC = (
     Parameter(
         "hystart_low_window", 16, 0, 1_000_000, unit="packets", attribute="HyStartLowWindow", meaning="from there"
     ),
-    _choice("hystart_detect", ("packet-train", "delay", "both"), "both", "HyStartDetect", "what ends slow start"),
+    choice("hystart_detect", ("packet-train", "delay", "both"), "both", "HyStartDetect", "what ends slow start"),
     Parameter("hystart_min_samples", 8, 1, 255, attribute="HyStartMinSamples", meaning="delays per round"),
     Parameter("hystart_ack_delta", 2.0, 0, 1e6, unit="µs", attribute="HyStartAckDelta", meaning="gap within a train"),
     Parameter("hystart_delay_min", 4.0, 0, 1e6, unit="µs", attribute="HyStartDelayMin", meaning="least rise of delay"),
@@ -89,7 +67,7 @@ _BBR = (
 )
 
 _BBR_PRIME = (
-    _choice(
+    choice(
         "signal",
         ("none", "link", "queue", "rtt"),
         "queue",
@@ -194,7 +172,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 "ns3::TcpDctcp",
                 "DCTCP′: the sender decides by a signal which packets met congestion (paper, A.7)",
                 (
-                    _choice(
+                    choice(
                         "signal",
                         ("queue", "link", "rtt"),
                         "queue",
@@ -212,6 +190,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 ),
                 ecn=True,
             ),
+            *STOCK,
         )
     }
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -10,6 +11,7 @@ from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.remy_plus.fabric.knobs import named_numbers
 from lcca.remy_plus.fabric.markers import Marking, changed_marking, marking
 from lcca.remy_plus.policies.families import FAMILIES
+from lcca.remy_plus.policies.stock import is_type, named_type
 from lcca.remy_plus.policies.tunables import Family, Value
 
 
@@ -18,7 +20,7 @@ class Classical:
     """A classical congestion control, which runs in ns-3 only.
 
     Attributes:
-        name: one of `CLASSICAL`.
+        name: one of `CLASSICAL`, or a TypeId of ns-3.
         parameters: by name; those that are not given have their defaults. Afterwards all are there, sorted by name.
         marker: of the fabric's switches, in place of the queues that it brings; DCTCP alone heeds marks.
 
@@ -33,8 +35,6 @@ class Classical:
 
     def __post_init__(self) -> None:
         """Check the parameters and fill in defaults."""
-        if self.name not in FAMILIES:
-            raise InputError(f"unknown congestion control {self.name[:60]!r}{did_you_mean(self.name, FAMILIES)}")
         given = {key: self.family.parameter(key).checked(value) for key, value in self.parameters.items()}
         values = {p.name: p.default for p in self.family.parameters} | given
         object.__setattr__(self, "parameters", MappingProxyType(dict(sorted(values.items()))))
@@ -50,7 +50,7 @@ class Classical:
     @property
     def family(self) -> Family:
         """What it is."""
-        return FAMILIES[self.name]
+        return _family(self.name, self.parameters)
 
     @property
     def changed(self) -> dict[str, Value]:
@@ -84,7 +84,7 @@ class Classical:
 
     def _check_order(self) -> None:
         for lower, upper in (("alpha", "beta"), ("hystart_delay_min", "hystart_delay_max")):
-            if lower in self.parameters and self.number(lower) > self.number(upper):
+            if {lower, upper} <= set(self.parameters) and self.number(lower) > self.number(upper):
                 raise InputError(f"{self.name}: {lower} must not be above {upper}")
 
     def _check_marker(self) -> None:
@@ -97,16 +97,31 @@ class Classical:
             raise InputError(f"{self.name}: mark_threshold is that of its own queues: leave it out with a marker")
 
 
+def _family(name: str, given: Iterable[str]) -> Family:
+    if is_type(name):
+        return named_type(name, given)
+    if name not in FAMILIES:
+        raise InputError(f"unknown congestion control {name[:60]!r}{did_you_mean(name, FAMILIES)}")
+    return FAMILIES[name]
+
+
+def kind_of(text: str) -> str:
+    """Return what stands before the parameters and the marker in a policy's name: ``vegas``, ``ns3::TcpBic``."""
+    found = re.match(r"(ns3::)?[^:@]*", text)
+    return found[0] if found else ""
+
+
 def classical(text: str) -> Classical:
-    """Return what ``bbr``, ``vegas:alpha=2,beta=4`` or, with a marker of the fabric, ``dctcp@red:pmax=0.1`` means.
+    """Return what a name means: ``bbr``, ``vegas:alpha=2,beta=4``, with a marker of the fabric ``dctcp@red:pmax=0.1``.
+
+    ``ns3::TcpBic:Beta=0.7`` is a class of ns-3 with its attributes.
 
     Raises:
         InputError: an unknown name or parameter (with a suggestion), or a bad value.
     """
     own, at, behind = text.partition("@")
-    name, _, rest = own.partition(":")
-    if name not in FAMILIES:
-        raise InputError(f"unknown congestion control {name[:60]!r}{did_you_mean(name, FAMILIES)}")
+    name = kind_of(own)
+    rest, family = own[len(name) + 1 :], _family(name, ())
     given: dict[str, Value] = {}
     for item in filter(None, rest.split(",")):
         key, equals, value = (part.strip() for part in item.partition("="))
@@ -114,7 +129,7 @@ def classical(text: str) -> Classical:
             raise InputError(f"{item[:60]!r}: parameters are written name=value, as in 'vegas:alpha=2,beta=4'")
         if key in given:
             raise InputError(f"{key}: given twice")
-        given[key] = FAMILIES[name].parameter(key).parsed(value)
+        given[key] = family.parameter(key).parsed(value)
     return Classical(name, given, _marker(name, behind) if at else None)
 
 

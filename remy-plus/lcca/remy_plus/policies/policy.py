@@ -5,7 +5,6 @@ A rule table, a trained network, or something to hold them against: three simple
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
@@ -14,10 +13,11 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.families import CLASSICAL
-from lcca.remy_plus.policies.hand_designed import Classical, classical
+from lcca.remy_plus.policies.hand_designed import Classical, classical, kind_of
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, check_within, digits
+from lcca.remy_plus.policies.stock import is_type
 from lcca.remy_plus.stamping import Stamping
 
 LARGEST_WINDOW = 1_000_000
@@ -199,15 +199,15 @@ def baseline(name: str) -> Simple | Classical:
     with about(f"baseline {name[:60]!r}"):
         if kind in SIMPLE:
             return SIMPLE[kind].named(text)
-        if _kind(name) in CLASSICAL:
+        if _is_classical(name):
             return classical(name)
-    raise InputError(f"unknown baseline {name[:60]!r}{did_you_mean(_kind(name), BASELINES)}")
+    raise InputError(f"unknown baseline {name[:60]!r}{did_you_mean(kind_of(name), BASELINES)}")
 
 
 def is_baseline(name: str) -> bool:
     """Tell whether a name means a baseline and not a file."""
-    return _kind(name) in BASELINES
+    return kind_of(name) in BASELINES or _is_classical(name)
 
 
-def _kind(name: str) -> str:
-    return re.split("[:@]", name, maxsplit=1)[0]
+def _is_classical(name: str) -> bool:
+    return kind_of(name) in CLASSICAL or is_type(kind_of(name))

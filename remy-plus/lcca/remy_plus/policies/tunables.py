@@ -93,6 +93,31 @@ class Parameter:
         return f"{number} {size}{' ' + self.unit if self.unit else ''}" + (f", or {words}" if words else "")
 
 
+def choice(name: str, words: tuple[str, ...], default: str, attribute: str, meaning: str) -> Parameter:
+    """Return a tunable that is one of some words."""
+    return Parameter(name, default, 1.0, 0.0, words, "", attribute, meaning)  # an empty range: words only
+
+
+COMMON = (
+    Parameter(
+        "time_scale", 1000.0, 1e-3, 1e6, meaning="simulated µs per µs; with 1000, milliseconds stand for µs (paper A.3)"
+    ),
+    Parameter(
+        "initial_window", 10, 1, 1_000_000, unit="packets", attribute="ns3::TcpSocket::InitialCwnd", meaning="RFC 6928"
+    ),
+    Parameter(
+        "min_rto",
+        1000.0,
+        1.0,
+        6e4,
+        unit="µs",
+        attribute="ns3::TcpSocketBase::MinRto",
+        meaning="smallest retransmission timeout: one second of RFC 6298 at the default time scale",
+    ),
+)
+"""What all have."""
+
+
 @dataclass(frozen=True)
 class Family:
     """A congestion control.
@@ -104,6 +129,7 @@ class Family:
         parameters: its tunables, those that all have in common last.
         ecn: whether it needs the ECN bits of the network.
         markable: whether it heeds marks of the network, so that a marker of the fabric may be named with it.
+        timestamps: whether it measures one-way delays by TCP's timestamp option.
     """
 
     name: str
@@ -112,6 +138,7 @@ class Family:
     parameters: tuple[Parameter, ...]
     ecn: bool = False
     markable: bool = False
+    timestamps: bool = False
 
     def parameter(self, name: str) -> Parameter:
         """Return a tunable by name.
