@@ -35,6 +35,7 @@ FABRICS: dict[str, dict[str, Any]] = {
     "dumbbell": {"topology": {"kind": "dumbbell", "pairs": 10}},
 }
 CLASSES = {
+    "all": (0, np.inf),
     "below 10 kB": (0, 1e4),
     "10 to 100 kB": (1e4, 1e5),
     "100 kB to 1 MB": (1e5, 1e6),

@@ -37,7 +37,7 @@ EstimateMethod = Literal["model-free", "model-based"]
 FabricSimulator = Literal["fabric", "links", "fluid"]
 
 
-COSTS = {"fluid": 0.05, "links": 2.5}
+COSTS = {"fluid": 0.05, "links": 4.0}
 """CPU time of a trial over that of a whole fabric's, about (`benchmarks/links.py`). Given, so that the number of cheap
 trials does not depend on a clock."""
 
