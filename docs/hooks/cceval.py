@@ -100,9 +100,9 @@ def pair(row: Row) -> Sequence[str]:
     sign = [number(row[f"sign_{kind}"]) for kind in ("paired", "independent", "separate")]
     wrong = [f"{100 * row[f'wrong_{kind}']:.1f} %" for kind in ("independent", "paired")]
     left = [f"{row[f'left_{kind}']:.2f}" for kind in ("a", "b", "difference")]
-    gap = f"{row['difference']:+.3g} [{row['low']:+.3g}, {row['high']:+.3g}]"
+    gap = f"{digits(row['difference'], '+')} [{digits(row['low'], '+')}, {digits(row['high'], '+')}]"
     each = f"{number(row['percent_a'])}, {number(row['percent_b'])}"
-    ends = (f"{row['mean_a']:.4g}", f"{row['mean_b']:.4g}", gap)
+    ends = (digits(row["mean_a"]), digits(row["mean_b"]), gap)
     return (row["metric"], *ends, " / ".join(sign), each, f"{row['saved']:.2g} ×", " / ".join(wrong), ", ".join(left))
 
 
@@ -154,7 +154,7 @@ def name(metric: Row) -> str:
 
 def interval(metric: Row) -> str:
     """Return an estimate and its interval."""
-    return f"{metric['estimate']:.4g} [{end(metric['low'])}, {end(metric['high'])}]"
+    return f"{digits(metric['estimate'])} [{end(metric['low'])}, {end(metric['high'])}]"
 
 
 def one_percent(metric: Row) -> str:
@@ -166,7 +166,12 @@ def one_percent(metric: Row) -> str:
 
 def end(value: float | None) -> str:
     """Return an end of an interval."""
-    return "–" if value is None else f"{value:.4g}"
+    return "–" if value is None else digits(value)
+
+
+def digits(value: float, sign: str = "") -> str:
+    """Return a number with four digits, or all those before the point."""
+    return f"{value:{sign},.0f}" if abs(value) >= 1000 else f"{value:{sign}.4g}"
 
 
 def number(value: float | None) -> str:
