@@ -57,6 +57,7 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("seed", s.seed);
   named.take("horizon_ns", s.horizon, ns);
   named.take("last_round_ns", s.last_round, ns);
+  named.take("level_bytes", s.level);
   named.end();
   return s;
 }

@@ -61,6 +61,10 @@ void add_ports(nb::dict& out, const Simulation& run, const Wiring& wiring) {
   add("port_marked_packets", [](const End&, const Port& port) { return port.counts.marked_packets; });
   add("port_drops", [](const End&, const Port& port) { return port.counts.drops; });
   add("port_most_queued_bytes", [](const End&, const Port& port) { return port.counts.most_queued; });
+  if (run.looks_for_level())
+    add("port_crossed_ns", [](const End&, const Port& port) {
+      return port.crossed == never ? std::numeric_limits<double>::infinity() : static_cast<double>(port.crossed) / ns;
+    });
   add("port_pauses_sent", [](const End&, const Port& port) { return port.counts.pauses_sent; });
   add("port_pauses_received", [](const End&, const Port& port) { return port.counts.pauses_received; });
   add("port_paused_ns",

@@ -78,6 +78,7 @@ void Simulation::make_ports() {
     port.alpha = settings_.alpha * (settings_.alpha_by_rate && settings_.lossless ? std::exp2(doublings) : 1);
     port.marker = marker_of(settings_.marker, end.gbps);
     if (settings_.priorities > 1) port.lanes.resize(static_cast<std::size_t>(settings_.priorities));
+    port.level = settings_.level;
     port.draws = Draws(key_of(settings_.seed, marking, static_cast<std::uint64_t>(i)));
     lookahead_ = std::min(lookahead_, port.delay);
   }

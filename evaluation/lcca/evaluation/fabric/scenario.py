@@ -112,7 +112,7 @@ class FabricScenario(Model):
     @property
     def has_rounds(self) -> bool:
         """Whether any of its flows belong to rounds."""
-        return any(part.kind == "all-to-all" for _, part in self._parts)
+        return any(part.kind == "all-to-all" for _, part in self.parts)
 
     def loads(self) -> LinkLoads | None:
         """Return the mean load of every link, when the fullest is so full; nothing for workloads without a rate."""
@@ -161,7 +161,7 @@ class FabricScenario(Model):
         return ""
 
     @property
-    def _parts(self) -> list[tuple[Keys, Any]]:
+    def parts(self) -> list[tuple[Keys, Any]]:
         """Where the workloads are that are no mix, and what they are."""
         if isinstance(self.workload, Mix):
             return [(("workload", "parts", i), part) for i, part in enumerate(self.workload.parts)]
@@ -169,7 +169,7 @@ class FabricScenario(Model):
 
     def _priority_problem(self) -> tuple[Keys, str]:
         most = self.switch.priorities
-        found = ((keys, part.priority) for keys, part in self._parts if part.priority >= most)
+        found = ((keys, part.priority) for keys, part in self.parts if part.priority >= most)
         return next((((*keys, "priority"), few_classes(priority, most)) for keys, priority in found), ((), ""))
 
     def _workload_problem(self, fabric: FabricTopology) -> tuple[Keys, str]:

@@ -14,6 +14,7 @@ from lcca.evaluation.estimation.importance.options import ImportanceConfig, Impo
 from lcca.evaluation.estimation.tails import TailTarget
 from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS, ROUND_COLUMNS
 from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.splitting import splitting_problem
 from lcca.evaluation.fabric.trials import require_told
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
@@ -33,7 +34,8 @@ from lcca.remy_plus.workload import OpenFlows
 FLOW_METRICS = ("fct_us", "slowdown")
 TRIAL_METRICS = (*MEASURES, *RTTS)
 
-EstimateMethod = Literal["model-free", "model-based"]
+EstimateMethod = Literal["model-free", "model-based", "splitting"]
+QUEUE_ABOVE = "queue_above"
 FabricSimulator = Literal["fabric", "links", "fluid"]
 
 
@@ -51,6 +53,18 @@ class ImportanceBlock(ImportanceOptions):
     """
 
     size_model: Literal["table", "lognormal"] = "table"
+
+
+class SplittingBlock(Model):
+    """How runs are split; see `docs/background/importance.md`.
+
+    Attributes:
+        levels: stages, whose levels rise in equal steps to `above_bytes`.
+        runs: of each stage.
+    """
+
+    levels: int = Field(default=8, ge=1, le=1000)
+    runs: int = Field(default=40, ge=2, le=100_000)
 
 
 class FlowRange(Model):
@@ -121,7 +135,9 @@ class EstimateBlock(EstimateConfig):
     Attributes:
         method: "model-free" adds plain trials until the accuracy is reached (CCEval §4.2). "model-based" does it with
             importance sampling (§4.3), for a pooled quantile of flows, and falls back to model-free where a test
-            refuses; `ceiling` is its budget in plain trials.
+            refuses; `ceiling` is its budget in plain trials. "splitting" estimates queue_above by multilevel splitting.
+        above_bytes: of the metric queue_above, the share of trials in which a queue of a switch's port exceeds it.
+        splitting: options of splitting.
         importance: options of the model-based method.
         flows: which flows of a fabric count, by size; all if left out.
         metrics: several, in place of metric, quantile and flows: all from the same trials, which end when the last of
@@ -137,6 +153,8 @@ class EstimateBlock(EstimateConfig):
     method: EstimateMethod = "model-free"
     flows: FlowRange | None = None
     importance: ImportanceBlock | None = Field(default=None, validate_default=True)
+    above_bytes: float | None = Field(default=None, gt=0)
+    splitting: SplittingBlock | None = None
     control: ControlBlock | None = None
 
     @field_validator("control")
@@ -156,7 +174,9 @@ class EstimateBlock(EstimateConfig):
     @field_validator("method")
     @classmethod
     def _can_be_sampled(cls, method: EstimateMethod, info: ValidationInfo) -> EstimateMethod:
-        if method == "model-free":
+        if method == "splitting" and info.data.get("metric") != QUEUE_ABOVE:
+            raise ValueError(f"splitting estimates {QUEUE_ABOVE}: how likely a queue is to exceed above_bytes")
+        if method != "model-based":
             return method
         wrong = []
         if "quantile" in info.data and info.data["quantile"] is None:
@@ -173,7 +193,7 @@ class EstimateBlock(EstimateConfig):
     @classmethod
     def _fits_the_method(cls, found: ImportanceBlock | None, info: ValidationInfo) -> ImportanceBlock | None:
         method, ceiling = info.data.get("method"), info.data.get("ceiling")
-        if method == "model-free" and found is not None:
+        if method != "model-based" and found is not None:
             raise ValueError("is for method: model-based")
         if method != "model-based":
             return found
@@ -184,6 +204,14 @@ class EstimateBlock(EstimateConfig):
                 "raise it, or lower these"
             )
         return found
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> EstimateBlock:
+        if (self.metric == QUEUE_ABOVE) != (self.above_bytes is not None):
+            raise ValueError(f"metric {QUEUE_ABOVE} and above_bytes need each other")
+        if self.splitting is not None and self.method != "splitting":
+            raise ValueError("splitting: is for method: splitting")
+        return self
 
     @model_validator(mode="after")
     def _one_or_several(self) -> EstimateBlock:
@@ -210,8 +238,15 @@ class EstimateBlock(EstimateConfig):
     @property
     def words_for_it(self) -> str:
         """What is estimated, in a few words, such as ``fct_us p99 below 10,000 bytes``."""
+        if self.above_bytes is not None:
+            return f"share of trials with a queue above {self.above_bytes:,g} bytes"
         found = f"{self.metric} p{100 * self.quantile:g}" if self.quantile else f"{self.metric} mean"
         return found if self.flows is None else f"{found} {self.flows}"
+
+    @property
+    def words(self) -> str:
+        """How the estimate is made, in a few words."""
+        return "multilevel splitting: mean over trials, Student's t" if self.method == "splitting" else super().words
 
     def _of(self, row: MetricRow) -> EstimateBlock:
         return EstimateBlock.model_validate(self.model_dump(exclude={"metrics"}) | row.model_dump(exclude_none=True))
@@ -314,6 +349,8 @@ class EstimationConfig(RunConfig):
         for asked in self.estimate.each:
             self._require_measured(asked)
         self._require_control()
+        if self.fabric is not None and self.estimate.method == "splitting":
+            self._require_splitting(self.fabric)
         if len({asked.metric in FLOW_METRICS for asked in self.estimate.each}) > 1:
             raise ValueError("estimate.metrics: metrics of flows and columns of trials need an estimation each")
         if self.fabric is None:
@@ -321,6 +358,13 @@ class EstimationConfig(RunConfig):
         else:
             require_told(self.simulator, fabric_utility(self.utility))
         return self
+
+    def _require_splitting(self, fabric: FabricScenario) -> None:
+        keys, text = splitting_problem(fabric)
+        found = [problem_at(("fabric", *keys), text)] if text else []
+        if engine_of(load_for_fabric(self.policy).policy, fabric.settings()).tuner is not None:
+            found.append(problem_at(("policy",), "splitting has no law to check a tuner by; use model-free"))
+        raise_problems("estimation", found)
 
     def _require_control(self) -> None:
         control = self.estimate.control
@@ -330,7 +374,7 @@ class EstimationConfig(RunConfig):
             raise ValueError(
                 "estimate.control: only where the whole fabric is simulated: `fabric`, without `simulator`"
             )
-        if self.estimate.metric in PORT_COLUMNS:
+        if self.estimate.metric in (*PORT_COLUMNS, QUEUE_ABOVE):
             raise ValueError(f"estimate.control: {control.simulator} tells of flows only, not {self.estimate.metric}")
         require_stand_in(control.simulator, self.policy, self.fabric)
         require_told(control.simulator, fabric_utility(self.utility))
@@ -351,7 +395,7 @@ class EstimationConfig(RunConfig):
         """Return what can be estimated here."""
         if self.fabric is not None:
             rounds = ROUND_COLUMNS if self.fabric.has_rounds else ()
-            ports = PORT_COLUMNS if self.simulator == "fabric" else ()
+            ports = (*PORT_COLUMNS, QUEUE_ABOVE) if self.simulator == "fabric" else ()
             return (*FLOW_METRICS, "score_bits", *FLOW_COLUMNS, *rounds, *ports)
         return FLOW_METRICS if self.network is not None else TRIAL_METRICS
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.fabric.source import FabricTrials
-from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.space import FabricSpace, NumberedTrial
+from lcca.evaluation.fabric.splitting import SplitTrial, split_trial
+from lcca.evaluation.fabric.trials import in_threads
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.running import run_flows
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.evaluation.trials.utilities import fabric_utility, utility
-from lcca.experiments.estimation.config import FLOW_METRICS, EstimateBlock, EstimationConfig
+from lcca.experiments.estimation.config import FLOW_METRICS, EstimateBlock, EstimationConfig, SplittingBlock
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
@@ -70,6 +73,12 @@ def rows_of(
     if config.fabric is not None:
         space, scored = FabricSpace(fabric=config.fabric), fabric_utility(config.utility)
         fabric = FabricTrials(space, seed, scored, jobs, config.simulator)
+        if config.estimate.method == "splitting":
+            return rows_by_splitting(config, inputs.policy, seed, jobs)
+        if (above := config.estimate.above_bytes) is not None:
+            return lambda block: fabric.rows(policies, block).assign(
+                queue_above=lambda rows: (rows["queue_max_bytes"] > above).astype(float)
+            )
         run = fabric.flow_rows if config.estimate.each[0].metric in FLOW_METRICS else fabric.rows
         return lambda block: run(policies, block)
     engine = Engine(config.trial_us, jobs=jobs)
@@ -78,6 +87,30 @@ def rows_of(
     assert config.networks is not None
     source = NetworkTrials(engine, config.networks, seed, [seed], utility(config.utility), keep_delays=True)
     return lambda block: source.rows(policies, block)
+
+
+def rows_by_splitting(
+    config: EstimationConfig, policy: Policy, seed: int, jobs: int
+) -> Callable[[Block], pd.DataFrame]:
+    """Return what runs a stretch of trials, each of which splits its runs; a row per trial."""
+    asked, scenario = config.estimate, config.fabric
+    assert scenario is not None and asked.above_bytes is not None
+    options, engine = asked.splitting or SplittingBlock(), engine_of(policy, scenario.settings())
+    scenario.require_telemetry(engine.telemetry_bytes, config.policy)
+    levels = np.linspace(0, asked.above_bytes, options.levels + 1)[1:].tolist()
+
+    def rows(block: Block) -> pd.DataFrame:
+        drawn = FabricSpace(fabric=scenario).draw(seed, block.size, block.first)
+        calls = [partial(split_trial, scenario, engine, each.seed, levels, options.runs) for each in drawn]
+        found = zip(drawn, in_threads(calls, jobs), strict=True)
+        return pd.DataFrame([_split_row(each, split) for each, split in found])
+
+    return rows
+
+
+def _split_row(trial: NumberedTrial, found: SplitTrial) -> dict[str, object]:
+    named = {"policy": "policy", "network": trial.number, "seed": trial.seed}
+    return named | {"queue_above": found.probability, "runs": found.runs, "packets": found.packets}
 
 
 def _seeds(config: EstimationConfig, block: Block) -> list[int]:

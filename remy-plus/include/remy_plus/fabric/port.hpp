@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -47,8 +48,10 @@ struct Port : Lane {
   Time free_at = 0;     // when the link has sent the last bit
   Time delay = 0;
   const Speed* speed = nullptr;
-  Time changed = 0;        // when `queued`, which is of all classes, last changed
-  std::uint32_t peer = 0;  // node
+  Time changed = 0;  // when `queued`, which is of all classes, last changed
+  std::int64_t level = std::numeric_limits<std::int64_t>::max();  // bytes
+  Time crossed = never;                                           // when more than that was queued for the first time
+  std::uint32_t peer = 0;                                         // node
   std::uint32_t peer_port = 0;
   double alpha = 0;
   std::int64_t most_headroom = 0;  // bytes, of a class
@@ -82,6 +85,7 @@ struct Port : Lane {
     account(now);
     queued += bytes;
     counts.most_queued = std::max(counts.most_queued, static_cast<std::uint64_t>(queued));
+    if (queued > level && crossed == never) crossed = now;
   }
 
   void pause(Lane& lane, Time now) {

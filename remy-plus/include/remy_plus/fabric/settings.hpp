@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "remy_plus/fabric/marker.hpp"
 #include "remy_plus/fabric/units.hpp"
@@ -46,6 +47,8 @@ struct Settings {
   Time base_rtt = 0;        // that transports go by; 0: the largest of all pairs of hosts
   Time horizon = never;     // the end of the run
   Time last_round = never;  // rounds that wait for others begin before it
+  // Bytes of a port's queue; when it first had more is noted.
+  std::int64_t level = std::numeric_limits<std::int64_t>::max();
 };
 
 // Throws std::invalid_argument where a setting cannot be.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -73,6 +74,7 @@ class Simulation {
   const Transport& transport() const { return *transport_; }
   std::uint64_t retransmitted() const { return retransmitted_; }
   Time now() const { return now_; }
+  bool looks_for_level() const { return settings_.level < std::numeric_limits<std::int64_t>::max(); }
   // How long the queue was at the port of a switch where it was longest in the mean; none without a switch.
   QueueTimes fullest() const;
 

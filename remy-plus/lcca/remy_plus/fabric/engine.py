@@ -66,6 +66,7 @@ class FabricEngine:
         horizon_ns: float = np.inf,
         watch: Watch | None = None,
         last_round_ns: float = np.inf,
+        level_bytes: float = np.inf,
     ) -> Record:
         """Run flows until all have ended, or to the horizon; those that wait for a round begin before `last_round_ns`.
 
@@ -77,7 +78,8 @@ class FabricEngine:
             `flow_ports` ((flows, 8) numbers of the ports that its data cross, −1 after the last),
             `flow_delivered_bytes`;
             `port_node`, `port_peer`, packets and bytes sent, marks, drops, queues (the p99 is over time, at most 1/32
-            too long), pauses; `fullest_queued_bytes` and `fullest_queued_ns`: how long the queue was so long, not
+            too long), pauses, and with `level_bytes` `port_crossed_ns`: when its queue first had more;
+            `fullest_queued_bytes` and `fullest_queued_ns`: how long the queue was so long, not
             counting when it was empty, at the port of a switch with the largest mean; `sample_…` of the watch;
             `retransmitted_packets`, `end_ns`, `base_rtt_ns`. Of a learnt policy also `rule_hits`, how often each rule
             of a table was looked up, and what was kept of it: `look_up_rule` and `look_up_values`, (look-ups, signals)
@@ -94,6 +96,8 @@ class FabricEngine:
             "horizon_ns": min(horizon_ns, 9e15),
             "last_round_ns": min(last_round_ns, 9e15),
         }
+        if level_bytes < np.inf:
+            values["level_bytes"] = level_bytes
         control = self._control(topology, flows, parameters, seed)
         try:
             record: Record = _core.run_fabric(
