@@ -1,9 +1,11 @@
 """Packets per CPU second of trials in ns-3, beside the fast engine in the same run; and memory over many resets.
 
     python benchmarks/ns3.py [--policy policy.json] [--networks 8] [--json]
+    python benchmarks/ns3.py --long cubic bbr [--rates 12 48 192] [--rtt-ms 20] [--buffer-bdp 2] [--seconds 10]
 
 Networks are drawn from Table 1 (configs/networks/default.yaml). Without --policy, the 64-rule table of
-benchmarks/engine.py runs. Needs lcca-ns3 (`make ns3`).
+benchmarks/engine.py runs. With --long, one flow over one link in real milliseconds, by policy and
+Mb/s. Needs lcca-ns3 (`make ns3`).
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ import psutil
 from engine import random_table
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.gym_envs.ns3.long_flows import PACKET_BYTES, Bottleneck, LongFlow, LongTrial
+from lcca.gym_envs.ns3.long_plan import run_long_trial
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.ns3.simulator import Ns3, run_plan
 from lcca.inputs.validation import read_config
@@ -60,12 +64,38 @@ def growth(policy: Any) -> float:
     return (psutil.Process().memory_info().rss - before) / 2**20
 
 
+def long(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return packets per CPU second of long flows, by policy and rate of the link."""
+    rows = []
+    for name in options.long:
+        for rate in options.rates:
+            bdp = rate * 1e3 * options.rtt_ms / (8 * PACKET_BYTES)
+            link = Bottleneck(((0.0, rate),), options.rtt_ms, max(1, int(options.buffer_bdp * bdp)))
+            flows, end = (LongFlow(policyfile.load(name).policy),), options.seconds
+            found = run_long_trial(LongTrial(link, flows, end, ((0.0, end),)))
+            rows.append(
+                {"policy": name, "mbps": rate, "packets": found.packets, "cpu_s": found.cpu_s}
+                | {"packets_per_cpu_s": found.packets / found.cpu_s, "events_per_packet": found.events / found.packets}
+            )
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--policy")
     parser.add_argument("--networks", type=int, default=8)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--long", nargs="+", metavar="POLICY")
+    parser.add_argument("--rates", type=float, nargs="+", default=[12.0, 48.0, 192.0])
+    parser.add_argument("--rtt-ms", type=float, default=20.0)
+    parser.add_argument("--buffer-bdp", type=float, default=2.0)
+    parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
+    if options.long:
+        for row in long(options):
+            words = (f"{key} {value:,.1f}" if isinstance(value, float) else f"{value}" for key, value in row.items())
+            print(json.dumps(row) if options.json else "  ".join(words))
+        return
     policy = policyfile.load(options.policy).policy if options.policy else random_table()
     found = rates(policy, options.networks) | {"growth_mib_over_800_resets": growth(policy)}
     if options.json:

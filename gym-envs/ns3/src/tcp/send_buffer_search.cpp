@@ -3,6 +3,7 @@
 // module first; what is not decided here is left to ns-3's own.
 // - A segment that is retransmitted as it was sent. The wheel of ns-3 has its assertions compiled in, and one of them
 //   compares the list of sent segments with itself at every step of this search: 80 ms at a window of 4,000 packets.
+// - Whether an acknowledgement is of a retransmission: ns-3 looks through all segments, not up to it only.
 // - What is sent next while nothing is known to be lost. ns-3 looks through all sent segments at every acknowledgement.
 #include <dlfcn.h>
 
@@ -52,6 +53,14 @@ __attribute__((visibility("default"))) bool TcpTxBuffer::NextSeg(SequenceNumber3
   *from = unsent;
   *to = unsent + std::min(m_segmentSize, window - m_sentSize);
   return true;
+}
+
+__attribute__((visibility("default"))) bool TcpTxBuffer::IsRetransmittedDataAcked(const SequenceNumber32& ack) const {
+  for (const TcpTxItem* item : m_sentList) {
+    const SequenceNumber32 end = item->m_startSeq + item->m_packet->GetSize();
+    if (end >= ack) return end == ack && item->m_retrans && !item->m_sacked;
+  }
+  return false;
 }
 
 }  // namespace ns3
