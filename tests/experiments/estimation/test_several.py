@@ -146,8 +146,9 @@ def test_the_estimations_that_ship_are_valid(path: Path) -> None:
 
 @pytest.mark.parametrize("sizes", ["google-rpc", "ali-storage", "fb-hadoop"])
 def test_other_size_tables_can_be_chosen(sizes: str) -> None:
-    chosen = [f"fabric.workload.sizes={sizes}", f"estimate={CCEVAL / 'metrics-all.yaml'}", "fabric.duration_us=2000"]
+    chosen = [f"fabric.workload.sizes={sizes}", f"estimate={CCEVAL / 'metrics-all.yaml'}", "estimate.ceiling=50"]
     config = validate(read_with_files(CCEVAL / "leaf-spine-timely.yaml", chosen), EstimationConfig)
+    assert config.estimate.ceiling == 50
     assert config.policy == "timely" and config.fabric.workload.sizes == sizes and len(config.estimate.each) == 11
 
 

@@ -340,7 +340,10 @@ def read_campaign(
 def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (), seed: int | None = None) -> Document:
     """Read a YAML file with overrides, and the files that its keys name."""
     extra = [] if seed is None else [f"seed={seed}"]
-    return with_files(apply_overrides(with_files(read_document(path)), [*overrides, *extra]))
+    document = with_files(read_document(path))
+    for override in (*overrides, *extra):  # one may name a file, and the next change what is in it
+        document = with_files(apply_overrides(document, [override]))
+    return document
 
 
 def require(condition: bool, message: str) -> None:
