@@ -5,23 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.bench.benchmark import Benchmark, benchmark
 from lcca.evaluation.bench.sampling import draw, strata
 from lcca.evaluation.bench.scenario import Scenario
 from lcca.inputs.errors import InputError
-from lcca.inputs.validation import read_config
-
-CONFIGS = Path(__file__).parents[3] / "configs" / "cc-bench"
+from lcca.inputs.yaml_text import dump
 
 
 @pytest.fixture(scope="module")
 def first() -> Benchmark:
-    return read_config(CONFIGS / "cc-bench-1.yaml", Benchmark)
+    return benchmark("cc-bench-1")
 
 
 @pytest.fixture(scope="module")
 def second() -> Benchmark:
-    return read_config(CONFIGS / "cc-bench-2.yaml", Benchmark)
+    return benchmark("cc-bench-2")
 
 
 def test_as_many_scenarios_and_scored_intervals_as_published(first: Benchmark, second: Benchmark) -> None:
@@ -68,7 +66,7 @@ def test_a_stretch_is_the_same_whoever_asks_for_it(first: Benchmark) -> None:
 
 
 def test_an_interval_after_the_end_is_an_error_with_its_line(tmp_path: Path) -> None:
-    text = (CONFIGS / "cc-bench-2.yaml").read_text().replace("duration_s: 120", "duration_s: 100")
-    (tmp_path / "b.yaml").write_text(text)
+    content = benchmark("cc-bench-2").model_dump(mode="json") | {"duration_s": 100}
+    (tmp_path / "b.yaml").write_text(dump(content))
     with pytest.raises(InputError, match="intervals_s: the flow ends at 100 s, an interval at 120 s"):
-        read_config(tmp_path / "b.yaml", Benchmark)
+        benchmark(tmp_path / "b.yaml")

@@ -1,21 +1,20 @@
 """Trials of a benchmark with a runner that knows what every control does."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.bench.benchmark import Benchmark, benchmark
 from lcca.evaluation.bench.sampling import Drawn
 from lcca.evaluation.bench.source import BenchTrials, Measured
 from lcca.evaluation.comparison.ranking import rank
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block
-from lcca.inputs.validation import read_config
 from lcca.remy_plus.policies.policy import Policy, baseline
 
-FIRST = read_config(Path(__file__).parents[3] / "configs" / "cc-bench" / "cc-bench-1.yaml", Benchmark)
+FIRST = benchmark("cc-bench-1")
 FULL, HALF, LATE = (baseline(f"fixed-window:{n}") for n in (1, 2, 3))
 NAMES = {"full": FULL, "half": HALF, "late": LATE}
 
@@ -49,18 +48,19 @@ def test_who_wins_follows_from_all_controls_of_a_trial() -> None:
 
 
 def test_a_failed_trial_leaves_the_others_a_winner() -> None:
-    rows = SOURCE.interval_rows(NAMES, Block(0, 4, 1))
-    assert set(rows.loc[rows["status"] == "failed", "policy"]) == {"late"}
-    assert rows.groupby("interval")["won"].sum().tolist() == [1, 1, 1, 1]
-    assert rows.loc[rows["won"], "policy"].tolist() == ["full"] * 3 + ["half"]
+    rows = SOURCE.rows(NAMES, Block(0, 4, 1)).set_index("policy")
+    assert rows["status"].to_dict() == {"full": "ok", "half": "ok", "late": "failed"}
+    assert rows["won"].to_dict() == {
+        "full": [False, True, True, True],
+        "half": [True, False, False, False],
+        "late": [False] * 4,
+    }
 
 
 def test_stretches_add_up_to_the_whole() -> None:
-    whole = SOURCE.interval_rows(NAMES, Block(0, 0, 12))
-    parts = [SOURCE.interval_rows(NAMES, Block(i, 6 * i, 6)) for i in range(2)]
-    for name in NAMES:
-        pieces = np.concatenate([part.loc[part["policy"] == name, "score"].to_numpy() for part in parts])
-        np.testing.assert_array_equal(whole.loc[whole["policy"] == name, "score"].to_numpy(), pieces)
+    whole = SOURCE.rows(NAMES, Block(0, 0, 12)).sort_values(["policy", "network"])
+    parts = pd.concat([SOURCE.rows(NAMES, Block(i, 6 * i, 6)) for i in range(2)]).sort_values(["policy", "network"])
+    pd.testing.assert_frame_equal(whole.reset_index(drop=True), parts.reset_index(drop=True))
 
 
 def test_winning_rates_make_a_ranking_with_intervals() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,16 @@ from rich.table import Table
 from lcca.cli.fabric.options import FABRIC_HELP, add_set
 from lcca.cli.fabric.ranking import MOST as SEEDS
 from lcca.cli.fabric.ranking import contest_on_fabric
+from lcca.cli.options.bench import contest_on_bench, seconds
 from lcca.cli.options.common import figure_file, positive, print_json
+from lcca.cli.options.kept import Kept, add_folder, deciding, kept
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.ranking import MOST as NETWORKS
 from lcca.cli.options.ranking import Contest, contest_on_networks
 from lcca.cli.options.trials import add_rule, add_trials, plan_of, rule_of, stopped_early, stops_when_settled
 from lcca.cli.tables import wide_console
+from lcca.evaluation.bench.benchmark import packaged_benchmarks
+from lcca.evaluation.bench.winning import WinningRate
 from lcca.evaluation.comparison.ranking import Ranking, rank
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.report.figures.style import save_png
@@ -28,15 +34,18 @@ from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import require
-from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.runs.asked import Named, RankAsked
+from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.runs.remaining import more_pairs
 
 EXAMPLES = """\
   lcca rank e2e.json link.json aimd fixed-window:12 --space configs/networks/default.yaml --networks 500
   lcca rank vegas cubic bbr tuned/policy.json --space configs/networks/default.yaml --simulator ns3 --json
   lcca rank e2e.json aimd --space configs/networks/default.yaml --topology line --figure ranking.png
-  lcca rank dctcp dcqcn hpcc --fabric configs/fabric/leaf-spine.yaml --utility slowdown-short-p99"""
+  lcca rank dctcp dcqcn hpcc --fabric configs/fabric/leaf-spine.yaml --utility slowdown-short-p99
+  lcca rank cubic vegas bbr yeah htcp --bench cc-bench-1 --budget 30m"""
 
 
 RULES = {kind: rule for kind, rule in BY_KIND.items() if rule.guarantee in ("at every look", "at its own looks")}
@@ -49,9 +58,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--space", type=Path, help="YAML file of the network space")
     where.add_argument("--fabric", type=Path, help="YAML file of a fabric scenario")
+    where.add_argument(
+        "--bench", help=f"a benchmark in ns-3, by how often who wins: {', '.join(packaged_benchmarks())}, or a file"
+    )
     add_set(parser)
     parser.add_argument(
-        "--networks", type=positive, help=f"most networks; fewer if they are enough (default: {NETWORKS})"
+        "--networks",
+        type=positive,
+        help=f"most networks; fewer if they are enough (default: {NETWORKS}; with --bench each scenario once)",
     )
     parser.add_argument(
         "--seeds",
@@ -62,9 +76,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rule",
         choices=sorted(RULES),
-        default="group-sequential",
-        help="how pairs are settled: group-sequential (default) spends α within the most, t-mixture has no end",
+        help="how pairs are settled: group-sequential (default) spends α within the most; t-mixture (default of "
+        "--bench) may stop at any time",
     )
+    parser.add_argument(
+        "--budget",
+        type=seconds,
+        help="stop after this time, as in 30m, settled or not: with --rule t-mixture or --bench alone",
+    )
+    add_folder(parser, "with --bench results/<name>/<hash>; else nothing is kept")
     parser.add_argument("--figure", type=figure_file, help="PNG file for the ranking")
     add_trials(parser, None)
     parser.set_defaults(run=run, utility=None, bound=False)
@@ -74,9 +94,50 @@ def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever is settled."""
     require(len(options.policies) >= 2, "a ranking needs at least two policies")
     require(len(set(options.policies)) == len(options.policies), "a policy is named twice")
-    contest = contest_on_fabric(options) if options.fabric else contest_on_networks(options)
+    options.rule = options.rule or ("t-mixture" if options.bench else "group-sequential")
+    require(options.budget is None or options.rule == "t-mixture", "--budget: needs --rule t-mixture")
+    contest = _contest(options)
+    config, folder = _folder(options)
+    with kept(config, folder, options.resume) as place:
+        rows, ranking, ended = _ranked(options, contest, place)
+        content = _content(options, contest, ranking, rows, ended)
+        place.finish(content, complete=not ended)
+    _report(options, contest, ranking, rows, content)
+    if folder is not None and not options.json:
+        print(f"everything is in {folder}")
+    return 0
+
+
+def _contest(options: argparse.Namespace) -> Contest:
+    if options.bench:
+        options.simulator = "ns3"
+        return contest_on_bench(options)
+    return contest_on_fabric(options) if options.fabric else contest_on_networks(options)
+
+
+def _folder(options: argparse.Namespace) -> tuple[RankAsked | None, Path | None]:
+    """Return what the run is, and where it is kept."""
+    if options.out is None and not options.bench:
+        return None, None
+    where = str(options.bench or options.fabric or options.space)
+    config = RankAsked(
+        name=f"rank-{Path(where).stem}",
+        seed=options.seed,
+        policies=tuple(Named(name=name) for name in options.policies),
+        where=Named(name=where),
+        options=deciding(options, "policies", "seed", "bench", "fabric", "space"),
+    )
+    return config, options.out or default_folder(config)
+
+
+def _ranked(options: argparse.Namespace, contest: Contest, place: Kept) -> tuple[pd.DataFrame, Ranking, bool]:
+    """Return the trials, the ranking, and whether the time that was given ended it."""
     source, soon, most = contest.source, stops_when_settled(options), contest.source.whole(contest.most)
     rule = rule_of(options, RULES[options.rule], contest.option, contest.most, source)
+    until = math.inf if options.budget is None else time.monotonic() + options.budget
+
+    def done(ranking: Ranking) -> bool:
+        return ranking.enough or (soon and ranking.settled)
 
     def run_block(block: Block) -> pd.DataFrame:
         return source.rows(contest.policies, block)
@@ -84,9 +145,9 @@ def run(options: argparse.Namespace) -> int:
     def decide(parts: Sequence[pd.DataFrame], _: int) -> Decision[Ranking]:
         scores = network_scores(pd.concat(parts, ignore_index=True))
         ranking = rank(scores, utility=source.utility, rule=rule, block=source.block)
-        return Decision(ranking, ranking.enough or (soon and ranking.settled))
+        return Decision(ranking, done(ranking) or time.monotonic() >= until)
 
-    with Reporter().task(f"ranking {len(contest.policies)} policies", total=most) as task:
+    with place.reporter.task(f"ranking {len(contest.policies)} policies", total=most) as task:
 
         def tell(done: int, ranking: Ranking) -> None:
             pairs = list(ranking.comparisons)
@@ -94,28 +155,45 @@ def run(options: argparse.Namespace) -> int:
             words = f"{done} {source.unit}: {settled} of {len(pairs)} pairs settled"
             task.update(done, words, more_pairs(pairs, done, 0, most, soon))
 
-        parts, ranking = run_blocks(plan_of(options, rule, most, source), run_block, decide, tell=tell)
-    _report(options, contest, ranking, pd.concat(parts, ignore_index=True))
-    return 0
+        plan = plan_of(options, rule, most, source)
+        parts, ranking = run_blocks(plan, run_block, decide, keep=place.keep, tell=tell)
+    rows = pd.concat(parts, ignore_index=True)
+    return rows, ranking, not done(ranking) and len(rows) < most * len(contest.policies)
 
 
-def _report(options: argparse.Namespace, contest: Contest, ranking: Ranking, rows: pd.DataFrame) -> None:
-    """Draw and print a ranking; the rows say which trials failed."""
+def _content(
+    options: argparse.Namespace, contest: Contest, ranking: Ranking, rows: pd.DataFrame, ended: bool
+) -> dict[str, Any]:
+    """Return the result as JSON values; the rows say which trials failed."""
+    source, early = contest.source, stops_when_settled(options) and not ranking.enough
+    note = stopped_early(ranking.networks, source.unit) if early else ""
+    if ended:
+        note = f"the time that was given has ended after {ranking.networks} {source.unit}; --resume goes on"
+    run = {"format": 1, **source.origin, "utility": source.utility.name, "unit": source.unit, **contest.told}
+    lost = rows.loc[rows["status"] != "ok", ["policy", "network", "seed", "error"]].to_dict("records")
+    return ranking.to_json() | run | {"failed": lost, "note": note}
+
+
+def _report(
+    options: argparse.Namespace, contest: Contest, ranking: Ranking, rows: pd.DataFrame, content: dict[str, Any]
+) -> None:
+    """Draw and print a ranking."""
     source = contest.source
     title = ", ".join((*source.origin.values(), f"utility {source.utility.name}: {ranking.networks} {source.unit}"))
     if options.figure:
         save_png(draw_ranking(ranking.standings, title), options.figure.parent, options.figure.stem)
-    early = stops_when_settled(options) and not ranking.enough
-    note = stopped_early(ranking.networks, source.unit) if early else ""
-    failed = rows[rows["status"] != "ok"]
     if options.json:
-        run = {"format": 1, **source.origin, "utility": source.utility.name, "unit": source.unit, **contest.told}
-        lost = failed[["policy", "network", "seed", "error"]].to_dict("records")
-        print_json(ranking.to_json() | run | {"failed": lost, "note": note})
-    else:
-        notes = (note, *(f"failed: {error}" for error in dict.fromkeys(failed["error"])))
-        what = source.utility.measure if isinstance(source.utility, Ratio) else "throughput"
-        _print(ranking, title, f"{options.margin_percent:g} % of {what}", filter(None, notes))
+        print_json(content)
+        return
+    notes = (content["note"], *(f"failed: {error}" for error in dict.fromkeys(e["error"] for e in content["failed"])))
+    _print(ranking, title, source.utility, f"{options.margin_percent:g} % of {_measure(source.utility)}", notes)
+
+
+def _measure(utility: Utility) -> str:
+    """Return what a margin in per cent is of."""
+    if isinstance(utility, WinningRate):
+        return "all intervals"
+    return utility.measure if isinstance(utility, Ratio) else "throughput"
 
 
 def network_scores(rows: pd.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
@@ -126,9 +204,10 @@ def network_scores(rows: pd.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.
     return {str(name): mean.loc[name].to_numpy(dtype=np.float64) for name in dict.fromkeys(rows["policy"])}
 
 
-def _print(found: Ranking, title: str, margin: str, notes: Iterable[str]) -> None:
+def _print(found: Ranking, title: str, utility: Utility, margin: str, notes: Iterable[str]) -> None:
     table = Table(title=escape(title))
-    for name in ("rank", "policy", f"score (bits) [{1 - found.alpha:.0%}]", "ties", "better than", "worse than"):
+    measure = f"{'winning rate' if isinstance(utility, WinningRate) else 'score (bits)'} [{1 - found.alpha:.0%}]"
+    for name in ("rank", "policy", measure, "ties", "better than", "worse than"):
         table.add_column(name, justify="left" if name in ("policy", "ties") else "right", overflow="fold")
     for standing, s in zip(found.standings, found.to_json()["standings"], strict=True):
         score = interval(s["score_bits"], s["low"], s["high"], "{:.3f}")
@@ -144,5 +223,5 @@ def _print(found: Ranking, title: str, margin: str, notes: Iterable[str]) -> Non
     open_ = [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled]
     if open_:
         console.print(f"not settled: {', '.join(open_)}", style="dim", markup=False)
-    for note in notes:
+    for note in filter(None, notes):
         console.print(note, markup=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,12 +43,12 @@ def contest_on_networks(options: argparse.Namespace) -> Contest:
     found, space = setup_on_space(options, options.policies)
     simulator, seed, count = simulator_for(options, found.engine), derive(options.seed, "rank"), options.seeds or 1
     seeds = [derive(seed, "run", k) for k in range(count)]
-    policies = dict(zip(_short(options.policies), found.policies, strict=True))
+    policies = dict(zip(short_names(options.policies), found.policies, strict=True))
     source = NetworkTrials(simulator, space, seed, seeds, found.utility)
     return Contest(source, policies, "--networks", options.networks or MOST, {"seeds": count})
 
 
-def _short(names: list[str]) -> list[str]:
+def short_names(names: Sequence[str]) -> list[str]:
     """Return what the table calls each policy: a file's name without folder and ending, where that is unique."""
     stems = [Path(name).stem if Path(name).is_file() else name for name in names]
     return [stem if stems.count(stem) == 1 else name for name, stem in zip(names, stems, strict=True)]

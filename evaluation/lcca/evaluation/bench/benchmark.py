@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+import os
+from collections.abc import Mapping
+from functools import cache, cached_property
 from itertools import product
 from typing import Annotated, Any
 
@@ -11,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from lcca.evaluation.bench.scenario import Scenario
 from lcca.evaluation.bench.scores import Score
 from lcca.inputs.model import Model
+from lcca.inputs.packaged import named, packaged
 
 Positive = Annotated[float, Field(gt=0)]
 Listed = Annotated[tuple[Positive, ...], Field(min_length=1)]
@@ -99,3 +102,18 @@ class Benchmark(Model):
     def content(self) -> dict[str, Any]:
         """Return everything that decides results, as JSON values."""
         return self.model_dump(mode="json", exclude={"name", "source"})
+
+
+def benchmark(name_or_path: str | os.PathLike[str]) -> Benchmark:
+    """Return a packaged benchmark by its name, or the one in a YAML file (a path or ``….yaml``).
+
+    Raises:
+        InputError: an unknown name, or a file that is wrong; the message says how to fix it.
+    """
+    return named("benchmark", name_or_path, Benchmark, packaged_benchmarks)
+
+
+@cache
+def packaged_benchmarks() -> Mapping[str, Benchmark]:
+    """Return the benchmarks that come with the package, by name."""
+    return packaged("lcca.evaluation.bench", "benchmarks", Benchmark)

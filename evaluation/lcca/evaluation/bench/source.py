@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.bench.sampling import Drawn, draw, strata
+from lcca.evaluation.bench.scores import Won
 from lcca.evaluation.bench.winning import WinningRate
 from lcca.evaluation.trials.blocks import Block
 from lcca.remy_plus.policies.policy import Policy
@@ -76,50 +78,44 @@ class BenchTrials:
         return count if count < self.block else self.block * -(-count // self.block)
 
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
-        """Run every control on a stretch of trials; the score is the share of intervals that it wins among these."""
-        found = self.interval_rows(policies, block)
-        keys = ["policy", "network"]
-        rest = {name: (name, "first") for name in ("seed", "scenario", "repetition", "status", "error")}
-        rows = found.groupby(keys, sort=False).agg(score_bits=("won", "mean"), **rest).reset_index()
-        return rows.assign(simulator=self.runner.name, utility=self.utility.name)
+        """Run every control on a stretch of trials; the score is the share of intervals that it wins among these.
 
-    def interval_rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
-        """Run every control on a stretch of trials.
-
-        Returns:
-            A row per control, trial and interval: policy, network (number of the trial), scenario, repetition, seed,
-            interval, mbps, delay_ms, score, won, status, error; policy by policy. Where a control's trial failed,
-            it wins nothing, and the others are compared without it.
+        Columns beside those of `TrialSource.rows`: scenario, repetition, and lists with a value per interval: mbps,
+        delay_ms, won. Where a control's trial failed, it wins nothing, and the others are compared without it.
         """
         drawn = draw(self.benchmark, self.seed, block.size, block.first)
-        named = [(name, each) for name in policies for each in drawn]
-        measured = self.runner.run(self.benchmark, [(policies[name], each) for name, each in named])
-        rows = [self._row(*asked, found) for asked, found in zip(named, measured, strict=True)]
-        table = pd.DataFrame(rows).explode(["interval", "mbps", "delay_ms"], ignore_index=True)
-        table = table.astype({"interval": int, "mbps": float, "delay_ms": float})
-        return self._judged(table)
+        asked = [(policy, each) for policy in policies.values() for each in drawn]
+        measured = self.runner.run(self.benchmark, asked)
+        by_control = [measured[i : i + len(drawn)] for i in range(0, len(measured), len(drawn))]
+        won = [self._won(each, found) for each, *found in zip(drawn, *by_control, strict=True)]
+        rows = [
+            self._row(name, each, found, wins[which])
+            for which, (name, own) in enumerate(zip(policies, by_control, strict=True))
+            for each, found, wins in zip(drawn, own, won, strict=True)
+        ]
+        return pd.DataFrame(rows).assign(simulator=self.runner.name, utility=self.utility.name)
 
-    def _row(self, name: str, drawn: Drawn, found: Measured) -> dict[str, object]:
-        count = len(self.benchmark.intervals_s)
+    def _won(self, drawn: Drawn, found: Sequence[Measured]) -> Won:
+        """Return (controls, intervals) who wins what."""
+        won = np.zeros((len(found), len(self.benchmark.intervals_s)), dtype=np.bool_)
+        done = [i for i, each in enumerate(found) if not each.error]
+        for interval in range(won.shape[1] if done else 0):
+            mbps, delay = ([getattr(found[i], name)[interval] for i in done] for name in ("mbps", "delay_ms"))
+            won[done, interval] = self.benchmark.score.winners(mbps, delay, drawn.scenario.link_mbps)
+        return won
+
+    def _row(self, name: str, drawn: Drawn, found: Measured, won: Won) -> dict[str, object]:
+        lost = [math.nan] * len(won)
         return {
             "policy": name,
             "network": drawn.number,
-            "scenario": drawn.scenario.name,
-            "repetition": drawn.repetition,
             "seed": drawn.seed,
-            "link_mbps": drawn.scenario.link_mbps,
-            "interval": list(range(count)),
-            "mbps": list(found.mbps) if not found.error else [np.nan] * count,
-            "delay_ms": list(found.delay_ms) if not found.error else [np.nan] * count,
+            "score_bits": float(won.mean()),
             "status": "failed" if found.error else "ok",
             "error": found.error,
+            "scenario": drawn.scenario.name,
+            "repetition": drawn.repetition,
+            "mbps": lost if found.error else [float(each) for each in found.mbps],
+            "delay_ms": lost if found.error else [float(each) for each in found.delay_ms],
+            "won": [bool(each) for each in won],
         }
-
-    def _judged(self, table: pd.DataFrame) -> pd.DataFrame:
-        score, done = self.benchmark.score, table["status"] == "ok"
-        table = table.assign(score=np.nan, won=False)
-        for _, part in table[done].groupby(["network", "interval"], sort=False):
-            asked = part["mbps"].to_numpy(), part["delay_ms"].to_numpy(), float(part["link_mbps"].iloc[0])
-            table.loc[part.index, "score"] = score.scores(*asked)
-            table.loc[part.index, "won"] = score.winners(*asked)
-        return table

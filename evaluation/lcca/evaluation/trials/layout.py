@@ -52,6 +52,9 @@ VALIDATION, NS3_SELECTION, TRAININGS_TEST, TEST = "validation", "ns3-selection",
 PER_NETWORK, GENERALISATION, NS3_VALIDATION = "per-network", "generalisation", "ns3-validation"
 """Phases of a sweep: they begin the names of its parts, and are the trials' column `phase`."""
 
+RANK = "rank"
+"""A kind of run, and its phase."""
+
 STUDY, SCENARIO = "study", "scenario"
 """A kind of run, and its phase; parts are named by scenario."""
 

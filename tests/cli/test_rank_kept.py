@@ -1,0 +1,66 @@
+"""`lcca rank` with a folder: a stopped ranking goes on, and ends as if it had not been stopped."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from lcca.cli.main import main
+
+SPACE = str(Path(__file__).parents[2] / "configs" / "networks" / "default.yaml")
+ASKED = ["rank", "aimd", "fixed-window:12", "fixed-window:20", "--space", SPACE, "--networks", "160", "--json"]
+
+
+def test_a_ranking_that_is_kept_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    rule = ["--rule", "t-mixture"]
+    assert main([*ASKED, *rule, "--out", str(whole)]) == 0
+    capsys.readouterr()
+    assert main([*ASKED, *rule, "--out", str(stopped), "--budget", "0.000001s"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["networks"] < 160 and "--resume goes on" in first["note"]
+    assert main([*ASKED, *rule, "--out", str(stopped), "--resume"]) == 0
+    capsys.readouterr()
+    assert (whole / "summary.json").read_bytes() == (stopped / "summary.json").read_bytes()
+    names = {file.name for file in (whole / "trials").iterdir()}
+    assert names == {file.name for file in (stopped / "trials").iterdir()}
+
+
+def test_a_folder_is_one_rankings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ASKED, "--out", str(tmp_path / "a")]) == 0
+    assert main([*ASKED, "--seed", "2", "--out", str(tmp_path / "a"), "--resume"]) == 2
+    assert "another configuration" in capsys.readouterr().err
+    assert main([*ASKED, "--resume"]) == 2
+    assert "--out" in capsys.readouterr().err
+
+
+def test_a_budget_needs_a_rule_that_may_stop_at_any_time(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ASKED, "--budget", "10s"]) == 2
+    assert "--rule t-mixture" in capsys.readouterr().err
+
+
+BENCH = """
+name: two-buffers
+grid:
+  - {link_mbps: [12], factor: [1, 0.5], rtt_ms: [20], buffer_bdp: [1, 4, 16]}
+duration_s: 4
+intervals_s: [[0, 2], [2, 4]]
+steps: {first_s: 1, every_s: 1}
+score: {kind: power}
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")
+def test_a_smaller_window_wins_by_its_delay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both fill a link of 20 packets; the larger window waits for 20 more, twice the power is lost."""
+    (tmp_path / "bench.yaml").write_text(BENCH)
+    asked = ["rank", "fixed-window:40", "fixed-window:21", "--bench", str(tmp_path / "bench.yaml"), "--networks", "42"]
+    assert main([*asked, "--out", str(tmp_path / "run"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["policy"] for each in found["standings"]] == ["fixed-window:21", "fixed-window:40"]
+    assert found["utility"] == "winning rate" and not found["failed"]
+    trials = pd.concat(pd.read_parquet(file) for file in (tmp_path / "run" / "trials").glob("*.parquet"))
+    slow = trials[trials["scenario"].str.endswith("x0.5-20ms-16bdp") & (trials["policy"] == "fixed-window:40")]
+    assert all(len(each) == 2 for each in slow["mbps"]) and (slow["score_bits"] == 0).all()

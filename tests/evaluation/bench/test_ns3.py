@@ -1,0 +1,42 @@
+"""How a benchmark's trial becomes one of ns-3."""
+
+import pytest
+
+from lcca.evaluation.bench.benchmark import benchmark
+from lcca.evaluation.bench.ns3 import _measured, _trial
+from lcca.evaluation.bench.sampling import Drawn
+from lcca.evaluation.bench.scenario import Scenario
+from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
+from lcca.remy_plus.policies.policy import baseline
+
+VEGAS = baseline("vegas")
+
+
+def test_a_rate_changes_seven_seconds_after_the_flow_starts() -> None:
+    trial = _trial(benchmark("cc-bench-1"), VEGAS, Drawn(0, Scenario(24, 2, 20, 0.5), 0, 0.0, 7))
+    assert trial.link.rates == ((0, 24), (7, 48), (14, 24), (21, 48), (28, 24))
+    assert trial.link.buffer_packets == 20  # half of 24 Mb/s × 20 ms / 12,000 bits
+    assert trial.windows_s == ((0, 3), (3, 10), (10, 17), (17, 24))
+    assert [flow.start_s for flow in trial.flows] == [0] and trial.duration_s == 30
+
+
+def test_a_repetition_starts_late_against_the_rates() -> None:
+    trial = _trial(benchmark("cc-bench-1"), VEGAS, Drawn(700, Scenario(24, 2, 20, 1), 1, 0.25, 7))
+    assert [at for at, _ in trial.link.rates] == [0, 7, 14, 21, 28]
+    assert trial.flows[0].start_s == 0.25 and trial.windows_s[0] == (0.25, 3.25) and trial.duration_s == 30.25
+
+
+def test_cubic_comes_five_seconds_before() -> None:
+    trial = _trial(benchmark("cc-bench-2"), VEGAS, Drawn(0, Scenario(12, 1, 20, 1), 0, 0.0, 7))
+    assert trial.flows[0].policy == VEGAS and trial.flows[0].start_s == 5
+    assert trial.flows[1].policy == baseline("cubic") and trial.flows[1].start_s == 0
+    assert trial.windows_s[0] == (5, 35) and trial.windows_s[-1][1] == trial.duration_s == 125
+
+
+def test_throughput_is_counted_from_the_first_to_the_last_departure() -> None:
+    window = WindowCounts(101, 151_500, 1.5, 2.5, 31.0, 101, 0, 40.0)
+    silent = WindowCounts(0, 0, float("nan"), float("nan"), float("nan"), 0, 0, float("nan"))
+    found = _measured(LongResult(((window, silent), (silent, silent))))
+    assert found.mbps[0] == pytest.approx(1.212) and found.delay_ms[0] == 31
+    assert found.mbps[1] != found.mbps[1]
+    assert _measured(LongResult((), error="ns-3 ended itself")).error
