@@ -139,8 +139,11 @@ def test_what_stands_in_for_the_fabric_is_named(lcca: RunCommand, config: Path, 
     told = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, *asked, "--json").json()
     assert told["simulator"] == simulator and "ecn_marks" not in told["policies"][0]
     assert found["estimate"] == pytest.approx(np.quantile(pd.read_parquet(flows).slowdown, 0.9), rel=1e-12)
-    assert load_run(config.parent / "run").manifest  # as it was kept
-    assert lcca("evaluate", "dctcp", *first, "--simulator", simulator, "--seeds", 1).status == 0
+    assert load_run(config.parent / "run").result["simulator"] == simulator
+    assert (
+        f"by {simulator}, which stands in"
+        in lcca("evaluate", "dctcp", *first, "--simulator", simulator, "--seeds", 1).out
+    )
 
 
 @pytest.mark.parametrize(
@@ -221,6 +224,14 @@ def test_what_cannot_be_controlled_is_refused(lcca: RunCommand, config: Path, ch
     sets = [word for change in (CONTROLLED, *changes) for word in ("--set", change)]
     answer = lcca("estimate", config, "--out", config.parent / "run", *sets)
     assert answer.status == 2 and message in answer.err.replace("\n", " ")
+
+
+def test_pairs_can_be_run_in_what_stands_in(lcca: RunCommand, config: Path) -> None:
+    given = ("--fabric", config.parent / "scenario.yaml", "--seeds", 24, "--simulator", "fluid", "--json")
+    found = lcca("rank", "window", "hpcc", *given).json()
+    assert found["simulator"] == "fluid"
+    answer = lcca("evaluate", "aimd", "--networks", "networks.yaml", "--simulator", "links")
+    assert answer.status == 2
 
 
 @pytest.mark.parametrize("option", [("--per-port", "ports.parquet"), ("--figure", "a.png"), ("--utility", "queue")])

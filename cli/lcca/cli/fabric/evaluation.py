@@ -69,7 +69,7 @@ def evaluate(options: argparse.Namespace) -> int:
         }
         print_json(content | {"rows": [each.row(utility) for each in trials]})
     else:
-        print_fabric(scenario, utility.name, rows)
+        print_fabric(scenario, utility.name, rows, simulator)
     return 0
 
 

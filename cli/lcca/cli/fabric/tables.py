@@ -11,14 +11,17 @@ from rich.table import Table
 
 from lcca.cli.tables import wide_console
 from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.remy_plus.fabric.simulators.registry import FABRIC
 
 Cell = Callable[[dict[str, Any]], str]
 
 
-def print_fabric(scenario: FabricScenario, utility: str, rows: list[dict[str, Any]]) -> None:
+def print_fabric(scenario: FabricScenario, utility: str, rows: list[dict[str, Any]], simulator: str = FABRIC) -> None:
     """Print what `lcca.evaluation.fabric.summary.summary` found: flows, sizes, ports."""
     trials = rows[0]["trials"]
     title = f"{scenario.name}: {scenario.fabric}; {trials} trials, {rows[0]['flows']:,} flows"
+    if simulator != FABRIC:
+        title += f"\nby {simulator}, which stands in for the fabric"
     console = wide_console()
     console.print(_table(f"{title}\nslowdown of flows", rows, FLOWS | {f"score, bits ({utility})": _score}))
     console.print(_sizes(rows))

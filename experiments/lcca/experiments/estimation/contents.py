@@ -16,7 +16,7 @@ from lcca.inputs.json_values import finite, finite_values
 def heading(config: EstimationConfig) -> dict[str, Any]:
     """Return what says of which estimation a file is."""
     named = {"name": config.name, "config_hash": config.hash, "version": version(), "policy": config.policy}
-    return {"format": 1} | named
+    return {"format": 1} | named | ({} if config.simulator == "fabric" else {"simulator": config.simulator})
 
 
 def look_content(look: EstimateLook) -> dict[str, Any]:

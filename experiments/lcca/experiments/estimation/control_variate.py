@@ -55,11 +55,21 @@ def estimate_with_control(run: Run[EstimationConfig, Any], inputs: Inputs, jobs:
             task.update(done, standing(going, done), more_trials(going))
 
         run_blocks(equal_blocks(asked.block), trials, decide, tell=tell)
-    return Found(going.state, going.looks, going.accurate, None, {"control": _content(control, going)})
+    details = {"control": _content(control, going)}
+    return Found(going.state, going.looks, going.accurate, None, details, _notes(control, going))
 
 
 def _content(control: ControlBlock, going: Controlled) -> dict[str, Any]:
     return {"simulator": control.simulator, "cost": control.cost} | going.to_json()
+
+
+def _notes(control: ControlBlock, going: Controlled) -> tuple[str, ...]:
+    """Return what the control did, in words."""
+    told = going.to_json()
+    if not told or told["variance_ratio"] is None:
+        return ()
+    narrower = f"variance {told['variance_ratio']:.2g} of the plain mean's"
+    return (f"{told['cheap_trials']:,} cheap trials of {control.simulator}: ρ {told['correlation']:.2f}, {narrower}",)
 
 
 class Cheap:

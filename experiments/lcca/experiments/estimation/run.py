@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,10 @@ def _estimate(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Fo
         return estimate_by_model(run.on(Engine(run.config.trial_us, jobs=jobs)), inputs)
     if run.config.estimate.control is not None:
         return estimate_with_control(run, inputs, jobs)
-    return estimate_plainly(run, rows_of(run.config, inputs, jobs))
+    found = estimate_plainly(run, rows_of(run.config, inputs, jobs))
+    if run.config.simulator != "fabric":
+        found = replace(found, notes=(f"by {run.config.simulator}, which stands in for the fabric",))
+    return found
 
 
 def _several(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Estimated:
