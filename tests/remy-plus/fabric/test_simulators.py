@@ -93,7 +93,7 @@ def test_delays_of_two_links_add_up() -> None:
 
 
 def test_a_hosts_own_link_counts_once() -> None:
-    """Two flows of one host to unlike hosts share its link on all their ways, and take twice as long, not more."""
+    """Two flows of one host to unlike hosts share its link on all their routes, and take twice as long, not more."""
     topology = fat_tree(4)
     rows = [(0, 8, 200_000, 0.0), (0, 12, 200_000, 0.0)]
     whole = engine("window").run(topology, flows_of(rows), 1, END)
@@ -103,7 +103,7 @@ def test_a_hosts_own_link_counts_once() -> None:
 
 
 def test_threads_change_no_bit() -> None:
-    """DCQCN's marks are random, by the trial's seed; on a star there is one way for each flow."""
+    """DCQCN's marks are random, by the trial's seed; on a star there is one route for each flow."""
     rows = [(host, 5, 300_000 + 20_000 * host, 100.0 * host) for host in range(5)]
     flows = flows_of([*rows, (5, 0, 400_000, 500.0), (1, 0, 400_000, 600.0)])
     alone, many = (run_links(engine("dcqcn"), star(6), flows, 5, END, jobs) for jobs in (1, 3))

@@ -10,7 +10,7 @@ import numpy as np
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
-from lcca.remy_plus.fabric.simulators.ways import Floats, Ways
+from lcca.remy_plus.fabric.simulators.routes import Floats, Routes
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 PACKETS = tuple(2**k for k in range(13))
@@ -20,20 +20,23 @@ Hop = tuple[float, float]
 """Gb/s, ns."""
 
 
-def lone_extra(engine: FabricEngine, ways: Ways) -> Floats:
+def lone_extra(engine: FabricEngine, routes: Routes) -> Floats:
     """Return (flows,) by how many ns each flow would take longer than its packets at the slowest link, if alone.
 
     Args:
         engine: with all parameters, and the base RTT, of the fabric.
-        ways: of the flows.
+        routes: of the flows.
     """
-    rates, delays = np.where(ways.hops >= 0, ways.gbps[ways.hops], 0.0), ways.delays(np.arange(len(ways.hops)))
+    rates, delays = (
+        np.where(routes.hops >= 0, routes.gbps[routes.hops], 0.0),
+        routes.delays(np.arange(len(routes.hops))),
+    )
     kinds, of = np.unique(np.concatenate([rates, delays], axis=1), axis=0, return_inverse=True)
-    packets, found = ways.flows.size_bytes / engine.settings.payload_bytes, np.zeros(len(ways.hops))
+    packets, found = routes.flows.size_bytes / engine.settings.payload_bytes, np.zeros(len(routes.hops))
     settings, parameters = replace(engine.settings, marker=None), tuple(sorted(engine.parameters.items()))
-    for number, kind in enumerate(kinds.reshape(-1, 2, ways.hops.shape[1])):
-        mine, way = of.reshape(-1) == number, tuple((float(a), float(b)) for a, b in kind.T if a > 0)
-        curve = np.array(_curve(str(engine.transport), parameters, settings, way))
+    for number, kind in enumerate(kinds.reshape(-1, 2, routes.hops.shape[1])):
+        mine, route = of.reshape(-1) == number, tuple((float(a), float(b)) for a, b in kind.T if a > 0)
+        curve = np.array(_curve(str(engine.transport), parameters, settings, route))
         slope = (curve[-1] - curve[-2]) / (PACKETS[-1] - PACKETS[-2])
         beyond = np.maximum(packets[mine] - PACKETS[-1], 0.0)
         found[mine] = np.interp(packets[mine], PACKETS, curve) + slope * beyond
@@ -42,12 +45,12 @@ def lone_extra(engine: FabricEngine, ways: Ways) -> Floats:
 
 @lru_cache(maxsize=512)
 def _curve(
-    transport: str, parameters: tuple[tuple[str, float], ...], settings: FabricSettings, way: tuple[Hop, ...]
+    transport: str, parameters: tuple[tuple[str, float], ...], settings: FabricSettings, route: tuple[Hop, ...]
 ) -> tuple[float, ...]:
-    """Return by how many ns flows of `PACKETS` take longer over a way, where no marker sees a queue."""
-    engine, count = FabricEngine(transport, dict(parameters), settings), len(way)
+    """Return by how many ns flows of `PACKETS` take longer over a route, where no marker sees a queue."""
+    engine, count = FabricEngine(transport, dict(parameters), settings), len(route)
     nodes = np.array([0, *range(2, count + 1), 1])  # hosts 0 and 1, and switches between them
-    gbps, delay_ns = np.array(way).T
+    gbps, delay_ns = np.array(route).T
     line = FabricTopology(2, count - 1, nodes[:-1], nodes[1:], gbps, delay_ns)
 
     def extra(packets: int) -> float:

@@ -39,9 +39,9 @@ APPROXIMATIONS: Mapping[str, Approximation] = MappingProxyType(
         "links": Approximation(
             run_links,
             {
-                "swift": "its target counts the switches of the whole way",
-                "dctcp-window": "its first windows grow until they meet a queue anywhere on the way",
-                "rcp": "a flow waits for its first rate, which depends on the whole way",
+                "swift": "its target counts the switches of the whole route",
+                "dctcp-window": "its first windows grow until they meet a queue anywhere on the route",
+                "rcp": "a flow waits for its first rate, which depends on the whole route",
             },
             in_threads=True,
             classes=True,
@@ -88,7 +88,7 @@ def run_on(
     horizon_ns: float,
     jobs: int = 1,
 ) -> Record:
-    """Run flows in an approximation; see `Ways.record` for what it returns.
+    """Run flows in an approximation; see `Routes.record` for what it returns.
 
     Raises:
         InputError: it cannot stand for the whole fabric here, or as `FabricEngine.run`.

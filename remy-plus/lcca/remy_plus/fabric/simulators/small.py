@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lcca.remy_plus.fabric.simulators.ways import Floats, Index, Ways
+from lcca.remy_plus.fabric.simulators.routes import Floats, Index, Routes
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 
@@ -38,44 +38,44 @@ class Ends:
     delay_ns: Floats
 
 
-def small(ways: Ways, port: int, crossing: Index) -> Small:
+def small(routes: Routes, port: int, crossing: Index) -> Small:
     """Return the fabric of one directed link.
 
     Senders have their own links, which end where the link begins. Receivers are behind it by links that nothing waits
-    for, no slower than the one before. Propagation is as on the whole way; where equal paths of a sender have unlike
+    for, no slower than the one before. Propagation is as on the whole route; where equal paths of a sender have unlike
     delays up to the link, the shortest is before it, and the rest behind it unless it ends at the receiver.
 
     Args:
-        ways: of all flows.
+        routes: of all flows.
         port: the link.
         crossing: positions of the flows that cross it.
     """
-    hops, delays = ways.hops[crossing].astype(np.int64), ways.delays(crossing)
+    hops, delays = routes.hops[crossing].astype(np.int64), routes.delays(crossing)
     at = np.argmax(hops == port, axis=1)
     before = np.where(np.arange(hops.shape[1]) < at[:, None], delays, 0.0).sum(axis=1)
-    link = Ends(np.zeros_like(crossing), ways.gbps[[port]], ways.delay_ns[[port]])
-    of_host = bool(ways.node[port] < ways.hosts)
-    senders = link if of_host else _senders(ways, hops[:, 0], before)
+    link = Ends(np.zeros_like(crossing), routes.gbps[[port]], routes.delay_ns[[port]])
+    of_host = bool(routes.node[port] < routes.hosts)
+    senders = link if of_host else _senders(routes, hops[:, 0], before)
     behind = delays.sum(axis=1) - senders.delay_ns[senders.of] - (0.0 if of_host else link.delay_ns)
-    to_host = bool(ways.peer[port] < ways.hosts)
-    receivers = link if to_host else _receivers(ways, ways.last(crossing), behind, float(link.gbps[0]))
+    to_host = bool(routes.peer[port] < routes.hosts)
+    receivers = link if to_host else _receivers(routes, routes.last(crossing), behind, float(link.gbps[0]))
     topology = _fabric(senders, receivers, None if of_host or to_host else link)
     never_queues = not of_host and len(senders.gbps) == 1 and bool(senders.gbps[0] <= link.gbps[0])
     return Small(topology, senders.of, receivers.of + len(senders.gbps), of_host, never_queues)
 
 
-def _senders(ways: Ways, first: Index, before: Floats) -> Ends:
+def _senders(routes: Routes, first: Index, before: Floats) -> Ends:
     """Return an end for each of the first links."""
     ports, of = np.unique(first, return_inverse=True)
     delay = np.full(len(ports), np.inf)
     np.minimum.at(delay, of, before)
-    return Ends(of.reshape(-1), ways.gbps[ports], delay)
+    return Ends(of.reshape(-1), routes.gbps[ports], delay)
 
 
-def _receivers(ways: Ways, last: Index, behind: Floats, gbps: float) -> Ends:
+def _receivers(routes: Routes, last: Index, behind: Floats, gbps: float) -> Ends:
     """Return an end for each of the last links at each distance."""
     kinds, of = np.unique(np.stack([last, np.round(behind, 3)], axis=1), axis=0, return_inverse=True)
-    return Ends(of.reshape(-1), np.maximum(ways.gbps[kinds[:, 0].astype(np.int64)], gbps), kinds[:, 1])
+    return Ends(of.reshape(-1), np.maximum(routes.gbps[kinds[:, 0].astype(np.int64)], gbps), kinds[:, 1])
 
 
 def _fabric(senders: Ends, receivers: Ends, link: Ends | None) -> FabricTopology:

@@ -1,4 +1,4 @@
-"""The directed ports of a fabric, the ways that flows take over them, and what they take in all."""
+"""The directed ports of a fabric, the routes that flows take over them, and what they take in all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
+class Routes:
     """What each flow of a trial crosses, and what it takes alone.
 
     Attributes:
@@ -78,8 +78,8 @@ class Ways:
         }
 
 
-def ways_of(engine: FabricEngine, topology: FabricTopology, flows: FabricFlows, seed: int) -> Ways:
-    """Return the ways that the whole fabric would give these flows.
+def routes_of(engine: FabricEngine, topology: FabricTopology, flows: FabricFlows, seed: int) -> Routes:
+    """Return the routes that the whole fabric would give these flows.
 
     Raises:
         InputError: as `FabricEngine.run`.
@@ -88,4 +88,4 @@ def ways_of(engine: FabricEngine, topology: FabricTopology, flows: FabricFlows, 
     node, peer = np.concatenate([topology.a, topology.b]), np.concatenate([topology.b, topology.a])
     order = np.lexsort((peer, node))
     gbps, delay_ns = (np.tile(each, 2)[order] for each in (topology.gbps, topology.delay_ns))
-    return Ways(topology.hosts, node[order], peer[order], gbps, delay_ns, plain["flow_ports"], flows, plain)
+    return Routes(topology.hosts, node[order], peer[order], gbps, delay_ns, plain["flow_ports"], flows, plain)
