@@ -102,11 +102,11 @@ def test_threads_and_going_on_change_nothing(
     broken = tmp_path / "broken"
     run, calls = source.run_fabric_trials, [0]
 
-    def fails(*arguments: Any) -> Any:
+    def fails(*arguments: Any, **options: Any) -> Any:
         calls[0] += 1
         if calls[0] in (2, 5, 7):
             raise KeyboardInterrupt
-        return run(*arguments)
+        return run(*arguments, **options)
 
     monkeypatch.setattr(source, "run_fabric_trials", fails)
     ends = [lcca("tune", config, "--out", broken, "--resume", "--jobs", 2).status for _ in range(4)]
