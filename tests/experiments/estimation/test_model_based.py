@@ -156,7 +156,7 @@ def test_kept_trials_of_other_flows_are_not_used(lcca: RunCommand, small: Path) 
         ("quantile: 0.99", "target: mean-of-trials", "needs a quantile and target: pooled"),
         ("  ceiling: 6000\n", "", "9: estimate.method: model-based needs a ceiling, which is its budget"),
         ("6000", "800", "estimate.importance: search and pilot take 800 trials (epochs × cycles + pilot)"),
-        ("model-based", "model-base", "10: estimate.method: must be one of 'model-free' or 'model-based'"),
+        ("model-based", "model-base", "10: estimate.method: must be one of 'model-free', 'model-based' or 'splitting'"),
         ("model-based", "model-free\n  importance: {}", "11: estimate.importance: is for method: model-based"),
         ("model-based", "model-based\n  importance: {tlit: x}", "11: estimate.importance.tlit: unknown key (did you"),
         ("model-based", "model-based\n  importance:\n    cycles: 5", "12: estimate.importance.cycles: must be >= 20"),

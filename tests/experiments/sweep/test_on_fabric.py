@@ -80,11 +80,11 @@ def test_kills_and_threads_change_nothing(
     tried, calls = {"trials": source.run_fabric_trials, "trial": training.run_fabric_trial}, [0]
 
     def broken(name: str) -> Any:
-        def runs(*arguments: Any) -> Any:
+        def runs(*arguments: Any, **options: Any) -> Any:
             calls[0] += 1
             if calls[0] in (30, 200, 480):
                 raise KeyboardInterrupt
-            return tried[name](*arguments)
+            return tried[name](*arguments, **options)
 
         return runs
 
