@@ -53,6 +53,7 @@ score: {kind: power}
 
 
 @pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")
+@pytest.mark.full
 def test_a_smaller_window_wins_by_its_delay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both fill a link of 20 packets; the larger window waits for 20 more, twice the power is lost."""
     (tmp_path / "bench.yaml").write_text(BENCH)

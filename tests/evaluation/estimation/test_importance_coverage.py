@@ -55,6 +55,7 @@ def hits(found: list[TailEstimate], wanted: float) -> int:
     return sum(each.low <= wanted <= each.high for each in found)
 
 
+@pytest.mark.full
 def test_coverage_in_little() -> None:
     on = bench(WEBSEARCH, first_come_first_served(), 0.5, flows=20)
     found = repeated(on, 0.99, 10_000, QUICK)

@@ -146,6 +146,7 @@ def limit_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (116_000, 116_000))
 
 
+@pytest.mark.full
 def test_helpers_change_nothing(lcca: Any, small: Path, finished: Path, tmp_path: Path) -> None:
     run = tmp_path / "small"
     leader = start(small, run, "--jobs", "1")
