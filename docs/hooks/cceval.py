@@ -17,6 +17,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put a kind of table where a page has its mark (MkDocs, for each page)."""
     for kind, tables in (
         ("estimates", estimates),
+        ("sizes", sizes),
         ("forecasts", forecasts),
         ("pairs", pairs),
         ("verdicts", verdicts),
@@ -42,8 +43,24 @@ def groups() -> dict[str, list[Row]]:
 
 def estimates() -> str:
     """Return two tables per scenario: what was found, and the trials that 1 % takes."""
+    return both(groups())
+
+
+def sizes() -> str:
+    """Return the same two tables per table of flow sizes; names of files are sizes-TABLE-TRANSPORT.json."""
+    found: dict[str, list[Row]] = {}
+    files = sorted(FOLDER.glob("sizes-*.json"), key=lambda file: TRANSPORTS.index(file.stem.rpartition("-")[2]))
+    for file in files:
+        run = json.loads(file.read_text())
+        sizes = file.stem.removeprefix("sizes-").rpartition("-")[0]
+        found.setdefault(f"{run['scenario']}, {sizes}, trials of {run['duration_us'] / 1e6:g} s", []).append(run)
+    return both(dict(sorted(found.items())))
+
+
+def both(by_title: dict[str, list[Row]]) -> str:
+    """Return two tables for each of some groups of estimations."""
     parts = []
-    for title, runs in groups().items():
+    for title, runs in by_title.items():
         heads = ("", *(f"{each['policy']}, {each['trials']:,} trials" for each in runs))
         rows = list(zip(*(each["metrics"] for each in runs), strict=True))
         found = table(heads, ((name(row[0]), *map(interval, row)) for row in rows))
