@@ -36,6 +36,15 @@ def test_a_folder_is_one_rankings(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "--out" in capsys.readouterr().err
 
 
+def test_a_space_of_any_name_has_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    space = tmp_path / "my space!.yaml"
+    space.write_text(Path(SPACE).read_text())
+    asked = ["rank", "aimd", "fixed-window:12", "--space", str(space), "--networks", "96", "--json"]
+    assert main([*asked, "--out", str(tmp_path / "run")]) == 0
+    assert main([*asked, "--rule", "t-mixture", "--budget", "0.000001s", "--networks", "192"]) == 0
+    assert "--resume" not in capsys.readouterr().out
+
+
 def test_a_budget_needs_a_rule_that_may_stop_at_any_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*ASKED, "--budget", "10s"]) == 2
     assert "--rule t-mixture" in capsys.readouterr().err
@@ -57,7 +66,7 @@ score: {kind: power}
 def test_a_smaller_window_wins_by_its_delay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both fill a link of 20 packets; the larger window waits for 20 more, twice the power is lost."""
     (tmp_path / "bench.yaml").write_text(BENCH)
-    asked = ["rank", "fixed-window:40", "fixed-window:21", "--bench", str(tmp_path / "bench.yaml"), "--networks", "42"]
+    asked = ["rank", "fixed-window:40", "fixed-window:21", "--bench", str(tmp_path / "bench.yaml"), "--networks", "126"]
     assert main([*asked, "--out", str(tmp_path / "run"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [each["policy"] for each in found["standings"]] == ["fixed-window:21", "fixed-window:40"]
@@ -65,3 +74,9 @@ def test_a_smaller_window_wins_by_its_delay(tmp_path: Path, capsys: pytest.Captu
     trials = pd.concat(pd.read_parquet(file) for file in (tmp_path / "run" / "trials").glob("*.parquet"))
     slow = trials[trials["scenario"].str.endswith("x0.5-20ms-16bdp") & (trials["policy"] == "fixed-window:40")]
     assert all(len(each) == 2 for each in slow["mbps"]) and (slow["score_bits"] == 0).all()
+
+
+@pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")
+def test_a_control_that_cannot_run_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rank", "dctcp", "cubic", "--bench", "cc-bench-1", "--out", str(tmp_path / "run")]) == 2
+    assert "dctcp: the link is drop-tail" in capsys.readouterr().err and not (tmp_path / "run").exists()

@@ -63,9 +63,15 @@ def test_stretches_add_up_to_the_whole() -> None:
     pd.testing.assert_frame_equal(whole.reset_index(drop=True), parts.reset_index(drop=True))
 
 
+def test_equal_controls_settle_nothing_before_a_hundred_scenarios() -> None:
+    scores = {name: np.zeros(6 * SOURCE.block) for name in ("a", "b")}
+    found = rank(scores, utility=SOURCE.utility, rule=BY_KIND["t-mixture"](ceiling=40), block=SOURCE.block)
+    assert not found.settled and 7 * SOURCE.block > 100
+
+
 def test_winning_rates_make_a_ranking_with_intervals() -> None:
     rng = np.random.default_rng(3)
-    scores = {name: rng.binomial(4, p, 240) / 4 for name, p in (("a", 0.6), ("b", 0.3), ("c", 0.3))}
+    scores = {name: rng.binomial(4, p, 720) / 4 for name, p in (("a", 0.6), ("b", 0.3), ("c", 0.3))}
     found = rank(scores, utility=SOURCE.utility, rule=BY_KIND["t-mixture"](ceiling=40), block=SOURCE.block)
     assert found.standings[0].policy == "a"
     assert found.standings[0].worst_rank == 1 and found.standings[1].best_rank == 2

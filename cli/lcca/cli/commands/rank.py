@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -121,7 +122,7 @@ def _folder(options: argparse.Namespace) -> tuple[RankAsked | None, Path | None]
         return None, None
     where = str(options.bench or options.fabric or options.space)
     config = RankAsked(
-        name=f"rank-{Path(where).stem}",
+        name="rank-" + re.sub(r"[^A-Za-z0-9._-]", "-", Path(where).stem)[:60],
         seed=options.seed,
         policies=tuple(Named(name=name) for name in options.policies),
         where=Named(name=where),
@@ -168,7 +169,8 @@ def _content(
     source, early = contest.source, stops_when_settled(options) and not ranking.enough
     note = stopped_early(ranking.networks, source.unit) if early else ""
     if ended:
-        note = f"the time that was given has ended after {ranking.networks} {source.unit}; --resume goes on"
+        kept = "; --resume goes on" if options.out or options.bench else ""
+        note = f"the time that was given has ended after {ranking.networks} {source.unit}{kept}"
     run = {"format": 1, **source.origin, "utility": source.utility.name, "unit": source.unit, **contest.told}
     lost = rows.loc[rows["status"] != "ok", ["policy", "network", "seed", "error"]].to_dict("records")
     return ranking.to_json() | run | {"failed": lost, "note": note}

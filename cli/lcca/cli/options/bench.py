@@ -34,7 +34,10 @@ def contest_on_bench(options: argparse.Namespace) -> Contest:
     found = benchmark(options.bench)
     policies = [policy_to_run(options, load_policy(options, name)) for name in options.policies]
     named = dict(zip(short_names(options.policies), policies, strict=True))
-    source = BenchTrials(found, derive(options.seed, "bench", found.name), Ns3Bench(options.jobs))
+    runner = Ns3Bench(options.jobs)
+    for policy in policies:
+        runner.check(found, policy)
+    source = BenchTrials(found, derive(options.seed, "bench", found.name), runner)
     return Contest(source, named, "--networks", options.networks or len(found.scenarios), {"bench": found.name})
 
 

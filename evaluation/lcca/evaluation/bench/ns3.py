@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lcca.evaluation.bench.benchmark import Benchmark
-from lcca.evaluation.bench.sampling import Drawn
+from lcca.evaluation.bench.sampling import Drawn, draw
 from lcca.evaluation.bench.source import Measured
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongResult, LongTrial, WindowCounts
-from lcca.gym_envs.ns3.long_plan import run_long_trials
+from lcca.gym_envs.ns3.long_plan import long_plan, run_long_trials
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.remy_plus.policies.policy import Policy, baseline
 
@@ -38,6 +38,14 @@ class Ns3Bench:
     def name(self) -> str:
         """The word in the column ``simulator``."""
         return f"ns-{installed()}"
+
+    def check(self, benchmark: Benchmark, policy: Policy) -> None:
+        """Check that a control can run here.
+
+        Raises:
+            InputError: it cannot; says why.
+        """
+        long_plan(_trial(benchmark, policy, draw(benchmark, 0, 1, 0)[0]))
 
     def run(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> list[Measured]:
         """Return what each control did in its trial."""

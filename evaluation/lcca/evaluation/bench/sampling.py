@@ -1,4 +1,4 @@
-"""The order in which a benchmark's scenarios are run: one of each stratum in a block, all before any comes again."""
+"""The order in which a benchmark's scenarios are run: one of each stratum in turn, all before any comes again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.bench.scenario import Scenario
 
 MOST_STRATA = 6
-"""A block is the unit of a rule and its least cost; more strata make it more even, and dearer."""
+"""More would make stretches of scenarios more even, and leave fewer to choose from in each."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def strata(benchmark: Benchmark) -> int:
 def draw(benchmark: Benchmark, seed: int, count: int, first: int) -> list[Drawn]:
     """Return trials first … first + count − 1.
 
-    Trial k belongs to block k // strata. Strata are stretches of the scenarios in the order of the file, so that their
+    Trial k is of stratum k % strata. Strata are stretches of the scenarios in the order of the file, so that their
     scenarios are alike; each is gone through in a random order of its own, a new one for every repetition.
     """
     return [_trial(benchmark, seed, number) for number in range(first, first + count)]
@@ -49,8 +49,8 @@ def draw(benchmark: Benchmark, seed: int, count: int, first: int) -> list[Drawn]
 def _trial(benchmark: Benchmark, seed: int, number: int) -> Drawn:
     parts = strata(benchmark)
     size = len(benchmark.scenarios) // parts
-    block, stratum = divmod(number, parts)
-    repetition, place = divmod(block, size)
+    turn, stratum = divmod(number, parts)
+    repetition, place = divmod(turn, size)
     order = np.random.default_rng([seed, repetition, stratum]).permutation(size)
     rng = np.random.default_rng([seed, number])
     late = float(rng.uniform(0, benchmark.jitter_s)) if repetition else 0.0
