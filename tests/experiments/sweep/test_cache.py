@@ -12,8 +12,8 @@ from lcca.experiments.campaign.config import CampaignConfig, read_campaign
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs import code_version
 from lcca.experiments.runs.context import opened
-from lcca.experiments.sweep.cache import Finished, TrainingCache, training_key
-from lcca.experiments.sweep.training import engine_of, train
+from lcca.experiments.sweep.learning.cache import Finished, TrainingCache, training_key
+from lcca.experiments.sweep.learning.training import engine_of, train
 from lcca.inputs.errors import InputError
 
 QUICK = ["training_seeds=[1]", "trainer.networks=4", "trainer.optimise=[pacing]"]

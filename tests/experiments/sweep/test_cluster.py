@@ -22,7 +22,7 @@ from lcca.evaluation.trials.executors.cluster_pool import ClusterPool, serve
 from lcca.evaluation.trials.executors.local import Threads
 from lcca.experiments.campaign.grid import read_grid
 from lcca.experiments.campaign.plan import learners
-from lcca.experiments.sweep.remote_training import RemoteTrainings, Stretch, train_stretch
+from lcca.experiments.sweep.learning.remote import RemoteTrainings, Stretch, train_stretch
 from lcca.gym_envs.processes.workers import Failure
 from lcca.inputs.documents import read_document
 from lcca.inputs.errors import InputError

@@ -9,8 +9,8 @@ import pytest
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.sweep.forecast import Forecast
+from lcca.experiments.sweep.learning.training import engine_of
 from lcca.experiments.sweep.pace import LOOK_UPS, PROBE, probe_table, trial_cpu_s
-from lcca.experiments.sweep.training import engine_of
 from lcca.trainers.base import Task
 from lcca.trainers.rplus.actions import action_of
 from lcca.trainers.rplus.trials.choice import training_trials

@@ -11,7 +11,7 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.progress import Reporter
-from lcca.experiments.sweep.training import engine_of, trainer_of
+from lcca.experiments.sweep.learning.training import engine_of, trainer_of
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.files.policyfile import loads
 from lcca.remy_plus.policies.rules import RuleTable

@@ -49,7 +49,8 @@ def test_impossible_configurations_are_told(kind: Any, given: dict[str, Any], me
 def test_a_configuration_needs_no_torch() -> None:
     """Campaigns read their files with the base install."""
     code = (
-        "import lcca.experiments.sweep.training; from lcca.trainers.registry import configurations as c; c()['ppo']()\n"
+        "import lcca.experiments.sweep.learning.training\n"
+        "from lcca.trainers.registry import configurations; configurations()['ppo']()\n"
         "import sys; print({'torch', 'stable_baselines3', 'lcca.trainers.drl.trainer'} & set(sys.modules))"
     )
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

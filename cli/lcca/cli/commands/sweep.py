@@ -22,9 +22,9 @@ from lcca.evaluation.trials.executors import EXECUTORS
 from lcca.evaluation.trials.layout import REPORT
 from lcca.experiments.campaign.grid import Grid, read_grid
 from lcca.experiments.runs.folder import default_folder
-from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.forecast import forecast
 from lcca.experiments.sweep.grid_run import sweep_grid
+from lcca.experiments.sweep.learning.cache import TrainingCache
 from lcca.experiments.sweep.run import sweep
 
 EXAMPLES = """\

@@ -12,7 +12,7 @@ from lcca.experiments.campaign.config import read_campaign, require
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.folder import default_folder
-from lcca.experiments.sweep.training import check_libraries, engine_of, train
+from lcca.experiments.sweep.learning.training import check_libraries, engine_of, train
 
 EXAMPLES = """\
   lcca train configs/quickstart.yaml

@@ -18,9 +18,9 @@ from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.experiments.runs.manifest import read_kind
 from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.sweep.learning.training import engine_of
+from lcca.experiments.sweep.learning.trainings import seeds_done, trained_before
 from lcca.experiments.sweep.summary import all_comparisons, verdicts
-from lcca.experiments.sweep.training import engine_of
-from lcca.experiments.sweep.trainings import seeds_done, trained_before
 
 EXAMPLES = """\
   lcca verdict results/quickstart/*/

@@ -11,7 +11,7 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.candidates import Candidate
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.cache import training_key
+from lcca.experiments.sweep.learning.cache import training_key
 from lcca.inputs.named_files import digests_of_named_files
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.signal_set import SignalSet

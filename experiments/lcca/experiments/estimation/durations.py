@@ -16,7 +16,7 @@ from lcca.evaluation.estimation.durations import DurationRow, duration_rows, sho
 from lcca.evaluation.estimation.phases import FlowSpans, Phases, phases, together
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.report.figures.durations import draw_durations
+from lcca.evaluation.report.figures.estimates.durations import draw_durations
 from lcca.evaluation.report.figures.style import save
 from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.layout import DURATION, DURATIONS

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.estimation.estimate import Estimating
-from lcca.evaluation.report.figures.accuracy import draw_accuracy, draw_shrinking, draw_spread, grouped
-from lcca.evaluation.report.figures.convergence import draw_convergence
+from lcca.evaluation.report.figures.estimates.accuracy import draw_accuracy, draw_shrinking, draw_spread, grouped
+from lcca.evaluation.report.figures.estimates.convergence import draw_convergence
+from lcca.evaluation.report.figures.estimates.violins import draw_violins, trial_counts, violin_data
 from lcca.evaluation.report.figures.style import save
-from lcca.evaluation.report.figures.violins import draw_violins, trial_counts, violin_data
 from lcca.evaluation.trials.layout import ESTIMATE
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.contents import heading, look_content, several_content

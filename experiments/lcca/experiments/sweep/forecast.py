@@ -10,7 +10,7 @@ from typing import Any
 
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner, learners, warm_starts, waves
-from lcca.experiments.sweep.cache import TrainingCache
+from lcca.experiments.sweep.learning.cache import TrainingCache
 from lcca.experiments.sweep.pace import trial_cpu_s
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.training import engine_of
+from lcca.experiments.sweep.learning.training import engine_of
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.trainers.base import Task
 from lcca.trainers.rplus.coordinates import with_actions

@@ -16,14 +16,14 @@ from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
-from lcca.experiments.sweep.cache import TrainingCache
 from lcca.experiments.sweep.generalisation import run_generalisation
+from lcca.experiments.sweep.learning.cache import TrainingCache
+from lcca.experiments.sweep.learning.training import check_libraries, engine_of
+from lcca.experiments.sweep.learning.trainings import run_trainings
 from lcca.experiments.sweep.ns3.validation import validate_in_ns3
 from lcca.experiments.sweep.per_network import run_per_network
 from lcca.experiments.sweep.summary import all_comparisons, summary, verdicts
 from lcca.experiments.sweep.testing import run_tests
-from lcca.experiments.sweep.training import check_libraries, engine_of
-from lcca.experiments.sweep.trainings import run_trainings
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine

@@ -16,8 +16,8 @@ from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
+from lcca.experiments.sweep.learning.rounds import Rounds
 from lcca.experiments.sweep.ns3.checkpoints import score_checkpoints
-from lcca.experiments.sweep.rounds import Rounds
 from lcca.experiments.sweep.source import source_of
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine

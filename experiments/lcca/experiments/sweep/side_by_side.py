@@ -14,9 +14,9 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.progress import Reporter
-from lcca.experiments.sweep.cache import TrainingCache
-from lcca.experiments.sweep.remote_training import Progress, RemoteTrainings
-from lcca.experiments.sweep.training import engine_of, take_from_cache, train
+from lcca.experiments.sweep.learning.cache import TrainingCache
+from lcca.experiments.sweep.learning.remote import Progress, RemoteTrainings
+from lcca.experiments.sweep.learning.training import engine_of, take_from_cache, train
 from lcca.gym_envs.processes.workers import Failure
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine

@@ -18,19 +18,19 @@ from lcca.evaluation.trials.blocks import Block, Decision, blocks_between, run_b
 from lcca.experiments.campaign.plan import learners, warm_starts, waves
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group, at_rules, equal_rules, groups
+from lcca.experiments.sweep.learning.training import learning_rows, train
 from lcca.experiments.sweep.net_benefit import CandidateVerdicts, candidate_verdicts
 from lcca.experiments.sweep.selection import Chosen, choose
 from lcca.experiments.sweep.side_by_side import train_side_by_side
 from lcca.experiments.sweep.source import source_of
 from lcca.experiments.sweep.summary import so_far
-from lcca.experiments.sweep.training import learning_rows, train
 
 if TYPE_CHECKING:
     from lcca.evaluation.trials.executors.pool import Pool
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.campaign.plan import Learner
     from lcca.experiments.runs.context import Run
-    from lcca.experiments.sweep.cache import TrainingCache
+    from lcca.experiments.sweep.learning.cache import TrainingCache
     from lcca.remy_plus.engine import Engine
 
 

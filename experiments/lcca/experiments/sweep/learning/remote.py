@@ -23,8 +23,8 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.costs import Cost, Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.progress import Reporter
-from lcca.experiments.sweep.rounds import Rounds
-from lcca.experiments.sweep.training import advance, engine_of, note, trainer_of
+from lcca.experiments.sweep.learning.rounds import Rounds
+from lcca.experiments.sweep.learning.training import advance, engine_of, note, trainer_of
 from lcca.gym_envs.processes.workers import Failure
 from lcca.inputs.checked import DIGEST
 from lcca.inputs.errors import InputError
@@ -33,7 +33,7 @@ from lcca.trainers.base import LearningRow
 
 if TYPE_CHECKING:
     from lcca.evaluation.trials.executors.cluster_pool import ClusterPool
-    from lcca.experiments.sweep.cache import TrainingCache
+    from lcca.experiments.sweep.learning.cache import TrainingCache
     from lcca.remy_plus.engine import Engine
 
 STRETCH_S = 60.0

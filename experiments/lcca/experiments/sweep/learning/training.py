@@ -17,8 +17,8 @@ from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.version import version
-from lcca.experiments.sweep.cache import Finished, TrainingCache
-from lcca.experiments.sweep.rounds import Rounds
+from lcca.experiments.sweep.learning.cache import Finished, TrainingCache
+from lcca.experiments.sweep.learning.rounds import Rounds
 from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries

@@ -1,0 +1,1 @@
+"""The trainings of a campaign: here, beside one another, or on other machines."""
