@@ -380,6 +380,19 @@ def test_an_export_never_changes_a_policy_unasked(lcca: RunCommand, tmp_path: Pa
     assert policyfile.load(dna, int_signals="raw").policy == policyfile.load(policy).policy
 
 
+def test_commands_say_what_they_assume_of_a_dna_file(lcca: RunCommand, networks: Path, tmp_path: Path) -> None:
+    """A table of raw signals that went through a .dna file is another one: once only `import` said so."""
+    policy, dna = tmp_path / "a.json", tmp_path / "a.dna"
+    policyfile.write(policy, PolicyFile(one_rule(("rtt_ratio", "queue"))))
+    lcca("export", policy, dna, "--smoothed")
+    told = f"{dna}: axes 7 and 8 taken as the smoothed signals: queue_ewma; if raw ones were exported as smoothed"
+    evaluated = lcca("evaluate", dna, "--networks", networks, "--seeds", 1, "--duration", 500, "--json")
+    assert told in evaluated.err and evaluated.json()["rows"]
+    few = ("--space", SPACE, "--pairs", 96, "--duration", 500)
+    assert told in lcca("compare", policy, dna, *few).err
+    assert "raw signals: queue\n" in lcca("compare", policy, dna, *few, "--int-signals", "raw").err
+
+
 def test_import_never_overwrites(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
     for name in ("a.dna", "a.json"):
         (tmp_path / name).write_text("mine")

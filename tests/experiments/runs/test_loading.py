@@ -111,12 +111,12 @@ def test_other_kinds_of_run(kind: str, tmp_path: Path) -> None:
     assert len(loaded.learning) == (3 if kind == "tune" else 0)
 
 
-def test_the_example_of_the_documentation_runs(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = Path(__file__).parents[3] / "docs" / "reference" / "formats.md"
-    (example,) = re.findall(r"```python\n(.*?load_run.*?)```", page.read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["reference/formats.md", "how-to/results.md"])
+def test_the_examples_of_the_documentation_run(run: Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(__file__).parents[3] / "docs" / page).read_text()
+    (example,) = re.findall(r"```python\n(.*?load_run.*?)```", text, re.DOTALL)
     exec(re.sub(r'"results/[^"]*"', repr(str(run)), example), {})
-    printed = capsys.readouterr().out
-    assert "loss+queue.u-x.s1" in printed and "generalisation" in printed
+    assert ("loss+queue  1" in capsys.readouterr().out) == ("print(" in example)
 
 
 def test_what_is_no_run(tmp_path: Path) -> None:

@@ -100,7 +100,10 @@ def test_raw_signals_are_stored_as_smoothed_only_where_that_is_asked_for():
     data = dna.dumps(raw, smoothed=True)
     smoothed = dna.loads(data)
     assert smoothed.table.signals == ("queue_ewma", "rtt_ratio", "link_ewma")
-    assert smoothed.notes[-1] == "axes 7 and 8 taken as the smoothed signals: queue_ewma, link_ewma"
+    assert smoothed.notes[-1] == (
+        "axes 7 and 8 taken as the smoothed signals: queue_ewma, link_ewma; "
+        "if raw ones were exported as smoothed: --int-signals raw"
+    )
     assert dna.loads(data, int_signals="raw").table == raw
     assert dna.dumps(smoothed.table) == data
 

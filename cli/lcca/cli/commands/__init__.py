@@ -1,7 +1,8 @@
 """The sub-commands, one module each.
 
 A command is a module with `EXAMPLES` and `add(parser)`, which adds its options and sets `run`, a function from the
-parsed options to the exit status. Only the module of the command that was asked for is imported.
+parsed options to the exit status. Only the module of the command that was asked for is imported. Those in `ROOMS` are
+in a folder of that name.
 """
 
 from __future__ import annotations
@@ -27,11 +28,15 @@ COMMANDS = {
     "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
     "check": "Diagnose the installation and say how to fix what is broken.",
     "import": "Turn a .dna file of Remy or R+ into a policy.json.",
-    "export": "Turn a rule table's policy.json into a .dna file.",
+    "export": "Write a run's tables as CSV, Parquet or LaTeX, or a rule table as a .dna file.",
 }
 """What each command does, in the order in which help lists them."""
+
+ROOMS = {"results": ("export", "report", "verdict")}
+"""Folders of commands, by theme."""
 
 
 def load(name: str) -> ModuleType:
     """Import a command. In a broken installation this may fail in any way for all but `check`."""
-    return import_module(f"{__name__}.{name}_" if keyword.iskeyword(name) else f"{__name__}.{name}")
+    room = next((f".{room}" for room, names in ROOMS.items() if name in names), "")
+    return import_module(f"{__name__}{room}.{name}{'_' if keyword.iskeyword(name) else ''}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
+from pathlib import Path
 
 from lcca.cli.options.common import natural
 from lcca.evaluation.trials.utilities import UTILITIES
@@ -77,8 +79,11 @@ def topology(text: str) -> Topology:
 
 
 def load_policy(options: argparse.Namespace, name: str) -> PolicyFile:
-    """Load the policy that an argument names."""
-    return policyfile.load(name, options.pacing, options.int_signals)
+    """Load the policy that an argument names; what a .dna file leaves open and was assumed goes to standard error."""
+    file = policyfile.load(name, options.pacing, options.int_signals)
+    for note in () if Path(name).suffix == ".json" else file.provenance.get("notes", ()):
+        print(f"{name}: {note}", file=sys.stderr)
+    return file
 
 
 def policy_to_run(options: argparse.Namespace, file: PolicyFile) -> Policy:

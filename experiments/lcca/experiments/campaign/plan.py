@@ -10,6 +10,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.candidates import Candidate
 from lcca.experiments.campaign.config import CampaignConfig
+from lcca.experiments.runs.policy_names import policy_id
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.learning.cache import training_key
 from lcca.inputs.named_files import digests_of_named_files
@@ -60,7 +61,7 @@ class Learner:
         if self.warms or config.start != "baseline":
             return None
         base = next(c for c in config.candidates if c.name == config.baseline)
-        name = f"warm-start.{self.utility.name}.s{self.training_seed}"
+        name = policy_id("warm-start", self.utility.name, self.training_seed)
         return Learner(name, base, self.utility, self.training_seed, warms=True)
 
     def start(self, config: CampaignConfig) -> RuleTable | None:
@@ -119,7 +120,7 @@ class Learner:
 
 
 def _id(candidate: Candidate, learner: Learner) -> str:
-    return f"{candidate.name}.{learner.utility.name}.s{learner.training_seed}"
+    return policy_id(candidate.name, learner.utility.name, learner.training_seed)
 
 
 def _inside(part: Candidate, whole: Candidate, base: SignalSet) -> bool:
@@ -144,7 +145,7 @@ def _depth(learner: Learner, config: CampaignConfig) -> int:
 def learners(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:
     """Return a campaign's trainings with these training seeds, seed by seed, so that early results span candidates."""
     return [
-        Learner(f"{candidate.name}.{utility.name}.s{seed}", candidate, utility.build(), seed)
+        Learner(policy_id(candidate.name, utility.name, seed), candidate, utility.build(), seed)
         for utility in config.utilities
         for seed in seeds
         for candidate in config.candidates

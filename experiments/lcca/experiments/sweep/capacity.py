@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from lcca.experiments.sweep.groups import Group, at_rules
+from lcca.experiments.runs.policy_names import at_rules
+from lcca.experiments.sweep.groups import Group
 from lcca.inputs.json_values import finite
 
 

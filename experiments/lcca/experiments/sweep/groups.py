@@ -16,6 +16,7 @@ from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.utility import Utility
+from lcca.experiments.runs.policy_names import at_rules
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -153,11 +154,6 @@ def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[st
         size, rows, selected = config.networks.block, trained[utility.name], _selected(own)
         found.append(Group(utility, config.baseline, config.rule, size, own, selected, rows, config.designed))
     return found
-
-
-def at_rules(name: str, rules: int) -> str:
-    """Return how test trials call a policy, or a candidate, at a number of rules."""
-    return f"{name}@{rules}"
 
 
 def equal_rules(chosen: Sequence[Chosen]) -> list[int]:

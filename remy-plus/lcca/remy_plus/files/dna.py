@@ -195,7 +195,10 @@ def _dead_note(table: RuleTable) -> list[str]:
 
 def _int_note(table: RuleTable, int_signals: IntSignals) -> list[str]:
     names = [name for pair in _RAW.items() for name in pair if name in table.signals]
-    return [f"axes 7 and 8 taken as the {int_signals} signals: {', '.join(names)}"] if names else []
+    if not names:
+        return []
+    other = "; if raw ones were exported as smoothed: --int-signals raw" if int_signals == "smoothed" else ""
+    return [f"axes 7 and 8 taken as the {int_signals} signals: {', '.join(names)}{other}"]
 
 
 def _export_axes(signals: Sequence[str], smoothed: bool) -> list[int]:

@@ -16,8 +16,9 @@ import pandas as pd
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, blocks_between, run_blocks
 from lcca.experiments.campaign.plan import learners, warm_starts, waves
+from lcca.experiments.runs.policy_names import at_rules
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.sweep.groups import Group, at_rules, equal_rules, groups
+from lcca.experiments.sweep.groups import Group, equal_rules, groups
 from lcca.experiments.sweep.learning.training import learning_rows, train
 from lcca.experiments.sweep.net_benefit import CandidateVerdicts, candidate_verdicts
 from lcca.experiments.sweep.selection import Chosen, choose
