@@ -77,6 +77,23 @@ def test_a_smaller_window_wins_by_its_delay(tmp_path: Path, capsys: pytest.Captu
 
 
 @pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")
+def test_a_plan_costs_all_controls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Six scenarios of 12 Mb/s for 4 s, three with two seconds at half the rate: 48 and 36 Mb."""
+    (tmp_path / "bench.yaml").write_text(BENCH + "jitter_s: 0\n")
+    asked = ["rank", "fixed-window:40", "fixed-window:21", "--bench", str(tmp_path / "bench.yaml"), "--plan", "--json"]
+    assert main([*asked, "--networks", "24", "--jobs", "2"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    cpu_s, most = sum(found["cpu_s_per_gigabit"].values()), found["costs"][1]
+    assert most["scenarios"] == 36 and most["cpu_s"] == pytest.approx(cpu_s * 18 * (48 + 36) / 1000)
+    assert most["time_s"] == most["cpu_s"] / 2 and not (tmp_path / "results").exists()
+
+
+def test_plans_and_trial_caches_are_of_benchmarks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ASKED, "--plan"]) == 2
+    assert "--plan, --trial-cache: need --bench" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")
 def test_a_control_that_cannot_run_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rank", "dctcp", "cubic", "--bench", "cc-bench-1", "--out", str(tmp_path / "run")]) == 2
     assert "dctcp: the link is drop-tail" in capsys.readouterr().err and not (tmp_path / "run").exists()

@@ -1,14 +1,15 @@
 """Trials of a benchmark with a runner that knows what every control does."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from lcca.evaluation.bench.benchmark import Benchmark, benchmark
+from lcca.evaluation.bench.runner import Measured
 from lcca.evaluation.bench.sampling import Drawn
-from lcca.evaluation.bench.source import BenchTrials, Measured
+from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.comparison.ranking import rank
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block
@@ -24,8 +25,12 @@ class Known:
 
     name = "known"
 
-    def run(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> list[Measured]:
-        return [self._one(policy, drawn, len(benchmark.intervals_s)) for policy, drawn in asked]
+    def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
+        return f"{policy} {drawn}"
+
+    def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
+        for place, (policy, drawn) in reversed(list(enumerate(asked))):
+            yield place, self._one(policy, drawn, len(benchmark.intervals_s))
 
     def _one(self, policy: Policy, drawn: Drawn, count: int) -> Measured:
         link, delay = drawn.scenario.link_mbps, drawn.scenario.rtt_ms / 2

@@ -18,7 +18,7 @@ from rich.table import Table
 from lcca.cli.fabric.options import FABRIC_HELP, add_set
 from lcca.cli.fabric.ranking import MOST as SEEDS
 from lcca.cli.fabric.ranking import contest_on_fabric
-from lcca.cli.options.bench import contest_on_bench, seconds
+from lcca.cli.options.bench import add_bench, contest_on_bench, costs_on_bench, seconds
 from lcca.cli.options.common import figure_file, positive, print_json
 from lcca.cli.options.kept import Kept, add_folder, deciding, kept
 from lcca.cli.options.policies import POLICY_HELP
@@ -39,7 +39,7 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.asked import Named, RankAsked
 from lcca.experiments.runs.folder import default_folder
-from lcca.experiments.runs.remaining import more_pairs
+from lcca.experiments.runs.remaining import more_pairs, words_for_time
 
 EXAMPLES = """\
   lcca rank e2e.json link.json aimd fixed-window:12 --space configs/networks/default.yaml --networks 500
@@ -86,6 +86,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="stop after this time, as in 30m, settled or not: with --rule t-mixture or --bench alone",
     )
     add_folder(parser, "with --bench results/<name>/<hash>; else nothing is kept")
+    add_bench(parser)
     parser.add_argument("--figure", type=figure_file, help="PNG file for the ranking")
     add_trials(parser, None)
     parser.set_defaults(run=run, utility=None, bound=False)
@@ -97,7 +98,10 @@ def run(options: argparse.Namespace) -> int:
     require(len(set(options.policies)) == len(options.policies), "a policy is named twice")
     options.rule = options.rule or ("t-mixture" if options.bench else "group-sequential")
     require(options.budget is None or options.rule == "t-mixture", "--budget: needs --rule t-mixture")
+    require(bool(options.bench) or not (options.plan or options.trial_cache), "--plan, --trial-cache: need --bench")
     contest = _contest(options)
+    if options.plan:
+        return _plan(options, contest)
     config, folder = _folder(options)
     with kept(config, folder, options.resume) as place:
         rows, ranking, ended = _ranked(options, contest, place)
@@ -106,6 +110,20 @@ def run(options: argparse.Namespace) -> int:
     _report(options, contest, ranking, rows, content)
     if folder is not None and not options.json:
         print(f"everything is in {folder}")
+    return 0
+
+
+def _plan(options: argparse.Namespace, contest: Contest) -> int:
+    """Print what a ranking costs."""
+    paces, costs = costs_on_bench(options, contest)
+    if options.json:
+        print_json({"cpu_s_per_gigabit": paces, "costs": [each.to_json() for each in costs]})
+        return 0
+    for name, pace in paces.items():
+        print(f"{name}: {pace:.2f} CPU s per Gb")
+    for title, each in zip(("first look", "at most"), costs, strict=True):
+        cpu, taken = (words_for_time(found, found) for found in (each.cpu_s, each.cpu_s / each.jobs))
+        print(f"{title}: {each.scenarios} scenarios, {cpu} of CPU, {taken} on {each.jobs} cores")
     return 0
 
 

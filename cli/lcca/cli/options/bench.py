@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import argparse
 import re
+from pathlib import Path
 
 from lcca.cli.options.policies import load_policy, policy_to_run
 from lcca.cli.options.ranking import Contest, short_names
 from lcca.evaluation.bench.benchmark import benchmark
 from lcca.evaluation.bench.ns3 import Ns3Bench
 from lcca.evaluation.bench.source import BenchTrials
+from lcca.evaluation.settling.base import Rule
+from lcca.experiments.bench.cache import CachedTrials
+from lcca.experiments.bench.forecast import Cost, cost, cpu_s_per_megabit
 from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.seeds import derive
+
+CACHE = Path("results") / "trial-cache"
+MODULES = ("lcca.evaluation.bench.ns3", "lcca.ns3")
+"""The code that a trial's result depends on, with all that it reaches."""
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -22,6 +30,21 @@ def seconds(text: str) -> float:
     if not found or not float(found[1]):
         raise argparse.ArgumentTypeError(f"{text[:40]}: must be a time such as 90s, 30m or 2h")
     return float(found[1]) * UNITS[found[2]]
+
+
+def add_bench(parser: argparse.ArgumentParser) -> None:
+    """Add what rankings on a benchmark have besides."""
+    parser.add_argument(
+        "--trial-cache",
+        type=Path,
+        metavar="FOLDER",
+        help=f"with --bench: trials that were run before, used and added to (default: {CACHE}; none with --out)",
+    )
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="with --bench: say what the ranking costs, from a trial of each; rank nothing",
+    )
 
 
 def contest_on_bench(options: argparse.Namespace) -> Contest:
@@ -37,8 +60,20 @@ def contest_on_bench(options: argparse.Namespace) -> Contest:
     runner = Ns3Bench(options.jobs)
     for policy in policies:
         runner.check(found, policy)
-    source = BenchTrials(found, derive(options.seed, "bench", found.name), runner)
+    cache = options.trial_cache or (None if options.out else CACHE)
+    cached = runner if cache is None else CachedTrials(runner, cache, MODULES)
+    source = BenchTrials(found, derive(options.seed, "bench", found.name), cached)
     return Contest(source, named, "--networks", options.networks or len(found.scenarios), {"bench": found.name})
+
+
+def costs_on_bench(options: argparse.Namespace, contest: Contest) -> tuple[dict[str, float], list[Cost]]:
+    """Return the CPU seconds per Gb that each control takes, and what the first look costs and the most scenarios."""
+    source = contest.source
+    assert isinstance(source, BenchTrials)
+    paces = cpu_s_per_megabit(source.benchmark, source.seed, Ns3Bench(options.jobs), contest.policies)
+    looks = (Rule.model_fields["first_look"].default * source.block, source.whole(contest.most))
+    found = [cost(source.benchmark, source.seed, paces, count, options.jobs) for count in looks]
+    return {name: 1000 * pace for name, pace in paces.items()}, found
 
 
 def _refuse(options: argparse.Namespace) -> None:

@@ -19,7 +19,9 @@ from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
 from lcca.inputs.errors import InputError
 
-WITHOUT_EFFECT = frozenset({"run", "command", "out", "resume", "json", "jobs", "figure", "budget"})
+WITHOUT_EFFECT = frozenset(
+    {"run", "command", "out", "resume", "json", "jobs", "figure", "budget", "plan", "trial_cache"}
+)
 """Options that change no trial: where results go, how they are shown, and how long to go on."""
 
 

@@ -17,6 +17,7 @@ from lcca.inputs.packaged import named, packaged
 
 Positive = Annotated[float, Field(gt=0)]
 Listed = Annotated[tuple[Positive, ...], Field(min_length=1)]
+Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Grid(Model):
@@ -26,10 +27,12 @@ class Grid(Model):
     factor: Listed = (1.0,)
     rtt_ms: Listed
     buffer_bdp: Listed
+    loss: Annotated[tuple[Share, ...], Field(min_length=1)] = (0.0,)
 
     def scenarios(self) -> list[Scenario]:
         """Return them in the order of the keys, the last one changing fastest."""
-        return [Scenario(*each) for each in product(self.link_mbps, self.factor, self.rtt_ms, self.buffer_bdp)]
+        values = (self.link_mbps, self.factor, self.rtt_ms, self.buffer_bdp, self.loss)
+        return [Scenario(*each) for each in product(*values)]
 
 
 class Steps(Model):
@@ -58,7 +61,7 @@ class Benchmark(Model):
         name: of it.
         source: where it comes from.
         grid: scenarios; none is in two parts.
-        duration_s: of the control's flow.
+        duration_s: of the control's flow; a trial ends with its last interval, since nothing later is scored.
         intervals_s: from and to, after the flow's start; each has a score and winners of its own (a "game").
         score: what an interval scores, and who wins it.
         steps: when rates change.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.bench.runner import Measured
 from lcca.evaluation.bench.sampling import Drawn, draw
-from lcca.evaluation.bench.source import Measured
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongResult, LongTrial, WindowCounts
-from lcca.gym_envs.ns3.long_plan import long_plan, run_long_trials
+from lcca.gym_envs.ns3.long_plan import iterate_long_trials, long_plan, run_long_trial
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.remy_plus.policies.policy import Policy, baseline
 
@@ -47,23 +49,39 @@ class Ns3Bench:
         """
         long_plan(_trial(benchmark, policy, draw(benchmark, 0, 1, 0)[0]))
 
-    def run(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> list[Measured]:
-        """Return what each control did in its trial."""
+    def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
+        """Return a hash of a trial's plan."""
+        plan = json.dumps(long_plan(_trial(benchmark, policy, drawn)), sort_keys=True)
+        return hashlib.sha256(f"{self.name} {plan}".encode()).hexdigest()
+
+    def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
+        """Run a control in each trial, in worker processes."""
         trials = [_trial(benchmark, *each) for each in asked]
-        return [_measured(found) for found in run_long_trials(trials, self.jobs)]
+        for place, found in iterate_long_trials(trials, self.jobs):
+            yield place, _measured(found)
+
+    def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
+        """Run one trial; return the CPU seconds that it took."""
+        return run_long_trial(_trial(benchmark, policy, drawn)).cpu_s
+
+
+def megabits(benchmark: Benchmark, drawn: Drawn) -> float:
+    """Return what a trial's link carries at most until the trial ends, in Mb."""
+    trial = _trial(benchmark, baseline("cubic"), drawn)
+    return trial.link.megabits(0, trial.duration_s)
 
 
 def _trial(benchmark: Benchmark, policy: Policy, drawn: Drawn) -> LongTrial:
     """Return a trial; its clock begins with the first flow, or `late_s` before the control's."""
     first, steps, scenario = benchmark.first, benchmark.steps, drawn.scenario
     start = drawn.late_s + (first.lead_s if first else 0.0)
-    end = start + benchmark.duration_s
+    end = start + max(last for _, last in benchmark.intervals_s)
     rates = scenario.rates(start - drawn.late_s + steps.first_s, steps.every_s, end)
     flows = [LongFlow(policy, start)]
     if first is not None:
         flows.append(LongFlow(baseline(first.policy), 0.0))
     return LongTrial(
-        link=Bottleneck(rates=rates, rtt_ms=scenario.rtt_ms, buffer_packets=scenario.buffer_packets),
+        link=Bottleneck(rates, scenario.rtt_ms, scenario.buffer_packets, scenario.loss),
         flows=tuple(flows),
         duration_s=end,
         windows_s=tuple((start + a, start + b) for a, b in benchmark.intervals_s),

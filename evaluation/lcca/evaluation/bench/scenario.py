@@ -18,18 +18,21 @@ class Scenario:
         factor: by which the rate is multiplied in every other step; 1 for a rate that stays.
         rtt_ms: smallest round-trip time.
         buffer_bdp: of the buffer, in bandwidth-delay products of the first rate.
+        loss: share of data packets that are lost behind the link, at random.
     """
 
     link_mbps: float
     factor: float
     rtt_ms: float
     buffer_bdp: float
+    loss: float = 0.0
 
     @property
     def name(self) -> str:
-        """Its parameters, as in ``48mbps-x2-40ms-1bdp``."""
+        """Its parameters, as in ``48mbps-x2-40ms-1bdp``, and its loss if there is any: ``…-0.01loss``."""
         change = "flat" if self.factor == 1 else f"x{self.factor:g}"
-        return f"{self.link_mbps:g}mbps-{change}-{self.rtt_ms:g}ms-{self.buffer_bdp:g}bdp"
+        lost = f"-{self.loss:g}loss" if self.loss else ""
+        return f"{self.link_mbps:g}mbps-{change}-{self.rtt_ms:g}ms-{self.buffer_bdp:g}bdp{lost}"
 
     @cached_property
     def bdp_packets(self) -> int:

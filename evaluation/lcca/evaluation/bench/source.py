@@ -5,47 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.bench.runner import Measured, Runner
 from lcca.evaluation.bench.sampling import Drawn, draw, strata
 from lcca.evaluation.bench.scores import Won
 from lcca.evaluation.bench.winning import WinningRate
 from lcca.evaluation.settling.units import BLOCK
 from lcca.evaluation.trials.blocks import Block
 from lcca.remy_plus.policies.policy import Policy
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a control did in each interval of a scenario.
-
-    Attributes:
-        mbps: (intervals,) throughput: what left the link, over the time from the first to the last departure.
-        delay_ms: (intervals,) mean one-way delay of packets; NaN where none left.
-        error: why the trial failed; nothing where it did not.
-    """
-
-    mbps: Floats
-    delay_ms: Floats
-    error: str = ""
-
-
-class Runner(Protocol):
-    """Runs trials of a benchmark in a simulator."""
-
-    @property
-    def name(self) -> str:
-        """Of the simulator."""
-
-    def run(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> list[Measured]:
-        """Return what each control did in its trial, in the order in which they were asked for."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +61,8 @@ class BenchTrials:
         """
         drawn = draw(self.benchmark, self.seed, block.size, block.first)
         asked = [(policy, each) for policy in policies.values() for each in drawn]
-        measured = self.runner.run(self.benchmark, asked)
-        by_control = [measured[i : i + len(drawn)] for i in range(0, len(measured), len(drawn))]
+        measured = dict(self.runner.measure(self.benchmark, asked))
+        by_control = [[measured[i + j] for j in range(len(drawn))] for i in range(0, len(asked), len(drawn))]
         won = [self._won(each, found) for each, *found in zip(drawn, *by_control, strict=True)]
         rows = [
             self._row(name, each, found, wins[which])

@@ -1,0 +1,52 @@
+"""What a ranking on a benchmark costs, from one trial of each control."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.bench.ns3 import Ns3Bench, megabits
+from lcca.evaluation.bench.sampling import draw
+from lcca.remy_plus.policies.policy import Policy
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What some first scenarios of a ranking cost.
+
+    Attributes:
+        scenarios: how many.
+        cpu_s: of all controls together.
+        jobs: worker processes.
+    """
+
+    scenarios: int
+    cpu_s: float
+    jobs: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values; `time_s` if nothing else wants the processors."""
+        return {"scenarios": self.scenarios, "cpu_s": self.cpu_s, "time_s": self.cpu_s / self.jobs}
+
+
+def cpu_s_per_megabit(
+    benchmark: Benchmark, seed: int, runner: Ns3Bench, policies: Mapping[str, Policy]
+) -> dict[str, float]:
+    """Return what each control takes for what a link carries, from a trial of the scenario that carries least.
+
+    That a control fills its link is assumed of others, and that it loses as little there: a control that overshoots
+    large buffers takes longer than forecast.
+    """
+    drawn = draw(benchmark, seed, len(benchmark.scenarios), 0)
+    least = min(drawn, key=lambda each: megabits(benchmark, each))
+    return {
+        name: runner.cpu_s(benchmark, policy, least) / megabits(benchmark, least) for name, policy in policies.items()
+    }
+
+
+def cost(benchmark: Benchmark, seed: int, paces: Mapping[str, float], scenarios: int, jobs: int) -> Cost:
+    """Return what the first so many scenarios of a ranking cost."""
+    carried = sum(megabits(benchmark, each) for each in draw(benchmark, seed, scenarios, 0))
+    return Cost(scenarios, sum(paces.values()) * carried, jobs)
