@@ -110,7 +110,7 @@ def test_draws_stay_as_they_are() -> None:
         ({"buffer": -1}, "buffer", ">= 0"),
         ({"buffer": math.nan}, "buffer", "got NaN"),
         ({"mean_on": math.inf}, "mean_on", "finite"),
-        ({"rtt": "x"}, "rtt", "must be a number or a range"),
+        ({"rtt": "x"}, "rtt", "must be a number, found 'x'"),
         ({"rtt": True}, "rtt", "must be a number or a range"),
         ({"rtt": {"min": 0, "max": 1, "step": 1e-12}}, "rtt", "at most 1000000 levels"),
         ({"switched": "byte"}, "switched", "'time' or 'bytes'"),
@@ -177,7 +177,7 @@ def test_list_file_names_every_problem_with_its_line(tmp_path: Path) -> None:
     assert lines == [
         "2: 1.link_rate: must be > 0 packets/µs and finite, got -3",
         "2: 1.buffer: required key is missing",
-        "3: 1.rtt: must be a number, found 'fast'",
+        "3: 1.rtt: must be a number, found 'fast'; give a plain number of us, or a unit as in 12 us, 2.5 ms or 1 s",
         "4: 1.senders: must be a whole number, found 6.5",
         "5: 1.bufer: unknown key (did you mean 'buffer'?)",
         "6: 1.mean_on: must be a finite number, found nan",
@@ -207,3 +207,23 @@ def test_network_names_every_bad_field() -> None:
         "senders must be a whole number from 1 to 65535, got 0; "
         "switched must be time or bytes, got 'maybe'"
     )
+
+
+def test_networks_with_units_are_those_with_plain_numbers(tmp_path: Path) -> None:
+    """At 1500 bytes a packet/µs is 12 Gb/s; what a byte-switched flow sends is a size, not a time."""
+    told = write(
+        tmp_path,
+        "- {packet_bytes: 1500 B, link_rate: 36 Gbps, rtt: 0.027 ms, senders: 6, buffer: 337.5 kB, mean_on: 4500 us,"
+        " mean_off: 900 us, loss: 0.001}\n"
+        "- {packet_bytes: 1500, link_rate: 12 Gb/s, rtt: 15 us, senders: 2, buffer: inf, mean_on: 3 MB,"
+        " mean_off: 1 ms, loss: 0, switched: bytes}\n",
+    )
+    assert networks_from_yaml(told) == [
+        Network(0, 3.0, 27.0, 6, 225.0, 4500.0, 900.0, 0.001),
+        Network(1, 1.0, 15.0, 2, math.inf, 2000.0, 1000.0, 0.0, switched="bytes"),
+    ]
+    ranges = {"packet_bytes": 1500, "link_rate": {"min": "24 Gbps", "max": "48 Gbps", "step": "6 Gbps"}}
+    found, plain = space(**ranges), space(link_rate={"min": 2, "max": 4, "step": 0.5})
+    assert found.model_dump_json() == plain.model_dump_json()
+    with pytest.raises(ValidationError, match="is a size"):
+        space(mean_on="3 MB", packet_bytes=1500)

@@ -54,6 +54,23 @@ def test_a_training_may_begin_with_a_given_table(tmp_path: Path) -> None:
     assert read_campaign(config_file).hash != before
 
 
+def test_units_change_no_hash_and_one_packet_is_that_of_all(tmp_path: Path) -> None:
+    path = write(tmp_path, TINY)
+    plain = read_campaign(path)
+    told = read_campaign(path, ["networks.rtt={min: 10 us, max: 0.02 ms, step: 5000 ns}", "networks.duration=1 ms"])
+    assert told.hash == plain.hash and resolved_yaml(told) == resolved_yaml(plain)
+    by_default = read_campaign(path, ["networks.link_rate=24 Gbps"])
+    by_campaign = read_campaign(path, ["networks.link_rate=16 Gbps", "packet_bytes=1 kB"])
+    by_networks = read_campaign(path, ["networks.link_rate=16 Gbps", "networks.packet_bytes=1000"])
+    assert [each.network_space.link_rate.min for each in (by_default, by_campaign, by_networks)] == [2.0] * 3
+    assert by_campaign.hash == by_networks.hash and by_networks.packet_bytes == 1000
+    assert "packet_bytes: must be that of networks (900), got 1000" in error(
+        path, "networks.packet_bytes=900", "packet_bytes=1000"
+    )
+    twice = error(path, "packet_bytes=fast", "networks.link_rate=16 Gbps")
+    assert twice.count("\n") == 0 and "packet_bytes: must be a number, found 'fast'" in twice
+
+
 def test_the_papers_campaign_is_that_of_section_5() -> None:
     config = read_campaign(CONFIGS / "paper" / "signals-default.yaml")
     assert [each.name for each in config.signal_sets] == ["e2e", "link", "queue", "link+queue"]

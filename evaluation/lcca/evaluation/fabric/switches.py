@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
 from lcca.inputs.errors import InputError
-from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.inputs.model import Model, keyed_numbers, problem_at, raise_problems
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
 from lcca.remy_plus.fabric.settings import FabricSettings
@@ -34,6 +34,11 @@ class MarkerModel(Model):
     __pydantic_extra__: dict[str, float]
 
     kind: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _quantities(cls, value: Any) -> Any:
+        return keyed_numbers(value)
 
     @model_validator(mode="after")
     def _possible(self) -> MarkerModel:

@@ -7,6 +7,7 @@ two spaces that share a parameter's range and the size of blocks share its value
 """
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     SerializerFunctionWrapHandler,
+    WithJsonSchema,
     model_serializer,
     model_validator,
 )
@@ -34,6 +36,10 @@ MOST_LEVELS = 1_000_000
 GRID_TOLERANCE = 1e-9  # of a step: 2 to 4 by 0.1 has 21 levels in spite of rounding
 
 
+_OR_TEXT = WithJsonSchema({"type": ["number", "string"]}, mode="validation")
+"""For editors: keys with ranges take quantities."""
+
+
 class Range(Model):
     """Equally spaced levels from min to at most max; a plain number stands for a range of one level.
 
@@ -43,9 +49,9 @@ class Range(Model):
         step: distance between levels; may be left out where min equals max.
     """
 
-    min: float = Field(allow_inf_nan=True)
-    max: float = Field(allow_inf_nan=True)
-    step: float = 0.0
+    min: Annotated[float, Field(allow_inf_nan=True), _OR_TEXT]
+    max: Annotated[float, Field(allow_inf_nan=True), _OR_TEXT]
+    step: Annotated[float, _OR_TEXT] = 0.0
 
     @model_validator(mode="before")
     @classmethod
@@ -125,11 +131,39 @@ def _topology(value: Any) -> Topology:
         raise ValueError(str(error).removeprefix("topology: ")) from None
 
 
+PACKET_UNITS = {"link_rate": "packets/us", "rtt": "us", "buffer": "whole packets", "mean_off": "us", "duration": "us"}
+"""What the keys of networks count in; `mean_on` goes by `switched`."""
+
+PacketBytes = Annotated[int, Field(ge=64, le=65535)]
+"""Of a data packet without headers."""
+
+
+class _InPackets(Model):
+    """Keys in packets and µs, which may be told as rates, sizes and times.
+
+    Attributes:
+        packet_bytes: of a packet: what rates and sizes with a unit are counted in. It is not kept: packets are.
+        switched: whether `mean_on` is a time or a size, "time" or "bytes".
+    """
+
+    units = PACKET_UNITS
+
+    packet_bytes: PacketBytes | None = Field(default=None, exclude=True)
+    switched: Literal["time", "bytes"] = "time"
+
+    @classmethod
+    def unit_of(cls, name: str, data: Mapping[str, Any]) -> str | None:
+        """Return what a key counts in: `mean_on` of byte-switched networks packets."""
+        if name == "mean_on":
+            return "packets" if data.get("switched") == "bytes" else "us"
+        return super().unit_of(name, data)
+
+
 NamedTopology = Annotated[Topology, BeforeValidator(_topology), PlainSerializer(str)]
 """A topology: the text that names it, or a mapping of its options."""
 
 
-class NetworkSpace(Model):
+class NetworkSpace(_InPackets):
     """A space of networks: each parameter a range or a plain number, all levels equally likely.
 
     Attributes:
@@ -140,7 +174,6 @@ class NetworkSpace(Model):
         mean_on: µs, or packets per flow when byte-switched.
         mean_off: µs.
         loss: chance per packet.
-        switched: "time" or "bytes".
         duration: of a trial, µs.
         topology: of every network; a name such as `line`, or a mapping with kind and options.
         strata: the parameter whose levels all occur equally often in every block of networks; `senders`, where that
@@ -154,7 +187,6 @@ class NetworkSpace(Model):
     mean_on: Annotated[Range, _checked("mean_on")]
     mean_off: Annotated[Range, _checked("mean_off")]
     loss: Annotated[Range, _checked("loss")]
-    switched: Literal["time", "bytes"] = "time"
     duration: float = Field(gt=0)
     topology: NamedTopology = DUMBBELL
     strata: Parameter | None = None
@@ -238,8 +270,8 @@ def _spread(design: BlockDesign, name: str, levels: list[float]) -> list[float]:
     return [levels[index] for index in design.indices(name, len(levels))]
 
 
-class ListedNetwork(Model):
-    """One network of a list in a file: the keys of a `Network` less `id`."""
+class ListedNetwork(_InPackets):
+    """One network of a list in a file: the keys of a `Network` less `id`, and `packet_bytes` for quantities."""
 
     link_rate: Annotated[float, _holds("link_rate")]
     rtt: Annotated[float, _holds("rtt")]
@@ -248,7 +280,6 @@ class ListedNetwork(Model):
     mean_on: Annotated[float, _holds("mean_on")]
     mean_off: Annotated[float, _holds("mean_off")]
     loss: Annotated[float, _holds("loss")]
-    switched: Literal["time", "bytes"] = "time"
     topology: NamedTopology = DUMBBELL
 
     @model_validator(mode="after")
@@ -261,11 +292,11 @@ class ListedNetwork(Model):
 
     def network(self, id: int) -> Network:
         """Return the network with this number."""
-        return Network(id, **dict(self))
+        return Network(id, **{key: value for key, value in dict(self).items() if key != "packet_bytes"})
 
 
 def networks_from_yaml(path: Path | str) -> list[Network]:
-    """Read a list of networks, one mapping each, in packets, packets/µs and µs.
+    """Read a list of networks, one mapping each, in packets, packets/µs and µs, or with units.
 
     The keys are those of a `Network` less `id` (the position in the list); `switched` and
     `topology` may be left out, `buffer: inf` is allowed.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, Union
 
 from pydantic import (
     BeforeValidator,
@@ -18,14 +18,13 @@ from pydantic import (
 )
 
 from lcca.evaluation.fabric.space import FabricSpace, is_fabric
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import NetworkSpace, PacketBytes
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
 from lcca.experiments.campaign.fabrics import (
-    PACKET_BYTES,
     designed_on,
     packet_bytes,
     require_on_fabric,
@@ -35,6 +34,7 @@ from lcca.experiments.campaign.files import with_files
 from lcca.experiments.campaign.seeds import SeedsConfig, TrainingSeeds
 from lcca.experiments.campaign.starts import check_start, read_start
 from lcca.experiments.campaign.trials import (
+    PACKET_BYTES,
     GeneralisationConfig,
     Networks,
     PerNetworkConfig,
@@ -42,6 +42,7 @@ from lcca.experiments.campaign.trials import (
     ValidationConfig,
     WholeBlocks,
     once,
+    with_packet_bytes,
 )
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
@@ -95,6 +96,8 @@ else:
 class LinkModel(Model):
     """Options of the network model; see `lcca.remy_plus.engine.Model`."""
 
+    units: ClassVar[Mapping[str, str]] = {"link_interval": "us"}
+
     link_interval: Annotated[float, Field(gt=0)] = 10.0
     rplus_link_window: bool = False
 
@@ -112,7 +115,8 @@ class CampaignConfig(RunConfig):
         signal_sets: names of packaged sets, files, or sets written out.
         headers: what carries signals of the network: names of the catalogue, files, descriptions, or grids over their
             fields. Each is a candidate beside the signal sets: its signals are the baseline's and those it carries.
-        packet_bytes: of a data packet without headers: what their bytes are charged against. A fabric says it.
+        packet_bytes: of a data packet without headers: what their bytes are charged against, and what rates and sizes
+            of `networks` with a unit are counted in. A fabric says it.
         baseline: the signal set that the others are compared with, by its name or its file.
         utilities: names of the paper's utilities, or name and weights.
         trainer: how to learn.
@@ -143,7 +147,7 @@ class CampaignConfig(RunConfig):
     signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
     baseline: Annotated[str, Field(validate_default=True)] = "e2e"
     headers: tuple[HeaderEntry, ...] = ()
-    packet_bytes: Annotated[int, Field(ge=64, le=65535, validate_default=True)] = PACKET_BYTES
+    packet_bytes: Annotated[PacketBytes, Field(validate_default=True)] = PACKET_BYTES
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: AnyTrainer
     start: Literal["scratch", "baseline"] | dict[str, str] = "scratch"
@@ -225,10 +229,17 @@ class CampaignConfig(RunConfig):
         on_fabric = isinstance(value, dict) and is_fabric(value.get("networks"))
         return {"utilities": ["slowdown"], **value} if on_fabric else value
 
+    @model_validator(mode="before")
+    @classmethod
+    def _packets_for_all(cls, value: Any) -> Any:
+        return with_packet_bytes(value) if isinstance(value, dict) else value
+
     @field_validator("packet_bytes")
     @classmethod
-    def _packets_of_the_fabric(cls, value: int, info: ValidationInfo) -> int:
+    def _one_packet(cls, value: int, info: ValidationInfo) -> int:
         space = info.data.get("networks")
+        if isinstance(space, NetworkSpace) and space.packet_bytes not in (None, value):
+            raise ValueError(f"must be that of networks ({space.packet_bytes}), got {value}; say it once")
         return packet_bytes(space, value) if isinstance(space, FabricSpace) else value
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.experiments.campaign.trials import PACKET_BYTES
 from lcca.inputs.errors import InputError, about
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from lcca.experiments.campaign.candidates import Candidate
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.campaign.trials import GeneralisationConfig
-
-PACKET_BYTES = 1500
-"""Of a data packet, where nothing says it."""
 
 
 def packet_bytes(space: FabricSpace, said: int) -> int:

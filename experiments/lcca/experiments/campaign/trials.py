@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, field_validator, model_validator
 
 from lcca.evaluation.fabric.space import FabricSpace, is_fabric
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import NetworkSpace, PacketBytes
 from lcca.evaluation.trials.blocks import InBlocks
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.model import Model
+from lcca.inputs.units import TARGETS, plain_number
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.topology import Topology
 
@@ -19,6 +21,10 @@ Networks = Annotated[
     Discriminator(lambda value: "scenarios" if is_fabric(value) else "space"),
 ]
 """Where trials take place: a space of networks, or with the key `fabric` one fabric scenario or several."""
+
+
+PACKET_BYTES = 1500
+"""Of a data packet, where nothing says it."""
 
 
 class WholeBlocks(Model):
@@ -47,6 +53,8 @@ class Ns3Config(WholeBlocks):
         header_bytes: of in-network signals in every packet; null for 4 per signal used, 0 for free signals.
         min_rto: µs, smallest retransmission timeout.
     """
+
+    units: ClassVar[Mapping[str, str]] = {"min_rto": "us"}
 
     pick: Literal["engine", "ns3"] = "ns3"
     finalists: Annotated[int, Field(ge=1)] | None = 3
@@ -167,3 +175,32 @@ def once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if twice:
         raise ValueError(f"{twice[0]!r} is listed twice")
     return values
+
+
+def with_packet_bytes(campaign: dict[str, Any]) -> dict[str, Any]:
+    """Return a campaign's values in which it and all of its spaces of networks know the bytes of a packet."""
+    own, conditions = campaign.get("networks"), campaign.get("generalisation")
+    if isinstance(own, dict) and "packet_bytes" in own:
+        campaign = {"packet_bytes": own["packet_bytes"], **campaign}
+    size = _usable(campaign.get("packet_bytes", PACKET_BYTES))
+    if isinstance(conditions, list):
+        campaign = campaign | {"generalisation": [_told(each, size) for each in conditions]}
+    told: dict[str, Any] = _told(campaign, size)
+    return told
+
+
+def _usable(size: Any) -> int:
+    """Return the bytes of a packet; some for what is no such number, which is told once, of the campaign's key."""
+    try:
+        number = plain_number(size, TARGETS["bytes"]) if isinstance(size, str) else size
+        return TypeAdapter(PacketBytes).validate_python(number)
+    except ValueError:
+        return PACKET_BYTES
+
+
+def _told(holder: Any, size: int) -> Any:
+    """Return a mapping whose space of networks, if it has one, knows the bytes of a packet."""
+    space = holder.get("networks") if isinstance(holder, dict) else None
+    if not isinstance(space, dict) or is_fabric(space):
+        return holder
+    return {**holder, "networks": {"packet_bytes": size, **space}}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 import pandas as pd
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -267,11 +268,19 @@ class Traffic(Model):
 
 
 class OpenLink(Model):
-    """One link (packets/µs, µs) with open-loop traffic."""
+    """One link (packets/µs, µs) with open-loop traffic, whose `packet_bytes` is the packet of `link_rate` too."""
 
+    units: ClassVar[Mapping[str, str]] = {"link_rate": "packets/us", "rtt": "us"}
+
+    traffic: Traffic
     link_rate: Annotated[float, Field(gt=0)]
     rtt: Annotated[float, Field(ge=0)]
-    traffic: Traffic
+
+    @classmethod
+    def packet_size(cls, data: Mapping[str, Any]) -> float | None:
+        """Return the bytes of a packet, as the traffic tells them."""
+        traffic = data.get("traffic")
+        return traffic.packet_bytes if isinstance(traffic, Traffic) else None
 
     def build(self) -> Network:
         """Return the network."""
@@ -300,6 +309,7 @@ class EstimationConfig(RunConfig):
     """
 
     run_kind = ESTIMATE
+    units: ClassVar[Mapping[str, str]] = {"duration": "us"}
 
     policy: FileOrName
     network: OpenLink | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -45,6 +46,8 @@ class Incast(Model):
         min_rto_us: DCTCP's smallest retransmission timeout (its paper: 10 ms).
     """
 
+    units: ClassVar[Mapping[str, str]] = {"buffer": "whole packets", "small": "bytes", "large": "bytes"}
+
     hosts: Annotated[int, Field(ge=1, le=1000)] = 18
     gbps: Positive = 10.0
     rtt_us: Positive = 40.0
@@ -62,6 +65,11 @@ class Incast(Model):
         if sizes[0] > sizes[1]:
             raise ValueError(f"sizes must be [smallest, largest], got {list(sizes)}")
         return sizes
+
+    @classmethod
+    def packet_size(cls, data: Mapping[str, Any]) -> float:
+        """Return the bytes of a packet."""
+        return PACKET_BYTES
 
     @property
     def bytes_per_us(self) -> float:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, field_validator, model_validator
 
 from lcca.inputs.errors import InputError
-from lcca.inputs.model import Model
+from lcca.inputs.model import Model, keyed_numbers
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -87,7 +87,7 @@ class TuneConfig(Model):
     """
 
     policy: FileOrName
-    space: Literal["table-5", "usual"] | dict[str, Axis] = "table-5"
+    space: Annotated[Literal["table-5", "usual"] | dict[str, Axis], BeforeValidator(keyed_numbers)] = "table-5"
     sampler: AnySampler = Tpe()
     trials: Annotated[int, Field(ge=1)] | None = 100
     batch: Annotated[int, Field(ge=1, le=1_000_000)] = 8

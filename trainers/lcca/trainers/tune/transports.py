@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import field_validator
+from pydantic import BeforeValidator, field_validator
 
 from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.inputs.model import keyed_numbers
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.fabric.transports import Transport
@@ -24,7 +25,7 @@ class TransportTuneConfig(TuneConfig):
     """
 
     host_gbps: float = REFERENCE_GBPS
-    space: Literal["table-5", "usual"] | dict[str, Axis] = "usual"
+    space: Annotated[Literal["table-5", "usual"] | dict[str, Axis], BeforeValidator(keyed_numbers)] = "usual"
 
     @field_validator("policy")
     @classmethod
