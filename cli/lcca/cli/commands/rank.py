@@ -60,7 +60,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--space", type=Path, help="YAML file of the network space")
     where.add_argument("--fabric", type=Path, help="YAML file of a fabric scenario")
     where.add_argument(
-        "--bench", help=f"a benchmark in ns-3, by how often who wins: {', '.join(packaged_benchmarks())}, or a file"
+        "--bench",
+        help=f"a benchmark (in ns-3 by default), by how often who wins: {', '.join(packaged_benchmarks())}, or a file",
     )
     add_set(parser)
     parser.add_argument(
@@ -89,7 +90,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_bench(parser)
     parser.add_argument("--figure", type=figure_file, help="PNG file for the ranking")
     add_trials(parser, None)
-    parser.set_defaults(run=run, utility=None, bound=False)
+    parser.set_defaults(run=run, utility=None, bound=False, simulator=None)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -128,8 +129,8 @@ def _plan(options: argparse.Namespace, contest: Contest) -> int:
 
 
 def _contest(options: argparse.Namespace) -> Contest:
+    options.simulator = options.simulator or ("ns3" if options.bench else "engine")
     if options.bench:
-        options.simulator = "ns3"
         return contest_on_bench(options)
     return contest_on_fabric(options) if options.fabric else contest_on_networks(options)
 

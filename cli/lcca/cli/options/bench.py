@@ -9,7 +9,9 @@ from pathlib import Path
 from lcca.cli.options.policies import load_policy, policy_to_run
 from lcca.cli.options.ranking import Contest, short_names
 from lcca.evaluation.bench.benchmark import benchmark
+from lcca.evaluation.bench.engine import EngineBench
 from lcca.evaluation.bench.ns3 import Ns3Bench
+from lcca.evaluation.bench.runner import Runner
 from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.settling.base import Rule
 from lcca.experiments.bench.cache import CachedTrials
@@ -18,8 +20,11 @@ from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.seeds import derive
 
 CACHE = Path("results") / "trial-cache"
-MODULES = ("lcca.evaluation.bench.ns3", "lcca.ns3")
-"""The code that a trial's result depends on, with all that it reaches."""
+MODULES = {
+    "ns3": ("lcca.evaluation.bench.ns3", "lcca.ns3"),
+    "engine": ("lcca.evaluation.bench.engine", "lcca.remy_plus._core"),
+}
+"""The code that a trial's result depends on, with all that it reaches, by simulator."""
 
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -57,11 +62,11 @@ def contest_on_bench(options: argparse.Namespace) -> Contest:
     found = benchmark(options.bench)
     policies = [policy_to_run(options, load_policy(options, name)) for name in options.policies]
     named = dict(zip(short_names(options.policies), policies, strict=True))
-    runner = Ns3Bench(options.jobs)
+    runner: Runner = {"ns3": Ns3Bench, "engine": EngineBench}[options.simulator](options.jobs)
     for policy in policies:
         runner.check(found, policy)
     cache = options.trial_cache or (None if options.out else CACHE)
-    cached = runner if cache is None else CachedTrials(runner, cache, MODULES)
+    cached = runner if cache is None else CachedTrials(runner, cache, MODULES[options.simulator])
     source = BenchTrials(found, derive(options.seed, "bench", found.name), cached)
     return Contest(source, named, "--networks", options.networks or len(found.scenarios), {"bench": found.name})
 
@@ -70,7 +75,7 @@ def costs_on_bench(options: argparse.Namespace, contest: Contest) -> tuple[dict[
     """Return the CPU seconds per Gb that each control takes, and what the first look costs and the most scenarios."""
     source = contest.source
     assert isinstance(source, BenchTrials)
-    paces = cpu_s_per_megabit(source.benchmark, source.seed, Ns3Bench(options.jobs), contest.policies)
+    paces = cpu_s_per_megabit(source.benchmark, source.seed, source.runner, contest.policies)
     looks = (Rule.model_fields["first_look"].default * source.block, source.whole(contest.most))
     found = [cost(source.benchmark, source.seed, paces, count, options.jobs) for count in looks]
     return {name: 1000 * pace for name, pace in paces.items()}, found
@@ -84,6 +89,7 @@ def _refuse(options: argparse.Namespace) -> None:
         "--topology": options.topology is not None,
         "--duration": options.duration is not None,
         "--ns3": bool(options.ns3),
+        f"--simulator {options.simulator}": options.simulator not in MODULES,
     }
     for name, given in asked.items():
         require(not given, f"{name}: not with --bench")

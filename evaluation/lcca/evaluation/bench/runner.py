@@ -38,6 +38,16 @@ class Runner(Protocol):
     def name(self) -> str:
         """Of the simulator."""
 
+    def check(self, benchmark: Benchmark, policy: Policy) -> None:
+        """Check that a control can run, and the scenarios.
+
+        Raises:
+            InputError: it cannot; says why.
+        """
+
+    def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
+        """Run one trial; return the CPU seconds that it took."""
+
     def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
         """Return a hash of all that a trial's result depends on, the code left out."""
 

@@ -53,6 +53,14 @@ class CachedTrials:
         """Of the simulator."""
         return self.runner.name
 
+    def check(self, benchmark: Benchmark, policy: Policy) -> None:
+        """Check as the runner does."""
+        self.runner.check(benchmark, policy)
+
+    def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
+        """Run one trial; return the CPU seconds that it took."""
+        return self.runner.cpu_s(benchmark, policy, drawn)
+
     def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
         """Return the name of a trial, 24 hex digits."""
         own = self.runner.key(benchmark, policy, drawn)

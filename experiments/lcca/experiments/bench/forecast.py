@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lcca.evaluation.bench.benchmark import Benchmark
-from lcca.evaluation.bench.ns3 import Ns3Bench, megabits
+from lcca.evaluation.bench.ns3 import megabits
+from lcca.evaluation.bench.runner import Runner
 from lcca.evaluation.bench.sampling import draw
 from lcca.remy_plus.policies.policy import Policy
 
@@ -32,7 +33,7 @@ class Cost:
 
 
 def cpu_s_per_megabit(
-    benchmark: Benchmark, seed: int, runner: Ns3Bench, policies: Mapping[str, Policy]
+    benchmark: Benchmark, seed: int, runner: Runner, policies: Mapping[str, Policy]
 ) -> dict[str, float]:
     """Return what each control takes for what a link carries, from a trial of the scenario that carries least.
 
