@@ -14,7 +14,8 @@ from lcca.evaluation.report.figures.significance import draw_significance
 from lcca.evaluation.report.figures.style import inline_svg
 from lcca.evaluation.report.report import render
 from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
-from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Content
+from lcca.evaluation.report.sections.section import REPEATED as ON_SEVERAL_SEEDS
+from lcca.evaluation.report.sections.section import TRAININGS, Content
 from lcca.evaluation.trials.layout import part_names
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, write_json
@@ -59,7 +60,7 @@ def test_sections_answer_first_in_one_sentence(found: dict[str, Content]) -> Non
     for content in found.values():
         assert content.answer[0].isupper() and content.answer.endswith(".") and ". " not in content.answer
         assert "networks" in content.caption and content.figure is not None
-        assert content.population in (SELECTED, TRAININGS)
+        assert content.population in (ON_SEVERAL_SEEDS, TRAININGS)
     assert re.search(r"link does better with more senders \(r = \+0\.\d\d\)", found["correlations"].answer)
     assert found["significance"].answer.startswith("The score is significantly better than e2e's: link on ")
     assert found["regions"].answer.startswith("Against e2e in 6 regions: link is ")
@@ -79,12 +80,12 @@ def test_captions_name_the_error_and_what_it_means(found: dict[str, Content]) ->
 
 def test_the_page_has_them_in_order(folder: Path) -> None:
     source = render(folder).read_text(encoding="utf-8")
-    ids = re.findall(r'<section id="([\w-]+)">', source)
+    ids = re.findall(r'<section id="([\w-]+)"', source)
     wanted = [name for name, _, _ in PER_NETWORK_SECTIONS]
     assert [name for name in ids if name in wanted] == wanted
     for name in wanted:
-        top = r"<h2>[^<]*</h2>\s*<p class=\"soft\">Policies shown: [^<]*</p>"
-        match = re.search(rf'<section id="{name}">\s*{top}\s*<p class="plain">([^<]*)</p>\s*<figure>', source)
+        top = r"<h2>[^<]*</h2>\s*<p class=\"of\">(?:Selected policies|Mean over trainings): [^<]*</p>"
+        match = re.search(rf'<section id="{name}"[^>]*>\s*{top}\s*<p class="plain">([^<]*)</p>\s*<figure>', source)
         assert match and unescape(match.group(1)).endswith(".")
         assert (folder / "figures" / f"{name}.svg").stat().st_size > 1000
 

@@ -15,7 +15,9 @@ from matplotlib import image
 
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.report.report import render
+from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import answer, percent, score_explained
+from lcca.evaluation.report.words.in_units import gbps, outcome, packet_bytes_of
 from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.stored import write_json, write_state
@@ -55,7 +57,7 @@ class Page(HTMLParser):
         self.open.pop()
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.text.append(data)
 
 
@@ -79,7 +81,7 @@ def test_page_stands_alone(folder: Path) -> None:
     source = (folder / "report.html").read_text(encoding="utf-8")
     assert "http" not in source and "//" not in re.sub(r"</", "", source)
     assert all(reference.startswith("#") for reference in page.references)
-    assert not page.tags & {"script", "img", "iframe", "object", "link"}
+    assert not page.tags & {"img", "iframe", "object", "link"} and source.count("<script") == 1
     assert not re.search(r"@import|url\((?!#)", source)
     assert len(set(page.ids)) == len(page.ids)
     targets = {reference[1:] for reference in page.references} | set(re.findall(r"url\(#([^)]+)\)", source))
@@ -97,6 +99,54 @@ def test_answer_comes_first_and_verdicts_are_there(folder: Path) -> None:
     assert "link against e2e: positive, " in text and "over 6 training seeds" in text
     assert "With 16 rules each: link positive, " in text
     assert "720 networks" in text and "2,110.0" in text
+
+
+def test_contents_lead_to_every_section_which_says_whose_results_it_has(folder: Path) -> None:
+    page, _ = read(folder / "report.html")
+    source = (folder / "report.html").read_text(encoding="utf-8")
+    sections = re.findall(r'<section id="([\w-]+)".*?</section>', source, flags=re.DOTALL)
+    assert [reference[1:] for reference in page.references if reference[1:] in sections] == sections
+    texts = dict(zip(sections, re.findall(r"<section.*?</section>", source, flags=re.DOTALL), strict=True))
+    about_the_run = {"commands", "costs", "how", "provenance"}
+    for name in set(sections) - about_the_run:
+        assert re.search(r'<p class="of">(Signal sets|Mean|Selected|Single|Of two|Trainings)', texts[name]), name
+
+
+def test_commands_make_the_run_again_and_settle_what_is_open(folder: Path) -> None:
+    summary = json.loads((folder / "summary.json").read_text())
+    changed = commands(summary, {"commit": "0123456789abcdef+"})[0]
+    assert "not committed" in changed.purpose
+    again, stored, *rest = commands(summary, {"commit": "0123456789abcdef"})
+    assert "not committed" not in again.purpose
+    assert again.lines == ("git checkout 0123456789", "lcca sweep results/made-up/0123abcd/config.yaml --out again")
+    assert stored.lines[0] == "lcca verdict results/made-up/0123abcd"
+    opened = [each for each in summary["comparisons"] if each["verdict"] == "not settled"]
+    assert bool(rest) == bool(opened)
+    made_up = {"level": "policy", "verdict": "not settled", "likely_n": [100, 700], "n": 50}
+    of_sets = made_up | {"level": "set", "likely_n": None, "n": 8}
+    (settling,) = commands(summary | {"comparisons": [made_up, of_sets]}, {})[2:]
+    assert "at most 16 training seeds and 700 pairs" in settling.purpose
+    assert settling.lines[1] == (
+        "lcca sweep results/made-up/0123abcd/config.yaml "
+        "--set 'training_seeds={first: 5, most: 16}' --set test.pairs=700"
+    )
+    assert settling.lines[0] == settling.lines[1] + " --plan"
+    page, text = read(folder / "report.html")
+    assert "commands" in page.ids and "lcca verdict" in text
+
+
+def test_throughput_is_in_gigabits_where_packets_have_a_size(folder: Path) -> None:
+    assert packet_bytes_of("packet_bytes: 1500") == 1500 and gbps(1.0, 1500) == pytest.approx(12)
+    assert [packet_bytes_of(text) for text in ("", "a: [", "a: 1", "packet_bytes: x")] == [None] * 4
+    policies = [
+        {"id": f"a.s{seed}", "signal_set": "a", "utility": "u", "trained": test, "test": test if seed == 1 else None}
+        for seed in (1, 2)
+        for test in [{"throughput_share": float(seed), "delay_us": 10.0 * seed}]
+    ]
+    of_sets = {"A": "a", "B": "b", "level": "set", "utility": "u"}
+    assert outcome(of_sets, "A", policies, 1000) == {"gbps": 12.0, "delay_us": 15.0}
+    assert outcome(of_sets | {"A": "a.s1", "level": "policy"}, "A", policies, 1000) == {"gbps": 8.0, "delay_us": 10.0}
+    assert outcome(of_sets, "B", policies, 1000) == {"gbps": None, "delay_us": None}
 
 
 def test_every_figure_is_inline_and_on_disk(folder: Path) -> None:
@@ -146,8 +196,8 @@ def test_one_training_seed_is_not_a_signal_set_and_hostile_names_are_escaped(bui
     evil = '<script>alert("1")</script>&$x_{'
     folder = build_run(seeds=1, count=120, names={"queue": evil})
     write_with_digest(folder / "config.yaml", b"name: </pre><script>")
-    page, text = read(render(folder))
-    assert "script" not in page.tags and evil in text
+    _, text = read(render(folder))
+    assert (folder / "report.html").read_text(encoding="utf-8").count("<script") == 1 and evil in text
     assert "Signal sets: not settled by one training seed" in text
     assert "no interval yet" in text
     assert re.search(r"Selected policies against e2e: link( and .*)? positive, (larger than 3|size open)", text)

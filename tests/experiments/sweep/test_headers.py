@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.comparison.net_benefit import CHARGED
+from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.campaign.config import read_campaign
+from lcca.experiments.sweep.groups import outlooks
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files.policyfile import read
@@ -219,3 +223,13 @@ def test_free_headers_of_exact_fields_are_the_papers_convention(campaign: Path) 
     assert all(each is not None and each.sent_bytes == (0,) for each in free.values())
     charged = {c.name: c.stamping(charged=True) for c in config.candidates if c.costs}
     assert all(each is not None and np.max(each.sent_bytes) > 0 for each in charged.values())
+
+
+def test_progress_says_which_difference_has_the_bytes_charged() -> None:
+    same, more = np.linspace(0, 1, 32), np.linspace(0, 1.5, 32)
+    found = [
+        compare_policies("e2e.default.s1", b, same, more, utility=DEFAULT, rule=SettlingRule())
+        for b in ("int.default.s2", "free.default.s1", "int.default.s2" + CHARGED)
+    ]
+    words = [part.split(",")[0] for part in outlooks(found).split("; ")]
+    assert words == ["int gross not settled", "free not settled", "int net not settled"]

@@ -13,7 +13,9 @@ from jinja2 import Environment, FileSystemLoader, Undefined
 from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
 from lcca.evaluation.report.sections.which_header import WhichHeader, which_header
+from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent, score_explained
+from lcca.evaluation.report.words.in_units import gbps, outcome, packet_bytes_of
 from lcca.evaluation.report.words.statements import sign_and_size
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import RunTables, group_of
@@ -35,6 +37,12 @@ FABRIC_MEASURES = (
     ("Paused, µs", "paused_us", 1),
 )
 """Of a policy's test: head, key of its summary, and digits."""
+
+LEVELS = (
+    ("signal-sets", "Signal sets", TRAININGS, "set"),
+    ("selected-policies", "Selected policies", SELECTED, "policy"),
+)
+"""Of comparisons: name and title of their section, whose results it shows, and what records call it."""
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -73,6 +81,7 @@ def environment() -> Environment:
 def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader | None) -> dict[str, Any]:
     comparisons = tables.comparisons
     found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
+    size = packet_bytes_of(tables.config)
     return {
         "title": which.title if which else found.title,
         "which": which,
@@ -80,9 +89,12 @@ def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader 
         "answer": found,
         "score_explained": score_explained(utilities_of(tables.config, tables.utilities)),
         "levels": [
-            ("Signal sets", TRAININGS, [each for each in comparisons if each["level"] == "set"]),
-            ("Selected policies", SELECTED, [each for each in comparisons if each["level"] == "policy"]),
+            (name, title, whose, [_measured(each, tables, size) for each in comparisons if each["level"] == level])
+            for name, title, whose, level in LEVELS
         ],
+        "commands": commands(tables.summary | {"comparisons": comparisons}, tables.manifest),
+        "packet_bytes": None if tables.on_fabric else size,
+        "gbps": gbps,
         "utilities": tables.utilities,
         "policies": tables.policies,
         "group_of": group_of,
@@ -96,6 +108,12 @@ def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader 
         "measures": FABRIC_MEASURES if tables.on_fabric else MEASURES,
         "trials": len(tables.trials),
     }
+
+
+def _measured(comparison: dict[str, Any], tables: RunTables, packet_bytes: int | None) -> dict[str, Any]:
+    """Return a comparison with what its sides measure."""
+    sides = {side: outcome(comparison, side, tables.policies, packet_bytes) for side in "AB"}
+    return {**comparison, "measured": sides}
 
 
 def _totals(costs: dict[str, Any] | None) -> dict[str, float]:

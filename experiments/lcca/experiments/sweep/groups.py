@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
+from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.running import common_scores
@@ -177,9 +178,11 @@ def standing(pairs: int, found: Sequence[Comparison]) -> str:
 
 
 def outlooks(found: Sequence[Comparison]) -> str:
-    """Return the verdicts, with a forecast for those that are open."""
+    """Return the verdicts, with a forecast for those that are open; of a header with its bytes free and charged."""
+    charged = {c.B.removesuffix(CHARGED) for c in found if c.B.endswith(CHARGED)}
     words = []
     for c in found:
         likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} {c.units}" if c.likely_n else ""
-        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]} {c.verdict.name}{likely}")
+        bytes_ = " net" if c.B.endswith(CHARGED) else " gross" if c.B in charged else ""
+        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]}{bytes_} {c.verdict.name}{likely}")
     return "; ".join(words)

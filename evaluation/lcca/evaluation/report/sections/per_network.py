@@ -25,7 +25,7 @@ from lcca.evaluation.report.figures.per_network import (
 from lcca.evaluation.report.figures.regions import draw_regions
 from lcca.evaluation.report.figures.shares import ShareRow, draw_shares, share_data
 from lcca.evaluation.report.figures.significance import draw_significance
-from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Content, Maker, Table
+from lcca.evaluation.report.sections.section import REPEATED, TRAININGS, Content, Maker, Table
 from lcca.evaluation.report.words.headline import MINUS, NO_BREAK
 from lcca.evaluation.report.words.per_network import (
     correlations_sentence,
@@ -130,7 +130,7 @@ def significance(tables: RunTables) -> Content | None:
         f"at its end. {_rule(sections)} Paper's Figs. 5 and 6."
     )
     figure = draw_significance(sections, tables.groups)
-    return Content(caption, figure, significance_sentence(rows), (_errors(sections),), SELECTED)
+    return Content(caption, figure, significance_sentence(rows), (_errors(sections),), REPEATED)
 
 
 def _met(sections: Sequence[NetworkSignificance]) -> str:
@@ -186,7 +186,7 @@ def significance_correlations(tables: RunTables) -> Content | None:
         "between networks, s can correlate with a parameter although the difference in bits does not. Paper's Fig. 9."
     )
     return Content(
-        caption, draw_correlations(rows, tables.groups, "s(score)"), correlations_sentence(rows), population=SELECTED
+        caption, draw_correlations(rows, tables.groups, "s(score)"), correlations_sentence(rows), population=REPEATED
     )
 
 
@@ -202,7 +202,7 @@ def outputs(tables: RunTables) -> Content | None:
         f"networks; {_met(sections)}. Primary: the metric with the larger weight in the utility. {_rule(sections)} "
         "Paper's Fig. 8."
     )
-    return Content(caption, draw_shares(rows, tables.groups), outputs_sentence(rows), (_shares(rows),), SELECTED)
+    return Content(caption, draw_shares(rows, tables.groups), outputs_sentence(rows), (_shares(rows),), REPEATED)
 
 
 def rivals(tables: RunTables) -> Content | None:
@@ -216,7 +216,7 @@ def rivals(tables: RunTables) -> Content | None:
         f"the other. Lines: 95 % Wilson intervals over networks; {_met(sections)}. {_rule(sections)} Paper's Table 2 "
         "(score) and Fig. 10 (throughput, delay)."
     )
-    return Content(caption, draw_shares(rows, tables.groups), rivals_sentence(rows), (_shares(rows),), SELECTED)
+    return Content(caption, draw_shares(rows, tables.groups), rivals_sentence(rows), (_shares(rows),), REPEATED)
 
 
 def _shares(rows: Sequence[ShareRow]) -> Table:

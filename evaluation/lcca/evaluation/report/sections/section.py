@@ -7,10 +7,12 @@ from matplotlib.figure import Figure
 
 from lcca.evaluation.trials.tables import RunTables
 
-SELECTED = "Policies shown: the selected policy of each signal set, the training with the best validation score."
-TRAININGS = "Policies shown: all trainings of each signal set, each on the test networks of its training seed."
-BOTH = "Policies shown: for signal sets all trainings; below them the selected policies."
-EVERY = "Policies shown: each training by itself."
+SELECTED = "Selected policies: of each signal set the training with the best validation score, on the same networks."
+TRAININGS = "Mean over trainings: all trainings of each signal set, each on the test networks of its training seed."
+BOTH = "Signal sets: mean over trainings. Below them selected policies: of each signal set the best in validation."
+EVERY = "Single trainings: each by itself."
+REPEATED = "Selected policies: of each signal set the best in validation, on networks with several seeds each."
+"""Whose results a section shows. What holds of one need not hold of another."""
 
 
 @dataclass(frozen=True)

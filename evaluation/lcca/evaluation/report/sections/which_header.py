@@ -219,7 +219,7 @@ def _row(benefits: Json, header: str, utility: str) -> Json:
 def _population(rows: Sequence[Json]) -> str:
     seeds = max(row["net_set"]["n"] for row in rows)
     trained = f"the mean over {seeds} training seeds" if seeds > 1 else "one training each"
-    return f"Policies shown: learned with each header's signals, {trained}, each on fresh networks of its own."
+    return f"Trainings with each header's signals: {trained}, each on fresh networks of its own."
 
 
 def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
