@@ -314,7 +314,7 @@ def test_show_prints_signals_and_sets(lcca: RunCommand) -> None:
 
 def test_show_networks(lcca: RunCommand) -> None:
     answer = lcca("show", "networks", SPACE)
-    assert "rtt        20 to 30 by 1\n" in answer.out
+    assert "rtt        20 to 30 by 1 µs\n" in answer.out and "(24 to 48 by 6 Gb/s)" in answer.out
     assert "loss       0.001\n" in answer.out
     assert "1,755,600 networks" in answer.out
     assert lcca("show", "networks", SPACE, "--json").json()["size"] == 1_755_600

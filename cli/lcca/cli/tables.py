@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from lcca.cli.console import ResultConsole
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.report.words.statements import interval, sign_and_size
 from lcca.evaluation.trials.ratio import Ratio
@@ -17,10 +17,10 @@ from lcca.experiments.runs.remaining import words_for_time
 from lcca.experiments.sweep.forecast import Forecast
 
 
-def wide_console() -> Console:
+def wide_console() -> ResultConsole:
     """Return a console for results: piped output is not cut to a terminal's width."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=max(console.width, 200))
+    console = ResultConsole(highlight=False)
+    return console if console.is_terminal else ResultConsole(highlight=False, width=max(console.width, 200))
 
 
 def print_sets(summary: dict[str, Any]) -> None:

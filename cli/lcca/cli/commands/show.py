@@ -214,6 +214,7 @@ def _with_knobs(options: argparse.Namespace, kinds: Mapping[str, _Kind], own: Ca
 def _networks(options: argparse.Namespace) -> int:
     """A network space, with the number of its networks."""
     from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace
+    from lcca.experiments.campaign.trials import PACKET_BYTES
     from lcca.inputs.validation import read_config
 
     space = read_config(options.file, NetworkSpace)
@@ -221,11 +222,26 @@ def _networks(options: argparse.Namespace) -> int:
     if options.json:
         print_json(content | {"size": space.size})
         return 0
+    size = space.packet_bytes or PACKET_BYTES
+    units = {name: "µs" for name in ("rtt", "mean_on", "mean_off")} | {"link_rate": "packets/µs", "buffer": "packets"}
+    if space.switched == "bytes":
+        units["mean_on"] = "packets"
     for name in PARAMETERS:
-        print(f"{name:10} {_levels(content[name])}")
+        print(f"{name:10} {_levels(content[name])} {units.get(name, '')}".rstrip() + _in_bytes(name, content, size))
     print(f"{'switched':10} {space.switched}\n{'duration':10} {space.duration:g} µs")
-    print(f"{'topology':10} {space.topology}\n{space.size:,} networks")
+    print(f"{'topology':10} {space.topology}\n{space.size:,} networks; in brackets for packets of {size:,} bytes")
     return 0
+
+
+def _in_bytes(name: str, content: dict[str, Any], packet_bytes: int) -> str:
+    """Return what a link's rate is in Gb/s, and a buffer in kB; nothing for the others."""
+    factors = {"link_rate": (packet_bytes * 8e-3, "Gb/s"), "buffer": (packet_bytes * 1e-3, "kB")}
+    value = content[name]
+    if name not in factors or isinstance(value, str):
+        return ""
+    factor, unit = factors[name]
+    scaled = {k: v * factor for k, v in value.items()} if isinstance(value, dict) else value * factor
+    return f" ({_levels(scaled)} {unit})"
 
 
 def _levels(content: Any) -> str:

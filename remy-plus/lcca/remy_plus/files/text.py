@@ -1,7 +1,10 @@
-"""Policies as text for people: a header, then one line per rule."""
+"""Policies as text for people: a header, then the rules."""
 
 from __future__ import annotations
 
+import textwrap
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from lcca.remy_plus.fabric.markers import Marking
@@ -16,13 +19,20 @@ from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, digits
 from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING
 
+LONGEST_LINE = 100
+"""Characters; longer lines are wrapped."""
+
+MANY = 4
+"""So many rules with one action are told together."""
+
 
 def describe(file: PolicyFile) -> str:
     """Return the policy as lines of text, rules in stored order, ending in a newline.
 
     A rule reads ``receive EWMA 0.31 to 1.2 µs, RTT ratio below 1.15 → window × 0.9 + 2, pace at 1.3 × receive
     interval``. Ranges include their lower and exclude their upper bound; a signal that a rule does not bound
-    is left out. Where use counts are known, each rule ends with its share of the look-ups.
+    is left out. Where use counts are known, each rule ends with its share of the look-ups. Many rules with one action,
+    such as those that a search never changed, are told together in the end.
     """
     return "\n".join([*_header(file), "", *_body(file)]) + "\n"
 
@@ -124,13 +134,38 @@ def _marker(marker: Marking) -> list[str]:
 
 
 def _rules(table: RuleTable, rule_hits: tuple[int, ...] | None) -> list[str]:
-    width = len(str(len(table) - 1))
-    total = sum(rule_hits) if rule_hits else 0
+    """Return a line per rule, longer ones wrapped; rules with the most frequent action are one line in the end."""
+    actions = [_action(table, i) for i in range(len(table))]
+    alike = _alike(table, actions)
+    width, total = len(str(len(table) - 1)), sum(rule_hits) if rule_hits else 0
+    share = {i: rule_hits[i] / total for i in range(len(table))} if rule_hits and total else {}
     lines = []
     for i in range(len(table)):
-        share = f"  [{rule_hits[i] / total:.1%} of hits]" if rule_hits and total else ""
-        lines.append(f"{i:>{width}}  {_condition(table, i)} → {_action(table, i)}{share}")
+        if i not in alike:
+            lines += _wrapped(f"{i:>{width}}", _condition(table, i), actions[i] + _hits(share, [i]))
+    if alike:
+        lines += _wrapped(" " * width, f"all {len(alike)} others", actions[min(alike)] + _hits(share, sorted(alike)))
     return lines
+
+
+def _alike(table: RuleTable, actions: list[str]) -> set[int]:
+    """Return the rules with the most frequent action, if they are many."""
+    live = [i for i in range(len(table)) if table.live[i]]
+    action, count = Counter(actions[i] for i in live).most_common(1)[0]
+    return {i for i in live if actions[i] == action} if count >= MANY else set()
+
+
+def _hits(share: Mapping[int, float], rules: Sequence[int]) -> str:
+    return f"  [{sum(share[i] for i in rules):.1%} of hits]" if share else ""
+
+
+def _wrapped(number: str, condition: str, action: str) -> list[str]:
+    line = f"{number}  {condition} → {action}"
+    if len(line) <= LONGEST_LINE:
+        return [line]
+    indent = " " * (len(number) + 2)
+    inner = textwrap.wrap(condition, LONGEST_LINE - len(indent), break_long_words=False)
+    return [f"{number}  {inner[0]}", *(indent + each for each in inner[1:]), f"{indent}→ {action}"]
 
 
 def _condition(table: RuleTable, index: int) -> str:
