@@ -26,13 +26,14 @@ COMMANDS = {
     "verdict": "Compute a run's verdicts again from its stored trials alone.",
     "report": "Write a finished run's report and figures again, or say what an unfinished one has found so far.",
     "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
+    "init": "Write a campaign to start from, with comments.",
     "check": "Diagnose the installation and say how to fix what is broken.",
     "import": "Turn a .dna file of Remy or R+ into a policy.json.",
     "export": "Write a run's tables as CSV, Parquet or LaTeX, or a rule table as a .dna file.",
 }
 """What each command does, in the order in which help lists them."""
 
-ROOMS = {"results": ("export", "report", "verdict")}
+ROOMS = {"results": ("export", "report", "verdict"), "setup": ("check", "init")}
 """Folders of commands, by theme."""
 
 

@@ -1,0 +1,1 @@
+"""Commands for the start: what to run, in which form, and whether the installation can."""
