@@ -23,7 +23,7 @@ import pandas as pd
 
 from lcca.evaluation.estimation.pairs import FEW, PairedMetric, paired_metric
 from lcca.evaluation.report.figures.estimates.violins import draw_violins, violin_data
-from lcca.evaluation.report.figures.style import save_png
+from lcca.evaluation.report.figures.saving import save_png
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.estimation.config import EstimateBlock, EstimationConfig
 from lcca.experiments.runs.loading import load_run

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from lcca.evaluation.report.figures.estimates.violins import draw_violins, violin_data
-from lcca.evaluation.report.figures.style import save_png
+from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.running import run_flows

@@ -60,6 +60,11 @@ def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
         (("evaluate", "aimd", "--networks", "x", "--jobs", "99999999999999"), "--jobs: must be at most 1000000"),
         (("rank", "aimd", "--space", "x", "--block", "99999999999999"), "--block: must be at most 1000000"),
         (("rank", "aimd", "--space", "x", "--figure", "gone/x.png"), "--figure: gone: no such folder"),
+        (("rank", "aimd", "--space", "x", "--figure", "x.jpg"), "--figure: x.jpg: must end with .pdf, .png, .svg"),
+        (
+            ("plot", ".", "--figure", "forest", "--width", "3.33"),
+            "--width: 3.33: must be a width of 1 to 40",
+        ),
         (("agree", "aimd", "--space", "x", "--figure", "FIFO"), "fifo.png: there already, and not a file"),
         (("sweep", "TINY", "--set", "test.block=99999999999999"), "test.block: must be <= 1e+06"),
         (("sweep", "TINY", "--set", "validation.networks=99999999999999"), "validation.networks: must be <= 1e+06"),

@@ -13,9 +13,9 @@ from lcca.evaluation.report.figures.forest import draw_forest, forest_data
 from lcca.evaluation.report.figures.labels import labels
 from lcca.evaluation.report.figures.learning import learning_data
 from lcca.evaluation.report.figures.per_network import correlation_data
+from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.figures.scores import scores_data
 from lcca.evaluation.report.figures.settling import settling_data
-from lcca.evaluation.report.figures.style import inline_svg, save
 from lcca.evaluation.report.figures.tradeoff import Cloud, tradeoff_data
 from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore

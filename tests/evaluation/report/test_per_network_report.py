@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from lcca.evaluation.comparison.per_network import network_significances
+from lcca.evaluation.report.figures.saving import inline_svg
 from lcca.evaluation.report.figures.significance import draw_significance
-from lcca.evaluation.report.figures.style import inline_svg
 from lcca.evaluation.report.report import render
 from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
 from lcca.evaluation.report.sections.section import REPEATED as ON_SEVERAL_SEEDS

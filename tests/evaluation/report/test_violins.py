@@ -13,7 +13,7 @@ from scipy import stats
 
 from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
 from lcca.evaluation.report.figures.estimates.violins import draw_violins, trial_counts, violin_data
-from lcca.evaluation.report.figures.style import save
+from lcca.evaluation.report.figures.saving import save
 
 ROOT = Path(__file__).parents[3]
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "estimate": "Estimate a metric of one policy until it is accurate enough.",
     "verdict": "Compute a run's verdicts again from its stored trials alone.",
     "report": "Write a finished run's report and figures again, or say what an unfinished one has found so far.",
+    "plot": "Draw a run's figures for a paper, with their data as CSV.",
     "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
     "init": "Write a campaign to start from, with comments.",
     "check": "Diagnose the installation and say how to fix what is broken.",
@@ -33,7 +34,7 @@ COMMANDS = {
 }
 """What each command does, in the order in which help lists them."""
 
-ROOMS = {"results": ("export", "report", "verdict"), "setup": ("check", "init")}
+ROOMS = {"results": ("export", "plot", "report", "verdict"), "setup": ("check", "init")}
 """Folders of commands, by theme."""
 
 

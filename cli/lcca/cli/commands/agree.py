@@ -16,7 +16,7 @@ from lcca.cli.options.trials import add_space, add_trials, setup_on_space
 from lcca.cli.tables import wide_console
 from lcca.evaluation.comparison.agreement import MARGIN_BITS, Agreement, agreements, order_flips, paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
-from lcca.evaluation.report.figures.style import save_png
+from lcca.evaluation.report.figures.saving import save_as
 from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.campaign.config import require
@@ -38,7 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_space(parser)
     parser.add_argument("--networks", type=positive, default=96, help="networks (default: 96)")
     parser.add_argument("--margin", type=float, default=MARGIN_BITS, help="bits (default: %(default)s)")
-    parser.add_argument("--figure", type=figure_file, help="PNG file for the scatter of score, throughput and delay")
+    parser.add_argument("--figure", type=figure_file, help="PDF, PNG or SVG file: score, throughput and delay")
     add_trials(parser, None, both_simulators=True)
     parser.set_defaults(run=run)
 
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     fast, real = (pd.concat(own, ignore_index=True) for own in zip(*parts, strict=True))
     if options.figure:
         figure = draw_agreement({_kind(options): paired(fast, real)}, ("fast engine", simulators[1].name))
-        save_png(figure, options.figure.parent, options.figure.stem)
+        save_as(figure, options.figure)
     report(options, fast, real, space.block)
     return 1 if (real["status"] != "ok").any() else 0
 

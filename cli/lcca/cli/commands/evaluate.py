@@ -57,7 +57,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--figure",
         type=figure_file,
-        help="PNG file, and SVG and CSV beside it: slowdown by size, distributions, pauses (--fabric)",
+        help="PDF, PNG or SVG file, and PNG, SVG and CSV beside it: slowdown by size, distributions, pauses (--fabric)",
     )
     parser.add_argument(
         "--rates",

@@ -30,7 +30,7 @@ from lcca.evaluation.bench.benchmark import packaged_benchmarks
 from lcca.evaluation.bench.winning import WinningRate
 from lcca.evaluation.comparison.ranking import Ranking, rank
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
-from lcca.evaluation.report.figures.style import save_png
+from lcca.evaluation.report.figures.saving import save_as
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
@@ -88,7 +88,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_folder(parser, "with --bench results/<name>/<hash>; else nothing is kept")
     add_bench(parser)
-    parser.add_argument("--figure", type=figure_file, help="PNG file for the ranking")
+    parser.add_argument("--figure", type=figure_file, help="PDF, PNG or SVG file for the ranking")
     add_trials(parser, None)
     parser.set_defaults(run=run, utility=None, bound=False, simulator=None)
 
@@ -202,7 +202,7 @@ def _report(
     source = contest.source
     title = ", ".join((*source.origin.values(), f"utility {source.utility.name}: {ranking.networks} {source.unit}"))
     if options.figure:
-        save_png(draw_ranking(ranking.standings, title), options.figure.parent, options.figure.stem)
+        save_as(draw_ranking(ranking.standings, title), options.figure)
     if options.json:
         print_json(content)
         return

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from lcca.cli.fabric.options import policies_of, refuse, scenario_of, simulator_of, utility_of
 from lcca.cli.fabric.tables import print_fabric
@@ -16,7 +18,7 @@ from lcca.evaluation.fabric.figures.over_time import draw_series
 from lcca.evaluation.fabric.figures.series import series
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_told, run_fabric_trials
-from lcca.evaluation.report.figures.style import save
+from lcca.evaluation.report.figures.saving import save, save_as
 from lcca.experiments.runs.progress import Reporter
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.observation import Observation
@@ -82,17 +84,26 @@ def _write(options: argparse.Namespace, trials: list[FabricTrial]) -> None:
 
 def _draw_series(options: argparse.Namespace, observed: Mapping[str, Observation], name: str) -> None:
     """Draw what looks saw of the first seed, and write it beside the figure."""
-    folder, stem = options.figure.parent, f"{options.figure.stem}-series"
     tables = [series(policy, each) for policy, each in observed.items()]
-    save(draw_series(tables, f"{name}, seed {options.seed}"), folder, stem)
-    pd.concat(tables, ignore_index=True).to_csv(folder / f"{stem}.csv", index=False)
+    _save(draw_series(tables, f"{name}, seed {options.seed}"), options.figure, "-series")
+    pd.concat(tables, ignore_index=True).to_csv(_beside(options.figure, "-series.csv"), index=False)
 
 
 def _draw(options: argparse.Namespace, trials: list[FabricTrial], name: str) -> None:
     """Draw the figures, and write their points beside them."""
-    folder, stem = options.figure.parent, options.figure.stem
     curves, rates = curves_of(trials), rates_of(trials)
-    save(draw_fabric(curves, f"{name}, {options.seeds} trials"), folder, stem)
+    _save(draw_fabric(curves, f"{name}, {options.seeds} trials"), options.figure, "")
     if rates:
-        save(draw_rates(rates, f"{name}, seed {options.seed}"), folder, f"{stem}-rates")
-    curve_rows(curves, rates).to_csv(folder / f"{stem}.csv", index=False)
+        _save(draw_rates(rates, f"{name}, seed {options.seed}"), options.figure, "-rates")
+    curve_rows(curves, rates).to_csv(_beside(options.figure, ".csv"), index=False)
+
+
+def _save(figure: Figure, file: Path, part: str) -> None:
+    """Write a figure as PNG and SVG, and as PDF if that is asked for."""
+    save(figure, file.parent, f"{file.stem}{part}")
+    if file.suffix == ".pdf":
+        save_as(figure, _beside(file, f"{part}.pdf"))
+
+
+def _beside(file: Path, ending: str) -> Path:
+    return file.with_name(file.stem + ending)

@@ -39,9 +39,14 @@ def _whole(text: str, least: int) -> int:
     return value
 
 
+FIGURES = (".pdf", ".png", ".svg")
+
+
 def figure_file(text: str) -> Path:
-    """Parse the name of a PNG file that can be written when the trials are done."""
-    path = Path(text).with_suffix(".png")
+    """Parse the name of a figure's file that can be written when the trials are done; without an ending a PNG."""
+    path = Path(text) if Path(text).suffix else Path(text).with_suffix(".png")
+    if path.suffix not in FIGURES:
+        raise argparse.ArgumentTypeError(f"{path}: must end with {', '.join(FIGURES)}")
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"{path.parent}: no such folder")
     if path.exists() and not path.is_file():

@@ -17,7 +17,7 @@ from lcca.evaluation.estimation.phases import FlowSpans, Phases, phases, togethe
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.report.figures.estimates.durations import draw_durations
-from lcca.evaluation.report.figures.style import save
+from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.layout import DURATION, DURATIONS
 from lcca.evaluation.trials.running import run_flows

@@ -8,9 +8,9 @@ from typing import Any
 
 from lcca.evaluation.estimation.estimate import Estimating
 from lcca.evaluation.report.figures.estimates.accuracy import draw_accuracy, draw_shrinking, draw_spread, grouped
-from lcca.evaluation.report.figures.estimates.convergence import draw_convergence
+from lcca.evaluation.report.figures.estimates.convergence import ConvergenceRow, draw_convergence
 from lcca.evaluation.report.figures.estimates.violins import draw_violins, trial_counts, violin_data
-from lcca.evaluation.report.figures.style import save
+from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.layout import ESTIMATE
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.contents import heading, look_content, several_content
@@ -112,7 +112,8 @@ def _content(config: EstimationConfig, found: Found) -> dict[str, Any]:
 def _draw(run: Run[EstimationConfig, None], found: Found) -> None:
     """Draw how the estimate converged, and the plain trials' own values by their number."""
     asked, figures = run.config.estimate, run.folder.figures
-    save(draw_convergence(found.looks, asked.metric), figures, "convergence")
+    rows = [ConvergenceRow(look.n, look.half_width, look.required) for look in found.looks]
+    save(draw_convergence(rows, asked.metric), figures, "convergence")
     if found.plain is None:
         return
     values, p = found.plain.values, asked.quantile

@@ -33,16 +33,16 @@ def policies(result: Json, learnt: pd.DataFrame) -> pd.DataFrame:
 
 def verdicts(folder: Path, result: Json) -> pd.DataFrame:
     """Return a row per comparison, with the candidates of A and B as `baseline` and `candidate`."""
-    return _table([_verdict(row) for row in _comparisons(folder, result)])
+    return _table([_verdict(row) for row in comparisons_of(folder, result)])
 
 
 def looks(folder: Path, result: Json) -> pd.DataFrame:
     """Return a row per look at a comparison, or at an estimate."""
     told = ("phase", "condition", "level", "A", "B", "utility")
-    compared = _comparisons(folder, result)
+    compared = comparisons_of(folder, result)
     rows = [{key: row[key] for key in told if key in row} | look for row in compared for look in row.get("history", ())]
     asked = ("metric", "quantile")
-    for each in _estimates(result):
+    for each in estimates_of(result):
         rows += [{key: each[key] for key in asked} | look for look in each.get("looks", ())]
     return _table(rows)
 
@@ -76,7 +76,7 @@ def _policies(result: Json) -> Iterable[Json]:
     if result.get("kind") == layout.STUDY:
         met = ((one["name"], row) for one in result["scenarios"] for row in one["measured"])
         return [{"id": row["contender"], "condition": name, **_measures(row["measures"])} for name, row in met]
-    if found := _estimates(result):
+    if found := estimates_of(result):
         return [{"id": result["policy"], **{k: v for k, v in row.items() if not isinstance(v, list)}} for row in found]
     tests = result.get("tests", {})
     return [
@@ -86,7 +86,7 @@ def _policies(result: Json) -> Iterable[Json]:
     ]
 
 
-def _estimates(result: Json) -> list[Json]:
+def estimates_of(result: Json) -> list[Json]:
     """Return a record per metric of an estimation; none of another run."""
     if "metrics" in result:
         return list(result["metrics"])
@@ -126,7 +126,8 @@ def _verdict(row: Json) -> Json:
     return told | {side: words[0] if (words := found[side]) else name for side, name in names.items()}
 
 
-def _comparisons(folder: Path, result: Json) -> list[Json]:
+def comparisons_of(folder: Path, result: Json) -> list[Json]:
+    """Return the comparisons of a run with `phase` and `condition`, and their looks where these are kept."""
     if result.get("kind") == "acc":
         return [
             {"phase": layout.TEST, "condition": test, "A": name, "B": "acc", **row}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from lcca.evaluation.fabric.figures.curves import PERCENT, Curves, Floats, Rates, shares
-from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
+from lcca.evaluation.report.figures.style import drawing, mark, new_figure
 
 SHORTEST_QUEUE = 500.0
 """Bytes at which the axis of queues begins: the curve there says how often there is none, or an ACK."""
@@ -61,7 +62,8 @@ def draw_rates(rates: Sequence[Rates], title: str) -> Figure:
     axes = list(figure.subplots(rows, min(3, len(rates)), sharex=True, sharey=True, squeeze=False).ravel())
     for ax, each in zip(axes, rates, strict=False):
         for column in range(len(each.flows)):
-            ax.plot(each.time_us, each.gbps[:, column], color=HUES[column % len(HUES)], drawstyle="steps-pre")
+            look = mark(column)
+            ax.plot(*(each.time_us, each.gbps[:, column]), color=look.hue, linestyle=look.dashes, drawstyle="steps-pre")
         ax.set_title(each.policy, loc="left")
         ax.set(xlabel="time, µs", ylim=(0, None))
         ax.tick_params(labelbottom=True)
@@ -75,21 +77,23 @@ def draw_rates(rates: Sequence[Rates], title: str) -> Figure:
 
 
 def _draw_by_size(ax: Axes, curves: Sequence[Curves], column: int) -> None:
-    for hue, each in zip(_hues(curves), curves, strict=True):
-        ax.plot(each.size_bytes, each.slowdown_by_size[:, column], color=hue, marker="o", markersize=2.5)
+    for number, each in enumerate(curves):
+        look: Any = _look(number) | {"marker": mark(number).marker, "markersize": 3}
+        ax.plot(each.size_bytes, each.slowdown_by_size[:, column], **look)
     ax.set(xscale="log", yscale="log", xlabel="size of flows, bytes")
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
 
 
 def _draw_shares(ax: Axes, points: Sequence[tuple[Floats, Floats]], label: str) -> None:
-    for hue, (x, y) in zip(_hues(points), points, strict=True):
-        ax.plot(x, y, color=hue, drawstyle="steps-post")
+    for number, (x, y) in enumerate(points):
+        ax.plot(x, y, **_look(number), drawstyle="steps-post")
     ax.set(xscale="log", xlabel=label, ylim=(0, 1.02))
 
 
 def _draw_paused(ax: Axes, curves: Sequence[Curves]) -> None:
     """Draw each trial as a dot and the mean as ◆, in the order of the legend from the top."""
-    for row, (hue, each) in enumerate(zip(_hues(curves), curves, strict=True)):
+    for row, each in enumerate(curves):
+        hue = mark(row).hue
         ax.scatter(each.paused_us, [row] * len(each.paused_us), s=12, color=hue, alpha=0.4, linewidths=0)
         ax.plot([each.paused_us.mean()], [row], marker="D", color=hue, markersize=6)
     ax.set(xlabel="µs of all ports in a trial", yticks=[], ylim=(len(curves) - 0.5, -0.5), xlim=(0, None))
@@ -103,5 +107,5 @@ def _plain(axes: Sequence[Axes]) -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def _hues(rows: Sequence[object]) -> list[str]:
-    return [HUES[i % len(HUES)] for i in range(len(rows))]
+def _look(number: int) -> dict[str, Any]:
+    return {"color": mark(number).hue, "linestyle": mark(number).dashes}

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from lcca.evaluation.fabric.figures.series import MEASURES
-from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
+from lcca.evaluation.report.figures.style import drawing, letters, mark, new_figure
 
 COLUMNS = 3
 LARGE = EngFormatter(sep="")
@@ -30,7 +30,7 @@ def draw_series(tables: Sequence[pd.DataFrame], title: str) -> Figure:
     axes = list(figure.subplots(rows, COLUMNS, sharex=True, squeeze=False).ravel())
     for ax, (name, words) in zip(axes, panels.items(), strict=False):
         _draw_panel(ax, tables, name)
-        ax.set_title(words, loc="left", fontsize=9)
+        ax.set_title(words, loc="left", fontsize=letters(9))
     for ax in axes[len(panels) - COLUMNS : len(panels)]:
         ax.set_xlabel("time, ms")
         ax.tick_params(labelbottom=True)
@@ -55,6 +55,9 @@ def changed(tables: Sequence[pd.DataFrame]) -> list[str]:
 def _draw_panel(ax: Axes, tables: Sequence[pd.DataFrame], name: str) -> None:
     for number, each in enumerate(tables):
         values = each[name] if name in each else pd.Series(float("nan"), index=each.index)
-        ax.plot(each["time_us"] / 1000, values, color=HUES[number % len(HUES)], linewidth=1.0, drawstyle="steps-pre")
+        look = mark(number)
+        ax.plot(
+            *(each["time_us"] / 1000, values), color=look.hue, linestyle=look.dashes, linewidth=1, drawstyle="steps-pre"
+        )
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:.4g}" if abs(value) < 1000 else LARGE(value))
     ax.yaxis.set_major_locator(MaxNLocator(4))

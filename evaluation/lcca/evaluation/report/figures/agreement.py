@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lcca.evaluation.report.figures.style import FAINT, drawing, hue_of, panels
+from lcca.evaluation.report.figures.style import FAINT, drawing, legend_below, mark_of, panels
 
 SHOWN = (
     ("score_bits", "score, bits"),
@@ -34,8 +35,7 @@ def draw_agreement(both: Mapping[str, pd.DataFrame], names: tuple[str, str]) -> 
             ax.set_title(f"{topology}: {label}" if metric == "score_bits" else label, loc="left")
             ax.set_xlabel(names[0])
         axes[3 * i].set_ylabel(names[1])
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, markerscale=2, handletextpad=0.1)
+    legend_below(figure, axes[0], 3, markerscale=2, handletextpad=0.1)
     return figure
 
 
@@ -47,5 +47,6 @@ def _panel(ax: Axes, both: pd.DataFrame, metric: str, policies: Sequence[str]) -
         ax.plot(ends, ends, color=FAINT, linewidth=1.2, zorder=0)
     for policy in policies:
         rows = both[both["policy"] == policy]
-        hue = hue_of(policy, policies)
-        ax.scatter(rows[f"{metric}_1"], rows[f"{metric}_2"], s=9, color=hue, alpha=0.7, linewidths=0, label=policy)
+        mark = mark_of(policy, policies)
+        look: Any = {"color": mark.hue, "marker": mark.marker, "s": 9, "alpha": 0.7, "linewidths": 0}
+        ax.scatter(rows[f"{metric}_1"], rows[f"{metric}_2"], label=policy, **look)

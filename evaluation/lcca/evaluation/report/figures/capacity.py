@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from lcca.evaluation.report.figures.style import drawing, hue_of, panels
+from lcca.evaluation.report.figures.style import drawing, mark_of, panels
 
 Json = dict[str, Any]
 
@@ -19,13 +19,14 @@ def draw_capacity(rows: Sequence[Json], groups: Sequence[str]) -> Figure:
         for name in dict.fromkeys(row["name"] for row in rows):
             own = [row for row in rows if (row["name"], row["utility"]) == (name, utility)]
             x, y = [row["rules"] for row in own], [row["score_bits"] for row in own]
-            spread = [row["score_bits_sd"] or 0.0 for row in own]
-            ax.errorbar(x, y, spread, color=hue_of(name, groups), marker="o", markersize=4, linewidth=1.4, label=name)
+            spread, mark = [row["score_bits_sd"] or 0.0 for row in own], mark_of(name, groups)
+            look: Any = {"color": mark.hue, "marker": mark.marker, "linestyle": mark.dashes}
+            ax.errorbar(x, y, spread, **look, markersize=4, linewidth=1.4, label=name)
         ax.set_xscale("log", base=2)
         ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         ax.set_xlabel("rules")
         ax.set_ylabel("score, bits")
-        ax.legend(frameon=False, fontsize=8.5)
+        ax.legend()
         if len(utilities) > 1:
             ax.set_title(f"utility {utility}", loc="left")
     return figure

@@ -17,6 +17,7 @@ from lcca.evaluation.report.figures.style import (
     VERDICT_MARKERS,
     WIDTH,
     drawing,
+    letters,
     new_figure,
 )
 
@@ -127,5 +128,5 @@ def _percent_axis(ax: Axes, reach: float, bits_per_doubling: float) -> None:
         return bits_per_doubling * np.log2(np.maximum(1 + percent / 100, 1e-6))
 
     top = ax.secondary_xaxis("top", functions=(to_percent, to_bits))
-    top.set_xlabel("throughput-equivalent, %", fontsize=9)
+    top.set_xlabel("throughput-equivalent, %", fontsize=letters(9))
     top.spines["top"].set_visible(False)

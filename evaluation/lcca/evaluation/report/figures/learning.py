@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from lcca.evaluation.report.figures.style import drawing, hue_of, panels_by_utility
+from lcca.evaluation.report.figures.style import drawing, mark_of, panels_by_utility
 from lcca.evaluation.trials.tables import RunTables
 
 
@@ -60,9 +61,9 @@ def _draw_utility(ax: Axes, curves: Sequence[Curve], groups: Sequence[str]) -> N
     for curve in curves:
         label = None if curve.group in labelled else curve.group
         labelled.add(curve.group)
-        hue, x = hue_of(curve.group, groups), curve.packets / 1e6
-        ax.plot(x, curve.score, drawstyle="steps-post", color=hue, alpha=0.85, label=label)
-        ax.plot(x[-1:], curve.score[-1:], marker="o", markersize=4, color=hue)
+        mark, x = mark_of(curve.group, groups), curve.packets / 1e6
+        look: Any = {"color": mark.hue, "linestyle": mark.dashes, "marker": mark.marker, "markersize": 4}
+        ax.plot(x, curve.score, **look, drawstyle="steps-post", markevery=[-1], alpha=0.85, label=label)
     scores = np.concatenate([curve.score for curve in curves])
     floor = float(np.nanpercentile(scores, 5))
     top = float(np.nanmax(scores))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,6 +14,8 @@ from lcca.evaluation.report.figures.style import (
     VERDICT_HUES,
     VERDICT_MARKERS,
     drawing,
+    is_narrow,
+    letters,
     panels,
 )
 
@@ -53,7 +56,7 @@ def _draw(ax: Axes, points: Sequence[Point], baseline: str) -> None:
     ax.axhline(0, color=INK, linewidth=0.8)
     _draw_front(ax, [point for point in points if point.on_front], most)
     ax.plot(0, 0, marker="D", color=INK, markersize=6)
-    ax.annotate(baseline, (0, 0), xytext=(6, -12), textcoords="offset points", fontsize=9)
+    ax.annotate(baseline, (0, 0), xytext=(6, -12), textcoords="offset points", fontsize=letters(9))
     count: dict[int, int] = {}
     for point in sorted(points, key=lambda point: (point.wire_bytes, -point.net)):
         count[point.wire_bytes] = count.get(point.wire_bytes, 0) + 1
@@ -74,7 +77,15 @@ def _draw_point(ax: Axes, point: Point, number: int) -> None:
         ax.plot([x, x], [point.low, point.high], color=hue, linewidth=2, solid_capstyle="butt")
     face = PAPER if point.verdict == "not settled" else hue
     ax.plot(x, point.net, marker=marker, color=hue, markerfacecolor=face, markersize=7, linestyle="none")
-    ax.annotate(point.header, (x, point.net), xytext=(8, 3 - 12 * number), textcoords="offset points", fontsize=8.5)
+    side: Literal[-1, 1] = -1 if is_narrow() and point.wire_bytes > 1 else 1
+    ax.annotate(
+        point.header,
+        (x, point.net),
+        xytext=(8 * side, 3 - 12 * number),
+        textcoords="offset points",
+        ha="right" if side < 0 else "left",
+        fontsize=letters(8.5),
+    )
 
 
 def _draw_front(ax: Axes, front: Sequence[Point], most: int) -> None:

@@ -7,6 +7,7 @@ its 95 % interval, and the false-discovery rate is controlled over all of one fi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.comparison.correlation import Correlation, correlate
 from lcca.evaluation.comparison.per_network import NetworkSignificance
 from lcca.evaluation.comparison.regions import with_load
-from lcca.evaluation.report.figures.style import INK, PAPER, drawing, hue_of, panels_by_utility
+from lcca.evaluation.report.figures.style import INK, PAPER, drawing, legend_beside, mark_of, panels_by_utility
 from lcca.evaluation.scenarios.networks import PARAMETERS
 from lcca.evaluation.settling.false_discovery import LEVEL, q_values
 from lcca.evaluation.trials.tables import RunTables
@@ -127,15 +128,15 @@ def _draw_utility(ax: Axes, rows: Sequence[CorrelationRow], parameters: Sequence
     ax.axvline(0, color=INK, linewidth=0.8)
     for offset, name in zip(offsets, names, strict=True):
         own = [row for row in rows if row.comparison == name]
-        hue = hue_of(own[0].group, groups) if own[0].group in groups else hue_of(name, names)
+        mark = mark_of(own[0].group, groups) if own[0].group in groups else mark_of(name, names)
         y = [parameters.index(row.parameter) + offset for row in own]
-        ax.hlines(y, [row.low for row in own], [row.high for row in own], color=hue, linewidth=1.8)
-        ax.plot([], [], marker="o", markersize=5, linestyle="none", color=hue, label=name)
+        ax.hlines(y, [row.low for row in own], [row.high for row in own], color=mark.hue, linestyle=mark.dashes)
+        look: Any = {"color": mark.hue, "marker": mark.marker, "markersize": 5, "linestyle": mark.dashes}
+        ax.plot([], [], **look, label=name)
         for spot, row in zip(y, own, strict=True):
-            face = hue if row.found else PAPER
-            ax.plot([row.correlation], [spot], marker="o", markersize=5, color=hue, markerfacecolor=face)
+            ax.plot([row.correlation], [spot], **look, markerfacecolor=mark.hue if row.found else PAPER)
     ax.set_yticks(range(len(parameters)), parameters)
     ax.set_ylim(len(parameters) - 0.5, -0.5)
     ax.set_xlim(-1, 1)
     ax.grid(visible=False, axis="y")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    legend_beside(ax)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from lcca.evaluation.comparison.ranking import Standing
-from lcca.evaluation.report.figures.style import HUES, INK, drawing, new_figure
+from lcca.evaluation.report.figures.style import HUES, INK, drawing, letters, new_figure
 
 
 def rank_words(standing: Standing) -> str:
@@ -38,7 +38,7 @@ def draw_ranking(standings: Sequence[Standing], title: str) -> Figure:
             xycoords=("axes fraction", "data"),
             va="center",
             color=INK,
-            fontsize=9,
+            fontsize=letters(9),
         )
     ax.set_yticks(range(len(standings)), [each.policy for each in standings])
     ax.set_ylim(len(standings) - 0.4, -0.6)

@@ -7,7 +7,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lcca.evaluation.comparison.regions import RegionRow
-from lcca.evaluation.report.figures.style import FAINT, INK, PAPER, VERDICT_MARKERS, drawing, hue_of, panels_by_utility
+from lcca.evaluation.report.figures.style import (
+    FAINT,
+    INK,
+    PAPER,
+    VERDICT_MARKERS,
+    Mark,
+    drawing,
+    legend_beside,
+    mark_of,
+    panels_by_utility,
+)
 
 
 @drawing
@@ -30,25 +40,25 @@ def _draw_utility(ax: Axes, rows: Sequence[RegionRow], groups: Sequence[str]) ->
     ax.axvline(0, color=INK, linewidth=0.8)
     for name, offset in zip(names, offsets, strict=True):
         own = [row for row in rows if row.comparison == name]
-        hue = hue_of(own[0].group, groups) if own[0].group in groups else hue_of(name, names)
-        ax.plot([], [], color=hue, linewidth=2, label=name)
+        mark = mark_of(own[0].group, groups) if own[0].group in groups else mark_of(name, names)
+        ax.plot([], [], color=mark.hue, linestyle=mark.dashes, linewidth=2, label=name)
         for row in own:
-            _draw_row(ax, regions.index(f"{row.region.name}\n{row.region.bound}") + offset, row, hue, reach)
+            _draw_row(ax, regions.index(f"{row.region.name}\n{row.region.bound}") + offset, row, mark, reach)
     ax.set_yticks(range(len(regions)), regions)
     ax.set_ylim(len(regions) - 0.5, -0.5)
     ax.set_xlim(-reach, reach)
     ax.grid(visible=False, axis="y")
     ax.set_xlabel("difference of the score, bits (right: better than the baseline)")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    legend_beside(ax)
 
 
-def _draw_row(ax: Axes, y: float, row: RegionRow, hue: str, reach: float) -> None:
+def _draw_row(ax: Axes, y: float, row: RegionRow, mark: Mark, reach: float) -> None:
     found, verdict = row.found, row.verdict.name
     bounded = np.isfinite(found.low)
     ends = [found.low, found.high] if bounded else [-reach, reach]
-    ax.plot(ends, [y, y], color=hue, linewidth=1.8 if bounded else 1, linestyle="-" if bounded else ":")
-    face = PAPER if verdict == "not settled" else hue
-    ax.plot([found.mean], [y], marker=VERDICT_MARKERS[verdict], markersize=6, color=hue, markerfacecolor=face)
+    ax.plot(ends, [y, y], color=mark.hue, linewidth=1.8 if bounded else 1, linestyle=mark.dashes if bounded else ":")
+    face = PAPER if verdict == "not settled" else mark.hue
+    ax.plot([found.mean], [y], marker=VERDICT_MARKERS[verdict], markersize=6, color=mark.hue, markerfacecolor=face)
 
 
 def _reach(rows: Sequence[RegionRow]) -> float:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from lcca.evaluation.report.figures.labels import labels
-from lcca.evaluation.report.figures.style import FAINT, INK, VERDICT_HUES, VERDICT_MARKERS, drawing, panels
+from lcca.evaluation.report.figures.style import FAINT, INK, VERDICT_HUES, VERDICT_MARKERS, drawing, letters, panels
 
 MOST_PANELS = 24
 
@@ -63,6 +63,6 @@ def _draw_track(ax: Axes, track: Track) -> None:
     if track.n.size == 1:  # one look is a line, not an area
         ax.vlines(track.n, track.low, track.high, color=hue, linewidth=2.2)
     ax.set_xlim(0, 1.06 * track.n[-1])
-    ax.set_title(f"{track.label}: {track.verdict}", loc="left", fontsize=9)
+    ax.set_title(f"{track.label}: {track.verdict}", loc="left", fontsize=letters(9))
     ax.set_xlabel("pairs")
     ax.set_ylabel("difference, bits")

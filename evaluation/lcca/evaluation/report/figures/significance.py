@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from lcca.evaluation.comparison.per_network import LESS_IS_BETTER, METRICS, NetworkSignificance
-from lcca.evaluation.report.figures.style import FAINT, INK, drawing, hue_of, new_figure
+from lcca.evaluation.report.figures.style import FAINT, INK, drawing, legend_below, mark_of, panels
 
 NARROWEST, WIDEST = 2.5, 8.0  # reach of the axis; values beyond it are drawn at its end
 
@@ -22,15 +22,14 @@ def ecdf(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.f
 @drawing
 def draw_significance(sections: Sequence[NetworkSignificance], groups: Sequence[str]) -> Figure:
     """Draw one row of panels per utility: score, throughput, delay."""
-    figure = new_figure(0.45 + 2.35 * len(sections))
-    grid = figure.subplots(len(sections), len(METRICS), squeeze=False, sharey=True)
-    for row, section in zip(grid, sections, strict=True):
+    figure, axes = panels(len(METRICS) * len(sections), 2.6, columns=len(METRICS), sharey=True)
+    for i, section in enumerate(sections):
+        row = axes[len(METRICS) * i : len(METRICS) * (i + 1)]
         for ax, metric in zip(row, METRICS, strict=True):
             _draw_panel(ax, section, metric, groups)
         row[0].set_ylabel("share of networks")
         row[0].set_title(f"utility {section.utility}", loc="left")
-    handles, names = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 4))
+    legend_below(figure, axes[0], 4)
     return figure
 
 
@@ -42,8 +41,10 @@ def _draw_panel(ax: Axes, section: NetworkSignificance, metric: str, groups: Seq
     for pair, s, share in curves:
         x = np.concatenate([[-reach], np.clip(s, -reach, reach), [reach]])
         y = np.concatenate([[0], share, share[-1:] if share.size else [0]])
-        ax.plot(x, y, drawstyle="steps-post", color=hue_of(pair.B, groups), label=pair.name)
+        mark = mark_of(pair.B, groups)
+        ax.plot(x, y, drawstyle="steps-post", color=mark.hue, linestyle=mark.dashes, label=pair.name)
     ax.set_xlim(-reach, reach)
+    ax.set_yticks((0, 0.25, 0.5, 0.75, 1))
     ax.set_ylim(0, 1)
     name = f"s({METRICS[metric]})"
     ax.set_xlabel(f"better ← {name}" if metric in LESS_IS_BETTER else f"{name} → better")

@@ -1,23 +1,25 @@
-"""The common style of all figures, and saving them: the same bytes for the same data.
+"""The common style of all figures: colours, markers and dashes, sizes, panels.
 
-Figures are drawn in three neutral colours that an inlined SVG replaces by those of the page, so that
-they follow a dark theme; the others have enough contrast on light and dark.
+Figures are drawn in three neutral colours that an inlined SVG replaces by those of the page, so that they follow a dark
+theme; the others have enough contrast on light and dark, and stay apart where somebody sees no red, green or blue. What
+a legend names differs by marker or dashes too.
 """
 
-import io
 import math
-import re
-from collections.abc import Callable, Sequence
-from functools import lru_cache, wraps
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+
+from lcca.evaluation.report.figures.fitting import fit_labels
 
 P = ParamSpec("P")
 
@@ -35,10 +37,52 @@ R = TypeVar("R", bound=OfUtility)
 INK = "#232d38"  # text, axes: becomes the colour of the page's text
 FAINT = "#cbd2da"  # grid, bands' edges: becomes the page's faint colour
 PAPER = "#fdfdfe"  # inside of hollow markers: becomes the colour of the card
-HUES = ("#7b8794", "#2f86cf", "#e08a1e", "#1a9e78", "#c25fa3", "#dd5a3a", "#8a6fd1", "#48b2c9", "#a08a2c")
+HUES = ("#7b8794", "#2f86cf", "#e08a1e", "#8418fc", "#9c5400", "#006c90", "#cc6054", "#3ca8fc", "#c00c6c")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (4, 1.2, 1, 1.2)),
+    (0, (2, 1)),
+    (0, (8, 1.5, 2, 1.5)),
+    (0, (4, 1, 1, 1, 1, 1)),
+    (0, (8, 2)),
+    (0, (3, 3)),
+    (0, (6, 1, 3, 1)),
+)
 VERDICT_HUES = {"better": "#1a9e78", "worse": "#dd5a3a", "equivalent": "#2f86cf", "not settled": "#7b8794"}
 VERDICT_MARKERS = {"better": "^", "worse": "v", "equivalent": "s", "not settled": "o"}
 WIDTH = 6.6  # inches
+LETTERS = 10.0  # points
+NARROW = 5.0  # inches: less has legends below rather than beside
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a figure is drawn for: its width in inches, and the size of its letters in points."""
+
+    width: float = WIDTH
+    letters: float = LETTERS
+
+
+REPORT = Page()
+_PAGE: ContextVar[Page] = ContextVar("page", default=REPORT)
+
+
+@contextmanager
+def drawn_for(page: Page) -> Iterator[None]:
+    """Draw all figures meanwhile for another page than the report's."""
+    token = _PAGE.set(page)
+    try:
+        yield
+    finally:
+        _PAGE.reset(token)
+
+
+def letters(size: float) -> float:
+    """Return a size of letters on this page that is so many points in the report."""
+    return size * _PAGE.get().letters / LETTERS
+
 
 LOOK: Any = {
     "axes.axisbelow": True,
@@ -63,6 +107,7 @@ LOOK: Any = {
     "legend.labelcolor": INK,
     "lines.linewidth": 1.6,
     "savefig.dpi": 160,
+    "pdf.fonttype": 42,  # letters as TrueType, embedded
     "svg.fonttype": "none",
     "svg.hashsalt": "lcca",
     "text.color": INK,
@@ -73,30 +118,47 @@ LOOK: Any = {
     "ytick.labelsize": 9,
 }
 
+LETTER_SIZES = ("axes.titlesize", "font.size", "legend.fontsize", "xtick.labelsize", "ytick.labelsize")
+
+PASSES = 3
+
 
 def drawing(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Decorate a function that draws, so that it uses the project's style."""
+    """Decorate a function that draws, so that it uses the project's style and all labels have room."""
 
     @wraps(draw)
     def in_look(*args: P.args, **kwargs: P.kwargs) -> Figure:
-        with mpl.rc_context(LOOK):
+        with mpl.rc_context(LOOK | {name: letters(LOOK[name]) for name in LETTER_SIZES}):
             figure = draw(*args, **kwargs)
-            figure.draw_without_rendering()
+            _lay_out(figure)
             figure.set_layout_engine("none")  # laid out once, not again for every file
             return figure
 
     return in_look
 
 
+def _lay_out(figure: Figure) -> None:
+    """Draw until nothing moves: labels take other lines, and panels that shrank other ticks."""
+    figure.draw_without_rendering()
+    moves = fit_labels(figure) or len(figure.axes) > 1
+    for _ in range(PASSES if moves else 0):
+        before = [ax.get_position().bounds for ax in figure.axes]
+        figure.draw_without_rendering()
+        if np.allclose(before, [ax.get_position().bounds for ax in figure.axes], atol=1e-3):
+            return
+
+
 def new_figure(height: float, width: float = WIDTH) -> Figure:
-    """Return an empty figure (inches) that belongs to no window."""
-    figure = Figure(figsize=(width, height))
+    """Return an empty figure that belongs to no window; its size in inches is that in the report, else the page's."""
+    page = _PAGE.get()
+    figure = Figure(figsize=(width * page.width / WIDTH, letters(height)))
     FigureCanvasAgg(figure)
     return figure
 
 
 def panels(count: int, height: float, columns: int, **kwargs: Any) -> tuple[Figure, list[Axes]]:
-    """Return a figure with `count` panels in rows of at most `columns`, `height` inches a row."""
+    """Return a figure with `count` panels, `height` inches each, in at most `columns`, fewer on a narrow page."""
+    columns = max(int(columns * min(_PAGE.get().width / WIDTH, 1)), 1)
     columns = min(columns, max(count, 1))
     rows = max(-(-count // columns), 1)
     figure = new_figure(height * rows)
@@ -131,57 +193,46 @@ def draw_means(ax: Axes, rows: Sequence[Any], groups: Sequence[str], floor: floa
     ax.grid(visible=False, axis="x")
 
 
+@dataclass(frozen=True)
+class Mark:
+    """How something that a legend names is drawn: its colour, and marker and dashes that do without it."""
+
+    hue: str
+    marker: str
+    dashes: Any
+
+
+def mark(number: int) -> Mark:
+    """Return the mark of the first (0), the second, …; from the tenth on they come again."""
+    return Mark(*(each[number % len(each)] for each in (HUES, MARKERS, DASHES)))
+
+
+def mark_of(name: str, names: Sequence[str]) -> Mark:
+    """Return the mark of a name among all names; the first, the baseline, is grey."""
+    return mark(names.index(name) if name in names else 0)
+
+
 def hue_of(name: str, names: Sequence[str]) -> str:
     """Return the colour of a name among all names; the first, the baseline, is grey."""
-    return HUES[names.index(name) % len(HUES)] if name in names else HUES[0]
+    return mark_of(name, names).hue
 
 
-NO_METADATA: Any = {"Date": None, "Creator": None, "Format": None, "Type": None}
+def is_narrow() -> bool:
+    """Tell whether the page is a column."""
+    return _PAGE.get().width < NARROW
 
 
-def save(figure: Figure, folder: Path, name: str) -> None:
-    """Write `name.png` and `name.svg` into a folder, on white."""
-    (folder / f"{name}.svg").write_text(_svg(figure), encoding="utf-8")
-    save_png(figure, folder, name)
+def legend_beside(ax: Axes) -> None:
+    """Put the legend of a panel at its right; on a narrow page one for all panels below."""
+    figure: Any = ax.figure
+    if not is_narrow():
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    elif not figure.legends:
+        legend_below(figure, ax, 1)
 
 
-def save_png(figure: Figure, folder: Path, name: str) -> None:
-    """Write `name.png` into a folder, on white."""
-    with mpl.rc_context(LOOK):
-        figure.patch.set_facecolor("white")
-        figure.set_dpi(LOOK["savefig.dpi"])
-        FigureCanvasAgg(figure).print_png(str(folder / f"{name}.png"), metadata={"Software": None})  # type: ignore[no-untyped-call]
-
-
-@lru_cache(maxsize=1)
-def _svg(figure: Figure) -> str:
-    """Return the figure as SVG, on white. Printing it directly takes half the drawing of `savefig`."""
-    text = io.StringIO()
-    with mpl.rc_context(LOOK):
-        figure.patch.set_facecolor("white")
-        FigureCanvasSVG(figure).print_svg(text, metadata=NO_METADATA)  # type: ignore[no-untyped-call]
-    return text.getvalue()
-
-
-def inline_svg(figure: Figure, name: str, label: str) -> str:
-    """Return the figure as an `<svg>` element for a page.
-
-    It uses the page's font and colours, has no outside references, and its ids start with `name`.
-
-    Args:
-        figure: what was drawn.
-        name: of the figure, letters and hyphens.
-        label: text for screen readers, already escaped for an attribute.
-    """
-    svg = _svg(figure)
-    svg = re.sub(r'<g id="patch_1">.*?</g>', "", svg, count=1, flags=re.DOTALL)  # the white background
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
-    svg = svg.replace("xlink:href", "href").replace(INK, "currentColor").replace(FAINT, "var(--faint)")
-    svg = svg.replace(PAPER, "var(--card)")
-    svg = re.sub(r"'DejaVu Sans'[^;\"]*", "system-ui, sans-serif", svg)
-    box = re.search(r'viewBox="[^"]*"', svg)
-    opening = f'<svg class="figure" {box.group() if box else ""} role="img" aria-label="{label}">'
-    return opening + svg[svg.index(">") + 1 :].strip()
+def legend_below(figure: Figure, ax: Axes, columns: int, **how: Any) -> None:
+    """Put what a panel names below all panels, in so many columns at most."""
+    handles, names = ax.get_legend_handles_labels()
+    columns = 1 if is_narrow() else min(len(names), columns)
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, **how)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from numpy.typing import NDArray
 
-from lcca.evaluation.report.figures.style import drawing, hue_of, panels_by_utility
+from lcca.evaluation.report.figures.style import INK, drawing, mark_of, panels_by_utility
 from lcca.evaluation.trials.tables import RunTables, group_of
 
 MOST_DOTS = 150  # per group, so that a page with many trials stays small
@@ -66,15 +67,16 @@ def draw_tradeoff(clouds: Sequence[Cloud]) -> Figure:
 
 def _draw_utility(ax: Axes, clouds: Sequence[Cloud], groups: Sequence[str]) -> None:
     for cloud in clouds:
-        hue = hue_of(cloud.group, groups)
+        mark = mark_of(cloud.group, groups)
         x, y = cloud.delay, cloud.throughput
         if not x.size:
             continue
-        ax.scatter(x[:MOST_DOTS], y[:MOST_DOTS], s=7, color=hue, alpha=0.35, linewidths=0)
+        ax.scatter(x[:MOST_DOTS], y[:MOST_DOTS], s=7, color=mark.hue, marker=mark.marker, alpha=0.35, linewidths=0)
         width, height, angle = cloud.ellipse()
         centre = (float(x.mean()), float(y.mean()))
-        ax.add_patch(Ellipse(centre, width, height, angle=angle, fill=False, color=hue, linewidth=1.8))
-        ax.plot(*centre, marker="D", color=hue, markersize=7, linestyle="none", label=cloud.group)
+        look: Any = {"color": mark.hue, "linestyle": mark.dashes}
+        ax.add_patch(Ellipse(centre, width, height, angle=angle, fill=False, linewidth=1.8, **look))
+        ax.plot(*centre, **look, marker=mark.marker, markeredgecolor=INK, markersize=8, label=cloud.group)
     ax.invert_xaxis()
     ax.set_xlabel("mean delay / RTT (right: less delay)")
     ax.set_ylabel("throughput share / link rate")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
+
 from lcca.evaluation.comparison.agreement import paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
 from lcca.evaluation.report.sections.section import SELECTED, Content, Table
@@ -24,12 +26,13 @@ def ns3_validation(tables: RunTables) -> Content | None:
     names = list(dict.fromkeys(record["topology"] for record in records))
     both = {name: paired(*(part[part["topology"] == name] for part in (fast, real))) for name in names}
     figure = draw_agreement(both, ("fast engine", records[0]["simulator"]))
+    data = pd.concat([rows.assign(topology=name) for name, rows in both.items()], ignore_index=True)
     caption = (
         "Score, throughput share and mean delay of the same trials in both simulators: the same networks, seeds, "
         "on/off times and random losses. A dot is a trial; on the grey line they agree. ns-3 charges the bytes of "
         "in-network signals and simulates TCP with acknowledgements and retransmissions."
     )
-    return Content(caption, figure, _answer(records), (_verdicts(records), _agreement(records)), SELECTED)
+    return Content(caption, figure, _answer(records), (_verdicts(records), _agreement(records)), SELECTED, data)
 
 
 def _answer(records: Sequence[Json]) -> str:

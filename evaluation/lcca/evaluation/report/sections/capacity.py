@@ -3,6 +3,7 @@
 from typing import Any
 
 from lcca.evaluation.report.figures.capacity import draw_capacity
+from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.sections.section import TRAININGS, Content, Table
 from lcca.evaluation.report.words.statements import sign_and_size
 from lcca.evaluation.trials.tables import RunTables
@@ -22,7 +23,8 @@ def capacity(tables: RunTables) -> Content | None:
         "them). Numbers of rules that all trainings passed through. More rules can look like more signals: judge a set "
         "at equal numbers, and by the size that validation selects."
     )
-    return Content(caption, draw_capacity(rows, tables.groups), _answer(rows), (_table(rows),), TRAININGS)
+    data = data_table({key: value for key, value in row.items() if key != "comparison"} for row in rows)
+    return Content(caption, draw_capacity(rows, tables.groups), _answer(rows), (_table(rows),), TRAININGS, data)
 
 
 def _answer(rows: list[Json]) -> str:

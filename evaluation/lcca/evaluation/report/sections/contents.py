@@ -3,11 +3,12 @@
 from html import escape
 from pathlib import Path
 
+from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data
 from lcca.evaluation.report.figures.learning import draw_learning, learning_data
+from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.figures.scores import draw_scores, scores_data
 from lcca.evaluation.report.figures.settling import draw_settling, settling_data
-from lcca.evaluation.report.figures.style import inline_svg, save
 from lcca.evaluation.report.figures.tradeoff import MOST_DOTS, draw_tradeoff, tradeoff_data
 from lcca.evaluation.report.sections.agreement import ns3_validation
 from lcca.evaluation.report.sections.capacity import capacity
@@ -47,7 +48,7 @@ def _forest(tables: RunTables) -> Content:
         "policies: the unit is a network with a seed, run with both policies; a confidence sequence, valid at every "
         "look. n is in the tables."
     )
-    return Content(caption, draw_forest(rows), population=BOTH)
+    return Content(caption, draw_forest(rows), population=BOTH, data=data_table(rows))
 
 
 def _scores(tables: RunTables) -> Content:
@@ -62,7 +63,7 @@ def _scores(tables: RunTables) -> Content:
         "seed run on the same networks, so these intervals can overlap although the paired difference is settled: "
         "judge differences by the forest plot. The paper's Fig. 3 shows standard deviations instead."
     )
-    return Content(caption, draw_scores(rows), population=TRAININGS)
+    return Content(caption, draw_scores(rows), population=TRAININGS, data=data_table(rows))
 
 
 def _tradeoff(tables: RunTables) -> Content | None:
@@ -75,10 +76,10 @@ def _tradeoff(tables: RunTables) -> Content | None:
     shown = f"the first {MOST_DOTS} are drawn, " if most > MOST_DOTS else ""
     caption = (
         "Throughput share over link rate against mean delay over RTT. A dot is a network "
-        f"({most:,} per signal set; {shown}mean over seeds and trainings), ◆ their mean, the ellipse one standard "
-        "deviation over networks. The ellipses show how networks differ; they are no evidence of a difference."
+        f"({most:,} per signal set; {shown}mean over seeds and trainings), the large mark their mean, the ellipse one "
+        "standard deviation over networks. The ellipses show how networks differ; they are no evidence of a difference."
     )
-    return Content(caption, draw_tradeoff(clouds), population=TRAININGS)
+    return Content(caption, draw_tradeoff(clouds), population=TRAININGS, data=data_table(clouds))
 
 
 def _learning(tables: RunTables) -> Content:
@@ -90,7 +91,7 @@ def _learning(tables: RunTables) -> Content:
         f"{len(curves)} trainings, a line each. The training networks change from step to step, so small differences "
         "between steps mean nothing."
     )
-    return Content(caption, draw_learning(curves, tables.groups), population=EVERY)
+    return Content(caption, draw_learning(curves, tables.groups), population=EVERY, data=data_table(curves))
 
 
 def _settling(tables: RunTables) -> Content:
@@ -101,7 +102,7 @@ def _settling(tables: RunTables) -> Content:
         "Estimate and confidence sequence (bits) at each look, to the end of the run. Band: the equivalence "
         "margin. The unit is a pair: one network with a seed, run with both policies."
     )
-    return Content(caption, draw_settling(tracks), population=SELECTED)
+    return Content(caption, draw_settling(tracks), population=SELECTED, data=data_table(tracks))
 
 
 SECTIONS: tuple[tuple[str, str, Maker], ...] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data
 from lcca.evaluation.report.sections.section import SELECTED, Content, Table
 from lcca.evaluation.report.words.headline import percent
@@ -25,7 +26,8 @@ def generalisation(tables: RunTables) -> Content | None:
         "that the policies were not trained on; header bytes charged. The unit is a network with a seed, run with both "
         "policies."
     )
-    return Content(caption, draw_forest(forest_data(rows)), _counted(rows), (_table(found, rows),), SELECTED)
+    shown = forest_data(rows)
+    return Content(caption, draw_forest(shown), _counted(rows), (_table(found, rows),), SELECTED, data_table(shown))
 
 
 def _named(tables: RunTables, condition: Json, comparison: Json) -> Json:

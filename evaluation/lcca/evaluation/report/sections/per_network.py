@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import pandas as pd
+
 from lcca.evaluation.comparison.fairness import FairnessRow, fairness_data
 from lcca.evaluation.comparison.per_network import (
     ERRORS,
@@ -15,6 +17,7 @@ from lcca.evaluation.comparison.per_network import (
     network_significances,
 )
 from lcca.evaluation.comparison.regions import Region, RegionRow, region_data
+from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.fairness import draw_fairness
 from lcca.evaluation.report.figures.per_network import (
     CorrelationRow,
@@ -55,7 +58,9 @@ def correlations(tables: RunTables) -> Content | None:
         f"parameter ({_n(row.n for row in rows)} networks, pooled over training seeds; one value per network, averaged "
         f"over seeds; load: senders per packet/µs). {_marks(rows)} The paper's Fig. 9 correlates s(score) instead."
     )
-    return Content(caption, draw_correlations(rows, tables.groups), correlations_sentence(rows), population=TRAININGS)
+    return Content(
+        caption, draw_correlations(rows, tables.groups), correlations_sentence(rows), (), TRAININGS, data_table(rows)
+    )
 
 
 def _marks(rows: Sequence[CorrelationRow]) -> str:
@@ -80,7 +85,9 @@ def regions(tables: RunTables) -> Content | None:
     )
     cuts = list(dict.fromkeys(row.region for row in rows))
     every = (_region_table(rows), *(_verdict_table(section, cuts) for section in _sections(tables)))
-    return Content(caption, draw_regions(rows, tables.groups), regions_sentence(rows), every, TRAININGS)
+    return Content(
+        caption, draw_regions(rows, tables.groups), regions_sentence(rows), every, TRAININGS, data_table(rows)
+    )
 
 
 def _region_table(rows: Sequence[RegionRow]) -> Table:
@@ -130,7 +137,8 @@ def significance(tables: RunTables) -> Content | None:
         f"at its end. {_rule(sections)} Paper's Figs. 5 and 6."
     )
     figure = draw_significance(sections, tables.groups)
-    return Content(caption, figure, significance_sentence(rows), (_errors(sections),), REPEATED)
+    tables_below = (_errors(sections),)
+    return Content(caption, figure, significance_sentence(rows), tables_below, REPEATED, _s_by_network(sections))
 
 
 def _met(sections: Sequence[NetworkSignificance]) -> str:
@@ -155,6 +163,25 @@ def _rule(sections: Sequence[NetworkSignificance]) -> str:
         "Error e: standard deviation over seeds: |s| > 1 is an effect-size rule (the difference exceeds the noise of "
         f"one trial), not a test; it holds by chance on {by_deviation} (with the standard error {by_error}) {equals}."
     )
+
+
+def _s_by_network(sections: Sequence[NetworkSignificance]) -> pd.DataFrame:
+    """Return s of every network, a row per utility, comparison and metric."""
+    parts = [
+        pd.DataFrame(
+            {
+                "utility": section.utility,
+                "comparison": pair.name,
+                "metric": metric,
+                "network": pair.table["network"],
+                "s": pair.s(metric, section.error),
+            }
+        )
+        for section in sections
+        for pair in section.pairs
+        for metric in METRICS
+    ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _errors(sections: Sequence[NetworkSignificance]) -> Table:
@@ -186,7 +213,11 @@ def significance_correlations(tables: RunTables) -> Content | None:
         "between networks, s can correlate with a parameter although the difference in bits does not. Paper's Fig. 9."
     )
     return Content(
-        caption, draw_correlations(rows, tables.groups, "s(score)"), correlations_sentence(rows), population=REPEATED
+        caption,
+        draw_correlations(rows, tables.groups, "s(score)"),
+        correlations_sentence(rows),
+        population=REPEATED,
+        data=data_table(rows),
     )
 
 
@@ -202,7 +233,9 @@ def outputs(tables: RunTables) -> Content | None:
         f"networks; {_met(sections)}. Primary: the metric with the larger weight in the utility. {_rule(sections)} "
         "Paper's Fig. 8."
     )
-    return Content(caption, draw_shares(rows, tables.groups), outputs_sentence(rows), (_shares(rows),), REPEATED)
+    return Content(
+        caption, draw_shares(rows, tables.groups), outputs_sentence(rows), (_shares(rows),), REPEATED, data_table(rows)
+    )
 
 
 def rivals(tables: RunTables) -> Content | None:
@@ -216,7 +249,9 @@ def rivals(tables: RunTables) -> Content | None:
         f"the other. Lines: 95 % Wilson intervals over networks; {_met(sections)}. {_rule(sections)} Paper's Table 2 "
         "(score) and Fig. 10 (throughput, delay)."
     )
-    return Content(caption, draw_shares(rows, tables.groups), rivals_sentence(rows), (_shares(rows),), REPEATED)
+    return Content(
+        caption, draw_shares(rows, tables.groups), rivals_sentence(rows), (_shares(rows),), REPEATED, data_table(rows)
+    )
 
 
 def _shares(rows: Sequence[ShareRow]) -> Table:
@@ -250,7 +285,9 @@ def fairness(tables: RunTables) -> Content | None:
         f"set), with a 95 % Student's t interval over {over}. Judge differences by the table: they are paired. The "
         "stopping rule looks at scores, not at fairness. Paper's Fig. 18."
     )
-    return Content(caption, draw_fairness(rows), fairness_sentence(rows), (_fairness_table(rows),), TRAININGS)
+    return Content(
+        caption, draw_fairness(rows), fairness_sentence(rows), (_fairness_table(rows),), TRAININGS, data_table(rows)
+    )
 
 
 def _fairness_table(rows: Sequence[FairnessRow]) -> Table:

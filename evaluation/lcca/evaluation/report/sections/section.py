@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from lcca.evaluation.trials.tables import RunTables
@@ -35,6 +36,7 @@ class Content:
         answer: one plain sentence that comes first, or nothing.
         tables: what comes below.
         population: a sentence on the policies that the section is about, or nothing.
+        data: what the figure shows; None where there is none.
     """
 
     caption: str
@@ -42,6 +44,7 @@ class Content:
     answer: str = ""
     tables: tuple[Table, ...] = ()
     population: str = ""
+    data: pd.DataFrame | None = None
 
 
 Maker = Callable[[RunTables], Content | None]

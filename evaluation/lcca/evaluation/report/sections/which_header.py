@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.comparison.regions import inside, regions_of
+from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.pareto import Point, draw_pareto
-from lcca.evaluation.report.figures.style import inline_svg, save
+from lcca.evaluation.report.figures.saving import inline_svg, save
+from lcca.evaluation.report.sections.section import Content
 from lcca.evaluation.report.words.headline import NO_BREAK, Statement, counts, percent
 from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.json_values import finite
 
 Json = dict[str, Any]
+
+PARETO_TITLE = "Net benefit against header bytes"
 
 BADGES = {"pays": "better", "does not pay": "worse", "open": "not settled"}
 """Verdicts whose colours and markers decisions have."""
@@ -67,18 +71,30 @@ def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
     if not benefits or not benefits["rows"]:
         return None
     rows = sorted(benefits["rows"], key=lambda row: (row["utility"], -(row["net_set"]["difference"] or 0)))
-    caption = _caption(rows[0], benefits["baseline"])
-    drawn = draw_pareto(_points(benefits), benefits["baseline"])
-    save(drawn, figures, "pareto")
+    content = pareto(tables)
+    assert content is not None and content.figure is not None
+    save(content.figure, figures, "pareto")
     return WhichHeader(
         title=title(benefits),
         statements=tuple(_statements(benefits, _gaps(tables))),
         rows=tuple(row | {"badge": BADGES[row["decision"]]} for row in rows),
-        caption=caption,
-        svg=inline_svg(drawn, "pareto", escape(f"Net benefit against header bytes. {caption}")),
+        caption=content.caption,
+        svg=inline_svg(content.figure, "pareto", escape(f"{PARETO_TITLE}. {content.caption}")),
         regions=tuple(_regions(tables, rows)),
         basis=tuple(_basis(tables, benefits)),
         population=_population(rows),
+    )
+
+
+def pareto(tables: RunTables) -> Content | None:
+    """Return net benefit against bytes; None for a run without headers."""
+    benefits = tables.summary.get("net_benefit")
+    if not benefits or not benefits["rows"]:
+        return None
+    points = _points(benefits)
+    first = min(benefits["rows"], key=lambda row: row["utility"])
+    return Content(
+        _caption(first, benefits["baseline"]), draw_pareto(points, benefits["baseline"]), data=data_table(points)
     )
 
 

@@ -11,7 +11,7 @@ from matplotlib.ticker import NullFormatter
 
 from lcca.evaluation.estimation.accuracy import accuracy_rows, spread
 from lcca.evaluation.estimation.estimate import Estimating
-from lcca.evaluation.report.figures.style import HUES, INK, drawing, panels
+from lcca.evaluation.report.figures.style import HUES, INK, Mark, drawing, letters, mark, panels
 
 Groups = Mapping[str, Mapping[str, Estimating]]
 """Metrics by the panel and the label that they have."""
@@ -21,9 +21,9 @@ Groups = Mapping[str, Mapping[str, Estimating]]
 def draw_shrinking(groups: Groups) -> Figure:
     """Draw half-widths in per cent of the estimate against trials (CCEval's Fig. 7), and the one asked for."""
 
-    def draw(ax: Axes, going: Estimating, hue: str, label: str) -> None:
+    def draw(ax: Axes, going: Estimating, look: Mark, label: str) -> None:
         found = [(look.n, 100 * look.half_width / abs(look.estimate)) for look in going.looks if look.estimate]
-        _plot(ax, found, color=hue, marker="o", markersize=2.5, label=label)
+        _plot(ax, found, color=look.hue, marker=look.marker, linestyle=look.dashes, markersize=2.5, label=label)
         if going.config.accuracy is None:
             ax.axhline(going.config.accuracy_percent, color=INK, linewidth=0.9, linestyle="--")
 
@@ -34,11 +34,11 @@ def draw_shrinking(groups: Groups) -> Figure:
 def draw_accuracy(groups: Groups) -> Figure:
     """Draw trials against accuracy (CCEval's Fig. 10): forecast after the first look (line), and needed (dots)."""
 
-    def draw(ax: Axes, going: Estimating, hue: str, label: str) -> None:
+    def draw(ax: Axes, going: Estimating, look: Mark, label: str) -> None:
         rows = accuracy_rows(going)
         needed = [(row.percent, row.needed) for row in rows if row.needed is not None]
-        _plot(ax, [(row.percent, row.forecast) for row in rows], color=hue, linewidth=1, label=label)
-        _plot(ax, needed, marker="o", linestyle="", color=hue, markersize=4)
+        _plot(ax, [(row.percent, row.forecast) for row in rows], color=look.hue, linestyle=look.dashes, label=label)
+        _plot(ax, needed, marker=look.marker, linestyle="", color=look.hue, markersize=4)
 
     return _drawn(groups, draw, "half-width, % of the estimate", "trials")
 
@@ -65,18 +65,18 @@ def draw_spread(groups: Groups) -> Figure:
     return figure
 
 
-def _drawn(groups: Groups, draw: Callable[[Axes, Estimating, str, str], None], xlabel: str, ylabel: str) -> Figure:
+def _drawn(groups: Groups, draw: Callable[[Axes, Estimating, Mark, str], None], xlabel: str, ylabel: str) -> Figure:
     figure, axes = panels(len(groups), 2.8, 2)
     for ax, (title, metrics) in zip(axes, groups.items(), strict=True):
         for i, (label, going) in enumerate(metrics.items()):
-            draw(ax, going, HUES[i % len(HUES)], label)
+            draw(ax, going, mark(i), label)
         ax.set(xlabel=xlabel, ylabel=ylabel)
         if ax.lines:
             ax.set(xscale="log", yscale="log")
             _plain(ax.xaxis)
             _plain(ax.yaxis)
         if ax.get_legend_handles_labels()[1]:
-            ax.legend(fontsize=7)
+            ax.legend(fontsize=letters(7))
         ax.set_title(title, loc="left")
     return figure
 

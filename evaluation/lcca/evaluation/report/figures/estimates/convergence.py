@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from matplotlib.figure import Figure
 
-from lcca.evaluation.estimation.estimate import EstimateLook
+from lcca.evaluation.report.figures.style import drawing, mark, new_figure
 
 
-def draw_convergence(looks: list[EstimateLook], metric: str) -> Figure:
+@dataclass(frozen=True)
+class ConvergenceRow:
+    """What was known after n trials: half the width of the interval, and the one asked for, in the metric's unit."""
+
+    n: int
+    half_width: float
+    required: float
+
+
+@drawing
+def draw_convergence(rows: Sequence[ConvergenceRow], metric: str) -> Figure:
     """Draw the half-width of the interval, and the required one, against the number of trials."""
-    figure = Figure(figsize=(7, 4), layout="constrained")
+    figure = new_figure(4.0)
     axes = figure.subplots()
-    n = [look.n for look in looks]
-    axes.plot(n, [look.half_width for look in looks], marker="o", markersize=3, label="half-width of the interval")
-    axes.plot(n, [look.required for look in looks], linestyle="--", label="required")
+    n, found, asked = [row.n for row in rows], mark(1), mark(2)
+    half = [row.half_width for row in rows]
+    axes.plot(n, half, color=found.hue, marker="o", markersize=3, label="half-width of the interval")
+    axes.plot(n, [row.required for row in rows], color=asked.hue, linestyle=asked.dashes, label="required")
     axes.set(xlabel="trials", ylabel=f"{metric}: half-width")
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.legend(frameon=False)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:,g}")
+    axes.minorticks_off()
+    axes.legend()
     return figure

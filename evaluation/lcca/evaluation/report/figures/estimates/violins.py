@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.evaluation.report.figures.style import HUES, INK, drawing, new_figure
+from lcca.evaluation.report.figures.style import HUES, INK, drawing, letters, new_figure
 from lcca.evaluation.settling.intervals import t_interval
 
 MOST_COUNTS = 4
@@ -90,7 +90,7 @@ def draw_violins(
     ax.grid(visible=False, axis="x")
     ax.set_ylabel(ylabel)
     ax.set_title(title, loc="left")
-    ax.set_xlabel(note, fontsize=8, loc="left")
+    ax.set_xlabel(note, fontsize=letters(8), loc="left")
     return figure
 
 

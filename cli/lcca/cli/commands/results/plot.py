@@ -1,0 +1,97 @@
+"""`lcca plot`: the figures of a run, as files for a paper, with what they show as CSV."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from lcca.cli.options.common import add_json, print_json
+from lcca.evaluation.report.figures.saving import FORMATS, save_as
+from lcca.evaluation.report.figures.style import NARROW, Page
+from lcca.experiments.runs.exporting import csv
+from lcca.experiments.runs.plots import Plot, plot, plots
+from lcca.inputs.errors import InputError
+from lcca.inputs.files import write_atomically
+
+EXAMPLES = """\
+  lcca plot results/quickstart/0123456789ab --figure list
+  lcca plot results/quickstart/0123456789ab --figure forest --format pdf --width 3.33in
+  lcca plot results/quickstart/0123456789ab --figure all --format svg --width 178mm --out figures"""
+
+INCHES = {"in": 1.0, "mm": 1 / 25.4, "cm": 1 / 2.54, "pt": 1 / 72.27}
+"""A unit of lengths in inches; a point is TeX's, as in \\\\the\\\\columnwidth."""
+
+DPI = 300
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run_folder", type=Path, metavar="RUN", help="a run's folder")
+    parser.add_argument(
+        "--figure", required=True, metavar="NAME", help="of the figure; `list` names them, `all` draws them"
+    )
+    parser.add_argument("--format", choices=FORMATS, default="pdf", help="of the file (default: pdf)")
+    parser.add_argument(
+        "--width", type=inches, default=6.6, help="of the figure, as in 3.33in, 85mm, 8.5cm or 241pt (default: 6.6in)"
+    )
+    parser.add_argument(
+        "--letters", type=_letters, metavar="PT", help=f"size of letters in points (default: 8, below {NARROW:g}in 7)"
+    )
+    parser.add_argument("--out", type=Path, default=Path(), help="folder of the files (default: here)")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def inches(text: str) -> float:
+    """Parse a width with its unit."""
+    found = re.fullmatch(r"(\d{1,4}(?:\.\d{1,6})?)(in|mm|cm|pt)", text)
+    width = float(found[1]) * INCHES[found[2]] if found else 0
+    if not 1 <= width <= 40:
+        raise argparse.ArgumentTypeError(f"{text[:40]}: must be a width of 1 to 40 inches, as in 3.33in or 85mm")
+    return width
+
+
+def _letters(text: str) -> float:
+    try:
+        size = float(text)
+    except ValueError:
+        size = 0
+    if not 3 <= size <= 30:
+        raise argparse.ArgumentTypeError(f"{text[:40]}: must be a size of 3 to 30 points")
+    return size
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    page = Page(options.width, options.letters or (8 if options.width >= NARROW else 7))
+    several = options.figure in ("all", "list")
+    found = plots(options.run_folder, page) if several else [plot(options.run_folder, options.figure, page)]
+    if options.figure == "list":
+        return _list(list(found), options.json)
+    files = [file for each in found for file in _write(options, each)]
+    if options.json:
+        print_json({"files": [str(file) for file in files]})
+    else:
+        print("\n".join(f"wrote {file}" for file in files))
+    return 0
+
+
+def _list(found: list[Plot], as_json: bool) -> int:
+    if as_json:
+        print_json({"figures": {each.name: each.title for each in found}})
+    else:
+        print("\n".join(f"{each.name:26}{each.title}" for each in found) or "this run has no figures")
+    return 0
+
+
+def _write(options: argparse.Namespace, plot: Plot) -> list[Path]:
+    """Write a figure, and beside it what it shows."""
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{options.out}: cannot be made: {error.strerror}") from None
+    figure, data = (options.out / f"{plot.name}.{ending}" for ending in (options.format, "csv"))
+    save_as(plot.figure, figure, DPI)
+    write_atomically(data, csv(plot.data))
+    return [figure, data]

@@ -1,0 +1,64 @@
+"""Labels that have room: what is wider than its panel or leaves the figure goes on in another line."""
+
+import textwrap
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import BboxBase
+
+LINE = 1.3 / 72
+"""Height of a line in inches, by the size of its letters in points."""
+
+
+def fit_labels(figure: Figure) -> bool:
+    """Break labels of axes, and titles, that are longer than their panel, and make the figure higher by their lines.
+
+    The figure must have been drawn once, so that all have their places.
+
+    Returns:
+        Whether there were any.
+    """
+    axes = [ax for ax in figure.axes if ax.get_visible()]
+    more = [_fit(text, length, room) / _grid(ax)[1] for ax in axes for text, length, room in _labels(ax)]
+    figure.set_figheight(figure.get_figheight() + sum(more))
+    return any(more)
+
+
+def _fit(text: Text, length: float, room: float) -> float:
+    """Break a text that is longer than its room; return the inches that its new lines take."""
+    if not length > room > 0:
+        return 0.0
+    before, whole = text.get_text(), len(max(text.get_text().split("\n"), key=len))
+    letters = max(int(0.95 * whole * room / length), 8)  # not all letters are equally wide
+    text.set_text("\n".join(textwrap.fill(line, letters) for line in before.split("\n")))
+    return (text.get_text().count("\n") - before.count("\n")) * LINE * float(text.get_fontsize())
+
+
+def _grid(ax: Axes) -> tuple[int, int]:
+    """Return the rows and columns of the grid that a panel is in."""
+    place = ax.get_subplotspec()
+    return (1, 1) if place is None else (place.get_gridspec().nrows, place.get_gridspec().ncols)
+
+
+def _labels(ax: Axes) -> list[tuple[Text, float, float]]:
+    """Return the labels of a panel, and its titles, each with its length and its room in pixels."""
+    whole, own = ax.figure.bbox, ax.get_window_extent()
+    rows, columns = _grid(ax)
+    wide = min(whole.width / columns, 2 * min(_middle(own) - whole.x0, whole.x1 - _middle(own)))
+    found = [(ax.xaxis.label, ax.xaxis.label.get_window_extent().width, wide)]
+    found.append((ax.yaxis.label, ax.yaxis.label.get_window_extent().height, whole.height / rows))
+    titles = [each for each in ax.get_children() if isinstance(each, Text) and each.get_text() in _titles(ax)]
+    return found + [(each, each.get_window_extent().width, _room_of_title(own, whole, columns)) for each in titles]
+
+
+def _titles(ax: Axes) -> set[str]:
+    return {ax.get_title(loc=loc) for loc in ("left", "center", "right")} - {""}
+
+
+def _middle(box: BboxBase) -> float:
+    return float(box.x0 + box.x1) / 2
+
+
+def _room_of_title(own: BboxBase, whole: BboxBase, columns: int) -> float:
+    return float(whole.x1 - own.x0 if columns == 1 else min(own.width * 1.1, whole.x1 - own.x0))
