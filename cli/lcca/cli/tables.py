@@ -10,9 +10,10 @@ from rich.table import Table
 
 from lcca.cli.console import ResultConsole
 from lcca.evaluation.bounds.summary import WORDS
+from lcca.evaluation.report.words.headline import score_explained
 from lcca.evaluation.report.words.statements import interval, sign_and_size
 from lcca.evaluation.trials.ratio import Ratio
-from lcca.evaluation.trials.utilities import UTILITIES
+from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
 from lcca.experiments.runs.remaining import words_for_time
 from lcca.experiments.sweep.forecast import Forecast
 
@@ -70,6 +71,14 @@ def print_policies(summary: dict[str, Any]) -> None:
     console.print(
         "± is one standard error over networks; * best of its signal set on the validation networks", style="dim"
     )
+    console.print(_score_words(p["utility"] for p in summary["policies"]), style="dim")
+
+
+def _score_words(utilities: Iterable[str]) -> str:
+    """Return what a score is, of utilities by name; of one with weights of its own its unit alone."""
+    names = set(utilities)
+    known = utilities_of("", names)
+    return score_explained(known) if known.keys() == names else "Score in bits."
 
 
 def print_verdicts(summary: dict[str, Any]) -> None:

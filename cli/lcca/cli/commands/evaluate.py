@@ -27,6 +27,7 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.progress import Reporter
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.network import Network
+from lcca.signal_sets.headers.stamping import PACKET_BYTES
 
 EXAMPLES = """\
   lcca evaluate aimd --networks configs/networks/examples.yaml --seeds 10
@@ -173,4 +174,6 @@ def _print(policy: str, rows: list[dict[str, Any]]) -> None:
             *(with_error(r[name], r[f"{name}_se"]) for name in SHOWN),
             *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
         )
-    wide_console().print(table)
+    console = wide_console()
+    console.print(table)
+    console.print(f"1 packet/µs is {PACKET_BYTES * 8e-3:g} Gb/s with packets of {PACKET_BYTES:,} bytes", style="dim")

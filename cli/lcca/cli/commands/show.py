@@ -214,8 +214,8 @@ def _with_knobs(options: argparse.Namespace, kinds: Mapping[str, _Kind], own: Ca
 def _networks(options: argparse.Namespace) -> int:
     """A network space, with the number of its networks."""
     from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace
-    from lcca.experiments.campaign.trials import PACKET_BYTES
     from lcca.inputs.validation import read_config
+    from lcca.signal_sets.headers.stamping import PACKET_BYTES
 
     space = read_config(options.file, NetworkSpace)
     content = space.model_dump(mode="json")

@@ -34,7 +34,6 @@ from lcca.experiments.campaign.files import with_files
 from lcca.experiments.campaign.seeds import SeedsConfig, TrainingSeeds
 from lcca.experiments.campaign.starts import check_start, read_start
 from lcca.experiments.campaign.trials import (
-    PACKET_BYTES,
     GeneralisationConfig,
     Networks,
     PerNetworkConfig,
@@ -57,6 +56,7 @@ from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple
+from lcca.signal_sets.headers.stamping import PACKET_BYTES
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
 from lcca.trainers.registry import configurations

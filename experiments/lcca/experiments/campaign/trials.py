@@ -15,16 +15,13 @@ from lcca.inputs.model import Model
 from lcca.inputs.units import TARGETS, plain_number
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.topology import Topology
+from lcca.signal_sets.headers.stamping import PACKET_BYTES
 
 Networks = Annotated[
     Annotated[NetworkSpace, Tag("space")] | Annotated[FabricSpace, Tag("scenarios")],
     Discriminator(lambda value: "scenarios" if is_fabric(value) else "space"),
 ]
 """Where trials take place: a space of networks, or with the key `fabric` one fabric scenario or several."""
-
-
-PACKET_BYTES = 1500
-"""Of a data packet, where nothing says it."""
 
 
 class WholeBlocks(Model):
