@@ -88,9 +88,9 @@ def test_a_plan_costs_all_controls(tmp_path: Path, capsys: pytest.CaptureFixture
     assert most["time_s"] == most["cpu_s"] / 2 and not (tmp_path / "results").exists()
 
 
-def test_plans_and_trial_caches_are_of_benchmarks(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*ASKED, "--plan"]) == 2
-    assert "--plan, --trial-cache: need --bench" in capsys.readouterr().err
+def test_a_trial_cache_is_of_benchmarks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*ASKED, "--trial-cache", "x"]) == 2
+    assert "--trial-cache: needs --bench" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")

@@ -62,8 +62,7 @@ def _run(options: argparse.Namespace) -> int:
     except ImportError as error:
         return _fail(_BROKEN.format(error), 1)
     except KeyboardInterrupt:
-        again = "; the same command with --resume goes on from here" if "resume" in options else ""
-        return _fail(f"stopped{again}", 130)
+        return _fail(f"stopped{_how_to_go_on(options)}", 130)
     except MemoryError:
         return _fail("not enough memory; ask for fewer trials at a time, or for shorter ones", 1)
     except BrokenPipeError:
@@ -71,6 +70,14 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     except OSError as error:
         return _fail(f"{error.filename or 'failed'}: {error.strerror or error}; nothing finished was lost", 1)
+
+
+def _how_to_go_on(options: argparse.Namespace) -> str:
+    if "resume" not in options:
+        return ""
+    if getattr(options, "unkept", False):
+        return "; nothing was kept: with --out FOLDER it would be, and --resume would go on from there"
+    return "; the same command with --resume goes on from here"
 
 
 def _fail(text: str, status: int) -> int:

@@ -11,8 +11,11 @@ from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
 from lcca.evaluation.settling.sequence import HORIZON
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
+from lcca.experiments.runs import progress
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import REMEMBERED, More, Pace, more_pairs, more_trials
+from lcca.gym_envs.processes.workers import run_all
+from lcca.remy_plus.completed import trial_completed
 
 
 def pace_of(*seen: tuple[float, float]) -> Pace:
@@ -106,3 +109,30 @@ def test_a_task_says_what_is_still_to_come(monkeypatch: pytest.MonkeyPatch) -> N
     lines = log.getvalue().decode().splitlines()
     assert "comparing: 20 pairs; about 10 more pairs" in lines[1]
     assert lines[2].endswith("comparing: 30 pairs: better")
+
+
+def test_trials_within_a_block_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four trials make a pair, and one ends every 5 s; what was read before the first trial has no pace."""
+    clock = iter(range(0, 1000, 5))
+    monkeypatch.setattr(progress, "Pace", lambda **named: Pace(lambda: float(next(clock)), **named))
+    told: list[tuple[float, str]] = []
+    with Reporter(quiet=True).task("comparing", 100, each=4, unit="pairs") as task:
+        task.update(50, "read")
+        monkeypatch.setattr(task, "show", lambda done, note, log: told.append((done, note)))
+        for _ in range(4):
+            trial_completed()
+        task.update(51, "51 pairs", More(10, 20, "pairs"))
+        trial_completed()
+    trial_completed()  # nobody listens
+    assert [done for done, _ in told] == [50.25, 50.5, 50.75, 51, 51, 51.25]
+    assert told[0][1].startswith("50 pairs and 1 trial; up to 49 more pairs")
+    assert told[3][1] == "50 pairs and 4 trials; up to 49 more pairs, up to 16 min"  # 49 pairs of 20 s
+    assert told[5][1] == "51 pairs and 1 trial; about 9–19 more pairs, about 3.8–7.9 min"  # 25 s: the update took 5
+
+
+def test_workers_tell_of_every_trial() -> None:
+    told: list[tuple[float, str]] = []
+    with Reporter(quiet=True).task("working", 2, each=1, unit="items") as task:
+        task.show = lambda done, note, log: told.append((done, note))  # type: ignore[method-assign]
+        assert sorted(run_all(abs, [-1, -2], 1)) == [(0, 1), (1, 2)]
+    assert [done for done, _ in told] == [1, 2]

@@ -15,16 +15,18 @@ from rich.table import Table
 from lcca.cli.fabric.evaluation import evaluate as evaluate_on_fabric
 from lcca.cli.fabric.options import FABRIC_HELP, add_set, flow_numbers, parquet_file, positive_us
 from lcca.cli.options.common import figure_file, positive, print_json
+from lcca.cli.options.costs import tell_costs
+from lcca.cli.options.kept import Kept, add_folder, kept
 from lcca.cli.options.policies import POLICY_HELP, check_duration
 from lcca.cli.options.simulators import report_failures, simulator_for
 from lcca.cli.options.trials import add_bound, add_trials, setup
 from lcca.cli.tables import wide_console, with_error
 from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
 from lcca.evaluation.scenarios.networks import networks_from_yaml
-from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
+from lcca.evaluation.trials.blocks import Block, RunBlock, equal_blocks, run_blocks, to_the_end
 from lcca.evaluation.trials.layout import MEASURES
 from lcca.evaluation.trials.running import run_trials
-from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.runs.remaining import More
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.network import Network
 from lcca.signal_sets.headers.stamping import PACKET_BYTES
@@ -37,8 +39,8 @@ EXAMPLES = """\
   lcca evaluate dctcp dcqcn timely hpcc swift powertcp --fabric configs/fabric/leaf-spine.yaml
   lcca evaluate dcqcn dcqcn:increase_us=55,fast_recovery=5 --fabric configs/fabric/incast.yaml --set switch.pfc=false"""
 
-TRIALS_PER_JOB = 16
-"""Trials for each thread between two reports of progress."""
+TRIALS = 64
+"""In a block, what a kill loses at most."""
 
 DURATION_US = 10_000.0
 
@@ -75,6 +77,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "of each tuner, and every so many µs where nobody looks",
     )
     add_bound(parser)
+    add_folder(parser)
     add_trials(parser, None)
     parser.set_defaults(run=run, utility=None)
 
@@ -92,7 +95,7 @@ def evaluate_on_networks(options: argparse.Namespace) -> int:
     if options.topology:
         networks = [replace(network, topology=options.topology) for network in networks]
     found = setup(options, [name], options.duration)
-    simulator, policies = simulator_for(options, found.engine), {"policy": found.policies[0]}
+    simulator, policies = simulator_for(options, found.engine), {name: found.policies[0]}
     for network in networks:
         check_duration(options.duration, network.rtt, network.link_rate, network.topology.hops(network.senders))
     seeds, ideals = list(range(options.seed, options.seed + options.seeds)), None
@@ -103,30 +106,35 @@ def evaluate_on_networks(options: argparse.Namespace) -> int:
         drawn = networks[block.first : block.end]
         return run_trials(simulator, policies, drawn, seeds, found.utility, keep_delays=False)
 
-    with Reporter().task(f"evaluating {name}", total=len(networks)) as task:
+    if options.plan:
+        weights = [network.link_rate for network in networks]
+        return tell_costs(options, run_block, weights, {"in all": len(networks)}, "networks")
+    with kept(options, options.policies) as place:
+        trials = _trials(options, place, len(networks), run_block)
+        rows = [_row(network, trials[trials["network"] == network.id]) for network in networks]
+        if ideals is not None:
+            rows = [row | ideals.loc[row["id"]].to_dict() for row in rows]
+        content = {"policy": name, "simulator": simulator.name, "utility": options.utility}
+        content |= {"duration_us": options.duration, "seeds": options.seeds, "rows": rows}
+        place.finish(content)
+        if options.json:
+            print_json(content)
+        else:
+            _print(name, rows)
+    return report_failures([error for error in trials["error"] if error])
+
+
+def _trials(options: argparse.Namespace, place: Kept, networks: int, run_block: RunBlock[pd.DataFrame]) -> pd.DataFrame:
+    """Return the trials on all networks."""
+    with place.reporter.task(f"evaluating {options.policies[0]}", networks, options.seeds, "networks") as task:
 
         def tell(done: int, _: None) -> None:
-            task.update(done, f"{done} of {len(networks)} networks")
+            left = networks - done
+            task.update(done, f"{done} of {networks} networks", More(left, left, "networks"))
 
-        plan = equal_blocks(_block(options.seeds, options.jobs), len(networks))
-        trials = pd.concat(run_blocks(plan, run_block, to_the_end, tell=tell)[0], ignore_index=True)
-    rows = [_row(network, trials[trials["network"] == network.id]) for network in networks]
-    if ideals is not None:
-        rows = [row | ideals.loc[row["id"]].to_dict() for row in rows]
-    if options.json:
-        print_json(
-            {
-                "policy": name,
-                "simulator": simulator.name,
-                "utility": options.utility,
-                "duration_us": options.duration,
-                "seeds": options.seeds,
-                "rows": rows,
-            }
-        )
-    else:
-        _print(name, rows)
-    return report_failures([error for error in trials["error"] if error])
+        plan = equal_blocks(_block(options.seeds), networks)
+        parts, _ = run_blocks(plan, run_block, to_the_end, keep=place.keep, tell=tell)
+    return pd.concat(parts, ignore_index=True)
 
 
 def _complete(options: argparse.Namespace) -> None:
@@ -141,9 +149,9 @@ def _complete(options: argparse.Namespace) -> None:
     options.utility = options.utility or "default"
 
 
-def _block(seeds: int, jobs: int) -> int:
-    """Return how many networks keep all threads busy, and end often enough to show progress or to stop."""
-    return max(1, math.ceil(TRIALS_PER_JOB * jobs / seeds))
+def _block(seeds: int) -> int:
+    """Return how many networks keep the threads busy, and end often enough to be kept; the same for any --jobs."""
+    return max(1, math.ceil(TRIALS / seeds))
 
 
 def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:

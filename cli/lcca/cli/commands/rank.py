@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,7 +19,8 @@ from lcca.cli.fabric.ranking import MOST as SEEDS
 from lcca.cli.fabric.ranking import contest_on_fabric
 from lcca.cli.options.bench import add_bench, contest_on_bench, costs_on_bench, seconds
 from lcca.cli.options.common import figure_file, positive, print_json
-from lcca.cli.options.kept import Kept, add_folder, deciding, kept
+from lcca.cli.options.costs import looks_of, print_costs, tell_costs
+from lcca.cli.options.kept import Kept, add_folder, kept
 from lcca.cli.options.policies import POLICY_HELP
 from lcca.cli.options.ranking import MOST as NETWORKS
 from lcca.cli.options.ranking import Contest, contest_on_networks
@@ -37,9 +37,7 @@ from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import require
-from lcca.experiments.runs.asked import Named, RankAsked
-from lcca.experiments.runs.folder import default_folder
-from lcca.experiments.runs.remaining import more_pairs, words_for_time
+from lcca.experiments.runs.remaining import more_pairs
 
 EXAMPLES = """\
   lcca rank e2e.json link.json aimd fixed-window:12 --space configs/networks/default.yaml --networks 500
@@ -99,32 +97,31 @@ def run(options: argparse.Namespace) -> int:
     require(len(set(options.policies)) == len(options.policies), "a policy is named twice")
     options.rule = options.rule or ("t-mixture" if options.bench else "group-sequential")
     require(options.budget is None or options.rule == "t-mixture", "--budget: needs --rule t-mixture")
-    require(bool(options.bench) or not (options.plan or options.trial_cache), "--plan, --trial-cache: need --bench")
+    require(bool(options.bench) or not options.trial_cache, "--trial-cache: needs --bench")
     contest = _contest(options)
     if options.plan:
         return _plan(options, contest)
-    config, folder = _folder(options)
-    with kept(config, folder, options.resume) as place:
+    with kept(options, options.policies, unasked=bool(options.bench)) as place:
         rows, ranking, ended = _ranked(options, contest, place)
         content = _content(options, contest, ranking, rows, ended)
         place.finish(content, complete=not ended)
-    _report(options, contest, ranking, rows, content)
-    if folder is not None and not options.json:
-        print(f"everything is in {folder}")
+        _report(options, contest, ranking, rows, content)
     return 0
 
 
 def _plan(options: argparse.Namespace, contest: Contest) -> int:
     """Print what a ranking costs."""
+    source, looks = contest.source, looks_of(contest.most, contest.source)
+    if not options.bench:
+        weights = source.weights(max(looks.values()))
+        return tell_costs(options, lambda block: source.rows(contest.policies, block), weights, looks, source.unit)
     paces, costs = costs_on_bench(options, contest)
     if options.json:
         print_json({"cpu_s_per_gigabit": paces, "costs": [each.to_json() for each in costs]})
         return 0
     for name, pace in paces.items():
         print(f"{name}: {pace:.2f} CPU s per Gb")
-    for title, each in zip(("first look", "at most"), costs, strict=True):
-        cpu, taken = (words_for_time(found, found) for found in (each.cpu_s, each.cpu_s / each.jobs))
-        print(f"{title}: {each.scenarios} scenarios, {cpu} of CPU, {taken} on {each.jobs} cores")
+    print_costs(dict(zip(looks, costs, strict=True)))
     return 0
 
 
@@ -133,21 +130,6 @@ def _contest(options: argparse.Namespace) -> Contest:
     if options.bench:
         return contest_on_bench(options)
     return contest_on_fabric(options) if options.fabric else contest_on_networks(options)
-
-
-def _folder(options: argparse.Namespace) -> tuple[RankAsked | None, Path | None]:
-    """Return what the run is, and where it is kept."""
-    if options.out is None and not options.bench:
-        return None, None
-    where = str(options.bench or options.fabric or options.space)
-    config = RankAsked(
-        name="rank-" + re.sub(r"[^A-Za-z0-9._-]", "-", Path(where).stem)[:60],
-        seed=options.seed,
-        policies=tuple(Named(name=name) for name in options.policies),
-        where=Named(name=where),
-        options=deciding(options, "policies", "seed", "bench", "fabric", "space"),
-    )
-    return config, options.out or default_folder(config)
 
 
 def _ranked(options: argparse.Namespace, contest: Contest, place: Kept) -> tuple[pd.DataFrame, Ranking, bool]:
@@ -167,7 +149,8 @@ def _ranked(options: argparse.Namespace, contest: Contest, place: Kept) -> tuple
         ranking = rank(scores, utility=source.utility, rule=rule, block=source.block)
         return Decision(ranking, done(ranking) or time.monotonic() >= until)
 
-    with place.reporter.task(f"ranking {len(contest.policies)} policies", total=most) as task:
+    each = len(contest.policies) * int(contest.told.get("seeds", 1))
+    with place.reporter.task(f"ranking {len(contest.policies)} policies", most, each, source.unit) as task:
 
         def tell(done: int, ranking: Ranking) -> None:
             pairs = list(ranking.comparisons)

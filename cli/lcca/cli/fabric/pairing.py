@@ -7,7 +7,7 @@ import argparse
 import pandas as pd
 
 from lcca.cli.fabric.options import policies_of, refuse, scenario_of, simulator_of, utility_of
-from lcca.cli.options.pairing import Pairing, seeds_of
+from lcca.cli.options.pairing import Pairing, both, seeds_of
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.blocks import Block
@@ -24,7 +24,7 @@ def pairs_on_fabric(options: argparse.Namespace) -> Pairing:
         for name, seed in zip((options.a, options.b), seeds_of(options), strict=True)
     ]
 
-    def run(block: Block) -> list[pd.DataFrame]:
-        return [source.rows(policies, block) for policies, source in sides]
+    def run(block: Block) -> pd.DataFrame:
+        return both(source.rows(policies, block) for policies, source in sides)
 
-    return Pairing(sides[0][1].block, MOST, utility, run)
+    return Pairing(sides[0][1].block, MOST, utility, run, sides[0][1].weights)

@@ -15,8 +15,9 @@ from lcca.evaluation.bench.runner import Runner
 from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.settling.base import Rule
 from lcca.experiments.bench.cache import CachedTrials
-from lcca.experiments.bench.forecast import Cost, cost, cpu_s_per_megabit
+from lcca.experiments.bench.forecast import cost, cpu_s_per_megabit
 from lcca.experiments.campaign.config import require
+from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.runs.seeds import derive
 
 CACHE = Path("results") / "trial-cache"
@@ -44,11 +45,6 @@ def add_bench(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help=f"with --bench: trials that were run before, used and added to (default: {CACHE}; none with --out)",
-    )
-    parser.add_argument(
-        "--plan",
-        action="store_true",
-        help="with --bench: say what the ranking costs, from a trial of each; rank nothing",
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.bench.ns3 import megabits
 from lcca.evaluation.bench.runner import Measured, Runner
 from lcca.evaluation.bench.sampling import Drawn, draw, strata
 from lcca.evaluation.bench.scores import Won
@@ -52,6 +53,10 @@ class BenchTrials:
     def whole(self, count: int) -> int:
         """Return a number of scenarios rounded up to whole blocks; less than a block stays as it is."""
         return count if count < self.block else self.block * -(-count // self.block)
+
+    def weights(self, count: int) -> Sequence[float]:
+        """Return what links carry (see `cost`, which knows each control's pace)."""
+        return [megabits(self.benchmark, each) for each in draw(self.benchmark, self.seed, count, 0)]
 
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every control on a stretch of trials; the score is the share of intervals that it wins among these.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -56,6 +56,10 @@ class FabricTrials:
     def whole(self, count: int) -> int:
         """Return a number of seeds rounded up to whole blocks; less than a block stays as it is."""
         return self.space.whole(count)
+
+    def weights(self, count: int) -> Sequence[float]:
+        """Return 1 for every seed: the same load."""
+        return [1.0] * count
 
     def trials(self, policies: Mapping[str, Policy], block: Block) -> list[FabricTrial]:
         """Run every policy on the flows of a stretch of seeds; the trials in the order of their seeds.

@@ -19,6 +19,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.completed import trial_completed
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.observation import Observation
@@ -130,7 +131,6 @@ def run_fabric_trials(
     engines: Mapping[str, FabricEngine],
     seeds: Sequence[int],
     jobs: int = 1,
-    tell: Callable[[int], None] = lambda done: None,
     watched: Sequence[int] = (),
     observed: Mapping[str, Observation] = MappingProxyType({}),
     simulator: str = FABRIC,
@@ -142,7 +142,6 @@ def run_fabric_trials(
         engines: by the names of the policies.
         seeds: of the trials.
         jobs: threads; results do not depend on it.
-        tell: told after every trial how many are done.
         watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs.
         observed: keeps the looks of the first seed, by the names of the policies; changes no result.
         simulator: the whole fabric, or what stands in for it, which cannot watch or observe.
@@ -168,7 +167,7 @@ def run_fabric_trials(
         engine = replace(engines[name], tuner=observed[name]) if name in observed else engines[name]
         return run_fabric_trial(scenario, name, engine, seed, flows[seed], watch, watched)
 
-    return in_threads([partial(run, name, seed) for seed in seeds for name in engines], jobs // within, tell)
+    return in_threads([partial(run, name, seed) for seed in seeds for name in engines], jobs // within)
 
 
 def run_fabric_trial(
@@ -203,14 +202,14 @@ def run_approximately(
     return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, warmup_ns=1000 * scenario.warmup_us)
 
 
-def in_threads(calls: Iterable[Callable[[], T]], jobs: int, tell: Callable[[int], None] = lambda done: None) -> list[T]:
-    """Return what calls give, in their order; so many run at once. `tell` is told after each how many are done."""
+def in_threads(calls: Iterable[Callable[[], T]], jobs: int) -> list[T]:
+    """Return what calls give, each a trial, in their order; so many run at once."""
     found: list[T] = []
     pool = ThreadPoolExecutor(jobs)
     try:
         for each in [pool.submit(call) for call in calls]:
             found.append(each.result())
-            tell(len(found))
+            trial_completed()
     finally:
         pool.shutdown(cancel_futures=True)
     return found

@@ -33,6 +33,9 @@ class TrialSource(InBlocks, Protocol[P]):
     def utility(self) -> Utility:
         """Scores a trial."""
 
+    def weights(self, count: int) -> Sequence[float]:
+        """Return what the first so many trials cost in proportion to each other, as far as is known before."""
+
     def rows(self, policies: Mapping[str, P], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of trials.
 
@@ -79,6 +82,10 @@ class NetworkTrials:
     def whole(self, count: int) -> int:
         """Return a number of networks rounded up to whole blocks."""
         return self.space.whole(count)
+
+    def weights(self, count: int) -> Sequence[float]:
+        """Return rates of links: what a trial costs is nearly in proportion to the packets that it carries."""
+        return [network.link_rate for network in self.space.draw(self.seed, count)]
 
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of networks; columns as in the trials table, network by network."""

@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.bench.ns3 import megabits
 from lcca.evaluation.bench.runner import Runner
 from lcca.evaluation.bench.sampling import draw
+from lcca.experiments.runs.forecast import Cost
 from lcca.remy_plus.policies.policy import Policy
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What some first scenarios of a ranking cost.
-
-    Attributes:
-        scenarios: how many.
-        cpu_s: of all controls together.
-        jobs: worker processes.
-    """
-
-    scenarios: int
-    cpu_s: float
-    jobs: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values; `time_s` if nothing else wants the processors."""
-        return {"scenarios": self.scenarios, "cpu_s": self.cpu_s, "time_s": self.cpu_s / self.jobs}
 
 
 def cpu_s_per_megabit(
@@ -50,4 +30,4 @@ def cpu_s_per_megabit(
 def cost(benchmark: Benchmark, seed: int, paces: Mapping[str, float], scenarios: int, jobs: int) -> Cost:
     """Return what the first so many scenarios of a ranking cost."""
     carried = sum(megabits(benchmark, each) for each in draw(benchmark, seed, scenarios, 0))
-    return Cost(scenarios, sum(paces.values()) * carried, jobs)
+    return Cost(scenarios, "scenarios", sum(paces.values()) * carried, jobs)

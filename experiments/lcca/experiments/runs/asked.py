@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from lcca.experiments.runs.config import RunConfig
-from lcca.experiments.runs.kinds import RANK, Kind
+from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, Kind
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
 
@@ -16,17 +16,45 @@ class Named(Model):
     name: FileOrName
 
 
-class RankAsked(RunConfig):
-    """What `lcca rank` was asked for.
+class Asked(RunConfig):
+    """What a command was asked for.
 
     Attributes:
-        policies: that are ranked.
-        where: the space, the fabric scenario or the benchmark.
+        policies: that it runs.
+        where: the space, the networks, the fabric scenario or the benchmark.
         options: all others that a result depends on, by name.
     """
-
-    run_kind: ClassVar[Kind] = RANK
 
     policies: tuple[Named, ...]
     where: Named
     options: dict[str, Any]
+
+
+class RankAsked(Asked):
+    """What `lcca rank` was asked for."""
+
+    run_kind: ClassVar[Kind] = RANK
+
+
+class CompareAsked(Asked):
+    """What `lcca compare` was asked for."""
+
+    run_kind: ClassVar[Kind] = COMPARE
+
+
+class EvaluateAsked(Asked):
+    """What `lcca evaluate` was asked for."""
+
+    run_kind: ClassVar[Kind] = EVALUATE
+
+
+class AgreeAsked(Asked):
+    """What `lcca agree` was asked for."""
+
+    run_kind: ClassVar[Kind] = AGREE
+
+
+ASKED: dict[str, type[Asked]] = {
+    each.run_kind.name: each for each in (RankAsked, CompareAsked, EvaluateAsked, AgreeAsked)
+}
+"""By command."""

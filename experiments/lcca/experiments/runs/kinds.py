@@ -32,4 +32,7 @@ TUNE = Kind("tune", (layout.CONFIG, layout.SUMMARY, layout.POLICY, layout.CANDID
 ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY))
 FABRIC_ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY, layout.MODEL))
 RANK = Kind(layout.RANK, (layout.CONFIG, layout.SUMMARY))
+COMPARE = Kind("compare", (layout.CONFIG, layout.SUMMARY))
+EVALUATE = Kind("evaluate", (layout.CONFIG, layout.SUMMARY))
+AGREE = Kind("agree", (layout.CONFIG, layout.SUMMARY))
 STUDY = Kind(layout.STUDY, (layout.CONFIG, layout.SUMMARY, layout.ANSWERS))

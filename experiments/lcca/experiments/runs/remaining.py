@@ -22,11 +22,15 @@ class Pace:
 
     Args:
         clock: tells the time in seconds.
+        done: how much is done as it begins.
+        remembered: updates that it is judged by.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, done: float = 0.0, remembered: int = REMEMBERED
+    ) -> None:
         self._clock = clock
-        self._seen = deque([(0.0, clock())], maxlen=REMEMBERED)
+        self._seen = deque([(done, clock())], maxlen=remembered)
 
     def saw(self, done: float) -> None:
         """Note how much is done by now."""

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from lcca.gym_envs.processes.child import Child
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.completed import trial_completed
 
 Item = TypeVar("Item")
 
@@ -138,10 +139,12 @@ class Workers:
 
 
 def run_all(function: Callable[[Item], Any], items: Sequence[Item], jobs: int) -> Iterator[tuple[int, Any]]:
-    """Call the function with every item on so many workers; see `Workers.run`."""
+    """Call the function with every item, a trial, on so many workers; see `Workers.run`."""
     workers = Workers(min(jobs, len(items)))
     try:
-        yield from workers.run(function, items)
+        for each in workers.run(function, items):
+            trial_completed()
+            yield each
     finally:
         workers.close()
 

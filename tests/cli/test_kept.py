@@ -1,0 +1,133 @@
+"""`lcca compare`, `evaluate` and `agree` with a folder: stopped ones go on, and end as if they had not been stopped."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from lcca.cli.commands import agree, evaluate
+from lcca.cli.fabric import evaluation
+from lcca.cli.main import main
+from lcca.cli.options import pairing
+from lcca.remy_plus.engine import Engine
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+SPACE = str(CONFIGS / "networks" / "default.yaml")
+INCAST = ["--fabric", str(CONFIGS / "fabric" / "incast.yaml"), "--set", "duration_us=100"]
+
+NETWORKS = "".join(
+    f"- {{link_rate: {1 + i}, rtt: 100, senders: 2, buffer: 50, mean_on: 1000, mean_off: 1000, loss: 0}}\n"
+    for i in range(12)
+)
+
+
+class SlowEngine(Engine):
+    """Stands for ns-3: the same trials by another name."""
+
+    name = "ns-3"
+
+
+def again(_: float, *__: Any) -> SlowEngine:
+    return SlowEngine(1000.0, jobs=1)
+
+
+@pytest.fixture
+def networks(tmp_path: Path) -> str:
+    (tmp_path / "networks.yaml").write_text(NETWORKS)
+    return str(tmp_path / "networks.yaml")
+
+
+def commands(networks: str) -> dict[str, tuple[ModuleType, str, list[str]]]:
+    """By name: what runs a block, and what is asked for."""
+    compare = ["compare", "aimd", "aimd", "--private-seeds", "--space", SPACE, "--pairs", "128", "--duration", "2000"]
+    fabric = ["evaluate", "dctcp", "dcqcn", *INCAST, "--seeds", "5"]
+    return {
+        "compare": (pairing, "run_trials", [*compare, "--block", "16"]),
+        "evaluate": (evaluate, "run_trials", ["evaluate", "aimd", "--networks", networks, "--seeds", "30"]),
+        "evaluate-fabric": (evaluation, "run_fabric_trials", fabric),
+        "agree": (agree, "run_trials", ["agree", "aimd", "--space", SPACE, "--networks", "32", "--duration", "2000"]),
+    }
+
+
+def stops_after(calls: int, run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that Ctrl-C reaches after so many calls."""
+    left = [calls]
+
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return run(*arguments, **named)
+
+    return wrapped
+
+
+@pytest.mark.parametrize("name", ["compare", "evaluate", "evaluate-fabric", "agree"])
+def test_a_stopped_run_goes_on(
+    name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agree, "Ns3", again)
+    module, function, asked = commands(networks)[name]
+    asked = [*asked, "--jobs", "1", "--json", "--out"]
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    assert main([*asked, str(whole)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, function, stops_after(1 if name == "evaluate-fabric" else 2, getattr(module, function)))
+        assert main([*asked, str(stopped)]) == 130
+    assert "the same command with --resume goes on from here" in capsys.readouterr().err
+    parts = sorted((stopped / "trials").glob("*.parquet"))
+    assert parts
+    kept = [file.read_bytes() for file in parts]
+    assert main([*asked, str(stopped)]) == 2
+    assert main([*asked, str(stopped), "--resume"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
+    assert [file.read_bytes() for file in parts] == kept
+    assert (whole / "summary.json").read_bytes() == (stopped / "summary.json").read_bytes()
+    names = {file.name for file in (whole / "trials").iterdir()}
+    assert names == {file.name for file in (stopped / "trials").iterdir()} and len(names) > len(parts)
+
+
+def test_what_is_kept_is_what_is_told_without_a_folder(
+    networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [*commands(networks)["evaluate-fabric"][2], "--json"]
+    assert main(asked) == 0
+    plain = capsys.readouterr().out
+    assert main([*asked, "--out", str(tmp_path / "run")]) == 0
+    assert capsys.readouterr().out == plain
+
+
+def test_without_a_folder_nothing_is_kept_and_the_message_says_so(
+    networks: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, function, asked = commands(networks)["compare"]
+    monkeypatch.setattr(module, function, stops_after(0, getattr(module, function)))
+    assert main(asked) == 130
+    assert "nothing was kept: with --out FOLDER" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["compare", "evaluate", "evaluate-fabric", "agree"])
+def test_a_plan_runs_a_few_trials_and_leaves_nothing(
+    name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agree, "Ns3", again)
+    monkeypatch.setattr("lcca.experiments.runs.forecast._cpu_s", iter(range(100)).__next__)
+    asked = [*commands(networks)[name][2], "--jobs", "2", "--plan", "--json", "--out", str(tmp_path / "run")]
+    assert main(asked) == 0
+    found = json.loads(capsys.readouterr().out)
+    last = found["costs"][-1]
+    assert last["time_s"] == last["cpu_s"] / 2 and not (tmp_path / "run").exists()
+    if name == "evaluate-fabric":  # stretches of 1, 2 and 2 seeds take a second each, by this clock
+        assert (found["tried"], last["seeds"], last["cpu_s"]) == (5, 5, pytest.approx(3))
+    if name == "evaluate":  # 1, 2, 4 and 5 networks
+        assert (found["tried"], last["cpu_s"]) == (12, pytest.approx(4))
+
+
+def test_sampled_series_are_not_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["evaluate", "dctcp", *INCAST, "--figure", str(tmp_path / "x.png"), "--rates", "1", "--out", str(tmp_path)]
+    assert main(asked) == 2
+    assert "--rates: not with --out" in capsys.readouterr().err
