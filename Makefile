@@ -16,8 +16,10 @@ NS3 ?= $(VENV)/.ns3
 # Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev,tune` leaves it out and its tests skip.
 EXTRAS ?= dev,drl,tune
 
+SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
+
 .DEFAULT_GOAL := help
-.PHONY: help setup ns3 quickstart test test-full test-cpp lint types layers format stub bench bench-settle docs clean
+.PHONY: help setup ns3 quickstart test test-full test-cpp lint types layers format stub schemas bench bench-settle docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -86,6 +88,9 @@ format: $(VENV)/.dev  ## rewrite sources in the house style
 stub: $(VENV)/.dev  ## write the type stub of the C++ module anew
 	@$(BIN)/python -m nanobind.stubgen -q -m lcca.remy_plus._core -o remy-plus/lcca/remy_plus/_core.pyi
 	@rm -rf .mypy_cache  # mypy does not notice a stub that appears
+
+schemas: $(VENV)/.dev  ## write the JSON Schemas of the YAML files anew
+	@for kind in $(SCHEMAS); do $(BIN)/lcca schema $$kind > docs/reference/schemas/$$kind.json; done
 
 bench: $(VENV)/.dev  ## speed of the engine against the yardstick
 	@$(BIN)/python benchmarks/engine.py $(ARGS)

@@ -28,13 +28,14 @@ COMMANDS = {
     "plot": "Draw a run's figures for a paper, with their data as CSV.",
     "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
     "init": "Write a campaign to start from, with comments.",
+    "schema": "Print the JSON Schema of a kind of YAML file, for editors.",
     "check": "Diagnose the installation and say how to fix what is broken.",
     "import": "Turn a .dna file of Remy or R+ into a policy.json.",
     "export": "Write a run's tables as CSV, Parquet or LaTeX, or a rule table as a .dna file.",
 }
 """What each command does, in the order in which help lists them."""
 
-ROOMS = {"results": ("export", "plot", "report", "verdict"), "setup": ("check", "init")}
+ROOMS = {"results": ("export", "plot", "report", "verdict"), "setup": ("check", "init", "schema")}
 """Folders of commands, by theme."""
 
 

@@ -214,10 +214,10 @@ def _with_knobs(options: argparse.Namespace, kinds: Mapping[str, _Kind], own: Ca
 def _networks(options: argparse.Namespace) -> int:
     """A network space, with the number of its networks."""
     from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace
-    from lcca.inputs.validation import read_config
+    from lcca.experiments.schemas.kinds import read_kind
     from lcca.signal_sets.headers.stamping import PACKET_BYTES
 
-    space = read_config(options.file, NetworkSpace)
+    space = read_kind(options.file, NetworkSpace)
     content = space.model_dump(mode="json")
     if options.json:
         print_json(content | {"size": space.size})

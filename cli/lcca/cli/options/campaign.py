@@ -10,7 +10,7 @@ from lcca.cli.options.common import add_jobs, add_json, natural
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.folder import default_folder
-from lcca.inputs.validation import validate
+from lcca.experiments.schemas.kinds import of_kind
 
 C = TypeVar("C", bound=RunConfig)
 
@@ -44,5 +44,5 @@ def config_and_folder(options: argparse.Namespace, kind: type[C], path: Path | N
         kind: of configuration.
         path: of its file, where the command takes several.
     """
-    config = validate(read_with_files(path or options.config, options.overrides, options.seed), kind)
+    config = of_kind(read_with_files(path or options.config, options.overrides, options.seed), kind)
     return config, options.out or default_folder(config)

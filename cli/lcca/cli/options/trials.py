@@ -25,7 +25,7 @@ from lcca.evaluation.trials.blocks import Block, InBlocks
 from lcca.evaluation.trials.utilities import utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import require
-from lcca.inputs.validation import read_config
+from lcca.experiments.schemas.kinds import read_kind
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import Policy
 
@@ -124,7 +124,7 @@ def setup(options: argparse.Namespace, names: Sequence[str], duration: float) ->
 
 def space_of(options: argparse.Namespace) -> NetworkSpace:
     """Return the space that the options name, with the topology that they name."""
-    space = read_config(options.space, NetworkSpace)
+    space = read_kind(options.space, NetworkSpace)
     return space.model_copy(update={"topology": options.topology}) if options.topology else space
 
 

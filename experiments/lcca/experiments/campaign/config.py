@@ -45,11 +45,11 @@ from lcca.experiments.campaign.trials import (
 )
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
+from lcca.experiments.schemas.kinds import of_kind
 from lcca.inputs.documents import Document, apply_overrides, read_document
 from lcca.inputs.errors import ConfigError, InputError, Problem, about
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.packaged import YAML_ENDINGS
-from lcca.inputs.validation import validate
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.fabric.policies import models_named
 from lcca.remy_plus.policies.policy import Policy
@@ -345,7 +345,7 @@ def read_campaign(
     document = read_with_files(path, overrides, seed)
     if GRID in document.data:
         raise ConfigError(Problem(document.place((GRID,)), (GRID,), "only `lcca sweep` runs a grid; leave it out here"))
-    return validate(document, CampaignConfig)
+    return of_kind(document, CampaignConfig)
 
 
 def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (), seed: int | None = None) -> Document:

@@ -20,6 +20,7 @@ from typing import Any
 
 from lcca.experiments.campaign.config import GRID, CampaignConfig, read_with_files
 from lcca.experiments.campaign.files import with_files
+from lcca.experiments.schemas.kinds import of_kind
 from lcca.inputs.documents import Document, way_of, with_value
 from lcca.inputs.errors import ConfigError, Keys, Problem
 from lcca.inputs.packaged import YAML_ENDINGS
@@ -78,7 +79,7 @@ def read_grid(path: str | PathLike[str], overrides: Iterable[str] = (), seed: in
     """
     document = read_with_files(path, overrides, seed)
     if GRID not in document.data:
-        config = validate(document, CampaignConfig)
+        config = of_kind(document, CampaignConfig)
         return Grid(config.name, (Point("", config),))
     axes = _axes(document)
     bare = Document(document.path, {k: v for k, v in document.data.items() if k != GRID}, document.places)

@@ -27,9 +27,9 @@ def _power_of_two(value: Any) -> Any:
     return value if found is None else math.ldexp(1.0, int(found[1]))
 
 
-Number: TypeAlias = Annotated[float, BeforeValidator(_power_of_two)]
+Number: TypeAlias = Annotated[float, BeforeValidator(_power_of_two, json_schema_input_type=float | str)]
 """A number, or a power of two as in ``2^-31``."""
-Positive: TypeAlias = Annotated[float, BeforeValidator(_power_of_two), Field(gt=0)]
+Positive: TypeAlias = Annotated[float, BeforeValidator(_power_of_two, json_schema_input_type=float | str), Field(gt=0)]
 
 
 class Uint(Model):

@@ -1,0 +1,91 @@
+"""JSON Schemas of the YAML files that users write, for editors: keys with their meaning, wrong keys and values.
+
+A schema is wider than the reader of the files, which has the last word: where a mapping stands there may be a name or a
+file, and with `extends` or a grid, keys may come from elsewhere. So only what a file must have at its root is required.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lcca.experiments.schemas.kinds import KINDS, FileKind
+
+SPECIFICATION = "https://json-schema.org/draft/2020-12/schema"
+
+_ATTRIBUTES = re.compile(r"\n\s*Attributes:\n(.*?)(?=\n\s*[A-Z]\w+:\n|\Z)", re.DOTALL)
+_NOISE = ("title", "discriminator")
+
+
+def schema(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a kind of file, one of `KINDS`."""
+    kind = KINDS[name]
+    content = _written(kind.model.model_json_schema())
+    for base in kind.model.__mro__[1:]:
+        _explain(content["properties"], base.__doc__ or "")
+    definitions = content.pop("$defs", {})
+    for definition in definitions.values():
+        definition.pop("required", None)
+    root = _listed(content) if kind.several else _extendable(content, kind)
+    return {"$schema": SPECIFICATION, "title": f"lcca: {kind.what}", **root, "$defs": definitions}
+
+
+def _listed(item: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": item, "minItems": 1}
+
+
+def _extendable(content: dict[str, Any], kind: FileKind) -> dict[str, Any]:
+    """Let a file extend another one, and a campaign be a grid."""
+    extra: dict[str, Any] = {"extends": {"type": "string", "description": "a file whose keys this one changes"}}
+    if kind is KINDS["campaign"]:
+        extra["grid"] = {"type": "object", "description": "keys of campaigns, each with its values"}
+    required = content.pop("required", [])
+    content["properties"] |= extra
+    return content | {"anyOf": [{"required": required}, *({"required": [key]} for key in extra)]}
+
+
+def _written(node: Any) -> Any:
+    """Return a schema as files are written: names for mappings, one of several forms without a key that tells which."""
+    if isinstance(node, list):
+        return [_written(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    found = {key: _inner(key, value) for key, value in node.items() if key not in _NOISE}
+    if isinstance(found.get("default"), dict | list):
+        del found["default"]
+    if "oneOf" in found:
+        found["anyOf"] = found.pop("oneOf")
+    if "$ref" in found:
+        found["anyOf"] = [{"$ref": found.pop("$ref")}, {"type": ["string", "number"]}]
+    return _described(found)
+
+
+def _inner(key: str, value: Any) -> Any:
+    if key in ("properties", "$defs"):
+        return {name: _written(each) for name, each in value.items()}
+    return value if key in ("default", "enum", "const") else _written(value)
+
+
+def _described(node: dict[str, Any]) -> dict[str, Any]:
+    """Give properties the words that the docstring of their class has on them."""
+    text = node.get("description", "")
+    if "properties" not in node or not isinstance(text, str):
+        return node
+    _explain(node["properties"], text)
+    return node | {"description": " ".join(text.split("\n\n")[0].split())}
+
+
+def _explain(properties: dict[str, Any], docstring: str) -> None:
+    for name, words in attributes(docstring).items():
+        if name in properties:
+            properties[name].setdefault("description", words)
+
+
+def attributes(docstring: str) -> dict[str, str]:
+    """Return what the section "Attributes" of a docstring says on each name."""
+    section = _ATTRIBUTES.search(docstring)
+    if section is None:
+        return {}
+    indent = " " * (len(section[1]) - len(section[1].lstrip(" ")))
+    found = re.findall(rf"^{indent}(\w+): (.*?)(?=^{indent}\w|\Z)", section[1], re.MULTILINE | re.DOTALL)
+    return {name: " ".join(words.split()) for name, words in found}
