@@ -25,6 +25,8 @@ COMMANDS = {
     "estimate": "Estimate a metric of one policy until it is accurate enough.",
     "verdict": "Compute a run's verdicts again from its stored trials alone.",
     "report": "Write a finished run's report and figures again, or say what an unfinished one has found so far.",
+    "runs": "List the runs in a folder with what they have found.",
+    "diff": "Compare two runs: configurations, verdicts, costs.",
     "plot": "Draw a run's figures for a paper, with their data as CSV.",
     "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
     "init": "Write a campaign to start from, with comments.",
@@ -35,7 +37,10 @@ COMMANDS = {
 }
 """What each command does, in the order in which help lists them."""
 
-ROOMS = {"results": ("export", "plot", "report", "verdict"), "setup": ("check", "init", "schema")}
+ROOMS = {
+    "results": ("diff", "export", "plot", "report", "runs", "verdict"),
+    "setup": ("check", "init", "schema"),
+}
 """Folders of commands, by theme."""
 
 

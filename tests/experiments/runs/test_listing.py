@@ -1,0 +1,96 @@
+"""Lists of runs, and two runs side by side."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from lcca.evaluation.trials.stored import write_json, write_state
+from lcca.evaluation.trials.tables import read_manifest
+from lcca.experiments import load_run
+from lcca.experiments.runs.difference import difference
+from lcca.experiments.runs.listing import headline, runs_in
+from lcca.inputs.checked import write_with_digest
+
+from ...conftest import RunCommand
+
+
+def begin(folder: Path, **told: Any) -> Path:
+    """Make a folder with a manifest of a run that has begun."""
+    folder.mkdir(parents=True)
+    write_state(folder / "manifest.json", {"kind": "rank", "name": "r", "state": "begun", "version": "1"} | told)
+    return folder
+
+
+def test_runs_are_found_at_any_depth_but_not_inside_of_others(lcca: RunCommand, copied: Path, tmp_path: Path) -> None:
+    begin(tmp_path / "grid" / "point")
+    begin(copied / "contenders" / "inner")
+    bad = begin(tmp_path / "bad")
+    (bad / "manifest.json").write_text((bad / "manifest.json").read_text().replace("begun", "ended"))
+    lines = {line.folder.relative_to(tmp_path).as_posix(): line for line in runs_in(tmp_path)}
+    assert set(lines) == {"copied", "grid/point", "bad"}
+    sweep, costs = lines["copied"], load_run(copied).costs
+    assert (sweep.kind, sweep.name, sweep.state) == ("sweep", "tiny", "complete")
+    assert sweep.cpu_s == pytest.approx(costs["cpu_s"].sum()) and sweep.trials == costs["trials"].sum()
+    assert sweep.headline.startswith("Selected policies against loss+rtt")
+    assert lines["bad"].state == "damaged" and "does not match its digest" in lines["bad"].headline
+    assert (lines["grid/point"].state, lines["grid/point"].headline) == ("begun", "")
+    told = lcca("runs", tmp_path, "--json").json()["runs"]
+    assert [each["folder"] for each in told] == [str(line.folder) for line in runs_in(tmp_path)]
+    assert "tiny" in lcca("runs", tmp_path).out
+    assert "no such folder" in lcca("runs", tmp_path / "gone").err
+    (tmp_path / "empty").mkdir()
+    assert lcca("runs", tmp_path / "empty").out == f"no run in {tmp_path / 'empty'}\n"
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ({"standings": [{"policy": "a", "best_rank": 1}, {"policy": "b", "best_rank": 2}]}, "best: a"),
+        ({"standings": [{"policy": "a", "best_rank": 1}, {"policy": "b", "best_rank": 1}]}, "may be best: a, b"),
+        ({"estimate": 2.0, "low": None, "high": 3.0, "metric": "fct", "quantile": 0.99}, "fct p99 2 [unbounded, 3]"),
+        ({"kind": "tune", "comparison": {"A": "default", "B": "tuned", "verdict": "better"}}, "tuned: better"),
+        ({"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "default: ecn recommended"),
+        ({}, ""),
+    ],
+)
+def test_headlines(result: dict[str, Any], words: str, tmp_path: Path) -> None:
+    if result:
+        write_json(tmp_path / "summary.json", result)
+    assert headline(tmp_path) == words
+
+
+def test_a_run_and_a_copy_do_not_differ(finished: Path, copied: Path) -> None:
+    found = difference(load_run(finished), load_run(copied))
+    assert found.config.empty
+    for table in (found.verdicts, found.costs):
+        one, two = (table.filter(regex=f"_{side}$") for side in (1, 2))
+        pd.testing.assert_frame_equal(one, two.set_axis(one.columns, axis=1))
+    assert len(found.verdicts) == len(load_run(finished).verdicts)
+
+
+def test_what_was_changed_is_what_differs(lcca: RunCommand, finished: Path, copied: Path) -> None:
+    manifest = read_manifest(copied)
+    assert manifest
+    write_state(copied / "manifest.json", manifest | {"version": "9", "files": []})
+    text = (copied / "config.yaml").read_text().replace("margin_percent: 3.0", "margin_percent: 4.0")
+    write_with_digest(copied / "config.yaml", text.encode())
+    verdicts = json.loads((copied / "verdicts.json").read_text())
+    gone = verdicts["comparisons"].pop(0)
+    verdicts["comparisons"][0]["difference"] += 1
+    write_json(copied / "verdicts.json", verdicts)
+    found = difference(load_run(finished), load_run(copied))
+    assert found.config.set_index("key").T.to_dict("list") == {
+        "manifest.version": ["0.1.0", "9"], "settle.margin_percent": [3.0, 4.0],
+    }  # fmt: skip
+    changed = found.verdicts["difference_2"] - found.verdicts["difference_1"]
+    assert sorted(changed.dropna()) == [1] and changed.isna().sum() == 1
+    assert found.verdicts.loc[changed.isna(), "level"].tolist() == [gone["level"]]
+    told = lcca("diff", finished, copied)
+    assert told.status == 0 and "settle.margin_percent" in told.out and "–" in told.out
+    assert len(lcca("diff", finished, copied, "--json").json()["config"]) == 2
+    shutil.rmtree(copied)
+    assert "no run here" in lcca("diff", finished, copied).err
