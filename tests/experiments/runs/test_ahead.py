@@ -136,3 +136,13 @@ def test_workers_tell_of_every_trial() -> None:
         task.show = lambda done, note, log: told.append((done, note))  # type: ignore[method-assign]
         assert sorted(run_all(abs, [-1, -2], 1)) == [(0, 1), (1, 2)]
     assert [done for done, _ in told] == [1, 2]
+
+
+def test_what_was_done_before_says_nothing_of_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training that goes on at 1,000 of 2,000 trials and takes 10 s for each 100."""
+    clock = iter(range(0, 1000, 10))
+    monkeypatch.setattr(progress, "Pace", lambda **named: Pace(lambda: float(next(clock)), **named))
+    with Reporter(quiet=True).task("training", 2000) as task:
+        task.begin(1000)
+        task.update(1100, "step 11")
+        assert task.pace.seconds(900) == pytest.approx(90)

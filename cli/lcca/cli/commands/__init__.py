@@ -23,6 +23,7 @@ COMMANDS = {
     "acc": "Train ACC (Double DQN that tunes ECN marking) in ns-3, and test it.",
     "agree": "Run policies in both simulators on the same trials.",
     "estimate": "Estimate a metric of one policy until it is accurate enough.",
+    "watch": "Show what a run is doing, from another terminal or machine.",
     "verdict": "Compute a run's verdicts again from its stored trials alone.",
     "report": "Write a finished run's report and figures again, or say what an unfinished one has found so far.",
     "runs": "List the runs in a folder with what they have found.",
@@ -38,7 +39,7 @@ COMMANDS = {
 """What each command does, in the order in which help lists them."""
 
 ROOMS = {
-    "results": ("diff", "export", "plot", "report", "runs", "verdict"),
+    "results": ("diff", "export", "plot", "report", "runs", "verdict", "watch"),
     "setup": ("check", "init", "schema"),
 }
 """Folders of commands, by theme."""

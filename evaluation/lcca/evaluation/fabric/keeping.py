@@ -19,7 +19,8 @@ RECORD = "record"
 
 def rows_of(trials: Iterable[FabricTrial], utility: Ratio) -> pd.DataFrame:
     """Return a row per trial: score, metrics and the record."""
-    return pd.DataFrame([each.row(utility) | {RECORD: _packed(each.record)} for each in trials])
+    rows = pd.DataFrame([each.row(utility) | {RECORD: _packed(each.record)} for each in trials])
+    return rows.assign(network=rows["seed"], status="ok", error="", utility=utility.name)
 
 
 def trials_of(rows: pd.DataFrame, scenario: FabricScenario) -> list[FabricTrial]:

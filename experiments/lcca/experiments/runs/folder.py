@@ -214,7 +214,7 @@ def is_locked(path: Path) -> bool:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         return False
     return False
 

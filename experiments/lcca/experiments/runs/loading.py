@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from lcca.evaluation.fabric.keeping import RECORD
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.tables import ADVICE, check_files, network_table, read_costs, read_manifest
@@ -128,7 +129,7 @@ def _trials(folder: Path, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     found: dict[bool, list[pd.DataFrame]] = {True: [], False: []}
     for name in layout.part_names(store.folder):
         phase, *words = layout.part_words(name)
-        rows = store.read(name).drop(columns="phase", errors="ignore")
+        rows = store.read(name).drop(columns=["phase", RECORD], errors="ignore")
         rows.insert(0, "phase", phase)
         rows.insert(1, "condition", words[CONDITIONED[phase]] if phase in CONDITIONED else "")
         found["status" in rows].append(rows)

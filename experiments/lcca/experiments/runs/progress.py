@@ -113,6 +113,10 @@ class Task:
         self.done = 0.0
         self.more: More | None = None
 
+    def begin(self, done: float) -> None:
+        """Tell how much was done before, which says nothing of the pace."""
+        self.done, self.pace = done, Pace(done=done)
+
     def update(self, done: float, note: str, more: More | None = None) -> None:
         """Tell how much is done, out of the total, anything worth a few words, and what is still to come."""
         self.pace.saw(done)

@@ -16,6 +16,7 @@ from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.context import Run
+from lcca.experiments.runs.remaining import More
 from lcca.experiments.runs.version import version
 from lcca.experiments.sweep.learning.cache import Finished, TrainingCache
 from lcca.experiments.sweep.learning.rounds import Rounds
@@ -147,14 +148,17 @@ def _kept(trainer: Trainer, rounds: Rounds) -> list[Path]:
 
 def advance(trainer: Trainer, title: str, run: Run[CampaignConfig, Engine], until: float = math.inf) -> None:
     """Train to the end, or until so many seconds of the monotonic clock; at least one step, if any is left."""
-    with run.reporter.task(title, total=float(run.config.trainer.budget.amount)) as task:
+    budget = run.config.trainer.budget
+    with run.reporter.task(title, total=float(budget.amount)) as task:
+        task.begin(trainer.used)
         while not trainer.done:
             with run.costs.phase("training") as cost:
                 trials, packets = _spent(trainer)
                 trainer.step()
                 cost.trials += _spent(trainer)[0] - trials
                 cost.packets += _spent(trainer)[1] - packets
-            task.update(float(trainer.used), note(trainer.learning[-1]))
+            left = max(budget.amount - trainer.used, 0)
+            task.update(float(trainer.used), note(trainer.learning[-1]), More(left, left, budget.unit))
             if time.monotonic() >= until:
                 break
     if trainer.done:

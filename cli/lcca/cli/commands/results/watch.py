@@ -1,0 +1,95 @@
+"""`lcca watch`: what a run is doing, in another terminal or on another machine that sees its folder."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from lcca.cli.options.common import add_json, positive, print_json
+from lcca.experiments.runs.manifest import COMPLETE
+from lcca.experiments.runs.remaining import words_for_time
+from lcca.experiments.runs.watching import Glance, glance
+
+EXAMPLES = """\
+  lcca watch results/quickstart/*/
+  lcca watch my-comparison --once"""
+
+EVERY_S = 2
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("run_folder", type=Path, help="a run's folder")
+    parser.add_argument("--once", action="store_true", help="look once and end")
+    parser.add_argument("--every", type=positive, default=EVERY_S, help="seconds between looks (default: %(default)s)")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command: it ends when the run does."""
+    if options.once or options.json:
+        found = glance(options.run_folder)
+        print_json(found.to_json()) if options.json else print(words(found))
+        return 0
+    looks = _looks(options.run_folder, lambda: time.sleep(options.every))
+    (_show if sys.stdout.isatty() else _print_new)(looks)
+    return 0
+
+
+def _looks(folder: Path, wait: Callable[[], None]) -> Iterator[Glance]:
+    """Yield what is seen of a run, until it ends or the process that was seen is gone."""
+    seen = False
+    while True:
+        found = glance(folder)
+        yield found
+        if found.ended or (seen and not found.running):
+            return
+        seen = found.running
+        wait()
+
+
+def _show(looks: Iterator[Glance]) -> None:
+    with Live(console=Console(), auto_refresh=False) as live:
+        for each in looks:
+            live.update(Text(words(each), overflow="ellipsis", no_wrap=True), refresh=True)
+
+
+def _print_new(looks: Iterator[Glance]) -> None:
+    """Print lines of the log that were not there before, and the state at the end."""
+    known: list[str] = []
+    for each in looks:
+        for line in each.log[_overlap(known, each.log) :]:
+            print(line, flush=True)
+        known, last = each.log, each
+    print(words(last).splitlines()[0])
+
+
+def _overlap(known: list[str], log: list[str]) -> int:
+    """Return how many of the log's first lines end what is known."""
+    return next(n for n in range(len(log), -1, -1) if log[:n] == known[len(known) - n :] and n <= len(known))
+
+
+def words(found: Glance) -> str:
+    """Return what is seen, a line for the run, one for each phase, and the last lines of its log."""
+    lines = [f"lcca {found.kind} {found.name}: {found.state}{_who(found)}"]
+    for each in found.phases:
+        cpu, wall = (words_for_time(each[name], each[name]).removeprefix("about ") for name in ("cpu_s", "wall_s"))
+        lines.append(f"  {each['name']}: {each['trials']:,} trials, {cpu} of CPU in {wall}")
+    return "\n".join([*lines, *found.log])
+
+
+def _who(found: Glance) -> str:
+    if found.running:
+        return ", running"
+    if found.state == COMPLETE:
+        return ""
+    ago = "" if found.silent_s is None else f"; last heard of {words_for_time(found.silent_s, found.silent_s)} ago"
+    return f", and no process of this machine works on it{ago}"

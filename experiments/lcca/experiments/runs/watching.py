@@ -1,0 +1,78 @@
+"""What a run is doing, read from its folder alone: in another terminal, or on another machine that shares it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.tables import read_costs
+from lcca.experiments.runs.folder import is_locked
+from lcca.experiments.runs.loading import run_manifest
+from lcca.experiments.runs.manifest import COMPLETE
+
+LINES = 8
+"""Of the log."""
+
+TAIL_BYTES = 1 << 14
+
+SILENT_S = 600.0
+"""A run whose process cannot be seen counts as stopped when it has said nothing for so long."""
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A run at a moment.
+
+    Attributes:
+        kind: of run.
+        name: of its configuration.
+        state: that its manifest tells.
+        running: whether a process of this machine works on it.
+        silent_s: seconds since it last wrote to its log; None where there is none.
+        phases: what each phase has cost so far.
+        log: its last lines.
+    """
+
+    kind: str
+    name: str
+    state: str
+    running: bool
+    silent_s: float | None
+    phases: list[dict[str, Any]]
+    log: list[str]
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more is to come, as far as can be told."""
+        silent = self.silent_s is None or self.silent_s > SILENT_S
+        return not self.running and (self.state == COMPLETE or silent)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return asdict(self)
+
+
+def glance(folder: Path, now: Callable[[], float] = time.time) -> Glance:
+    """Return what the run in a folder is doing.
+
+    Raises:
+        InputError: there is no run.
+    """
+    manifest, log = run_manifest(folder), folder / layout.LOG
+    silent = max(now() - log.stat().st_mtime, 0.0) if log.exists() else None
+    phases = (read_costs(folder) or {}).get("phases", [])
+    return Glance(
+        manifest["kind"], manifest["name"], manifest["state"], is_locked(folder), silent, phases, _last_lines(log)
+    )
+
+
+def _last_lines(log: Path) -> list[str]:
+    if not log.exists():
+        return []
+    with log.open("rb") as file:
+        file.seek(max(log.stat().st_size - TAIL_BYTES, 0))
+        return file.read().decode(errors="replace").splitlines()[-LINES:]
