@@ -178,6 +178,9 @@ void bind_policy(nb::module_& m) {
           "mlp", &mlp, "agent"_a, "layers"_a, "memory"_a.none(),
           "A trained network: layers of (weights, inputs × outputs; biases; activation), and perhaps an LSTM of "
           "(inputs × 4 cells; cells × 4 cells; biases) before them.")
+      .def_static(
+          "python", [](const nb::object& control) { return PolicyHandle{foreign_of(control)}; }, "control"_a,
+          "A class in Python; see lcca.remy_plus.policies.python_control.")
       .def("outputs", &outputs, "views"_a, "states"_a,
            "A network's outputs for (n, inputs) views and (n, 2 × cells) states, and the states afterwards.")
       .def("with_action", &with_action, "rule"_a, "increment"_a, "multiple"_a, "pacing"_a,

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "python_control.hpp"
 #include "remy_plus/policies/policy.hpp"
 
 namespace remy_plus::bindings {
@@ -108,6 +109,8 @@ inline nb::tuple state_of(const Policy& policy) {
   if (const auto* p = std::get_if<ExplicitRate>(&policy))
     return nb::make_tuple("explicit-rate", name_of(p->unit.over), name_of(p->unit.under), p->factor, p->initial_gap);
   if (const auto* p = std::get_if<Mlp>(&policy)) return state_of(*p);
+  if (const auto* p = std::get_if<Foreign>(&policy))
+    return nb::make_tuple("python", dynamic_cast<const PythonControl&>(*p->control).control());
   const auto& table = std::get<RuleTable>(policy);
   std::vector<double> cuts, actions;
   std::vector<std::int64_t> links;
@@ -153,6 +156,7 @@ inline Policy policy_from(const nb::tuple& state) {
   }
   if (kind == "rule-table") return table_of(state);
   if (kind == "mlp") return mlp_of(state);
+  if (kind == "python") return foreign_of(nb::object(state[1]));
   throw std::invalid_argument("unknown kind of compiled policy '" + kind + "'");
 }
 

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel
 
+from lcca.inputs.class_names import ClassName
 from lcca.inputs.files import read_limited
 
 _MARK = "names a file, or something packaged"
 
 FileOrName = Annotated[str, _MARK]
-"""A text that may be the name of a file whose content matters."""
+"""A text that may be the name of a file, or of a class in Python, whose content matters."""
 
 
 def digests_of_named_files(config: BaseModel) -> dict[str, str]:
@@ -31,8 +32,8 @@ def _files(value: Any, key: str) -> Iterator[tuple[str, Path]]:
     if isinstance(value, BaseModel):
         for name, field in type(value).model_fields.items():
             inner = getattr(value, name)
-            if _MARK in field.metadata and isinstance(inner, str) and Path(inner).is_file():
-                yield f"{key}{name}", Path(inner)
+            if _MARK in field.metadata and isinstance(inner, str) and (file := _file(inner)):
+                yield f"{key}{name}", file
             yield from _files(inner, f"{key}{name}.")
     elif isinstance(value, list | tuple):
         for i, inner in enumerate(value):
@@ -40,3 +41,11 @@ def _files(value: Any, key: str) -> Iterator[tuple[str, Path]]:
     elif isinstance(value, dict):
         for name, inner in value.items():
             yield from _files(inner, f"{key}{name}.")
+
+
+def _file(name: str) -> Path | None:
+    """Return the file that a text names, if it names one."""
+    if Path(name).is_file():
+        return Path(name)
+    named = ClassName.of(name)
+    return named.file() if named else None

@@ -92,6 +92,10 @@ class Policy:
         A trained network: layers of (weights, inputs × outputs; biases; activation), and perhaps an LSTM of (inputs × 4 cells; cells × 4 cells; biases) before them.
         """
 
+    @staticmethod
+    def python(control: object) -> Policy:
+        """A class in Python; see lcca.remy_plus.policies.python_control."""
+
     def outputs(self, views: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], states: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[object, object]:
         """
         A network's outputs for (n, inputs) views and (n, 2 × cells) states, and the states afterwards.

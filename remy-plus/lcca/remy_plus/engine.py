@@ -109,10 +109,13 @@ def run_here(request: Request) -> Columns:
     """Run a batch in this process, on its threads.
 
     Raises:
-        InputError: what the engine refuses, such as more packets under way than it can hold.
+        InputError: what the engine refuses, such as more packets under way than it can hold, or a congestion control in
+            Python that fails.
     """
     try:
         return _run_core(request)
+    except InputError:  # of a congestion control in Python
+        raise
     except (ValueError, RuntimeError) as error:
         raise InputError(f"engine: {error}") from error
 
@@ -231,6 +234,8 @@ class Engine:
                 model=self.model.parts(),
                 jobs=self.jobs,
             )
+        except InputError:
+            raise
         except (ValueError, RuntimeError) as error:
             raise InputError(f"engine: {error}") from error
         return np.asarray(found)

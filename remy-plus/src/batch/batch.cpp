@@ -55,6 +55,7 @@ class Batch {
 
   BatchResult run(const std::function<bool()>& keep_going) {
     const std::size_t jobs = std::min<std::size_t>(options_.jobs, most_threads_);
+    if (std::any_of(policies_.begin(), policies_.end(), in_calling_thread)) return run_here();
     std::vector<Worker> workers(std::max<std::size_t>(1, std::min(jobs, trials_.size())));
     std::vector<std::thread> threads;
     try {
@@ -65,14 +66,24 @@ class Batch {
     }
     wait(threads.size(), keep_going);
     for (std::thread& thread : threads) thread.join();
+    return merged(workers);
+  }
+
+ private:
+  static constexpr std::size_t most_threads_ = 256;
+
+  BatchResult run_here() {
+    std::vector<Worker> workers(1);
+    work(workers.front());
+    return merged(workers);
+  }
+
+  BatchResult merged(const std::vector<Worker>& workers) {
     if (failure_) std::rethrow_exception(failure_);
     if (stop_) throw Interrupted{};
     merge(workers);
     return std::move(result_);
   }
-
- private:
-  static constexpr std::size_t most_threads_ = 256;
 
   void reserve_rule_hits() {
     const std::size_t each = policies_.empty() ? 0 : rules(policies_.front());

@@ -26,6 +26,7 @@ std::uint64_t draw(std::uint64_t seed, std::uint64_t env, std::uint64_t trial, s
 
 AgentSlots::AgentSlots(AgentSlotsOptions options) : options_(std::move(options)), environments_(options_.slots.size()) {
   options_.rules.check();
+  if (options_.rules.others && in_calling_thread(*options_.rules.others)) options_.jobs = 1;
   if (options_.slots.empty()) throw std::invalid_argument("at least one environment is needed");
   first_.assign(1, 0);
   for (std::size_t g = 0; g < environments_.size(); ++g) {

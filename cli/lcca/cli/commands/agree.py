@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,6 +14,7 @@ from lcca.cli.options.common import figure_file, positive, print_json
 from lcca.cli.options.costs import tell_costs
 from lcca.cli.options.kept import Kept, add_folder, kept
 from lcca.cli.options.policies import POLICY_HELP
+from lcca.cli.options.ranking import short_names
 from lcca.cli.options.simulators import parse_ns3
 from lcca.cli.options.trials import add_space, add_trials, setup_on_space
 from lcca.cli.tables import wide_console
@@ -58,8 +58,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command: exit status 0 whatever the verdict, 1 if a trial failed in ns-3."""
     require(options.margin > 0, f"--margin: must be > 0 bits, got {options.margin:g}")
-    named = [Path(name).stem for name in options.policies]
-    require(len(set(named)) == len(named), "two policies have the same file name; rename one")
+    named = short_names(options.policies)
+    require(len(set(named)) == len(named), "a policy is named twice")
     found, space = setup_on_space(options, options.policies)
     most = space.whole(options.networks)
     engine, policies = found.engine, dict(zip(named, found.policies, strict=True))

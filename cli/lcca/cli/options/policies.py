@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from lcca.cli.options.common import natural
+from lcca.evaluation.trials.executors.local import Processes
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Model
@@ -15,6 +16,7 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.families import CLASSICAL
 from lcca.remy_plus.policies.policy import SIMPLE, Policy
+from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.topology import KINDS, Topology
 from lcca.signal_sets.headers.policy_headers import runnable
 
@@ -23,7 +25,8 @@ TOPOLOGY_HELP = (
     "reverse-path:reverse_senders=3,one_way"
 )
 POLICY_HELP = (
-    f"policy.json, a .dna file, or a baseline: {', '.join(each.example for each in SIMPLE.values())}; "
+    f"policy.json, a .dna file, a class in Python as in {PythonControl.example}, or a baseline: "
+    f"{', '.join(each.example for each in SIMPLE.values())}; "
     f"in ns-3 alone also {', '.join(CLASSICAL)}, with parameters as in vegas:alpha=2 and "
     "markers as in dctcp@red, or a class of ns-3 as in ns3::TcpBic:Beta=0.7"
 )
@@ -92,13 +95,16 @@ def policy_to_run(options: argparse.Namespace, file: PolicyFile) -> Policy:
 
 
 def engine_for(options: argparse.Namespace, files: list[PolicyFile], duration: float) -> Engine:
-    """Return the engine with the model that the options or the policies ask for."""
+    """Return the engine with the model that the options or the policies ask for; classes in Python run in processes."""
     if not 0 < duration < math.inf:
         raise InputError(f"--duration: must be a number of µs > 0, got {duration:g}")
     window = options.link_window or ("rplus" if any("imported_from" in f.provenance for f in files) else "covered")
     if not 0 < options.link_interval < math.inf:
         raise InputError(f"--link-interval: must be a number of µs > 0, got {options.link_interval:g}")
-    return Engine(duration, Model(options.link_interval, window == "rplus"), options.jobs)
+    model = Model(options.link_interval, window == "rplus")
+    if options.jobs > 1 and any(isinstance(file.policy, PythonControl) for file in files):
+        return Engine(duration, model, options.jobs, Processes(options.jobs))
+    return Engine(duration, model, options.jobs)
 
 
 def check_duration(duration: float, rtt: float, link_rate: float, hops: int = 1) -> None:

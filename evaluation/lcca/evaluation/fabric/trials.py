@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from lcca.evaluation.fabric.calls import in_processes, in_threads
 from lcca.evaluation.fabric.metrics import flow_metrics, packets_of, port_metrics, round_metrics, round_times, times_of
 from lcca.evaluation.fabric.monitor import monitor_metrics
 from lcca.evaluation.fabric.scenario import FabricScenario
@@ -24,8 +23,8 @@ from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.fabric.simulators.registry import APPROXIMATIONS, FABRIC, run_on
-
-T = TypeVar("T")
+from lcca.remy_plus.policies.policy import WithHeader
+from lcca.remy_plus.policies.python_control import PythonControl
 
 PORT = "port_"
 WATCH_EVERY_NS = 10_000.0
@@ -141,7 +140,7 @@ def run_fabric_trials(
         scenario: where.
         engines: by the names of the policies.
         seeds: of the trials.
-        jobs: threads; results do not depend on it.
+        jobs: threads, or processes for classes in Python; results do not depend on it.
         watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs.
         observed: keeps the looks of the first seed, by the names of the policies; changes no result.
         simulator: the whole fabric, or what stands in for it, which cannot watch or observe.
@@ -157,17 +156,28 @@ def run_fabric_trials(
         scenario.require_telemetry(engine.telemetry_bytes, name)
     flows = {seed: scenario.flows(seed) for seed in seeds}
     watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
-    within = jobs if simulator != FABRIC and APPROXIMATIONS[simulator].in_threads else 1
+    python = any(map(_in_python, engines.values()))
+    within = jobs if simulator != FABRIC and APPROXIMATIONS[simulator].in_threads and not python else 1
 
-    def run(name: str, seed: int) -> FabricTrial:
+    def call(name: str, seed: int) -> Callable[[], FabricTrial]:
+        given = (scenario, name, engines[name], seed, flows[seed])
         if simulator != FABRIC:
-            return run_approximately(scenario, name, engines[name], seed, flows[seed], simulator, within)
+            return partial(run_approximately, *given, simulator, within)
         if seed != seeds[0]:
-            return run_fabric_trial(scenario, name, engines[name], seed, flows[seed])
+            return partial(run_fabric_trial, *given)
         engine = replace(engines[name], tuner=observed[name]) if name in observed else engines[name]
-        return run_fabric_trial(scenario, name, engine, seed, flows[seed], watch, watched)
+        return partial(run_fabric_trial, scenario, name, engine, seed, flows[seed], watch, watched)
 
-    return in_threads([partial(run, name, seed) for seed in seeds for name in engines], jobs // within)
+    calls = [call(name, seed) for seed in seeds for name in engines]
+    if python and jobs > 1 and not observed:  # who observes is here
+        return in_processes(calls, jobs)
+    return in_threads(calls, 1 if python else jobs // within)
+
+
+def _in_python(engine: FabricEngine) -> bool:
+    """Tell whether Python's lock would make threads of these trials wait."""
+    policy = engine.transport
+    return isinstance(policy.policy if isinstance(policy, WithHeader) else policy, PythonControl)
 
 
 def run_fabric_trial(
@@ -200,19 +210,6 @@ def run_approximately(
     """
     record = run_on(simulator, engine, scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows), jobs)
     return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, warmup_ns=1000 * scenario.warmup_us)
-
-
-def in_threads(calls: Iterable[Callable[[], T]], jobs: int) -> list[T]:
-    """Return what calls give, each a trial, in their order; so many run at once."""
-    found: list[T] = []
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        for each in [pool.submit(call) for call in calls]:
-            found.append(each.result())
-            trial_completed()
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return found
 
 
 def require_rounds(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from lcca.evaluation.fabric.calls import in_threads
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace, NumberedTrial
 from lcca.evaluation.fabric.splitting import SplitTrial, split_trial
-from lcca.evaluation.fabric.trials import in_threads
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.running import run_flows
 from lcca.evaluation.trials.source import NetworkTrials

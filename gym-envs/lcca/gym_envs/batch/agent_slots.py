@@ -22,6 +22,7 @@ from lcca.remy_plus.engine import Model, available_jobs, compile_network, compil
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.agents import Agent, TableSteering
 from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.signals import CARRIED
 from lcca.remy_plus.stamping import PLAIN
 
@@ -62,6 +63,8 @@ class Rules:
                 raise InputError(f"signal {name}: environments have no headers that would bring it")
         if isinstance(self.others, WithHeader):
             raise InputError("others: environments have no headers; leave it out")
+        if isinstance(self.others, Simple) and self.others.header is not None:
+            raise InputError("others: it needs signals that only headers bring, which environments have not")
 
     def core(
         self, slots: Sequence[int], *, all_senders: bool, whole_rows: bool, endless: bool, keep_records: bool, jobs: int

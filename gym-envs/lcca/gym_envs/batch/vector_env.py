@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.gym_envs.batch.agent_slots import FLOW_ENDED, TRIAL_ENDED, AgentSlots, Rules
+from lcca.gym_envs.interface.others import policy_of
 from lcca.gym_envs.interface.rewards import Kind, Reward
 from lcca.gym_envs.interface.sources import DEFAULT_NETWORK, NetworkSource
 from lcca.gym_envs.interface.spaces import action_space, agent_with, observation_space
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.policy import Policy
 
 try:
     from gymnasium.vector import AutoresetMode, VectorEnv
@@ -86,7 +87,7 @@ def bottlenecks(
     rules = Rules(
         agent_with(agent) if isinstance(agent, str) else agent,
         Reward(reward) if isinstance(reward, str) else reward,
-        baseline(others) if isinstance(others, str) else others,
+        policy_of(others),
         duration,
         patience=patience,
     )

@@ -22,7 +22,8 @@ class BottleneckEnv(FlowEnv):
         agent: what it sees and does, or the name of a signal set for once per round trip and a factor of the window.
         networks: one network, a list, or a function of (seed, count), such as ``space.draw``.
         reward: what a step is worth, or the kind of it.
-        others: what drives the other senders of the network, or the name of a baseline; None for no other senders.
+        others: what drives the other senders of the network, or its name as `lcca evaluate` takes it; None for
+            no other senders.
         duration: of a trial, µs.
         model: options of the network model.
         render_mode: None, or "rgb_array" for `render` to return a picture.

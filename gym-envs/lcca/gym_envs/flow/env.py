@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lcca.gym_envs.batch.agent_slots import FLOW_ENDED
 from lcca.gym_envs.interface.actions import action_array
+from lcca.gym_envs.interface.others import policy_of
 from lcca.gym_envs.interface.rewards import Kind, Reward
 from lcca.gym_envs.interface.sources import NetworkSource, networks_from
 from lcca.gym_envs.interface.spaces import action_space, agent_with, observation_space
@@ -19,7 +20,7 @@ from lcca.inputs.extras import missing
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.agents import Agent
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.policy import Policy
 
 try:
     import gymnasium
@@ -63,7 +64,7 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
         self.agent = agent_with(agent) if isinstance(agent, str) else agent
         self.networks = networks
         self.reward = Reward(reward) if isinstance(reward, str) else reward
-        self.others = baseline(others) if isinstance(others, str) else others
+        self.others = policy_of(others)
         self.duration = duration
         self.model = model or Model()
         self.observation_space = cast("gymnasium.Space[Floats]", observation_space(self.agent))

@@ -55,7 +55,8 @@ struct BatchResult {
   std::vector<std::uint64_t> census;      // axes × 65536
 };
 
-// `keep_going` is asked from the calling thread now and then; false stops the batch and throws Interrupted.
+// `keep_going` is asked from the calling thread now and then; false stops the batch and throws Interrupted. With a
+// policy of `in_calling_thread` there are no other threads, and it is not asked: Ctrl-C reaches the policy.
 struct Interrupted {};
 BatchResult run_batch(const std::vector<Policy>& policies, const std::vector<Network>& networks,
                       const std::vector<Trial>& trials, const BatchOptions& options,

@@ -12,6 +12,7 @@
 
 #include "remy_plus/policies/control.hpp"
 #include "remy_plus/policies/explicit_rate.hpp"
+#include "remy_plus/policies/foreign.hpp"
 #include "remy_plus/policies/mlp.hpp"
 #include "remy_plus/policies/pacing.hpp"
 #include "remy_plus/policies/rule_tree.hpp"
@@ -98,6 +99,9 @@ struct Aimd {
   std::size_t rules() const { return 0; }
 };
 
-using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp>;
+using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp, Foreign>;
+
+// Whether it is called in the thread that asked for a trial alone: others would wait for Python's lock.
+inline bool in_calling_thread(const Policy& policy) { return std::holds_alternative<Foreign>(policy); }
 
 }  // namespace remy_plus

@@ -122,6 +122,8 @@ class FabricEngine:
                 **_beyond(flows),
                 **({} if control is None else _controlled(control)),
             )
+        except InputError:  # of a tuner, or a congestion control in Python
+            raise
         except ValueError as error:
             if control is not None and error is control.failure:
                 raise

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine
@@ -37,7 +38,7 @@ def load_for_fabric(name: str, pacing: Pacing | None = None, int_signals: dna.In
     """
     if is_transport(name):
         return PolicyFile(named_transport(name))
-    if not is_baseline(name) and not Path(name).is_file():
+    if not is_baseline(name) and not Path(name).is_file() and not ClassName.of(name):
         known = ", ".join(TRANSPORTS)
         raise InputError(f"{name[:60]!r}: neither a transport ({known}) nor the file of a policy")
     return policyfile.load(name, pacing, int_signals)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.inputs.checked import digest_file, read_with_digest, write_with_digest
+from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.files import read_limited, write_atomically
 from lcca.remy_plus.fabric.transports import Transport
@@ -24,7 +25,9 @@ from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.pacing import Pacing
 from lcca.remy_plus.policies.policy import BASELINES, Policy, WithHeader, baseline, is_baseline
+from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.rehearsal import rehearse
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,11 @@ def dumps(file: PolicyFile) -> str:
     """Return the text of ``policy.json``.
 
     Raises:
-        InputError: the provenance holds something that JSON has no form for (NaN, a date, a set …).
+        InputError: the provenance holds something that JSON has no form for (NaN, a date, a set …), or the policy is a
+            class in Python.
     """
+    if isinstance(file.policy, PythonControl):
+        raise InputError(f"{file.policy.source.path}: a class in Python has no policy file; keep the Python file")
     document = {
         "format": FORMAT,
         "kind": KINDS[type(file.policy)],
@@ -129,21 +135,23 @@ def load(
     pacing: Pacing | None = None,
     int_signals: dna.IntSignals = "smoothed",
 ) -> PolicyFile:
-    """Load a policy from a ``policy.json``, a ``.dna`` file, or the name of a baseline.
+    """Load a policy from a ``policy.json``, a ``.dna`` file, or the name of a baseline or of a class in Python.
 
     Files are told apart by their suffix, others by their first byte (R+ writes files without a suffix).
 
     Args:
-        path_or_name: a path, or a name such as ``aimd``, ``fixed-window:20`` or ``bbr``.
+        path_or_name: a path, or a name such as ``aimd``, ``fixed-window:20``, ``bbr`` or ``my_cca.py:Mine``.
         pacing: what pacing means in a ``.dna`` file; a ``policy.json`` knows, and may not contradict.
         int_signals: which queue and link signals the axes of a ``.dna`` file are.
 
     Raises:
-        InputError: no such file or name, or a bad one.
+        InputError: no such file or name, or a bad one; a class that fails in a short trial, or is not the same twice.
     """
     name = os.fspath(path_or_name)
     if is_baseline(name) and not Path(name).is_file():
         return PolicyFile(baseline(name), provenance={"baseline": name})
+    if ClassName.of(name) and not Path(name).is_file():
+        return _from_class(name)
     _check_exists(name)
     data = _whole(name)
     with about(name):
@@ -191,6 +199,13 @@ def _from_json(data: bytes) -> PolicyFile:
         return loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InputError(f"not UTF-8 text (byte {error.start})") from error
+
+
+def _from_class(name: str) -> PolicyFile:
+    control = PythonControl.named(name)
+    rehearse(control)
+    source = {"python": name, "sha256": control.source.digest}
+    return PolicyFile(control, header=getattr(control.source.type, "header", None), provenance=source)
 
 
 def _from_dna(name: str, data: bytes, pacing: Pacing | None, int_signals: dna.IntSignals) -> PolicyFile:

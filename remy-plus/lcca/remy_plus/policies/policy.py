@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.transports import Transport
@@ -15,6 +16,7 @@ from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.families import CLASSICAL
 from lcca.remy_plus.policies.hand_designed import Classical, classical, kind_of
 from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.python_control import RUNS
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, check_within, digits
 from lcca.remy_plus.policies.stock import is_type
@@ -201,7 +203,8 @@ def baseline(name: str) -> Simple | Classical:
             return SIMPLE[kind].named(text)
         if _is_classical(name):
             return classical(name)
-    raise InputError(f"unknown baseline {name[:60]!r}{did_you_mean(kind_of(name), BASELINES)}")
+    hint = f": {RUNS}" if ClassName.of(name) else did_you_mean(kind_of(name), BASELINES)
+    raise InputError(f"unknown baseline {name[:60]!r}{hint}")
 
 
 def is_baseline(name: str) -> bool:

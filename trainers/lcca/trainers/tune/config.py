@@ -12,6 +12,7 @@ from lcca.inputs.model import Model, keyed_numbers
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.python_control import RUNS, PythonControl
 from lcca.trainers.tune.space import Axis, Space, ranges_of
 from lcca.trainers.tune.table5 import table_5
 
@@ -97,7 +98,8 @@ class TuneConfig(Model):
     @field_validator("policy")
     @classmethod
     def _can_be_tuned(cls, name: str) -> str:
-        load(name)
+        if isinstance(load(name).policy, PythonControl):
+            raise InputError(f"{name}: {RUNS}")
         return name
 
     @model_validator(mode="after")

@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy as np
 
+from lcca.evaluation.fabric.calls import in_threads
 from lcca.evaluation.fabric.space import FabricSpace, NumberedTrial
-from lcca.evaluation.fabric.trials import FabricTrial, in_threads, run_fabric_trial
+from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trial
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core

@@ -1,0 +1,16 @@
+"""What drives the senders that a learner does not steer."""
+
+from __future__ import annotations
+
+from lcca.remy_plus.files.policyfile import load
+from lcca.remy_plus.policies.policy import Policy
+from lcca.signal_sets.headers.policy_headers import runnable
+
+
+def policy_of(others: Policy | str | None) -> Policy | None:
+    """Return the policy of a name: of a baseline, a policy file, or a class in Python as in ``my_cca.py:Mine``.
+
+    Raises:
+        InputError: no such name, or a bad file.
+    """
+    return runnable(load(others)) if isinstance(others, str) else others

@@ -1,0 +1,54 @@
+"""Classes in Python that a user names: ``my_cca.py:Mine`` in a file, ``package.module:Mine`` in an installed module."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_NAME = re.compile(
+    r"(?P<where>[^:]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)(?::(?P<parameters>.*))?"
+)
+
+
+@dataclass(frozen=True)
+class ClassName:
+    """A class as a user names it.
+
+    Attributes:
+        where: a file that ends in ``.py``, or a module.
+        name: of the class.
+        parameters: the text after a second colon.
+    """
+
+    where: str
+    name: str
+    parameters: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> ClassName | None:
+        """Return what a text names; None if it has not the form of one."""
+        found = _NAME.fullmatch(text)
+        return cls(found["where"], found["name"], found["parameters"] or "") if found else None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is in a file rather than a module."""
+        return self.where.endswith(".py")
+
+    def file(self) -> Path | None:
+        """Return the file that holds it; None if there is no such file or module."""
+        if self.is_file:
+            return Path(self.where) if Path(self.where).is_file() else None
+        spec = _spec(self.where)
+        return Path(spec.origin) if spec is not None and spec.origin and spec.origin.endswith(".py") else None
+
+
+def _spec(module: str) -> importlib.machinery.ModuleSpec | None:
+    """Return where a module is; packages around it are imported."""
+    try:
+        return importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return None

@@ -1,0 +1,195 @@
+"""A congestion control that is a class in Python, named as in ``my_cca.py:Mine`` or ``package.module:Mine:gain=0.5``.
+
+The class has `start()` and `on_ack(ack)`, both of which return (window, gap): packets and µs between sends. It is made
+anew for every flow. What `ack` has is in `Ack` and in the class's `signals`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from lcca.inputs.class_names import ClassName
+from lcca.inputs.errors import InputError, about, nearest
+from lcca.remy_plus import _core
+from lcca.remy_plus.policies.python_source import PythonClass, said
+from lcca.remy_plus.policies.simple import Simple, digits
+from lcca.remy_plus.signals import SIGNALS, check_signals
+from lcca.remy_plus.stamping import Stamping, raw_stamping
+
+RUNS = (
+    "a class in Python runs in `lcca evaluate`, `compare`, `rank` and `estimate` and beside the learner of "
+    "environments; it is neither trained, tuned nor part of a campaign"
+)
+"""Where such a class is refused."""
+
+LARGEST_WINDOW = 1e6
+"""Packets; R+ clamps every window to it."""
+
+ACK = {
+    "now": "µs since the start of the trial",
+    "rtt": "µs, the flow's latest round trip",
+    "smallest_rtt": "µs, the flow's smallest so far",
+    "sequence": "number of the packet that was acknowledged; a sender's flows are numbered on",
+    "sent": "packets that the sender has sent so far, of all its flows",
+    "lost": "packets of the flow that are missing just before this one",
+    "late": "True for a packet of an earlier flow; only told where the class says `late = True`",
+}
+"""What every acknowledgement has, whatever the signals."""
+
+Said = tuple[float, float]
+OnAck = Callable[[tuple[Any, ...]], Said]
+
+
+@dataclass(frozen=True)
+class PythonControl(Simple):
+    """A congestion control that is a class in Python.
+
+    Attributes:
+        source: the class.
+        parameters: keyword arguments that it is made with.
+
+    Raises:
+        InputError: no such class, one without `start` or `on_ack`, or unknown signals; the message names the line.
+    """
+
+    kind: ClassVar[str] = "python"
+    title: ClassVar[str] = "class in Python"
+    example: ClassVar[str] = "my_cca.py:Mine (your own class)"
+
+    source: PythonClass
+    parameters: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the class."""
+        for method in ("start", "on_ack"):
+            if not callable(getattr(self.source.type, method, None)):
+                raise InputError(f"{self.source.line_of()}: class {self.source.name} has no method {method}")
+        if self.signals:
+            with about(self.source.line_of("signals")):
+                check_signals(self.signals)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave out what was made of the source."""
+        return PythonControl, (self.source, self.parameters)
+
+    @classmethod
+    def named(cls, text: str) -> PythonControl:
+        """See `Simple`; the text is the whole name."""
+        found = ClassName.of(text)
+        if found is None:
+            raise InputError(f"{text[:60]!r}: name a class as in {cls.example.split()[0]}")
+        with about(f"{found.name}:{found.parameters}" if found.parameters else found.name):
+            parameters = _parameters(found.parameters)
+        return cls(PythonClass.named(found), parameters)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """Signals that it looks at: the class's `signals`."""
+        given = getattr(self.source.type, "signals", ())
+        if not isinstance(given, tuple | list):
+            raise InputError(f"{self.source.line_of('signals')}: signals: must be names, as in ('rtt_ratio',)")
+        return tuple(given)
+
+    @property
+    def late(self) -> bool:
+        """Whether it is told of late packets of earlier flows: the class's `late`."""
+        return bool(getattr(self.source.type, "late", False))
+
+    @property
+    def header(self) -> Stamping | None:
+        """See `Simple`: exact and free for signals that come in headers alone."""
+        return raw_stamping(self.signals)
+
+    def equipped(self, header: Stamping) -> Stamping:
+        """See `Simple`."""
+        header.require(self.signals)
+        return header
+
+    def compile(self) -> _core.Policy:
+        """See `Simple`."""
+        return _core.Policy.python(self)
+
+    def lines(self) -> list[str]:
+        """See `Simple`."""
+        given = [f"{name} = {digits(value)}" for name, value in self.parameters]
+        signals = f"signals: {', '.join(self.signals) or 'none'}"
+        return [f"{self.source.name} of {self.source.line_of()}", *given, signals, f"SHA-256 {self.source.digest}"]
+
+    @cached_property
+    def _ack(self) -> type[tuple[Any, ...]]:
+        """What `on_ack` is given."""
+        return namedtuple("Ack", (*ACK, *self.signals))
+
+    def begin(self) -> tuple[OnAck, Said]:
+        """Begin a flow: return what the engine calls with the values of each acknowledgement, and the first answer.
+
+        Raises:
+            InputError: the class fails, or says what is no window or no gap; names the file and the line.
+        """
+        flow = self._called("__init__", lambda: self.source.type(**dict(self.parameters)))
+        first = self._called("start", flow.start)
+        step, made, new, checked = flow.on_ack, self._ack, tuple.__new__, self._checked
+
+        def on_ack(values: tuple[Any, ...]) -> Said:
+            try:
+                answer = step(new(made, values))
+            except Exception as error:
+                raise self._failed(error, "on_ack") from error
+            return checked(answer, "on_ack")
+
+        return on_ack, checked(first, "start")
+
+    def _called(self, method: str, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except Exception as error:
+            raise self._failed(error, method) from error
+
+    def _checked(self, answer: Any, method: str) -> Said:
+        """Return a window and a gap as the engine takes them."""
+        try:
+            window, gap = answer
+            window, gap = float(window), float(gap)
+        except (TypeError, ValueError):
+            raise self._wrong(method, f"{answer!r:.60}; it must be a window in packets and a gap in µs") from None
+        if not window >= 0:
+            raise self._wrong(method, f"a window of {window:g} packets; it must be 0 or more, math.inf for none")
+        if not 0 <= gap < math.inf:
+            raise self._wrong(method, f"a gap of {gap:g} µs; it must be 0 or more, and finite")
+        return min(window, LARGEST_WINDOW), gap
+
+    def _wrong(self, method: str, what: str) -> InputError:
+        return InputError(f"{self.source.line_of(method)}: {self.source.name}.{method} returned {what}")
+
+    def _failed(self, error: Exception, method: str) -> InputError:
+        """Return what went wrong in the class, and where."""
+        where = f"{self.source.at(error.__traceback__, method)}: {self.source.name}.{method}"
+        if isinstance(error, AttributeError) and type(error.obj) is self._ack:
+            return InputError(f"{where}: ack has no {error.name!r}; {self._hint(error.name)}")
+        return InputError(f"{where}: {said(error)}")
+
+    def _hint(self, name: str | None) -> str:
+        if name in SIGNALS:
+            return f"add it to the class: signals = {(*self.signals, name)!r}"
+        known = (*ACK, *self.signals)
+        return f"it has {', '.join(known)}{nearest(name, (*known, *SIGNALS))}"
+
+
+def _parameters(text: str) -> tuple[tuple[str, float], ...]:
+    """Return the parameters in a text such as ``gain=0.5,initial=4``."""
+    found: dict[str, float] = {}
+    for item in filter(None, text.split(",")):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not key.isidentifier() or not equals or not math.isfinite(number) or key in found:
+            raise InputError(f"{item[:60]!r}: write name=number, each once")
+        found[key] = int(number) if value.lstrip("+-").isdigit() else number
+    return tuple(found.items())

@@ -1,0 +1,120 @@
+"""The source of a congestion control in Python: the class in it, and the lines that errors name."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType, TracebackType
+from typing import Any
+
+from lcca.inputs.class_names import ClassName
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.files import read_limited
+
+
+@dataclass(frozen=True)
+class PythonClass:
+    """A class in a text of Python, which travels to other processes and machines as that text.
+
+    Attributes:
+        path: of the file, for errors.
+        text: of the file.
+        package: that holds it, for relative imports; empty for a file of its own.
+        name: of the class.
+    """
+
+    path: str
+    text: str
+    package: str
+    name: str
+
+    @classmethod
+    def named(cls, found: ClassName) -> PythonClass:
+        """Read the file that a name means.
+
+        Raises:
+            InputError: no such file or module, or no text.
+        """
+        path = found.file()
+        if path is None:
+            raise InputError(f"{found.where}: {'no such file' if found.is_file else _no_module(found)}")
+        data = read_limited(path)
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
+        return cls(str(path), text, "" if found.is_file else found.where.rpartition(".")[0], found.name)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave out what was made of the text."""
+        return PythonClass, (self.path, self.text, self.package, self.name)
+
+    @cached_property
+    def type(self) -> type:
+        """The class.
+
+        Raises:
+            InputError: the text is no Python, fails, or has no such class; names the line.
+        """
+        module = ModuleType(f"lcca_control_{self.digest[:16]}_{id(self):x}")
+        module.__file__, module.__package__ = self.path, self.package
+        sys.modules[module.__name__] = module  # dataclasses look their module up there
+        try:
+            exec(compile(self.text, self.path, "exec"), module.__dict__)
+        except SyntaxError as error:
+            raise InputError(f"{self.path}:{error.lineno}: {error.msg}") from error
+        except Exception as error:
+            raise InputError(f"{self.at(error.__traceback__)}: {said(error)}") from error
+        found = vars(module).get(self.name)
+        if not isinstance(found, type):
+            classes = [name for name, each in vars(module).items() if isinstance(each, type)]
+            raise InputError(f"{self.path}: no class {self.name!r}{did_you_mean(self.name, classes)}")
+        return found
+
+    def at(self, traceback: TracebackType | None, otherwise: str = "") -> str:
+        """Return the file and the innermost line of it in a traceback, or the line of a definition."""
+        line = 0
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == self.path:
+                line = traceback.tb_lineno
+            traceback = traceback.tb_next
+        return f"{self.path}:{line}" if line else self.line_of(otherwise)
+
+    def line_of(self, member: str = "") -> str:
+        """Return the file and the line at which the class, or a method or value of it, is defined."""
+        classes = (each for each in ast.parse(self.text).body if isinstance(each, ast.ClassDef))
+        for found in (each for each in classes if each.name == self.name):
+            inside = {name: each.lineno for each in found.body for name in _defines(each)}
+            return f"{self.path}:{inside.get(member, found.lineno)}"
+        return self.path
+
+
+def said(error: BaseException) -> str:
+    """Return an exception in a line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _defines(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement of a class defines."""
+    if isinstance(statement, ast.FunctionDef):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    return [each.id for each in targets if isinstance(each, ast.Name)]
+
+
+def _no_module(found: ClassName) -> str:
+    if found.where == "ns3":
+        return f"no such module in Python; a class of ns-3 is named ns3::{found.name}"
+    return (
+        "no such module in Python: is it installed, or its folder in PYTHONPATH? A file is named with its ending, "
+        f"as in {found.where.rpartition('.')[2]}.py:{found.name}"
+    )

@@ -1,0 +1,80 @@
+"""A class in Python on the command line: evaluated, compared and ranked like any policy, refused by name elsewhere."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lcca.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+SPACE, FABRIC = ROOT / "configs/networks/default.yaml", ROOT / "configs/fabric/incast.yaml"
+
+
+@pytest.fixture
+def name(tmp_path: Path) -> str:
+    shutil.copy(ROOT / "tests/remy-plus/policies/python_controls.py", tmp_path / "mine.py")
+    shutil.copy(ROOT / "configs/policies/e2e.json", tmp_path / "table.json")
+    return f"{tmp_path}/mine.py:Aimd"
+
+
+@pytest.fixture
+def networks(tmp_path: Path) -> str:
+    (tmp_path / "few.yaml").write_text(
+        "- {link_rate: 2.0, rtt: 20, senders: 2, buffer: 20, mean_on: 500, mean_off: 100, loss: 0.01}\n"
+    )
+    return f"{tmp_path}/few.yaml"
+
+
+def said(capsys: pytest.CaptureFixture[str], *options: object) -> str:
+    assert main([*map(str, options), "--json"]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_it_is_evaluated_as_the_engines_own(
+    name: str, networks: str, jobs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--networks", networks, "--seeds", 2, "--duration", 1000, "--jobs", jobs]
+    assert said(capsys, "evaluate", name, *options) == said(capsys, "evaluate", "aimd", *options).replace("aimd", name)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_it_is_evaluated_on_a_fabric_as_the_engines_own(
+    name: str, jobs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--fabric", FABRIC, "--set", "duration_us=100", "--seeds", 2, "--jobs", jobs]
+    both = json.loads(said(capsys, "evaluate", name, "aimd", *options))["policies"]
+    assert [each.pop("policy") for each in both] == [name, "aimd"] and both[0] == both[1]
+
+
+def test_a_comparison_with_the_engines_own_finds_nothing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--space", SPACE, "--pairs", 96, "--duration", 300, "--jobs", 1]
+    found = json.loads(said(capsys, "compare", "aimd", name, *options))
+    assert found["difference"] == 0
+
+
+def test_a_ranking_that_is_kept_belongs_to_the_text(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["rank", name, "fixed-window:12", "--space", str(SPACE), "--networks", "96", "--duration", "300"]
+    asked += ["--jobs", "1", "--out", str(tmp_path / "run"), "--json"]
+    assert main(asked) == 0 and main([*asked, "--resume"]) == 0
+    file = tmp_path / "mine.py"
+    file.write_text(file.read_text() + "# other\n")
+    assert main([*asked, "--resume"]) == 2
+    assert "another configuration" in capsys.readouterr().err
+
+
+def test_where_it_does_not_run_it_is_refused_by_name(
+    name: str, networks: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tuning, campaign = ROOT / "configs/tuning/vegas.yaml", ROOT / "configs/quickstart.yaml"
+    assert main(["tune", str(tuning), "--set", f"tuner.policy={name}", "--set", "tuner.space=usual"]) == 2
+    assert "neither trained, tuned nor part of a campaign" in capsys.readouterr().err
+    assert main(["sweep", str(campaign), "--plan", "--set", f"hand_designed=['{name}']"]) == 2
+    assert "neither trained, tuned nor part of a campaign" in capsys.readouterr().err
+    pytest.importorskip("lcca.ns3")
+    assert main(["evaluate", name, "--networks", networks, "--simulator", "ns3"]) == 2
+    assert "name its TypeId, as in ns3::TcpBic" in capsys.readouterr().err

@@ -1,0 +1,235 @@
+"""A congestion control in Python does bit for bit what the engine's own does, and says where it is wrong."""
+
+import pickle
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lcca.evaluation.trials.executors.local import Processes
+from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
+from lcca.inputs.class_names import ClassName
+from lcca.inputs.errors import InputError
+from lcca.inputs.model import Model
+from lcca.inputs.named_files import FileOrName, digests_of_named_files
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.fabric.builders import star
+from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.settings import FabricSettings
+from lcca.remy_plus.files.policyfile import PolicyFile, dumps, load
+from lcca.remy_plus.files.text import describe
+from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.agents import Agent
+from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.python_control import PythonControl
+from lcca.remy_plus.topology import Topology
+from lcca.signal_sets.headers.policy_headers import runnable
+
+HERE = Path(__file__).parent
+TABLE = Path(__file__).parents[3] / "configs" / "policies" / "link+queue.json"
+NETWORKS = (
+    Network(0, 2.0, 60.0, 3, 15.0, 400.0, 100.0, 0.0),
+    Network(1, 1.0, 30.0, 2, 8.0, 300.0, 50.0, 0.02, topology=Topology.of("multi-bottleneck")),
+    Network(2, 2.0, 40.0, 2, 10.0, 60.0, 100.0, 0.01, "bytes"),
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Copies of the controls and of a table beside them."""
+    shutil.copy(HERE / "python_controls.py", tmp_path / "mine.py")
+    shutil.copy(TABLE, tmp_path / "table.json")
+    return tmp_path / "mine.py"
+
+
+def columns(policies: list[Policy], engine: Engine | None = None) -> dict[str, bytes]:
+    engine = engine or Engine(1500.0, jobs=2)
+    k, n = (i.ravel() for i in np.indices((len(policies), len(NETWORKS))))
+    compiled = [engine.compile(policy) for policy in policies]
+    record = engine.run(compiled, NetworkList(NETWORKS), k, n, n + 7, keep_flows=True, keep_delays=True)
+    assert record["sender_delivered"].sum() > 1000 and (record["sender_lost"] + record["sender_dropped"]).sum() > 10
+    return {name: record[name].tobytes() for name in record.columns if name != "rule_hits"}
+
+
+@pytest.mark.parametrize(("name", "engines"), [("Aimd", "aimd"), ("Aimd:decrease=0.7,initial=9", ""), ("Table", "")])
+def test_a_copy_has_the_bits_of_the_engines_own(file: Path, name: str, engines: str) -> None:
+    own = {"Aimd": "aimd", "Table": str(TABLE)}.get(name)
+    expected = load(own).policy if own else type(baseline("aimd"))(decrease=0.7, initial_window=9)
+    assert columns([load(f"{file}:{name}").policy]) == columns([expected])
+
+
+def test_signals_that_come_in_headers_come_in_them(file: Path) -> None:
+    assert columns([load(f"{file}:FairShare").policy]) == columns([baseline("fair-rate")])
+
+
+def test_other_processes_have_the_text_as_it_was_read(file: Path) -> None:
+    policies = [load(f"{file}:Aimd").policy, baseline("aimd"), load(f"{file}:Aimd:decrease=0.7").policy]
+    here = columns(policies)
+    file.write_text("raise SystemExit")
+    with Processes(2) as runner:
+        assert columns(policies, Engine(1500.0, runner=runner)) == here
+    again = pickle.loads(pickle.dumps(policies[0]))
+    assert again == policies[0] != policies[2] and columns([again]) == columns([policies[0]])
+
+
+@pytest.mark.parametrize(("name", "own"), [("Aimd", "aimd"), ("Table", str(TABLE))])
+def test_a_fabric_runs_it_as_the_engines_own(file: Path, name: str, own: str) -> None:
+    flows = FabricFlows(np.array([0, 1, 2]), np.array([3, 3, 3]), np.full(3, 60_000), np.array([0.0, 50.0, 900.0]))
+
+    def record(policy: Policy) -> dict[str, bytes]:
+        found = FabricEngine(policy, settings=FabricSettings()).run(star(4), flows)
+        return {key: np.asarray(each).tobytes() for key, each in found.items() if key != "rule_hits"}
+
+    assert record(load(f"{file}:{name}").policy) == record(load(own).policy)
+
+
+def test_threads_of_environments_and_of_python_cannot_block_each_other(file: Path) -> None:
+    def play(others: Policy) -> bytes:
+        rules = Rules(Agent(("rtt_ratio",)), others=others, duration=400.0)
+        slots = AgentSlots(rules, [NETWORKS[0]], environments=3, slots=1, seed=5, jobs=3)
+        slots.reset()
+        for _ in range(30):
+            slots.step(np.full((len(slots.ready), 1), 0.1))
+        return slots.observation.tobytes()
+
+    python, expected = load(f"{file}:Aimd").policy, play(baseline("aimd"))
+    found: list[bytes] = []
+    threads = [threading.Thread(target=lambda: found.append(play(python)), daemon=True) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    assert found == [expected, expected]
+
+
+def test_what_it_is_told_is_what_happened(file: Path) -> None:
+    policy = load(f"{file}:Noted").policy
+    assert isinstance(policy, PythonControl)
+    told = policy.source.type.told  # type: ignore[attr-defined]
+    told.clear()
+    network = Network(0, 1.0, 20.0, 1, 0.0, 1e9, 1.0, 0.05)
+    record = Engine(1000.0, jobs=1).run([policy.compile()], NetworkList([network]), [0], [0], [3], keep_flows=True)
+    sequence = np.array([each.sequence for each in told])
+    assert len(told) == record["trial_delivered"][0] and np.all(np.diff([each.now for each in told]) > 0)
+    assert [each.lost for each in told[1:]] == (np.diff(sequence) - 1).tolist() and max(each.lost for each in told) > 0
+    rtt, smallest = (np.array([getattr(each, name) for each in told]) for name in ("rtt", "smallest_rtt"))
+    assert np.allclose(smallest, 21.0) and np.allclose(rtt[1:], smallest[1:] * [each.rtt_ratio for each in told[1:]])
+    assert all(each.sent > each.sequence for each in told) and told[-1].sent == record["trial_sent"][0] - 1
+    assert not any(each.late for each in told)
+
+
+WRONG = {
+    "Raises": ("# raises", "Raises.on_ack: ZeroDivisionError"),
+    "Nan": ("# Nan", "Nan.on_ack returned a window of nan packets"),
+    "Negative": ("# Negative", "a window of -1 packets; it must be 0 or more"),
+    "Alone": ("# Alone", "returned 3; it must be a window in packets and a gap in µs"),
+    "EndlessGap": ("# EndlessGap", "EndlessGap.start returned a gap of inf µs"),
+    "Undeclared": ("# Undeclared", "ack has no 'queue'; add it to the class: signals = ('queue',)"),
+    "Mistyped": ("# Mistyped", "did you mean 'rtt_ratio'?"),
+    "Unknown": ("# Unknown", "unknown signal 'rtt_rato' (did you mean 'rtt_ratio'?)"),
+    "OneText": ("# OneText", "signals: must be names, as in ('rtt_ratio',)"),
+    "Dice": ("# Dice", "does otherwise with the same seed"),
+    "Shared": ("# Shared", "does otherwise with the same seed"),
+    "NoStart": ("# NoStart", "class NoStart has no method start"),
+    "Aimd:increase=much": ("", "'increase=much': write name=number"),
+    "Aimd:incraese=2": ("def __init__", "unexpected keyword argument 'incraese'"),
+    "Amid": ("", "no class 'Amid' (did you mean 'Aimd'?)"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said_with_its_line(file: Path, name: str) -> None:
+    mark, said = WRONG[name]
+    with pytest.raises(InputError) as caught:
+        load(f"{file}:{name}")
+    lines = file.read_text().splitlines()
+    at = next((i + 1 for i, line in enumerate(lines) if mark and line.find(mark) >= 0), 0)
+    assert said in str(caught.value)
+    assert not mark or str(caught.value).startswith(f"{file}:{at}: ")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_fails_later_is_said_likewise(file: Path, jobs: int, make: Callable[[int], Engine]) -> None:
+    with pytest.raises(InputError, match=rf"^{file}:\d+: Late.on_ack returned a window of nan"):
+        columns([load(f"{file}:Late").policy], make(jobs))
+
+
+@pytest.fixture
+def make() -> Callable[[int], Engine]:
+    return lambda jobs: Engine(3000.0, runner=Processes(jobs)) if jobs > 1 else Engine(3000.0)
+
+
+def test_a_text_that_is_no_python_or_not_there_is_said(tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("import math\nclass Mine(\n")
+    (tmp_path / "needs.py").write_text("import math\nimport lcca_nothing\n")
+    with pytest.raises(InputError, match=r"bad.py:2: '\(' was never closed"):
+        load(f"{tmp_path}/bad.py:Mine")
+    with pytest.raises(InputError, match=r"needs.py:2: ModuleNotFoundError"):
+        load(f"{tmp_path}/needs.py:Mine")
+    with pytest.raises(InputError, match=r"none.py: no such file"):
+        load(f"{tmp_path}/none.py:Mine")
+    with pytest.raises(InputError, match="no such module in Python"):
+        load("lcca_nothing:Mine")
+
+
+def test_a_module_is_found_where_python_finds_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (file.parent / "kept").mkdir()
+    (file.parent / "kept" / "steps.py").write_text("STEP = 3\n")
+    (file.parent / "kept" / "mine.py").write_text(
+        "from .steps import STEP\nclass Mine:\n    def start(self): return STEP, 0\n"
+        "    def on_ack(self, ack): return 4, 0\n"
+    )
+    monkeypatch.syspath_prepend(str(file.parent))
+    policy = load("kept.mine:Mine").policy
+    assert isinstance(policy, PythonControl) and policy.begin()[1] == (3.0, 0.0)
+
+
+def test_names_are_told_from_those_of_baselines() -> None:
+    assert ClassName.of("a/my-cca.py:Mine:gain=0.5") == ClassName("a/my-cca.py", "Mine", "gain=0.5")
+    assert ClassName.of("package.module:Mine") == ClassName("package.module", "Mine")
+    for name in (
+        "aimd",
+        "fixed-window:20",
+        "ns3::TcpBic",
+        "rcp:alpha=0.4",
+        "dctcp@red:pmax=0.1",
+        "policy.json",
+        "my.py",
+    ):
+        assert ClassName.of(name) is None
+    with pytest.raises(InputError, match="neither trained, tuned nor part of a campaign"):
+        baseline("my_cca.py:Mine")
+
+
+def test_a_configuration_depends_on_the_text(file: Path) -> None:
+    class Asked(Model):
+        policy: FileOrName
+
+    asked = Asked(policy=f"{file}:Aimd:decrease=0.7")
+    before = digests_of_named_files(asked)
+    assert set(before) == {"policy"} and before == digests_of_named_files(Asked(policy=str(file)))
+    file.write_text(file.read_text() + "# other\n")
+    assert digests_of_named_files(asked) != before
+
+
+def test_a_header_is_charged_and_has_to_carry_what_it_looks_at(file: Path) -> None:
+    file.write_text(
+        "class Told:\n    signals = ('queue',)\n    header = 'nosignal-8b'\n    def start(self): return 9, 0\n"
+        "    def on_ack(self, ack): return 9 - min(ack.queue, 8), 0\n"
+    )
+    charged, free = (runnable(load(f"{file}:Told"), charged=each) for each in (True, False))
+    assert columns([charged]) != columns([free])
+    file.write_text(file.read_text().replace("('queue',)", "('flows',)"))
+    with pytest.raises(InputError, match="flows"):
+        runnable(load(f"{file}:Told"))
+
+
+def test_it_is_shown_and_has_no_file(file: Path) -> None:
+    found = load(f"{file}:Aimd:decrease=0.7")
+    assert "decrease = 0.7" in describe(found) and found.provenance["sha256"] in describe(found)
+    with pytest.raises(InputError, match="has no policy file"):
+        dumps(PolicyFile(found.policy))
