@@ -1,6 +1,7 @@
 """A class in Python on the command line: evaluated, compared and ranked like any policy, refused by name elsewhere."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -78,3 +79,21 @@ def test_where_it_does_not_run_it_is_refused_by_name(
     pytest.importorskip("lcca.ns3")
     assert main(["evaluate", name, "--networks", networks, "--simulator", "ns3"]) == 2
     assert "name its TypeId, as in ns3::TcpBic" in capsys.readouterr().err
+
+
+def test_the_page_does_what_it_says(
+    networks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    control, snippet = re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to/own-control.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("my_cca.py").write_text(control)
+    goals = [f"my_cca.py:Target:packets={packets}" for packets in (1, 9)]
+    options = ["--networks", networks, "--duration", 1000, "--jobs", 1]
+    delays = [json.loads(said(capsys, "evaluate", name, *options))["rows"][0]["delay_us"] for name in goals]
+    assert delays[0] < delays[1]
+    Path("my_cca.py").write_text(control.replace("(1 - ack", "(1 - ack.queue - ack"))
+    assert main(["evaluate", goals[0], "--networks", networks]) == 2
+    assert "my_cca.py:13: Target.on_ack: ack has no 'queue'; add it to the class" in capsys.readouterr().err
+    pytest.importorskip("gymnasium")
+    Path("my_cca.py").write_text(control)
+    exec(snippet, {})

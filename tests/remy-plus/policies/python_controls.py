@@ -5,6 +5,8 @@ import math
 import random
 from pathlib import Path
 
+TABLE = Path(__file__).parent / "table.json"
+
 
 class Aimd:
     """NewReno's window (RFC 6582) without retransmission: the engine's `aimd`."""
@@ -30,7 +32,7 @@ class Aimd:
 class Table:
     """The rule table of a file beside this one, whose pacing is relative."""
 
-    content = json.loads((Path(__file__).parent / "table.json").read_text())
+    content = json.loads(TABLE.read_text()) if TABLE.exists() else {"signals": [], "rules": []}
     signals = tuple(dict.fromkeys([*content["signals"], "receive_ewma"]))
     late = True
 
