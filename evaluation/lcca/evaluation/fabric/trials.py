@@ -18,7 +18,6 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.completed import trial_completed
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.observation import Observation
