@@ -5,6 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials.stored import write_json, write_state
+from lcca.experiments import load_run
+
 from ..conftest import RunCommand
 
 SPACE = "{link_rate: 1, rtt: 9, senders: 2, buffer: 9, mean_on: 99, mean_off: 9, loss: 0, duration: 900}"
@@ -39,3 +43,15 @@ def test_other_runs_have_figures(lcca: RunCommand, tmp_path: Path, kind: str, fi
     assert lcca("plot", tmp_path / "run", "--figure", "all", "--format", "svg", "--out", tmp_path).status == 0
     assert (tmp_path / f"{figure}.svg").read_text().count("<svg") == 1
     assert len(pd.read_csv(tmp_path / f"{figure}.csv")) == {"estimate": 1, "rank": 2}[kind]
+
+
+def test_both_simulators_side_by_side(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
+    """The figure of `agree`, from a run made up of a campaign's trials: ns-3 need not be there."""
+    rows = load_run(finished).trials.query("phase == 'test'")
+    both = pd.concat([rows.assign(simulator=name) for name in ("engine", "ns-3")], ignore_index=True)
+    TrialStore(tmp_path / "trials").add("agree,000000", both)
+    write_json(tmp_path / "summary.json", {"simulators": ["engine", "ns-3"], "topology": "dumbbell", "agreement": []})
+    write_state(tmp_path / "manifest.json", {"kind": "agree", "name": "a", "state": "complete", "version": "1"})
+    assert lcca("plot", tmp_path, "--figure", "agreement", "--out", tmp_path).status == 0
+    shown = pd.read_csv(tmp_path / "agreement.csv")
+    assert len(shown) == len(rows) and (shown["score_bits_1"] == shown["score_bits_2"]).all()

@@ -92,3 +92,34 @@ def test_a_ranking_has_its_tables(lcca: RunCommand, tmp_path: Path) -> None:
     assert run.policies.set_index("id")["score_bits"].to_dict() == pytest.approx(means.to_dict())
     assert lcca("export", tmp_path / "run", "--csv", tmp_path).status == 0
     assert pd.read_csv(StringIO((tmp_path / "verdicts.csv").read_text()))["n"].tolist() == run.verdicts["n"].tolist()
+
+
+def test_comparisons_and_evaluations_have_their_tables(lcca: RunCommand, tmp_path: Path) -> None:
+    networks = Path(__file__).parents[3] / "configs" / "networks"
+    pairs = (
+        "--space",
+        networks / "default.yaml",
+        "--pairs",
+        96,
+        "--duration",
+        500,
+        "--out",
+        tmp_path / "pairs",
+        "--json",
+    )
+    told, run = lcca("compare", "aimd", "fixed-window:12", *pairs).json(), load_run(tmp_path / "pairs")
+    assert run.verdicts["difference"].tolist() == [told["difference"]] and len(run.trials) == 2 * 96
+    few = (
+        "--networks",
+        networks / "examples.yaml",
+        "--seeds",
+        2,
+        "--duration",
+        500,
+        "--out",
+        tmp_path / "few",
+        "--json",
+    )
+    told, run = lcca("evaluate", "aimd", *few).json(), load_run(tmp_path / "few")
+    assert run.policies["score_bits"].tolist() == [row["score_bits"] for row in told["rows"]]
+    assert run.policies["network"].tolist() == run.networks["network"].tolist()

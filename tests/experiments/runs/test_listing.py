@@ -46,21 +46,35 @@ def test_runs_are_found_at_any_depth_but_not_inside_of_others(lcca: RunCommand, 
     assert lcca("runs", tmp_path / "empty").out == f"no run in {tmp_path / 'empty'}\n"
 
 
+def first(policy: str, best: int) -> dict[str, Any]:
+    return {"policy": policy, "best_rank": best}
+
+
 @pytest.mark.parametrize(
-    ("result", "words"),
+    ("kind", "result", "words"),
     [
-        ({"standings": [{"policy": "a", "best_rank": 1}, {"policy": "b", "best_rank": 2}]}, "best: a"),
-        ({"standings": [{"policy": "a", "best_rank": 1}, {"policy": "b", "best_rank": 1}]}, "may be best: a, b"),
-        ({"estimate": 2.0, "low": None, "high": 3.0, "metric": "fct", "quantile": 0.99}, "fct p99 2 [unbounded, 3]"),
-        ({"kind": "tune", "comparison": {"A": "default", "B": "tuned", "verdict": "better"}}, "tuned: better"),
-        ({"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "default: ecn recommended"),
-        ({}, ""),
+        ("rank", {"standings": [first("a", 1), first("b", 2)]}, "best: a"),
+        (
+            "rank",
+            {"standings": [{"policy": "a", "best_rank": 1}, {"policy": "b", "best_rank": 1}]},
+            "may be best: a, b",
+        ),
+        (
+            "estimate",
+            {"estimate": 2.0, "low": None, "high": 3.0, "metric": "fct", "quantile": 0.99},
+            "fct p99 2 [unbounded, 3]",
+        ),
+        ("tune", {"kind": "tune", "comparison": {"A": "default", "B": "tuned", "verdict": "better"}}, "tuned: better"),
+        ("sweep", {"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "default: ecn recommended"),
+        ("sweep", {}, ""),
+        ("compare", {"A": "a", "B": "b", "verdict": "worse"}, "b: worse"),
+        ("agree", {"agreement": [{"metric": "score_bits", "verdict": "agree within 0.1"}]}, "1 of 1 mean scores agree"),
     ],
 )
-def test_headlines(result: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_headlines(kind: str, result: dict[str, Any], words: str, tmp_path: Path) -> None:
     if result:
         write_json(tmp_path / "summary.json", result)
-    assert headline(tmp_path) == words
+    assert headline(tmp_path, kind) == words
 
 
 def test_a_run_and_a_copy_do_not_differ(finished: Path, copied: Path) -> None:

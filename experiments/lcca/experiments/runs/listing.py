@@ -13,7 +13,9 @@ from lcca.evaluation.report.words.headline import answer
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import read_costs, read_manifest
 from lcca.experiments.runs.folder import is_locked
-from lcca.experiments.runs.result_tables import comparisons_of, estimates_of, result_of
+from lcca.experiments.runs.kinds import AGREE, ESTIMATE, RANK, SWEEP
+from lcca.experiments.runs.policy_rows import estimates_of
+from lcca.experiments.runs.result_tables import comparisons_of, result_of
 from lcca.inputs.errors import InputError
 
 Json = dict[str, Any]
@@ -71,29 +73,33 @@ def _line(folder: Path) -> RunLine:
         phases = (read_costs(folder) or {}).get("phases", [])
         cost = {key: sum(phase[key] for phase in phases) for key in ("cpu_s", "wall_s", "trials")}
         state = "running" if is_locked(folder) else manifest["state"]
-        return RunLine(folder, manifest["kind"], manifest["name"], state, changed, headline=headline(folder), **cost)
+        kind, found = manifest["kind"], headline(folder, manifest["kind"])
+        return RunLine(folder, kind, manifest["name"], state, changed, headline=found, **cost)
     except InputError as error:
         return RunLine(folder, "", "", "damaged", changed, 0.0, 0.0, 0, str(error))
 
 
-def headline(folder: Path) -> str:
+def headline(folder: Path, kind: str) -> str:
     """Return what a run has found, in one line; empty where that is nothing yet.
 
     Raises:
         InputError: a result of it is damaged.
     """
     result = result_of(folder)
-    if "net_benefit" in result and result["net_benefit"]["choices"]:
-        return "; ".join(f"{each['utility']}: {each['take']} recommended" for each in result["net_benefit"]["choices"])
-    if "signal_sets" in result:
+    if kind == SWEEP.name and result:
+        if choices := result.get("net_benefit", {}).get("choices"):
+            return "; ".join(f"{each['utility']}: {each['take']} recommended" for each in choices)
         names = {each["id"]: each["signal_set"] for each in result["policies"]}
         return answer(result["comparisons"], names).title
-    if "standings" in result:
+    if kind == RANK.name and result:
         first = [each["policy"] for each in result["standings"] if each["best_rank"] == 1]
         return f"best: {first[0]}" if len(first) == 1 else f"may be best: {', '.join(first)}"
-    if found := estimates_of(result):
-        return "; ".join(map(_estimate, found))
-    verdicts = [(each["B"], each["verdict"]) for each in comparisons_of(folder, result) if "verdict" in each]
+    if kind == ESTIMATE.name:
+        return "; ".join(map(_estimate, estimates_of(result)))
+    if kind == AGREE.name and result:
+        scores = [each["verdict"] for each in result["agreement"] if each["metric"] == "score_bits"]
+        return f"{sum(each.startswith('agree') for each in scores)} of {len(scores)} mean scores agree"
+    verdicts = [(each["B"], each["verdict"]) for each in comparisons_of(folder, kind, result) if "verdict" in each]
     if len(verdicts) == 1:
         return ": ".join(verdicts[0])
     counts = Counter(verdict for _, verdict in verdicts)

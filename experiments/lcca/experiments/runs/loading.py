@@ -14,7 +14,7 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.tables import ADVICE, check_files, network_table, read_costs, read_manifest
 from lcca.experiments.runs.policy_names import named_columns
-from lcca.experiments.runs.result_tables import learning, looks, policies, result_of, verdicts
+from lcca.experiments.runs.result_tables import comparisons_of, learning, looks, policies, result_of, verdicts
 from lcca.inputs.checked import read_with_digest
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import parse
@@ -35,8 +35,7 @@ class LoadedRun:
 
     Attributes:
         path: the folder.
-        manifest: kind of run ("sweep", "rank", "estimate", "tune", "acc" or "study"), version, commit, seed, machine
-            and state.
+        manifest: kind of run (its command, such as "sweep" or "rank"), version, commit, seed, machine and state.
         config: the configuration with everything filled in.
         result: content of summary.json, or of estimate.json or durations.json.
         trials: a row per trial of every phase, with what `docs/reference/formats.md` lists: `phase`, `condition` (of a
@@ -47,8 +46,9 @@ class LoadedRun:
         networks: a row per `phase`, `condition` and `network`: numbers of networks mean others in other phases.
         policies: of a sweep a row per policy: `id`, `candidate`, `utility`, `training_seed`, `selected`, its means over
             the test, and what its training took (`training_trials`, `training_packets`); of a ranking each policy with
-            its ranks; of an estimation a row per metric; of a tuning `default` and `tuned`; of ACC a row per test and
-            controller; of a study a row per scenario and contender.
+            its ranks; of an evaluation a row per network, on a fabric per policy; of `agree` and of an estimation a row
+            per metric; of a tuning `default` and `tuned`; of ACC a row per test and controller; of a study a row per
+            scenario and contender.
         verdicts: a row per comparison of `B` with `A`, with its `phase` and `condition`, and what both are:
             `candidate` and `baseline`.
         looks: a row per look at a comparison of the test, or at an estimate.
@@ -71,7 +71,7 @@ class LoadedRun:
 
 
 def load_run(path: str | os.PathLike[str]) -> LoadedRun:
-    """Return the tables of a run of `lcca sweep`, `rank`, `estimate`, `tune`, `acc` or `study`, finished or not.
+    """Return the tables of a run of any command that keeps one, finished or not.
 
     Raises:
         InputError: there is no run in this folder, a file of it is missing, or one is damaged.
@@ -80,8 +80,9 @@ def load_run(path: str | os.PathLike[str]) -> LoadedRun:
     manifest = run_manifest(folder)
     check_files(folder, manifest)
     result = result_of(folder)
-    learnt = learning(folder, result)
-    trials, flows = _trials(folder, manifest["kind"])
+    kind, learnt = manifest["kind"], learning(folder, result)
+    compared = comparisons_of(folder, kind, result)
+    trials, flows = _trials(folder, kind)
     return LoadedRun(
         path=folder,
         manifest=manifest,
@@ -90,9 +91,9 @@ def load_run(path: str | os.PathLike[str]) -> LoadedRun:
         trials=trials,
         flows=flows,
         networks=network_table(trials, "phase", "condition"),
-        policies=policies(result, learnt),
-        verdicts=verdicts(folder, result),
-        looks=looks(folder, result),
+        policies=policies(kind, result, learnt),
+        verdicts=verdicts(compared),
+        looks=looks(compared, result),
         learning=learnt,
         costs=pd.DataFrame((read_costs(folder) or {}).get("phases", [])),
     )
@@ -132,7 +133,7 @@ def _trials(folder: Path, kind: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         rows = store.read(name).drop(columns=["phase", RECORD], errors="ignore")
         rows.insert(0, "phase", phase)
         rows.insert(1, "condition", words[CONDITIONED[phase]] if phase in CONDITIONED else "")
-        found["status" in rows].append(rows)
+        found["score_bits" in rows or "status" in rows].append(rows)
     trials, flows = (pd.concat(found[kind], ignore_index=True) if found[kind] else pd.DataFrame() for kind in found)
     return _named(trials) if kind == "sweep" and len(trials) else trials, flows
 

@@ -12,7 +12,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from lcca.evaluation.comparison.agreement import paired
 from lcca.evaluation.comparison.ranking import Standing
+from lcca.evaluation.report.figures.agreement import draw_agreement
 from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.estimates.convergence import ConvergenceRow, draw_convergence
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data
@@ -20,9 +22,12 @@ from lcca.evaluation.report.figures.ranking import draw_ranking
 from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.plots import makers
 from lcca.evaluation.report.sections.section import Content
-from lcca.experiments.runs.kinds import ESTIMATE, RANK, STUDY, SWEEP, TUNE
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.runs.kinds import AGREE, COMPARE, ESTIMATE, RANK, STUDY, SWEEP, TUNE
 from lcca.experiments.runs.loading import run_manifest
-from lcca.experiments.runs.result_tables import comparisons_of, estimates_of, result_of
+from lcca.experiments.runs.policy_rows import estimates_of
+from lcca.experiments.runs.result_tables import comparisons_of, result_of
 from lcca.inputs.errors import InputError, did_you_mean
 
 Json = dict[str, Any]
@@ -93,10 +98,12 @@ def _makers(folder: Path) -> Makers:
         raise InputError(f"{folder}: no result yet; finish the run first")
     if kind == RANK.name:
         return {"ranking": ("Ranking", partial(_ranking, result))}
+    if kind == AGREE.name:
+        return {"agreement": ("Both simulators", partial(_agreement, folder, result))}
     if kind == ESTIMATE.name:
         return {"convergence": ("Half-width of the interval by number of trials", partial(_convergence, result))}
-    if kind in (STUDY.name, TUNE.name):
-        return {"forest": ("Differences", partial(_forest, comparisons_of(folder, result)))}
+    if kind in (COMPARE.name, STUDY.name, TUNE.name):
+        return {"forest": ("Differences", partial(_forest, comparisons_of(folder, kind, result)))}
     return {}
 
 
@@ -107,6 +114,13 @@ def _ranking(result: Json) -> Content:
     where = str(result.get("scenario") or result.get("bench") or result.get("simulator", ""))
     title = f"{where}, utility {result['utility']}: {result['networks']} {result['unit']}"
     return Content(title, draw_ranking(standings, title), data=data_table(standings))
+
+
+def _agreement(folder: Path, result: Json) -> Content:
+    names = result["simulators"]
+    trials = TrialStore(folder / layout.TRIALS).all(AGREE.name)
+    both = paired(*(trials[trials["simulator"] == name].reset_index(drop=True) for name in names))
+    return Content("", draw_agreement({result["topology"]: both}, (names[0], names[1])), data=both)
 
 
 def _forest(comparisons: list[Json]) -> Content:
