@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,10 @@ from lcca.evaluation.report.figures.style import (
     VERDICT_HUES,
     VERDICT_MARKERS,
     Page,
+    drawing,
     drawn_for,
     mark_of,
+    new_figure,
 )
 from lcca.evaluation.report.plots import makers
 
@@ -114,6 +116,22 @@ def test_nothing_leaves_a_column(drawn: dict[str, tuple[Figure, pd.DataFrame]]) 
             box = text.get_window_extent()
             if text.get_text() and text.get_visible() and box.width:
                 assert box.x0 >= page.x0 - 1 and box.x1 <= page.x1 + 1, (name, text.get_text())
+
+
+@pytest.mark.parametrize("width", [2.6, 3.8, 6.6])
+def test_numbers_below_a_panel_do_not_touch(width: float) -> None:
+    @drawing
+    def draw() -> Figure:
+        figure = new_figure(2.0)
+        figure.subplots().set_xlim(-0.0925, 0.0925)
+        return figure
+
+    with drawn_for(Page(width)):
+        figure = draw()
+    figure.draw_without_rendering()
+    boxes = [each.get_window_extent() for each in figure.axes[0].get_xticklabels() if each.get_text()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    assert sum(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes) > 1
 
 
 def test_lines_that_a_legend_names_have_marks_of_their_own() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, Undefined
 
+from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
 from lcca.evaluation.report.sections.which_header import WhichHeader, which_header
@@ -44,6 +45,9 @@ LEVELS = (
 )
 """Of comparisons: name and title of their section, whose results it shows, and what records call it."""
 
+SCREEN = Page(width=4.8)
+"""What figures are drawn for: letters of 10 points are as large as 10 pixels where the page is 400 pixels wide."""
+
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -56,8 +60,9 @@ def render(run_folder: Path | str) -> Path:
     tables = RunTables.load(run_folder)
     figures = tables.folder / layout.FIGURES
     figures.mkdir(exist_ok=True)
-    sections = make_sections(tables, figures)
-    which = which_header(tables, figures)
+    with drawn_for(SCREEN):
+        sections = make_sections(tables, figures)
+        which = which_header(tables, figures)
     page = environment().get_template("report.html.j2").render(_context(tables, sections, which))
     path = tables.folder / layout.REPORT
     write_atomically(path, page.encode())

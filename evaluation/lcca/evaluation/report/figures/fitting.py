@@ -1,14 +1,22 @@
 """Labels that have room: what is wider than its panel or leaves the figure goes on in another line."""
 
 import textwrap
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import BboxBase
 
 LINE = 1.3 / 72
 """Height of a line in inches, by the size of its letters in points."""
+
+GAP = 6.0
+"""Pixels between the numbers at ticks."""
+
+STEPS = (1, 2, 2.5, 5, 10)
+"""Of ticks, as matplotlib's own."""
 
 
 def fit_labels(figure: Figure) -> bool:
@@ -23,6 +31,29 @@ def fit_labels(figure: Figure) -> bool:
     more = [_fit(text, length, room) / _grid(ax)[1] for ax in axes for text, length, room in _labels(ax)]
     figure.set_figheight(figure.get_figheight() + sum(more))
     return any(more)
+
+
+def fit_ticks(figure: Figure) -> bool:
+    """Draw fewer ticks below panels where their numbers touch; the figure must have been drawn once.
+
+    Returns:
+        Whether there were any.
+    """
+    crowded = [(ax, most) for ax in figure.axes if ax.get_visible() and (most := _ticks_with_room(ax))]
+    for ax, most in crowded:
+        ax.xaxis.set_major_locator(MaxNLocator(most, steps=STEPS))
+    return bool(crowded)
+
+
+def _ticks_with_room(ax: Axes) -> int:
+    """Return how many numbers have room below a panel; 0 if all have, or if they are not numbers."""
+    if not isinstance(ax.xaxis.get_major_locator(), MaxNLocator):
+        return 0
+    boxes = [text.get_window_extent() for text in ax.get_xticklabels() if text.get_text()]
+    shown = sorted((box.x0, box.x1) for box in boxes if box.width)
+    if all(left[1] + GAP < right[0] for left, right in pairwise(shown)):
+        return 0
+    return max(int(ax.get_window_extent().width / (max(x1 - x0 for x0, x1 in shown) + 2 * GAP)), 2)
 
 
 def _fit(text: Text, length: float, room: float) -> float:

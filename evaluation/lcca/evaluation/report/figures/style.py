@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from lcca.evaluation.report.figures.fitting import fit_labels
+from lcca.evaluation.report.figures.fitting import fit_labels, fit_ticks
 
 P = ParamSpec("P")
 
@@ -140,7 +140,7 @@ def drawing(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 def _lay_out(figure: Figure) -> None:
     """Draw until nothing moves: labels take other lines, and panels that shrank other ticks."""
     figure.draw_without_rendering()
-    moves = fit_labels(figure) or len(figure.axes) > 1
+    moves = any([fit_labels(figure), fit_ticks(figure), len(figure.axes) > 1])
     for _ in range(PASSES if moves else 0):
         before = [ax.get_position().bounds for ax in figure.axes]
         figure.draw_without_rendering()
