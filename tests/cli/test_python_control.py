@@ -41,6 +41,17 @@ def test_it_is_evaluated_as_the_engines_own(
     assert said(capsys, "evaluate", name, *options) == said(capsys, "evaluate", "aimd", *options).replace("aimd", name)
 
 
+def test_it_is_evaluated_in_ns3_as_the_engines_own(
+    name: str, networks: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("lcca.ns3")
+    options = ["--networks", networks, "--seeds", 2, "--duration", 1000, "--simulator", "ns3"]
+    assert said(capsys, "evaluate", name, *options) == said(capsys, "evaluate", "aimd", *options).replace("aimd", name)
+    late = name.replace("Aimd", "Late")
+    assert main(["evaluate", late, *map(str, options), "--duration", "2000"]) == 1
+    assert re.search(r"2 trials failed: \S+mine.py:\d+: Late.on_ack returned a window of nan", capsys.readouterr().err)
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_it_is_evaluated_on_a_fabric_as_the_engines_own(
     name: str, jobs: str, capsys: pytest.CaptureFixture[str]
@@ -76,9 +87,6 @@ def test_where_it_does_not_run_it_is_refused_by_name(
     assert "neither trained, tuned nor part of a campaign" in capsys.readouterr().err
     assert main(["sweep", str(campaign), "--plan", "--set", f"hand_designed=['{name}']"]) == 2
     assert "neither trained, tuned nor part of a campaign" in capsys.readouterr().err
-    pytest.importorskip("lcca.ns3")
-    assert main(["evaluate", name, "--networks", networks, "--simulator", "ns3"]) == 2
-    assert "name its TypeId, as in ns3::TcpBic" in capsys.readouterr().err
 
 
 def test_the_page_does_what_it_says(

@@ -1,12 +1,15 @@
 """How a benchmark's trial becomes one of ns-3."""
 
+from pathlib import Path
+
 import pytest
 
 from lcca.evaluation.bench.benchmark import benchmark
-from lcca.evaluation.bench.ns3 import _measured, _trial
+from lcca.evaluation.bench.ns3 import Ns3Bench, _measured, _trial
 from lcca.evaluation.bench.sampling import Drawn
 from lcca.evaluation.bench.scenario import Scenario
 from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
+from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.policy import baseline
 
 VEGAS = baseline("vegas")
@@ -41,3 +44,16 @@ def test_throughput_is_counted_from_the_first_to_the_last_departure() -> None:
     assert found.mbps[0] == pytest.approx(1.212) and found.delay_ms[0] == 31
     assert found.mbps[1] != found.mbps[1]
     assert _measured(LongResult((), error="ns-3 ended itself")).error
+
+
+def test_a_trial_that_is_kept_belongs_to_the_text_of_a_class(tmp_path: Path) -> None:
+    pytest.importorskip("lcca.ns3")
+    file, drawn = tmp_path / "mine.py", Drawn(0, Scenario(24, 2, 20, 0.5), 0, 0.0, 7)
+
+    def key(window: int) -> str:
+        file.write_text(
+            f"class Mine:\n    def start(self): return {window}, 0\n    def on_ack(self, ack): return {window}, 0\n"
+        )
+        return Ns3Bench(1).key(benchmark("cc-bench-1"), load(f"{file}:Mine").policy, drawn)
+
+    assert key(4) == key(4) != key(5)

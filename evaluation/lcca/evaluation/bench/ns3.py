@@ -51,7 +51,7 @@ class Ns3Bench:
 
     def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
         """Return a hash of a trial's plan."""
-        plan = json.dumps(long_plan(_trial(benchmark, policy, drawn)), sort_keys=True)
+        plan = json.dumps(long_plan(_trial(benchmark, policy, drawn)), sort_keys=True, default=repr)  # classes, bytes
         return hashlib.sha256(f"{self.name} {plan}".encode()).hexdigest()
 
     def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:

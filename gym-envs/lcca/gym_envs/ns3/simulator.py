@@ -19,18 +19,12 @@ from lcca.remy_plus.engine import Model, available_jobs, compile_policy
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.policy import Policy, WithHeader
-from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.stamping import Stamping
 
 MISSING = (
     "ns-3 is not installed: from a checkout, `make ns3`, or "
     "pip install --no-deps ns3==3.44.post0 && pip install ./gym-envs/ns3"
-)
-
-PYTHON = (
-    "ns-3 does not run classes in Python: leave --simulator ns3 out, or write it as a congestion control of ns-3 in "
-    "C++ and name its TypeId, as in ns3::TcpBic"
 )
 
 Compiled: TypeAlias = tuple[Any, ...] | Classical
@@ -106,8 +100,6 @@ class Ns3:
             InputError: the options set the bytes of a header that says them itself, or ns-3 has no such class or
                 attribute.
         """
-        if isinstance(policy.policy if isinstance(policy, WithHeader) else policy, PythonControl):
-            raise InputError(PYTHON)
         if isinstance(policy, WithHeader):
             policy = replace(policy, stamping=self._of_own_packets(policy.stamping))
         if isinstance(policy, Classical):

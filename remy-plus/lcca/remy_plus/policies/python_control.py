@@ -22,7 +22,7 @@ from lcca.remy_plus.signals import SIGNALS, check_signals
 from lcca.remy_plus.stamping import Stamping, raw_stamping
 
 RUNS = (
-    "a class in Python runs in `lcca evaluate`, `compare`, `rank` and `estimate` and beside the learner of "
+    "a class in Python runs in `lcca evaluate`, `compare`, `rank`, `agree` and `estimate` and beside the learner of "
     "environments; it is neither trained, tuned nor part of a campaign"
 )
 """Where such a class is refused."""
