@@ -50,7 +50,7 @@ def test_every_commands_help_has_examples(lcca: RunCommand, name: str) -> None:
     answer = lcca(name, "--help")
     assert answer.status == 0
     assert f"examples:\n  lcca {name}" in answer.out
-    shown = name in ("schema", "show")  # what is shown has the option, as in show signals --json
+    shown = name in ("complete", "schema", "show")  # what is shown has the option, as in show signals --json
     assert ("[--json]" in answer.out) != shown
 
 

@@ -15,7 +15,7 @@ from types import ModuleType
 
 from lcca.cli.commands import COMMANDS, load
 from lcca.experiments.runs.version import version
-from lcca.inputs.errors import InputError, did_you_mean, printable, shown
+from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
 
 _BROKEN = "the installation is broken: {}; see `lcca check`"
 
@@ -46,10 +46,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if name is not None and name not in COMMANDS:
         return _fail(f"unknown command {shown(name)}{did_you_mean(name, COMMANDS)}; see lcca --help", 2)
     try:
-        options = parser({name: load(name)} if name else {}).parse_args(given)
+        top = parser({name: load(name)} if name else {})
+        options, unknown = top.parse_known_args(given)
     except Exception as error:  # a broken installation may fail in any way
         return _fail(_BROKEN.format(error), 1)
-    return _run(options)
+    return _fail(_unknown(unknown[0], top), 2) if unknown else _run(options)
+
+
+def _unknown(word: str, top: argparse.ArgumentParser) -> str:
+    """Return what is wrong with a word that no option takes."""
+    option = word.partition("=")[0]
+    if not option.startswith("-"):
+        return f"{shown(word)}: one argument too many; see --help of the command"
+    return f"unknown option {shown(option)}{nearest(option, _options(top))}; see --help of the command"
+
+
+def _options(parser: argparse.ArgumentParser) -> list[str]:
+    own = [option for action in parser._actions for option in action.option_strings]
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return own + [option for action in below for each in action.choices.values() for option in _options(each)]
 
 
 def _run(options: argparse.Namespace) -> int:

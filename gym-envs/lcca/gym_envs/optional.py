@@ -13,6 +13,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "tune": ("optuna", "cmaes"),
     "ns3gym": ("pyzmq", "gymnasium"),
     "ray": ("ray",),
+    "completion": ("shtab",),
 }
 """Distributions of each extra, as in ``pyproject.toml``."""
 

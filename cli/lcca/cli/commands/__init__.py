@@ -32,6 +32,7 @@ COMMANDS = {
     "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
     "init": "Write a campaign to start from, with comments.",
     "schema": "Print the JSON Schema of a kind of YAML file, for editors.",
+    "complete": "Print a script with which bash, zsh or tcsh completes commands, options and files.",
     "check": "Diagnose the installation and say how to fix what is broken.",
     "import": "Turn a .dna file of Remy or R+ into a policy.json.",
     "export": "Write a run's tables as CSV, Parquet or LaTeX, or a rule table as a .dna file.",
@@ -40,7 +41,7 @@ COMMANDS = {
 
 ROOMS = {
     "results": ("diff", "export", "plot", "report", "runs", "verdict", "watch"),
-    "setup": ("check", "init", "schema"),
+    "setup": ("check", "complete", "init", "schema"),
 }
 """Folders of commands, by theme."""
 

@@ -17,6 +17,8 @@ EXAMPLES = """\
   lcca check
   lcca check --json"""
 
+_ENGINE_FIX = "reinstall: make setup (needs a C++20 compiler, such as g++ 12)"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -36,7 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    findings = [look() for look in (_python, _engine, _libraries, _cores, _disk, _browser)] + _optional()
+    findings = [look() for look in (_python, _engine, _fabric, _libraries, _cores, _disk, _browser)] + _optional()
     broken = [f for f in findings if f.state == "broken"]
     if options.json:
         print_json({"version": version(), "commit": commit(), "findings": [asdict(f) for f in findings]})
@@ -70,7 +72,22 @@ def _engine() -> Finding:
             raise RuntimeError("a trial delivered no packet")
         return f"a trial delivered {batch.packets} packets"
 
-    return _guarded("engine", "reinstall: make setup (needs a C++20 compiler, such as g++ 12)", look)
+    return _guarded("engine", _ENGINE_FIX, look)
+
+
+def _fabric() -> Finding:
+    def look() -> str:
+        import numpy as np
+
+        from lcca.remy_plus.fabric.builders import star
+        from lcca.remy_plus.fabric.engine import FabricEngine
+        from lcca.remy_plus.fabric.flows import FabricFlows
+
+        flow = FabricFlows(np.array([0]), np.array([1]), np.array([1000]), np.array([0.0]))
+        took = float(FabricEngine("dctcp").run(star(2), flow)["flow_fct_ns"][0])
+        return f"a flow took {took / 1000:.2f} µs"
+
+    return _guarded("fabric", _ENGINE_FIX, look)
 
 
 def _libraries() -> Finding:
