@@ -54,7 +54,12 @@ def _reader(model: type["Model"], name: str) -> Callable[[Any, core_schema.Valid
 
 
 def _or_text(schema: Any) -> CoreSchema:
-    return core_schema.union_schema([schema, core_schema.str_schema()])
+    """Return what editors check: the plain values, text, and for lists any list."""
+    inner = schema
+    while inner["type"].startswith("function-"):
+        inner = inner["schema"]
+    any_list = [core_schema.list_schema()] if inner["type"] in ("list", "tuple") else []
+    return core_schema.union_schema([schema, core_schema.str_schema(), *any_list])
 
 
 class Model(BaseModel):
