@@ -111,7 +111,7 @@ def _learning(sets: dict[str, str], seeds: int) -> pd.DataFrame:
                     training_seed=seed,
                     round=steps // 5,
                     rules=1,
-                    trials=1000,
+                    trials=(steps + 1) * 40 + seed,
                     cpu_s=1.0,
                 )
             )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import image
 
@@ -99,6 +100,14 @@ def test_answer_comes_first_and_verdicts_are_there(folder: Path) -> None:
     assert "link against e2e: positive, " in text and "over 6 training seeds" in text
     assert "With 16 rules each: link positive, " in text
     assert "720 networks" in text and "2,110.0" in text
+
+
+def test_what_trainings_took_is_told(folder: Path) -> None:
+    """Budgets that differ were not to be seen in a report: 6,980 and 2,736 trials of a budget of 2,000."""
+    _, text = read(folder / "report.html")
+    learning = pd.read_parquet(folder / "learning.parquet")
+    spent = learning.groupby("policy_base")["trials"].last()
+    assert f"Trainings took {spent.min():,} to {spent.max():,} trials each." in text and "Training trials" in text
 
 
 def test_contents_lead_to_every_section_which_says_whose_results_it_has(folder: Path) -> None:

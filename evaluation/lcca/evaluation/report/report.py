@@ -102,6 +102,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader 
         "gbps": gbps,
         "utilities": tables.utilities,
         "policies": tables.policies,
+        "training_trials": tables.training_trials,
         "group_of": group_of,
         "sections": sections,
         "costs": tables.costs,

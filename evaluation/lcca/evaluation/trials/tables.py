@@ -112,6 +112,12 @@ class RunTables:
         return list(self.summary.get("policies", []))
 
     @cached_property
+    def training_trials(self) -> dict[str, int]:
+        """Trials that each training took, by the policy that it ended with; empty if none were recorded."""
+        spent = training_costs(self.learning)
+        return {} if spent.empty else {str(name): int(count) for name, count in spent["training_trials"].items()}
+
+    @cached_property
     def groups(self) -> list[str]:
         """Names by which policies are grouped and coloured, in the summary's order."""
         return list(dict.fromkeys(group_of(policy) for policy in self.policies))
@@ -183,6 +189,17 @@ def _paired(trials: pd.DataFrame, a: str, b: str, metric: str) -> pd.DataFrame:
 def group_of(policy: Json) -> str:
     """Return the signal set of a policy, or the id of one that was not trained."""
     return str(policy.get("signal_set") or policy["id"])
+
+
+def training_costs(learning: pd.DataFrame) -> pd.DataFrame:
+    """Return `training_trials` and `training_packets` of each training, by the policy that it ended with.
+
+    Args:
+        learning: learning curves of a sweep; of another kind of run the result is empty.
+    """
+    if "policy_base" not in learning:
+        return pd.DataFrame()
+    return learning.groupby("policy_base")[["trials", "packets"]].max().add_prefix("training_")
 
 
 def read_manifest(folder: Path) -> Json | None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import read_json, read_table
-from lcca.evaluation.trials.tables import ADVICE
+from lcca.evaluation.trials.tables import ADVICE, training_costs
 from lcca.experiments.runs.kinds import ACC, COMPARE, RANK, STUDY
 from lcca.experiments.runs.policy_names import words_of
 from lcca.experiments.runs.policy_rows import estimates_of, policy_rows
@@ -26,11 +26,8 @@ def result_of(folder: Path) -> Json:
 
 def policies(kind: str, result: Json, learnt: pd.DataFrame) -> pd.DataFrame:
     """Return `policy_rows` as a table, with what the trainings of a sweep took."""
-    found = _table(policy_rows(kind, result))
-    if "policy_base" not in learnt or found.empty:
-        return found
-    spent = learnt.groupby("policy_base")[["trials", "packets"]].max().add_prefix("training_")
-    return found.join(spent, on="id")
+    found, spent = _table(policy_rows(kind, result)), training_costs(learnt)
+    return found if found.empty or spent.empty else found.join(spent, on="id")
 
 
 def verdicts(comparisons: list[Json]) -> pd.DataFrame:
