@@ -223,7 +223,11 @@ def test_a_header_is_charged_and_has_to_carry_what_it_looks_at(file: Path) -> No
     )
     charged, free = (runnable(load(f"{file}:Told"), charged=each) for each in (True, False))
     assert columns([charged]) != columns([free])
-    file.write_text(file.read_text().replace("('queue',)", "('flows',)"))
+    text = file.read_text()
+    file.write_text(text.replace("nosignal-8b", "my.yaml"))
+    with pytest.raises(InputError, match=r"mine.py:3: header: name one of"):
+        load(f"{file}:Told")
+    file.write_text(text.replace("('queue',)", "('flows',)"))
     with pytest.raises(InputError, match="flows"):
         runnable(load(f"{file}:Told"))
 

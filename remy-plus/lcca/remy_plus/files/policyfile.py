@@ -17,6 +17,7 @@ from lcca.inputs.checked import digest_file, read_with_digest, write_with_digest
 from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.files import read_limited, write_atomically
+from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.mlpjson import mlp_to_json
@@ -204,8 +205,11 @@ def _from_json(data: bytes) -> PolicyFile:
 def _from_class(name: str) -> PolicyFile:
     control = PythonControl.named(name)
     rehearse(control)
-    source = {"python": name, "sha256": control.source.digest}
-    return PolicyFile(control, header=getattr(control.source.type, "header", None), provenance=source)
+    header = getattr(control.source.type, "header", None)
+    if isinstance(header, str) and (os.sep in header or header.endswith(YAML_ENDINGS)):
+        where = control.source.line_of("header")
+        raise InputError(f"{where}: header: name one of `lcca show headers`, or write all of it as a dict")
+    return PolicyFile(control, header=header, provenance={"python": name, "sha256": control.source.digest})
 
 
 def _from_dna(name: str, data: bytes, pacing: Pacing | None, int_signals: dna.IntSignals) -> PolicyFile:
