@@ -84,7 +84,7 @@ def test_a_plan_costs_all_controls(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main([*asked, "--networks", "24", "--jobs", "2"]) == 0
     found = json.loads(capsys.readouterr().out)
     cpu_s, most = sum(found["cpu_s_per_gigabit"].values()), found["costs"][1]
-    assert most["scenarios"] == 36 and most["cpu_s"] == pytest.approx(cpu_s * 18 * (48 + 36) / 1000)
+    assert most["scenarios"] == 24 and most["cpu_s"] == pytest.approx(cpu_s * 12 * (48 + 36) / 1000)
     assert most["time_s"] == most["cpu_s"] / 2 and not (tmp_path / "results").exists()
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,20 @@ def test_the_page_on_cceval_has_every_summary() -> None:
         assert all(pages.interval(metric) in text for metric in run["metrics"])
     for found in pages.summaries("pairs"):
         assert all(f"| {row['metric']} |" in text for row in found["metrics"])
+
+
+def test_the_page_on_cc_bench_has_every_ranking() -> None:
+    pages, page = hook("bench"), text_of(DOCS / "background" / "cc-bench.md")
+    text = pages.on_page_markdown(page)
+    assert "<!--" not in text
+    for file in pages.FOLDER.glob("*.json"):
+        found = json.loads(file.read_text())
+        if file.stem == "published":
+            assert all(f"| {rate:.1f} |" in text for rate in found["rates"]["cc-bench-1"].values())
+            continue
+        for each in found["standings"]:
+            told = f"{100 * each['score_bits']:.1f} [{100 * each['low']:.1f}, {100 * each['high']:.1f}]"
+            assert f"| {each['policy']} | " in text and told in text
 
 
 def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,9 +69,10 @@ def test_stretches_add_up_to_the_whole() -> None:
 
 
 def test_equal_controls_settle_nothing_before_a_hundred_scenarios() -> None:
-    scores = {name: np.zeros(6 * SOURCE.block) for name in ("a", "b")}
-    found = rank(scores, utility=SOURCE.utility, rule=BY_KIND["t-mixture"](ceiling=40), block=SOURCE.block)
-    assert not found.settled and 7 * SOURCE.block > 100
+    scores = {name: np.zeros((SOURCE.first_look - 1) * SOURCE.block) for name in ("a", "b")}
+    rule = BY_KIND["t-mixture"](ceiling=40, first_look=SOURCE.first_look)
+    found = rank(scores, utility=SOURCE.utility, rule=rule, block=SOURCE.block)
+    assert not found.settled and SOURCE.first_look * SOURCE.block >= 100
 
 
 def test_winning_rates_make_a_ranking_with_intervals() -> None:

@@ -135,7 +135,7 @@ def _contest(options: argparse.Namespace) -> Contest:
 def _ranked(options: argparse.Namespace, contest: Contest, place: Kept) -> tuple[pd.DataFrame, Ranking, bool]:
     """Return the trials, the ranking, and whether the time that was given ended it."""
     source, soon, most = contest.source, stops_when_settled(options), contest.source.whole(contest.most)
-    rule = rule_of(options, RULES[options.rule], contest.option, contest.most, source)
+    rule = rule_of(options, RULES[options.rule], contest.option, contest.most, source, contest.first_look)
     until = math.inf if options.budget is None else time.monotonic() + options.budget
 
     def done(ranking: Ranking) -> bool:

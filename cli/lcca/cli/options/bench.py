@@ -13,7 +13,6 @@ from lcca.evaluation.bench.engine import EngineBench
 from lcca.evaluation.bench.ns3 import Ns3Bench
 from lcca.evaluation.bench.runner import Runner
 from lcca.evaluation.bench.source import BenchTrials
-from lcca.evaluation.settling.base import Rule
 from lcca.experiments.bench.cache import CachedTrials
 from lcca.experiments.bench.forecast import cost, cpu_s_per_megabit
 from lcca.experiments.campaign.config import require
@@ -64,7 +63,8 @@ def contest_on_bench(options: argparse.Namespace) -> Contest:
     cache = options.trial_cache or (None if options.out else CACHE)
     cached = runner if cache is None else CachedTrials(runner, cache, MODULES[options.simulator])
     source = BenchTrials(found, derive(options.seed, "bench", found.name), cached)
-    return Contest(source, named, "--networks", options.networks or len(found.scenarios), {"bench": found.name})
+    most = options.networks or len(found.scenarios)
+    return Contest(source, named, "--networks", most, {"bench": found.name}, source.first_look)
 
 
 def costs_on_bench(options: argparse.Namespace, contest: Contest) -> tuple[dict[str, float], list[Cost]]:
@@ -72,7 +72,7 @@ def costs_on_bench(options: argparse.Namespace, contest: Contest) -> tuple[dict[
     source = contest.source
     assert isinstance(source, BenchTrials)
     paces = cpu_s_per_megabit(source.benchmark, source.seed, source.runner, contest.policies)
-    looks = (Rule.model_fields["first_look"].default * source.block, source.whole(contest.most))
+    looks = (contest.first_look * source.block, source.whole(contest.most))
     found = [cost(source.benchmark, source.seed, paces, count, options.jobs) for count in looks]
     return {name: 1000 * pace for name, pace in paces.items()}, found
 

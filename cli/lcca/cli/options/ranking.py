@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.simulators import simulator_for
-from lcca.cli.options.trials import setup_on_space
+from lcca.cli.options.trials import FIRST_LOOK, setup_on_space
 from lcca.evaluation.trials.source import NetworkTrials, TrialSource
 from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.seeds import derive
@@ -27,6 +27,7 @@ class Contest:
         option: that says how many networks or seeds there may be.
         most: how many these are.
         told: what JSON says of the trials besides.
+        first_look: blocks of the source before anything is said.
     """
 
     source: TrialSource[Any]
@@ -34,6 +35,7 @@ class Contest:
     option: str
     most: int
     told: Mapping[str, Any]
+    first_look: int = FIRST_LOOK
 
 
 def contest_on_networks(options: argparse.Namespace) -> Contest:

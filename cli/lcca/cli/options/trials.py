@@ -86,13 +86,33 @@ def add_rule(parser: argparse.ArgumentParser, unit: str, over: str) -> None:
     parser.add_argument("--alpha", type=float, default=0.05, help=f"error rate {over} (default: %(default)s)")
 
 
-def rule_of(options: argparse.Namespace, kind: Callable[..., Rule], option: str, most: int, space: InBlocks) -> Rule:
-    """Return the rule of this kind that the options ask for; `option` says how many networks there are at most."""
+FIRST_LOOK: int = Rule.model_fields["first_look"].default
+
+
+def rule_of(
+    options: argparse.Namespace,
+    kind: Callable[..., Rule],
+    option: str,
+    most: int,
+    space: InBlocks,
+    first_look: int = FIRST_LOOK,
+) -> Rule:
+    """Return the rule of this kind that the options ask for.
+
+    Args:
+        options: margin and α.
+        kind: of the rule.
+        option: says how many networks there are at most.
+        most: how many these are.
+        space: its blocks are the units.
+        first_look: blocks before anything is said.
+    """
     require(0 < options.margin_percent < 1000, f"--margin-percent: must be > 0, got {options.margin_percent:g}")
     require(0 < options.alpha < 1, f"--alpha: must be between 0 and 1, got {options.alpha:g}")
-    least = Rule.model_fields["first_look"].default * space.block
+    least = first_look * space.block
     require(most >= least, f"{option}: at least {least} are needed for a first look, got {most}")
-    return kind(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=space.whole(most) // space.block)
+    ceiling = space.whole(most) // space.block
+    return kind(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=ceiling, first_look=first_look)
 
 
 def plan_of(options: argparse.Namespace, rule: Rule, most: int, space: InBlocks) -> Iterator[Block]:

@@ -15,9 +15,11 @@ from lcca.evaluation.bench.runner import Measured, Runner
 from lcca.evaluation.bench.sampling import Drawn, draw, strata
 from lcca.evaluation.bench.scores import Won
 from lcca.evaluation.bench.winning import WinningRate
-from lcca.evaluation.settling.units import BLOCK
 from lcca.evaluation.trials.blocks import Block
 from lcca.remy_plus.policies.policy import Policy
+
+FEWEST = 100
+"""Scenarios that a first look rests on."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,13 @@ class BenchTrials:
 
     @property
     def block(self) -> int:
-        """Scenarios in a block: of each stratum equally many, and 16 or a few more in all.
+        """Scenarios in a block: one of each stratum. `benchmarks/bench_null.py` measures what that does to errors."""
+        return strata(self.benchmark)
 
-        So that differences that are all equal settle nothing before a hundred scenarios, as elsewhere (`FEWEST_ALIKE`).
-        """
-        parts = strata(self.benchmark)
-        return parts * -(-BLOCK // parts)
+    @property
+    def first_look(self) -> int:
+        """Blocks before anything is said: a hundred scenarios, so that rare ones have come."""
+        return -(-FEWEST // self.block)
 
     def whole(self, count: int) -> int:
         """Return a number of scenarios rounded up to whole blocks; less than a block stays as it is."""
