@@ -74,10 +74,9 @@ def main() -> None:
         print(json.dumps(found))
         return
     for row in found:
-        print(
-            f"{row['pair']}: skewness {row['skewness']:+.2f}, wrong {row['wrong']:.4f} (at most {row['wrong_high']:.4f}), "
-            f"covered at the end {row['covered_at_end']:.4f}, first half-width {row['first_half_width']:.3f}"
-        )
+        wrong = f"wrong {row['wrong']:.4f} (at most {row['wrong_high']:.4f})"
+        ends = f"covered at the end {row['covered_at_end']:.4f}, first half-width {row['first_half_width']:.3f}"
+        print(f"{row['pair']}: skewness {row['skewness']:+.2f}, {wrong}, {ends}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ def ranking(file: Path) -> str:
     published = json.loads((FOLDER / "published.json").read_text())["rates"].get(benchmark, {})
     what = f"{found['networks']} scenarios of each control, {found['simulator']}; winning rates in per cent"
     rows = [row(each, published.get(each["policy"])) for each in found["standings"]]
-    return f"**{benchmark}**, {what}.\n\n{table(('', 'rank', 'ours [95 %]', 'ties', 'published'), rows)}\n\n{open_pairs(found)}"
+    heads = ("", "rank", "ours [95 %]", "ties", "published")
+    return f"**{benchmark}**, {what}.\n\n{table(heads, rows)}\n\n{open_pairs(found)}"
 
 
 def published(file: Path) -> str:
