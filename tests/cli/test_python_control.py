@@ -33,7 +33,7 @@ def said(capsys: pytest.CaptureFixture[str], *options: object) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.full)])
 def test_it_is_evaluated_as_the_engines_own(
     name: str, networks: str, jobs: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -41,6 +41,7 @@ def test_it_is_evaluated_as_the_engines_own(
     assert said(capsys, "evaluate", name, *options) == said(capsys, "evaluate", "aimd", *options).replace("aimd", name)
 
 
+@pytest.mark.full
 def test_it_is_evaluated_in_ns3_as_the_engines_own(
     name: str, networks: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -52,7 +53,7 @@ def test_it_is_evaluated_in_ns3_as_the_engines_own(
     assert re.search(r"2 trials failed: \S+mine.py:\d+: Late.on_ack returned a window of nan", capsys.readouterr().err)
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.full), "2"])
 def test_it_is_evaluated_on_a_fabric_as_the_engines_own(
     name: str, jobs: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -152,7 +152,7 @@ def test_what_is_wrong_is_said_with_its_line(file: Path, name: str) -> None:
     assert not mark or str(caught.value).startswith(f"{file}:{at}: ")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_what_fails_later_is_said_likewise(file: Path, jobs: int, make: Callable[[int], Engine]) -> None:
     with pytest.raises(InputError, match=rf"^{file}:\d+: Late.on_ack returned a window of nan"):
         columns([load(f"{file}:Late").policy], make(jobs))
