@@ -137,8 +137,8 @@ def test_the_page_on_the_command_line_has_every_command() -> None:
     assert all(f"## lcca {command}\n" in text for command in pages.subcommands()) and "--resume" in text
 
 
-def test_the_page_on_the_fabric_has_every_transport_and_marker() -> None:
-    text = page_on_commands().on_page_markdown(text_of(DOCS / "background" / "fabric.md"))
+def test_the_page_on_transports_has_every_transport_and_marker() -> None:
+    text = page_on_commands().on_page_markdown(text_of(DOCS / "reference" / "transports.md"))
     assert "<!--" not in text
     for name, kind in {**TRANSPORTS, **MARKERS}.items():
         assert f"**{name}**" in text and all(f"| `{knob}` |" in text for knob in kind.knobs)
