@@ -38,14 +38,19 @@ def look_at(run: Path, config: TrainerConfig) -> str:
 
 
 @contextmanager
-def scalars(run: Path, learner: Learner, config: TrainerConfig) -> Iterator[Writer]:
-    """Write the rows that are handed over, each as soon as it is; a training that goes on appends."""
+def scalars(run: Path, learner: Learner, config: TrainerConfig, before: Sequence[LearningRow]) -> Iterator[Writer]:
+    """Write the rows that are handed over, each as soon as it is; a training that goes on appends.
+
+    `before` are the rows so far: they are there already, unless the training begins where others have been.
+    """
     if not _wanted(config):
         yield lambda rows: None
         return
     from tensorboard.summary import Writer as EventWriter
 
-    events = EventWriter(str(folder(run) / learner.id / STEPS))
+    place = folder(run) / learner.id / STEPS
+    begun = place.exists()
+    events = EventWriter(str(place))
 
     def write(rows: Sequence[LearningRow]) -> None:
         for row in rows:
@@ -55,6 +60,7 @@ def scalars(run: Path, learner: Learner, config: TrainerConfig) -> Iterator[Writ
         events.flush()
 
     try:
+        write(() if begun else before)
         yield write
     finally:
         events.close()

@@ -72,7 +72,7 @@ def train(
     take_from_cache(run, learner, title, cache)
     trainer = trainer_of(run, learner, cache.folder)
     if not trainer.done:
-        with scalars(run.path, learner, run.config.trainer) as write:
+        with scalars(run.path, learner, run.config.trainer, trainer.learning) as write:
             advance(trainer, title, run, write=write)
     cache.keep(learner.key(run.config), _finished(trainer, Rounds(run.path, learner)))
     return trainer.learning
