@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,14 @@ def contents(folder: Path) -> dict[str, Content]:
 def rows_of(content: Content) -> list[str]:
     """Return all rows of all tables as text."""
     return [" | ".join(row) for table in content.tables for row in table.rows]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_layout() -> Iterator[None]:
+    """Leave out what makes room for labels, which is half of the drawing: `test_plots.py` looks at that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lcca.evaluation.report.figures.style._lay_out", lambda figure: None)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -63,10 +63,12 @@ def plot(folder: Path, name: str, page: Page) -> Plot:
         InputError: there is no such figure, the run is not finished, or a file of it is damaged.
     """
     found = _makers(folder)
-    drawn = _drawn(found, name, page) if name in found else None
+    if name not in found:
+        there = f"its kind may have {', '.join(found)}" if found else "its kind has none"
+        raise InputError(f"{folder}: no figure {name}{did_you_mean(name, found)}; {there}")
+    drawn = _drawn(found, name, page)
     if drawn is None:
-        there = [each.name for each in plots(folder, page)]
-        raise InputError(f"{folder}: no figure {name}{did_you_mean(name, there)}; it has {', '.join(there) or 'none'}")
+        raise InputError(f"{folder}: no figure {name}: the run lacks what it shows; --figure list names those it has")
     return drawn
 
 
