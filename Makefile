@@ -14,7 +14,7 @@ FORMATTED := $(filter %.cpp %.hpp,$(CPP) $(NS3_CPP) $(shell find tests/remy-plus
 NS3 ?= $(VENV)/.ns3
 
 # Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev,tune` leaves it out and its tests skip.
-EXTRAS ?= dev,drl,tune
+EXTRAS ?= dev,drl,tune,completion
 
 SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+import pandas as pd
 import pytest
 
 from lcca.evaluation.trials.layout import part_name
@@ -55,6 +56,18 @@ def test_a_sweep_leaves_all_its_results(finished: Path) -> None:
     }
     assert json.loads((finished / "manifest.json").read_text())["state"] == "complete"
     assert not list(finished.rglob("*.part"))
+
+
+def test_every_step_of_a_training_is_a_point_for_tensorboard(finished: Path) -> None:
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    learning = pd.read_parquet(finished / "learning.parquet")
+    logs = finished / "training" / "tensorboard"
+    assert f"tensorboard --logdir {logs}" in (finished / "log.txt").read_text().replace("\n", "")
+    for name, rows in learning.groupby("policy_base"):
+        read = events.EventAccumulator(str(logs / str(name) / "steps"), {"tensors": 0})  # 0: all points
+        read.Reload()
+        points = {each.step: each.tensor_proto.float_val[0] for each in read.Tensors("score_bits")}
+        assert points == pytest.approx(dict(zip(rows["step"], rows["score_bits"], strict=True)), rel=1e-6)
 
 
 def test_the_summary_tells_what_was_found(finished: Path) -> None:

@@ -164,6 +164,11 @@ class TrainerConfig(Model):
         return Budget(self.policies, "rounds")
 
     @property
+    def logs(self) -> bool:
+        """Whether learning curves are written for TensorBoard, where that is installed."""
+        return True
+
+    @property
     def provenance(self) -> dict[str, str]:
         """What a policy file says about how it was trained."""
         return {"trainer": self.kind}

@@ -12,6 +12,7 @@ from lcca.experiments.campaign.config import read_campaign, require
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.folder import default_folder
+from lcca.experiments.sweep.learning.scalars import look_at
 from lcca.experiments.sweep.learning.training import check_libraries, engine_of, train
 
 EXAMPLES = """\
@@ -39,6 +40,8 @@ def run(options: argparse.Namespace) -> int:
     check_libraries(config, path)
     with opened(config, path, resume=options.resume) as begun:
         run = begun.on(engine_of(config, options.jobs))
+        if words := look_at(path, config.trainer):
+            run.reporter.say(words)
         for learner in plan:
             if options.only and learner.signals.name not in options.only:
                 continue

@@ -31,6 +31,7 @@ FIGURES = "figures"
 POLICIES = "policies"
 CONTENDERS = "contenders"
 TRAINING = "training"
+TENSORBOARD = "tensorboard"
 
 NETWORK_COLUMNS = ["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss", "switched", "topology"]
 """Columns of the trials table that tell what network a trial was run on."""

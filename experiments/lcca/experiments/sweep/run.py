@@ -18,6 +18,7 @@ from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.sweep.generalisation import run_generalisation
 from lcca.experiments.sweep.learning.cache import TrainingCache
+from lcca.experiments.sweep.learning.scalars import look_at
 from lcca.experiments.sweep.learning.training import check_libraries, engine_of
 from lcca.experiments.sweep.learning.trainings import run_trainings
 from lcca.experiments.sweep.ns3.validation import validate_in_ns3
@@ -83,6 +84,8 @@ def render(folder: Path) -> None:
 def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, pool: Pool) -> dict[str, Any]:
     folder, config, reporter = run.folder, run.config, run.reporter
     reporter.say(f"{config.name}: {_plan(config)}, then tests; everything goes to {folder.path}")
+    if words := look_at(folder.path, config.trainer):
+        reporter.say(words)
     folder.set_state("training")
     trained = run_trainings(run, cache, pool)
     folder.write_table(layout.LEARNING, pd.concat(trained.learning, ignore_index=True))

@@ -193,6 +193,11 @@ class DrlConfig(TrainerConfig):
         """Decisions of all flows together."""
         return Budget(self.steps, "decisions")
 
+    @property
+    def logs(self) -> bool:
+        """As `tensorboard` says."""
+        return self.tensorboard
+
     def discounts(self, elapsed: Floats) -> Floats:
         """Return (n,) γ over decisions that took (n,) base delays."""
         if self.discount_per == "decision":

@@ -20,6 +20,7 @@ from lcca.experiments.runs.remaining import More
 from lcca.experiments.runs.version import version
 from lcca.experiments.sweep.learning.cache import Finished, TrainingCache
 from lcca.experiments.sweep.learning.rounds import Rounds
+from lcca.experiments.sweep.learning.scalars import Writer, scalars
 from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
@@ -71,7 +72,8 @@ def train(
     take_from_cache(run, learner, title, cache)
     trainer = trainer_of(run, learner, cache.folder)
     if not trainer.done:
-        advance(trainer, title, run)
+        with scalars(run.path, learner, run.config.trainer, trainer.learning) as write:
+            advance(trainer, title, run, write=write)
     cache.keep(learner.key(run.config), _finished(trainer, Rounds(run.path, learner)))
     return trainer.learning
 
@@ -146,17 +148,28 @@ def _kept(trainer: Trainer, rounds: Rounds) -> list[Path]:
     return [rounds.file(round_) for round_ in range(trainer.learning[-1].round + 1)]
 
 
-def advance(trainer: Trainer, title: str, run: Run[CampaignConfig, Engine], until: float = math.inf) -> None:
-    """Train to the end, or until so many seconds of the monotonic clock; at least one step, if any is left."""
+def advance(
+    trainer: Trainer,
+    title: str,
+    run: Run[CampaignConfig, Engine],
+    until: float = math.inf,
+    write: Writer = lambda rows: None,
+) -> None:
+    """Train to the end, or until so many seconds of the monotonic clock; at least one step, if any is left.
+
+    `write` is given the rows of each step.
+    """
     budget = run.config.trainer.budget
     with run.reporter.task(title, total=float(budget.amount)) as task:
         task.begin(trainer.used)
         while not trainer.done:
             with run.costs.phase("training") as cost:
                 trials, packets = _spent(trainer)
+                rows = len(trainer.learning)
                 trainer.step()
                 cost.trials += _spent(trainer)[0] - trials
                 cost.packets += _spent(trainer)[1] - packets
+            write(trainer.learning[rows:])
             left = max(budget.amount - trainer.used, 0)
             task.update(float(trainer.used), note(trainer.learning[-1]), More(left, left, budget.unit))
             if time.monotonic() >= until:
