@@ -19,7 +19,7 @@ EXTRAS ?= dev,drl,tune,completion
 SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ns3 quickstart test test-full test-cpp lint types layers format stub schemas bench bench-settle docs clean
+.PHONY: help setup ns3 quickstart test test-full test-cpp lint types layers format stub schemas bench bench-settle wheel docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -97,6 +97,10 @@ bench: $(VENV)/.dev  ## speed of the engine against the yardstick
 
 bench-settle: $(VENV)/.base  ## error rates of the settling rules on real policies (20 minutes; later 5)
 	@$(BIN)/python benchmarks/null.py $(ARGS)
+
+wheel:  ## sdist and wheel in dist/, tried in an environment of its own
+	@.ci/need $(PYTHON)
+	@PYTHON=$(PYTHON) .ci/wheel dist
 
 docs: $(VENV)/.dev  ## the documentation as a site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
