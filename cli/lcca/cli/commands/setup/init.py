@@ -36,6 +36,6 @@ def run(options: argparse.Namespace) -> int:
         print_json({"file": str(path)})
     else:
         print(
-            f"{path}: a campaign of seconds to a minute; its comments say what a result takes\nnext: lcca sweep {path}"
+            f"{path}: a campaign of seconds to minutes; its comments say what a result takes\nnext: lcca sweep {path}"
         )
     return 0
