@@ -68,3 +68,12 @@ def test_what_a_trainer_cannot_do_is_told_before_it_begins(
 ) -> None:
     answer = lcca("train", campaign, "--set", asked)
     assert answer.status == 2 and told in answer.err
+
+
+@pytest.mark.parametrize("command", ["sweep", "train"])
+def test_a_missing_extra_leaves_no_folder(
+    command: str, lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lcca.inputs.extras.find_spec", lambda name: None if name == "torch" else name)
+    answer = lcca(command, Path(__file__).parents[3] / "configs" / "drl" / "quickstart.yaml", "--out", tmp_path / "run")
+    assert answer.status == 2 and "pip install 'lcca[drl]'" in answer.err and not (tmp_path / "run").exists()
