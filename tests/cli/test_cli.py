@@ -440,7 +440,7 @@ def test_the_number_of_threads_and_the_other_networks_change_nothing(
     command = ("evaluate", "aimd", "--networks", networks, "--seeds", 3, "--duration", 2000, "--json")
     expected = lcca(*command, "--jobs", 1).out
     assert lcca(*command, "--jobs", 2).out == expected
-    monkeypatch.setattr("lcca.cli.commands.evaluate.TRIALS_PER_JOB", 1)
+    monkeypatch.setattr("lcca.cli.commands.evaluate.TRIALS", 1)
     assert lcca(*command, "--jobs", 1).out == expected
 
 
