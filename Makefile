@@ -19,7 +19,7 @@ EXTRAS ?= dev,drl,tune,completion
 SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ns3 quickstart test test-full test-cpp lint types layers format stub schemas bench bench-settle wheel docs clean
+.PHONY: help setup ns3 quickstart test tutorials test-full test-cpp lint types layers format stub schemas bench bench-settle wheel docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -60,6 +60,9 @@ quickstart: $(VENV)/.base  ## a real small sweep: verdicts on the terminal and a
 
 test: $(VENV)/.dev $(NS3)  ## all tests but those marked full
 	@$(BIN)/python -m pytest -m "not full" $(ARGS)
+
+tutorials: $(VENV)/.dev  ## the tutorials, as they are written
+	@$(BIN)/python -m pytest -m full tests/repository/test_tutorials.py $(ARGS)
 
 test-full: $(VENV)/.dev $(NS3)  ## every test
 	@$(BIN)/python -m pytest $(ARGS)

@@ -26,7 +26,7 @@ from lcca.evaluation.report.figures.estimates.violins import draw_violins, violi
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.estimation.config import EstimateBlock, EstimationConfig
-from lcca.experiments.runs.loading import load_run
+from lcca.experiments.reading.loading import load_run
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import finite_values
 from lcca.inputs.validation import validate

@@ -33,6 +33,7 @@ def words(command: str) -> list[str]:
     return [word for several in found for word in several]
 
 
+@pytest.mark.full  # CI runs them by `make tutorials`
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_tutorial_runs(page: Path, lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "configs").symlink_to(ROOT / "configs")

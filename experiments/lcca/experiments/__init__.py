@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lcca.experiments.runs.loading import LoadedRun, load_run
+    from lcca.experiments.reading.loading import LoadedRun, load_run
 
 __all__ = ["LoadedRun", "load_run"]
 
@@ -14,6 +14,6 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: it needs pandas."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from lcca.experiments.runs import loading
+    from lcca.experiments.reading import loading
 
     return getattr(loading, name)

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.runs.loading import load_run
+from lcca.experiments.reading.loading import load_run
 from lcca.experiments.runs.seeds import derive
 
 from ...conftest import RunCommand

@@ -10,7 +10,7 @@ from scipy import stats
 
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.runs.loading import load_run
+from lcca.experiments.reading.loading import load_run
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import validate
 

@@ -16,7 +16,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.campaign.plan import learners
-from lcca.experiments.runs.loading import load_run
+from lcca.experiments.reading.loading import load_run
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.files.policyfile import read
 

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from lcca.cli.options.common import add_json, print_json
 from lcca.cli.tables import wide_console
-from lcca.experiments.runs.difference import PLACE, SIDES, difference
-from lcca.experiments.runs.loading import load_run
+from lcca.experiments.reading.difference import PLACE, SIDES, difference
+from lcca.experiments.reading.loading import load_run
 
 EXAMPLES = """\
   lcca diff results/quickstart/0123456789ab results/quickstart/ba9876543210"""

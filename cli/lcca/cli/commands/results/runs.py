@@ -12,7 +12,7 @@ from rich.table import Table
 
 from lcca.cli.options.common import add_json, print_json
 from lcca.cli.tables import wide_console
-from lcca.experiments.runs.listing import RunLine, runs_in
+from lcca.experiments.reading.listing import RunLine, runs_in
 
 EXAMPLES = """\
   lcca runs

@@ -13,9 +13,9 @@ from rich.live import Live
 from rich.text import Text
 
 from lcca.cli.options.common import add_json, positive, print_json
+from lcca.experiments.reading.watching import Glance, glance
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.remaining import words_for_time
-from lcca.experiments.runs.watching import Glance, glance
 
 EXAMPLES = """\
   lcca watch results/quickstart/*/

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from lcca.experiments.runs.loading import LoadedRun
+from lcca.experiments.reading.loading import LoadedRun
 
 PLACE = ["phase", "condition", "level", "utility", "candidate", "baseline"]
 """What makes two comparisons the same question; selected policies may come from other training seeds."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lcca.experiments.runs.loading import TABLES, LoadedRun
+from lcca.experiments.reading.loading import TABLES, LoadedRun
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
 

@@ -17,7 +17,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
 
 from ...conftest import TINY
-from .test_runfolder import KINDS
+from ..runs.test_runfolder import KINDS
 
 MORE = """\
 utilities:

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from lcca.experiments import load_run
-from lcca.experiments.runs.exporting import latex
-from lcca.experiments.runs.loading import TABLES
+from lcca.experiments.reading.exporting import latex
+from lcca.experiments.reading.loading import TABLES
 from lcca.experiments.runs.policy_names import at_rules, policy_id, words_of
 
 from ...conftest import RunCommand

@@ -11,9 +11,9 @@ import pandas as pd
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import read_json, read_table
 from lcca.evaluation.trials.tables import ADVICE, training_costs
+from lcca.experiments.reading.policy_rows import estimates_of, policy_rows
 from lcca.experiments.runs.kinds import ACC, COMPARE, RANK, STUDY
 from lcca.experiments.runs.policy_names import words_of
-from lcca.experiments.runs.policy_rows import estimates_of, policy_rows
 
 Json = dict[str, Any]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import read_costs
+from lcca.experiments.reading.loading import run_manifest
 from lcca.experiments.runs.folder import is_locked
-from lcca.experiments.runs.loading import run_manifest
 from lcca.experiments.runs.manifest import COMPLETE
 
 LINES = 8

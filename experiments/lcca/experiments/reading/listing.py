@@ -12,10 +12,10 @@ from typing import Any
 from lcca.evaluation.report.words.headline import answer
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import read_costs, read_manifest
+from lcca.experiments.reading.policy_rows import estimates_of
+from lcca.experiments.reading.result_tables import comparisons_of, result_of
 from lcca.experiments.runs.folder import is_locked
 from lcca.experiments.runs.kinds import AGREE, ESTIMATE, RANK, SWEEP
-from lcca.experiments.runs.policy_rows import estimates_of
-from lcca.experiments.runs.result_tables import comparisons_of, result_of
 from lcca.inputs.errors import InputError
 
 Json = dict[str, Any]

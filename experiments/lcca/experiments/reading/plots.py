@@ -24,10 +24,10 @@ from lcca.evaluation.report.plots import makers
 from lcca.evaluation.report.sections.section import Content
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.reading.loading import run_manifest
+from lcca.experiments.reading.policy_rows import estimates_of
+from lcca.experiments.reading.result_tables import comparisons_of, result_of
 from lcca.experiments.runs.kinds import AGREE, COMPARE, ESTIMATE, RANK, STUDY, SWEEP, TUNE
-from lcca.experiments.runs.loading import run_manifest
-from lcca.experiments.runs.policy_rows import estimates_of
-from lcca.experiments.runs.result_tables import comparisons_of, result_of
 from lcca.inputs.errors import InputError, did_you_mean
 
 Json = dict[str, Any]

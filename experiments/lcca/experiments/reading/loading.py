@@ -13,8 +13,8 @@ from lcca.evaluation.fabric.keeping import RECORD
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.tables import ADVICE, check_files, network_table, read_costs, read_manifest
+from lcca.experiments.reading.result_tables import comparisons_of, learning, looks, policies, result_of, verdicts
 from lcca.experiments.runs.policy_names import named_columns
-from lcca.experiments.runs.result_tables import comparisons_of, learning, looks, policies, result_of, verdicts
 from lcca.inputs.checked import read_with_digest
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import parse

@@ -11,8 +11,8 @@ import pytest
 from lcca.evaluation.trials.stored import write_json, write_state
 from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments import load_run
-from lcca.experiments.runs.difference import difference
-from lcca.experiments.runs.listing import headline, runs_in
+from lcca.experiments.reading.difference import difference
+from lcca.experiments.reading.listing import headline, runs_in
 from lcca.inputs.checked import write_with_digest
 
 from ...conftest import RunCommand
