@@ -149,10 +149,11 @@ def test_impossible_strata(changes: dict[str, Any], message: str) -> None:
 
 def test_bad_strata_are_reported_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "space.yaml"
-    path.write_text((CONFIGS / "default.yaml").read_text() + "strata: sender\n")
+    text = (CONFIGS / "default.yaml").read_text()
+    path.write_text(text + "strata: sender\n")
     with pytest.raises(InputError) as caught:
         read_config(path, NetworkSpace)
-    assert str(caught.value).startswith(f"{path}:11: strata: ")
+    assert str(caught.value).startswith(f"{path}:{text.count(chr(10)) + 1}: strata: ")
 
 
 def test_strata_survive_json() -> None:

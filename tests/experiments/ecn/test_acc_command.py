@@ -34,6 +34,7 @@ class Killed(Exception):
     pass
 
 
+@pytest.mark.full
 def test_a_run_gives_the_same_however_often_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run_acc(small(), tmp_path / "whole", jobs=1, resume=False, quiet=True)
     save, saved = training.save, []

@@ -174,6 +174,7 @@ def test_verdicts_come_again_from_the_trials(done: Path, lcca: RunCommand) -> No
     assert lcca("verdict", done).status == 0
 
 
+@pytest.mark.full
 def test_one_more_header_trains_only_that(campaign: Path, tmp_path: Path, lcca: RunCommand, no_report: None) -> None:
     cache = ("--training-cache", tmp_path / "cache")
     quick = ("--set", "training_seeds=[1]", "--set", "test.pairs=20", "--set", "trainer.optimise=[pacing]")
@@ -194,6 +195,7 @@ def state(checkpoint: Path) -> Any:
     return json.loads(checkpoint.read_text().partition("\n")[2])["state"]
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("no_report")
 def test_searches_can_go_on_from_the_baselines_rules(campaign: Path, tmp_path: Path) -> None:
     from lcca.experiments.sweep.run import sweep

@@ -72,6 +72,7 @@ def test_a_trainer_that_cannot_is_refused(tiny: Path) -> None:
         read_campaign(tiny, ["trainer={kind: ppo, steps: 1000}", "rivals=subsets"])
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("no_report")
 def test_how_many_learn_at_once_changes_no_byte(tiny: Path, lcca: RunCommand) -> None:
     first, second = tiny.parent / "first", tiny.parent / "second"

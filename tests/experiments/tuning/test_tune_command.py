@@ -131,6 +131,7 @@ def test_goes_on_after_kill_9(lcca: Any, small: Path, finished: Path, tmp_path: 
     assert_same(run, finished)
 
 
+@pytest.mark.full
 def test_a_full_disk_loses_nothing(lcca: Any, small: Path, tmp_path: Path) -> None:
     """A limit on the size of files fills the disk in the middle of a study."""
     settings = ["--set", "tuner.networks=96", "--set", "tuner.race=null"]  # so that the study grows

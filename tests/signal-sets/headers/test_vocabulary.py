@@ -63,7 +63,7 @@ def test_a_candidate_is_a_few_lines(tmp_path):
         ("invalid: all_twos", "must be one of 'all_ones' or 'zero', found 'all_twos' (did you mean 'all_ones'?)"),
         ("bits: 65", "must be <= 64, found 65"),
         ("bits: 8.5", "must be a whole number, found 8.5"),
-        ("bits: '8'", "must be a whole number, found '8'"),
+        ("bits: '8'", "'8' is text without a unit"),
         ("init: ce", "must be a number, got 'ce'"),
     ],
 )
