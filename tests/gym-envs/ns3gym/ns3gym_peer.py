@@ -7,6 +7,7 @@ import struct
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -184,6 +185,11 @@ def action(data: bytes = b"", stop: bool = False) -> bytes:
 # --- ends
 
 
+def end(socket: Any, context: Any) -> None:
+    socket.close()
+    context.term()
+
+
 class Socket:
     """A raw socket that does not wait for ever."""
 
@@ -193,15 +199,12 @@ class Socket:
         self.socket.setsockopt(zmq.RCVTIMEO, PATIENCE)
         self.socket.setsockopt(zmq.LINGER, 500)
         self.socket.setsockopt(zmq.RECONNECT_IVL, 10)
+        self.close = weakref.finalize(self, end, self.socket, self.context)
         (self.socket.bind if kind == zmq.REP else self.socket.connect)(address)
 
     def ask(self, data: bytes) -> bytes:
         self.socket.send(data)
         return self.socket.recv()
-
-    def close(self) -> None:
-        self.socket.close()
-        self.context.term()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The agent's end against simulations that are written from the protocol's facts alone."""
 
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -432,3 +433,20 @@ def test_actions_of_double_boxes(as_floats, kind):
     talk.env.step(np.array([0.5, -1.0]))
     talk.env.close()
     assert peer.value_of(peer.fields(talk.answers.outcome()[0])[1][0]) == (kind, [2], [0.5, -1.0])
+
+
+ABANDONED = """
+import faulthandler, gc
+from lcca.gym_envs.ns3gym.channel import Channel
+faulthandler.dump_traceback_later(20, exit=True)
+gc.disable()
+ends = [Channel.bound("127.0.0.1", 0)]
+ends += [ends, {"context": ends[0]._context}]
+del ends
+gc.collect()
+"""
+
+
+def test_a_channel_that_nobody_closed_is_collected_without_waiting():
+    """ZeroMQ waits for the sockets of a context; garbage in a cycle is collected in any order."""
+    assert subprocess.run([sys.executable, "-c", ABANDONED], timeout=60).returncode == 0

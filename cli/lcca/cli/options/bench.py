@@ -26,6 +26,9 @@ MODULES = {
 }
 """The code that a trial's result depends on, with all that it reaches, by simulator."""
 
+LINK_INTERVAL = 10.0
+"""µs, here ms: the model's own, which benchmarks run with."""
+
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -85,6 +88,8 @@ def _refuse(options: argparse.Namespace) -> None:
         "--topology": options.topology is not None,
         "--duration": options.duration is not None,
         "--ns3": bool(options.ns3),
+        "--link-interval": options.link_interval != LINK_INTERVAL,
+        "--link-window": options.link_window is not None,
         f"--simulator {options.simulator}": options.simulator not in MODULES,
     }
     for name, given in asked.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -73,6 +74,7 @@ class Channel:
         self._closed_at = math.inf
         self.address = f"tcp://{host}:{port}"
         self.port = port
+        self._end = weakref.finalize(self, _end, self._socket, self._monitor, self._context)
 
     @classmethod
     def bound(cls, host: str, port: int) -> Channel:
@@ -188,8 +190,12 @@ class Channel:
 
     def close(self) -> None:
         """Close; a reply that was just sent still leaves. Closing twice is harmless."""
-        if not self._socket.closed:
-            self._socket.disable_monitor()
-            self._monitor.close(0)
-            self._socket.close()
-            self._context.term()
+        self._end()
+
+
+def _end(socket: zmq.Socket[bytes], monitor: Any, context: zmq.Context[Any]) -> None:
+    """Close a channel's sockets, then their context: one that is collected before its sockets would wait for ever."""
+    socket.disable_monitor()
+    monitor.close(0)
+    socket.close()
+    context.term()

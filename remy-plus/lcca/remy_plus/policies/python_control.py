@@ -138,7 +138,7 @@ class PythonControl(Simple):
         def on_ack(values: tuple[Any, ...]) -> Said:
             try:
                 answer = step(new(made, values))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise self._failed(error, "on_ack") from error
             return checked(answer, "on_ack")
 
@@ -147,7 +147,7 @@ class PythonControl(Simple):
     def _called(self, method: str, call: Callable[[], Any]) -> Any:
         try:
             return call()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failed(error, method) from error
 
     def _checked(self, answer: Any, method: str) -> Said:
@@ -155,7 +155,7 @@ class PythonControl(Simple):
         try:
             window, gap = answer
             window, gap = float(window), float(gap)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise self._wrong(method, f"{answer!r:.60}; it must be a window in packets and a gap in µs") from None
         if not window >= 0:
             raise self._wrong(method, f"a window of {window:g} packets; it must be 0 or more, math.inf for none")
@@ -166,7 +166,7 @@ class PythonControl(Simple):
     def _wrong(self, method: str, what: str) -> InputError:
         return InputError(f"{self.source.line_of(method)}: {self.source.name}.{method} returned {what}")
 
-    def _failed(self, error: Exception, method: str) -> InputError:
+    def _failed(self, error: BaseException, method: str) -> InputError:
         """Return what went wrong in the class, and where."""
         where = f"{self.source.at(error.__traceback__, method)}: {self.source.name}.{method}"
         if isinstance(error, AttributeError) and type(error.obj) is self._ack:

@@ -43,7 +43,7 @@ class PythonClass:
             raise InputError(f"{found.where}: {'no such file' if found.is_file else _no_module(found)}")
         data = read_limited(path)
         try:
-            text = data.decode("utf-8")
+            text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
         return cls(str(path), text, "" if found.is_file else found.where.rpartition(".")[0], found.name)
@@ -71,7 +71,7 @@ class PythonClass:
             exec(compile(self.text, self.path, "exec"), module.__dict__)
         except SyntaxError as error:
             raise InputError(f"{self.path}:{error.lineno}: {error.msg}") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"{self.at(error.__traceback__)}: {said(error)}") from error
         found = vars(module).get(self.name)
         if not isinstance(found, type):
