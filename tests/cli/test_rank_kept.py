@@ -97,3 +97,15 @@ def test_a_trial_cache_is_of_benchmarks(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_control_that_cannot_run_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rank", "dctcp", "cubic", "--bench", "cc-bench-1", "--out", str(tmp_path / "run")]) == 2
     assert "dctcp: the link is drop-tail" in capsys.readouterr().err and not (tmp_path / "run").exists()
+
+
+def test_a_refused_ranking_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["rank", "aimd", "fixed-window:12", "--space", SPACE, "--networks", "3", "--out", str(tmp_path / "run")]
+    assert main(asked) == 2
+    assert "at least" in capsys.readouterr().err and not (tmp_path / "run").exists()
+
+
+def test_a_benchmark_runs_with_the_model_s_own_link_interval(capsys: pytest.CaptureFixture[str]) -> None:
+    bench = ["rank", "aimd", "fixed-window:12", "--bench", "cc-bench-1-flat", "--simulator", "engine"]
+    assert main([*bench, "--link-interval", "1"]) == 2
+    assert "--link-interval: not with --bench" in capsys.readouterr().err

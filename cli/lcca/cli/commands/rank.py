@@ -32,6 +32,7 @@ from lcca.evaluation.comparison.ranking import Ranking, rank
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.report.figures.saving import save_as
 from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
 from lcca.evaluation.trials.ratio import Ratio
@@ -101,8 +102,9 @@ def run(options: argparse.Namespace) -> int:
     contest = _contest(options)
     if options.plan:
         return _plan(options, contest)
+    rule = rule_of(options, RULES[options.rule], contest.option, contest.most, contest.source, contest.first_look)
     with kept(options, options.policies, unasked=bool(options.bench)) as place:
-        rows, ranking, ended = _ranked(options, contest, place)
+        rows, ranking, ended = _ranked(options, contest, rule, place)
         content = _content(options, contest, ranking, rows, ended)
         place.finish(content, complete=not ended)
         _report(options, contest, ranking, rows, content)
@@ -132,10 +134,11 @@ def _contest(options: argparse.Namespace) -> Contest:
     return contest_on_fabric(options) if options.fabric else contest_on_networks(options)
 
 
-def _ranked(options: argparse.Namespace, contest: Contest, place: Kept) -> tuple[pd.DataFrame, Ranking, bool]:
+def _ranked(
+    options: argparse.Namespace, contest: Contest, rule: Rule, place: Kept
+) -> tuple[pd.DataFrame, Ranking, bool]:
     """Return the trials, the ranking, and whether the time that was given ended it."""
     source, soon, most = contest.source, stops_when_settled(options), contest.source.whole(contest.most)
-    rule = rule_of(options, RULES[options.rule], contest.option, contest.most, source, contest.first_look)
     until = math.inf if options.budget is None else time.monotonic() + options.budget
 
     def done(ranking: Ranking) -> bool:

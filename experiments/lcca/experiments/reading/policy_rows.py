@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -43,7 +44,8 @@ def _evaluate(result: Json) -> list[Json]:
     """Return a row per network, or of a fabric one per policy."""
     if "policies" in result:
         return [{"id": row["policy"], **row} for row in result["policies"]]
-    return [{**row, "id": result["policy"], "network": row["id"]} for row in result["rows"]]
+    rows = ({key: math.inf if value == "inf" else value for key, value in row.items()} for row in result["rows"])
+    return [{**row, "id": result["policy"], "network": row["id"]} for row in rows]
 
 
 def _agree(result: Json) -> list[Json]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, shown
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.signal_sets.headers.catalogue import header as catalogue_header
@@ -30,6 +30,8 @@ def header_of(named: str | Mapping[str, Any]) -> Header:
     """
     if isinstance(named, str):
         return catalogue_header(named)
+    if not isinstance(named, Mapping):
+        raise InputError(f"header: must be a name or a description, found {shown(named)}")
     try:
         return Header.model_validate(dict(named))
     except ValidationError as error:

@@ -70,6 +70,8 @@ def run(options: argparse.Namespace) -> int:
     if options.figure == "list":
         return _list(list(found), options.json)
     files = [file for each in found for file in _write(options, each)]
+    if not files:
+        raise InputError(f"{options.run_folder}: this run has no figures")
     if options.json:
         print_json({"files": [str(file) for file in files]})
     else:
