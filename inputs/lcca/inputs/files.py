@@ -53,6 +53,23 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         raise InputError(f"{target}: cannot be written: {_reason(error)}") from error
 
 
+def check_writable(folder: Path, advice: str) -> None:
+    """Check that files can be written into a folder, which may have to be made; makes nothing.
+
+    Args:
+        folder: the folder.
+        advice: what the user can do otherwise; ends the message.
+
+    Raises:
+        InputError: it or what is above it is no folder, or is not writable.
+    """
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not there.is_dir():
+        raise InputError(f"{there}: no folder; {advice}")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{there}: cannot be written; {advice}")
+
+
 def _without_waiting(path: str, flags: int) -> int:
     """Open a file; a pipe opens without waiting for somebody who writes."""
     return os.open(path, flags | os.O_NONBLOCK)

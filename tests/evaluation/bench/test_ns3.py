@@ -1,5 +1,9 @@
 """How a benchmark's trial becomes one of ns-3."""
 
+import hashlib
+import re
+import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -9,6 +13,7 @@ from lcca.evaluation.bench.ns3 import Ns3Bench, _measured, _trial
 from lcca.evaluation.bench.sampling import Drawn
 from lcca.evaluation.bench.scenario import Scenario
 from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
+from lcca.gym_envs.ns3.simulator import libraries
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.policy import baseline
 
@@ -57,3 +62,23 @@ def test_a_trial_that_is_kept_belongs_to_the_text_of_a_class(tmp_path: Path) -> 
         return Ns3Bench(1).key(benchmark("cc-bench-1"), load(f"{file}:Mine").policy, drawn)
 
     assert key(4) == key(4) != key(5)
+
+
+def test_a_trial_that_is_kept_belongs_to_the_libraries_of_ns3(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("lcca.ns3")
+    assert libraries() == _hash_of_linked_libraries()
+    bench, drawn = Ns3Bench(1), Drawn(0, Scenario(24, 2, 20, 0.5), 0, 0.0, 7)
+    before = bench.key(benchmark("cc-bench-1"), VEGAS, drawn)
+    monkeypatch.setattr("lcca.evaluation.bench.ns3.libraries", lambda: "another build's")
+    assert bench.key(benchmark("cc-bench-1"), VEGAS, drawn) != before
+
+
+def _hash_of_linked_libraries() -> str:
+    """What the loader of the operating system says that the models need."""
+    needed = subprocess.run(["ldd", find_spec("lcca.ns3._core").origin], capture_output=True, text=True, check=True)
+    files = {name: Path(at) for name, at in re.findall(r"(libns3\S+) => (\S+)", needed.stdout)}
+    assert len(files) >= 4
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(name.encode() + b"\0" + hashlib.sha256(files[name].read_bytes()).digest())
+    return digest.hexdigest()

@@ -89,7 +89,17 @@ def test_failed_damaged_and_other_codes_trials_run_again(tmp_path: Path) -> None
     assert len(other.measured) == len(DRAWN)
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_file_is_no_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="trial cache"):
-        _cached(tmp_path / "file", Counting())
+    with pytest.raises(InputError, match="/file: no folder; choose another one for the trial cache"):
+        _cached(tmp_path / name, Counting())
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_any_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path)  # to root nothing is forbidden
+    with pytest.raises(InputError, match=f"{tmp_path}: cannot be written; choose another one for the trial cache"):
+        _cached(tmp_path / "new" / "cache", Counting())
+    assert not list(tmp_path.iterdir())

@@ -15,7 +15,7 @@ from lcca.evaluation.bench.runner import Measured
 from lcca.evaluation.bench.sampling import Drawn, draw
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongResult, LongTrial, WindowCounts
 from lcca.gym_envs.ns3.long_plan import iterate_long_trials, long_plan, run_long_trial
-from lcca.gym_envs.ns3.simulator import installed
+from lcca.gym_envs.ns3.simulator import installed, libraries
 from lcca.remy_plus.policies.policy import Policy, baseline
 
 
@@ -50,9 +50,9 @@ class Ns3Bench:
         long_plan(_trial(benchmark, policy, draw(benchmark, 0, 1, 0)[0]))
 
     def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
-        """Return a hash of a trial's plan."""
+        """Return a hash of a trial's plan and of ns-3's libraries."""
         plan = json.dumps(long_plan(_trial(benchmark, policy, drawn)), sort_keys=True, default=repr)  # classes, bytes
-        return hashlib.sha256(f"{self.name} {plan}".encode()).hexdigest()
+        return hashlib.sha256(f"{self.name} {libraries()} {plan}".encode()).hexdigest()
 
     def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
         """Run a control in each trial, in worker processes."""

@@ -18,6 +18,7 @@ from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.version import version
 from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import check_writable
 from lcca.remy_plus.policies.policy import Policy
 
 ENDING = ".trial"
@@ -36,7 +37,7 @@ class CachedTrials:
         modules: of the runner's simulator, whose code counts.
 
     Raises:
-        InputError: it is no folder.
+        InputError: the folder cannot be written.
     """
 
     runner: Runner
@@ -45,8 +46,7 @@ class CachedTrials:
 
     def __post_init__(self) -> None:
         """Check the folder."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise InputError(f"{self.folder}: no folder; choose another one for the trial cache")
+        check_writable(self.folder, "choose another one for the trial cache")
 
     @property
     def name(self) -> str:

@@ -115,9 +115,17 @@ def read_summary(path: Path) -> dict[str, Any]:
     """Return the summary of a finished campaign.
 
     Raises:
-        InputError: there is no run in this folder, it is not finished or another kind's, or the summary is damaged.
+        InputError: there is no run in this folder, it is not finished or another kind's, or the summary is damaged
+            or too old.
     """
     manifest = read_kind(path, SWEEP)
     if not (path / layout.SUMMARY).is_file():
         raise InputError(f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG --resume")
-    return read_json(path / layout.SUMMARY, "delete it and resume")
+    summary = read_json(path / layout.SUMMARY, "delete it and resume")
+    if any("size" not in each for each in summary["comparisons"]):
+        there = f" (git checkout {_short(manifest['commit']).rstrip(CHANGED)})" if manifest["commit"] else ""
+        raise InputError(
+            f"{path / layout.SUMMARY}: older than the sizes of comparisons; report it with the code that "
+            f"wrote it{there} or run the campaign anew"
+        )
+    return summary

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,6 +48,22 @@ def installed() -> str:
     except ImportError as error:
         raise InputError(f"ns-3 does not load ({error}); {MISSING}") from error
     return str(module.NS3_VERSION)
+
+
+@cache
+def libraries() -> str:
+    """Return a hash of the libraries of ns-3 that are loaded: builds of one version may differ.
+
+    Raises:
+        InputError: ns-3 is not installed.
+    """
+    installed()
+    loaded = {line.split(maxsplit=5)[-1].rstrip("\n") for line in Path("/proc/self/maps").open()}
+    files = sorted({Path(each) for each in loaded if Path(each).name.startswith("libns3")}, key=lambda file: file.name)
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def check_registered(policy: Classical) -> None:

@@ -16,6 +16,7 @@ from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.version import version
 from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import check_writable
 
 FORMAT = 2
 
@@ -51,12 +52,12 @@ class TrainingCache:
         folder: None keeps nothing and has nothing.
 
     Raises:
-        InputError: it is no folder.
+        InputError: it cannot be written.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        if folder is not None and folder.exists() and not folder.is_dir():
-            raise InputError(f"{folder}: no folder; choose another one for the training cache")
+        if folder is not None:
+            check_writable(folder, "choose another one for the training cache")
         self.folder = folder
 
     def file(self, key: str) -> Path | None:
