@@ -36,6 +36,16 @@ def test_a_bandwidth_delay_product_is_counted_in_packets_of_1500_bytes() -> None
     assert scenario.buffer_packets == 80
 
 
+def test_marks_begin_at_a_share_of_the_bandwidth_delay_product() -> None:
+    marking = benchmark("cc-bench-1-ecn")
+    assert marking.mark_packets(Scenario(192, 1, 160, 1)) == 436  # 0.17 × 2,560
+    assert marking.mark_packets(Scenario(12, 1, 20, 4)) == 10  # at least
+    assert marking.mark_packets(Scenario(12, 1, 20, 0.5)) == 5  # half the buffer
+    assert marking.mark_packets(Scenario(12, 1, 10, 0.1)) == 1
+    assert benchmark("cc-bench-1").mark_packets(Scenario(12, 1, 20, 4)) is None
+    assert marking.scenarios == benchmark("cc-bench-1").scenarios
+
+
 def test_rates_change_every_seven_seconds_and_come_back() -> None:
     rates = Scenario(24, 0.5, 20, 1).rates(7, 7, 30)
     assert rates == ((0, 24), (7, 12), (14, 24), (21, 12), (28, 24))

@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from lcca.evaluation.bench.benchmark import Benchmark, Grid, benchmark
+from lcca.evaluation.bench.benchmark import Benchmark, Ecn, Grid, benchmark
 from lcca.evaluation.bench.engine import EngineBench
 from lcca.evaluation.bench.ns3 import Ns3Bench
 from lcca.evaluation.bench.runner import Measured
@@ -62,5 +62,8 @@ def test_what_the_engine_has_not_is_refused() -> None:
     for name, missing in (("cc-bench-1", "rates that change"), ("cc-bench-2", "a first flow")):
         with pytest.raises(InputError, match=f"{missing}.*--simulator ns3"):
             EngineBench(1).check(benchmark(name), baseline("aimd"))
+    marking = FLAT.model_copy(update={"ecn": Ecn()})
+    with pytest.raises(InputError, match=r"marks \(ecn\); use --simulator ns3"):
+        EngineBench(1).check(marking, baseline("aimd"))
     with pytest.raises(InputError, match="cubic"):
         EngineBench(1).check(FLAT, baseline("cubic"))

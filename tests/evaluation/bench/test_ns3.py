@@ -42,6 +42,12 @@ def test_cubic_comes_five_seconds_before() -> None:
     assert trial.windows_s[0] == (5, 35) and trial.windows_s[-1][1] == trial.duration_s == 125
 
 
+def test_marks_are_the_link_s() -> None:
+    drawn = Drawn(0, Scenario(24, 1, 20, 4), 0, 0.0, 7)
+    assert _trial(benchmark("cc-bench-1-ecn"), VEGAS, drawn).link.mark_packets == 10
+    assert _trial(benchmark("cc-bench-1"), VEGAS, drawn).link.mark_packets is None
+
+
 def test_throughput_is_counted_from_the_first_to_the_last_departure() -> None:
     window = WindowCounts(101, 151_500, 1.5, 2.5, 31.0, 101, 0, 40.0)
     silent = WindowCounts(0, 0, float("nan"), float("nan"), float("nan"), 0, 0, float("nan"))

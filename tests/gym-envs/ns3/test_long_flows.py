@@ -157,6 +157,26 @@ def test_each_control_fills_the_link():
         assert (0.2 if name == "lp" else 0.8) * 12 < found <= 12.0, name  # TCP-LP gives way to its own queue
 
 
+@pytest.mark.parametrize("threshold", [10, 20, 40])
+def test_dctcp_keeps_its_queue_below_where_marks_begin(threshold):
+    # Alizadeh et al., SIGCOMM 2010, section 3.3: one flow's queue goes from K + 1 down by ½ √(2 (C·RTT + K)) and back.
+    link = replace(LINK, buffer_packets=100, mark_packets=threshold)
+    counts = run("dctcp", link=link, duration=12.0, windows=((4.0, 12.0),)).windows[0][0]
+    swing = math.sqrt(2 * (BDP + threshold)) / 2
+    waiting_ms = counts.delay_ms - 10.0 - 1.0  # a packet takes a ms
+    assert waiting_ms == pytest.approx(threshold + 1 - swing / 2, abs=1.0)
+    assert counts.dropped == 0 and mbps(counts, 8.0) == pytest.approx(12.0, rel=1e-3)
+
+
+def test_a_control_that_heeds_no_marks_does_as_without():
+    flows = [run("cubic", link=link, duration=12.0, windows=((0.0, 12.0),)) for link in (LINK, marking(LINK))]
+    assert flows[0].windows == flows[1].windows and flows[0].windows[0][0].dropped > 0
+
+
+def marking(link):
+    return replace(link, mark_packets=10)
+
+
 def test_timestamps_cost_no_bytes():
     counts = run("ledbat").windows[0][0]
     assert counts.bytes == 1500 * counts.packets
@@ -187,12 +207,18 @@ def test_what_is_compiled_already_runs_too():
         ("ns3::TcpBik", r"no congestion control 'ns3::TcpBik' \(did you mean 'ns3::TcpBic'\?\)"),
         ("ns3::TcpBic:Bata=1", r"ns3::TcpBic has no attribute 'Bata' \(did you mean 'Beta'\?\)"),
         ("dctcp", "dctcp: the link is drop-tail and marks nothing"),
+        ("dctcp:mark_threshold=9", "dctcp: the link is drop-tail"),
         ("cubic:min_rto=500", "cubic: min_rto: the flows of a trial have it in common; leave it out"),
     ],
 )
 def test_bad_policies_are_told(policy, message):
     with pytest.raises(InputError, match=message):
         run(policy)
+
+
+def test_the_link_says_when_it_marks():
+    with pytest.raises(InputError, match="dctcp: the link says from when on it marks"):
+        run("dctcp:mark_threshold=9", link=marking(LINK))
 
 
 def test_headers_are_refused():
@@ -209,6 +235,7 @@ def test_headers_are_refused():
         ({"rtt_ms": 0.0}, "rtt_ms"),
         ({"buffer_packets": 0}, "buffer_packets"),
         ({"loss": 1.0}, "loss"),
+        ({"mark_packets": 0}, "mark_packets"),
     ],
 )
 def test_bad_links_are_told(change, message):

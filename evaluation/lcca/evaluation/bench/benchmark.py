@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from functools import cache, cached_property
@@ -12,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from lcca.evaluation.bench.scenario import Scenario
 from lcca.evaluation.bench.scores import Score
+from lcca.gym_envs.ns3.baselines import LEAST_MARK_THRESHOLD
 from lcca.inputs.model import Model
 from lcca.inputs.packaged import named, packaged
 
@@ -54,6 +56,17 @@ class FirstFlow(Model):
     lead_s: Annotated[float, Field(ge=0)] = 5.0
 
 
+class Ecn(Model):
+    """Marks for controls that heed them (ECN); others meet the same drop-tail buffer as without.
+
+    Attributes:
+        threshold_bdp: a packet is marked if so much is left waiting as it leaves, in bandwidth-delay products of the
+            first rate; at least 10 packets, and at most half the buffer.
+    """
+
+    threshold_bdp: Positive = 0.17
+
+
 class Benchmark(Model):
     """A benchmark.
 
@@ -66,6 +79,7 @@ class Benchmark(Model):
         score: what an interval scores, and who wins it.
         steps: when rates change.
         first: another flow; none if left out.
+        ecn: when the link marks; never if left out.
         jitter_s: a scenario's further repetitions start their flow up to so much later, against steps and first flow.
     """
 
@@ -77,6 +91,7 @@ class Benchmark(Model):
     score: Score
     steps: Steps = Steps()
     first: FirstFlow | None = None
+    ecn: Ecn | None = None
     jitter_s: Annotated[float, Field(ge=0)] = 1.0
 
     @field_validator("intervals_s")
@@ -101,6 +116,13 @@ class Benchmark(Model):
     def scenarios(self) -> tuple[Scenario, ...]:
         """All scenarios, in the order of the file."""
         return tuple(each for part in self.grid for each in part.scenarios())
+
+    def mark_packets(self, scenario: Scenario) -> int | None:
+        """Return how many packets are left waiting behind one that is marked; None where nothing is."""
+        if self.ecn is None:
+            return None
+        wanted = max(math.ceil(self.ecn.threshold_bdp * scenario.bdp_packets), LEAST_MARK_THRESHOLD)
+        return max(min(wanted, scenario.buffer_packets // 2), 1)
 
     def content(self) -> dict[str, Any]:
         """Return everything that decides results, as JSON values."""

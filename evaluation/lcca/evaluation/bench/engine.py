@@ -53,8 +53,12 @@ class EngineBench:
             raise InputError("benchmarks: packets have no headers of their own; use --free-header")
         compile_policy(policy)
         changing = [each.name for each in benchmark.scenarios if each.factor != 1]
-        if changing or benchmark.first is not None:
-            what = f"rates that change ({changing[0]})" if changing else "a first flow of another control"
+        missing = {
+            f"rates that change ({(changing or [''])[0]})": bool(changing),
+            "a first flow of another control": benchmark.first is not None,
+            "marks (ecn)": benchmark.ecn is not None,
+        }
+        if what := next((name for name, asked in missing.items() if asked), None):
             raise InputError(f"{benchmark.name}: the fast engine has no {what}; use --simulator ns3")
 
     def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:

@@ -80,8 +80,9 @@ def _trial(benchmark: Benchmark, policy: Policy, drawn: Drawn) -> LongTrial:
     flows = [LongFlow(policy, start)]
     if first is not None:
         flows.append(LongFlow(baseline(first.policy), 0.0))
+    marked = benchmark.mark_packets(scenario)
     return LongTrial(
-        link=Bottleneck(rates, scenario.rtt_ms, scenario.buffer_packets, scenario.loss),
+        link=Bottleneck(rates, scenario.rtt_ms, scenario.buffer_packets, scenario.loss, marked),
         flows=tuple(flows),
         duration_s=end,
         windows_s=tuple((start + a, start + b) for a, b in benchmark.intervals_s),

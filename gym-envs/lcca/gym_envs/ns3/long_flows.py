@@ -26,7 +26,7 @@ Driver: TypeAlias = tuple[Any, ...] | Classical | Policy
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """One link, both ways with the same rate and buffer, drop-tail.
+    """One link, both ways with the same rate and buffer, drop-tail, with marks if it is told from when on.
 
     Attributes:
         rates: (from when in s, Mb/s), the first from 0 on. A rate holds from its instant on, also for what is left of
@@ -34,6 +34,8 @@ class Bottleneck:
         rtt_ms: of an idle path, transmission not counted; half of it is each way.
         buffer_packets: that may wait; the one being sent does not count.
         loss: share of data packets that are lost behind the link.
+        mark_packets: a packet that can be marked (ECN) is, if so many are left waiting as it leaves the buffer; None
+            marks nothing. Whatever changes later, as for the buffer.
 
     Raises:
         InputError: a value that is out of range, or times that do not increase.
@@ -43,6 +45,7 @@ class Bottleneck:
     rtt_ms: float
     buffer_packets: int
     loss: float = 0.0
+    mark_packets: int | None = None
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -53,6 +56,7 @@ class Bottleneck:
         _require(0 < self.rtt_ms < 60_000, "rtt_ms: must be > 0 and below 60,000")
         _require(self.buffer_packets >= 1, "buffer_packets: must be at least 1")
         _require(0 <= self.loss < 1, "loss: must be from 0 to below 1")
+        _require(self.mark_packets is None or self.mark_packets >= 1, "mark_packets: must be at least 1")
 
     def megabits(self, begin_s: float, end_s: float) -> float:
         """Return what the link carries in a time at most, in Mb."""

@@ -12,11 +12,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lcca.gym_envs.ns3.baselines import control
-from lcca.gym_envs.ns3.long_flows import PACKET_BYTES, Driver, LongResult, LongTrial, WindowCounts
+from lcca.gym_envs.ns3.long_flows import PACKET_BYTES, Bottleneck, Driver, LongResult, LongTrial, WindowCounts
 from lcca.gym_envs.ns3.simulator import Ns3, installed
 from lcca.gym_envs.processes.workers import Failure, run_all
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model
+from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
+from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.hand_designed import Classical
 
@@ -85,14 +87,23 @@ def long_plan(trial: LongTrial) -> dict[str, Any]:
         "routes": [([0], [1], True)] * len(trial.flows),
         "policy": policies[0],
         "policies": policies,
-        "queue": "drop-tail",
-        "queue_attributes": {},
+        **_queue(link),
         "windows": [(begin * 1000.0, end * 1000.0) for begin, end in trial.windows_s],
         "seed": int(trial.seed),
         "duration": trial.duration_s * 1000.0,
         "model": Model().parts(),
         "options": _options(trial),
     }
+
+
+def _queue(link: Bottleneck) -> dict[str, Any]:
+    """Return the parts of a plan that say what queues do."""
+    if link.mark_packets is None:
+        return {"queue": "drop-tail", "queue_attributes": {}}
+    wanted = (link.mark_packets - 0.5) * PACKET_BYTES  # a step marks what leaves more bytes behind
+    gbps = _packets_per_ms(link.rates[0][1]) * PACKET_BYTES * 8 / 1000  # of a plan, whose ms are µs
+    step = marking("step", k_bytes=wanted * REFERENCE_GBPS / gbps)
+    return {"queue": "marker", "queue_attributes": {}, "marker": (step.kind, dict(step.parameters))}
 
 
 def _network(trial: LongTrial, rate: float) -> dict[str, Any]:
@@ -123,18 +134,25 @@ def _options(trial: LongTrial) -> dict[str, Any]:
 def _control(policy: Driver, trial: LongTrial) -> tuple[Any, ...]:
     compiled = policy if isinstance(policy, tuple) else Ns3(jobs=1).compile(policy)
     if isinstance(compiled, Classical):
-        return "stock", control(_checked(compiled), _as_network(trial))
+        return "stock", control(_checked(compiled, trial.link), _as_network(trial))
     if compiled[0] == "with-header":
         raise InputError("long flows: packets have no headers of their own; leave the policy's header out")
     return compiled
 
 
-def _checked(policy: Classical) -> Classical:
+def _checked(policy: Classical, link: Bottleneck) -> Classical:
     for name in _IN_COMMON:
         if name in policy.changed:
             raise InputError(f"{policy.name}: {name}: the flows of a trial have it in common; leave it out")
-    if policy.family.markable:
-        raise InputError(f"{policy.name}: the link is drop-tail and marks nothing, so it cannot run in long flows")
+    if not policy.family.markable:
+        return policy
+    if link.mark_packets is None:
+        raise InputError(
+            f"{policy.name}: the link is drop-tail and marks nothing; give it mark_packets (a benchmark ecn, as "
+            "cc-bench-1-ecn has)"
+        )
+    if policy.marker is not None or "mark_threshold" in policy.changed:
+        raise InputError(f"{policy.name}: the link says from when on it marks; leave the threshold or the marker out")
     return policy
 
 

@@ -61,7 +61,7 @@ void LinkDevice::offer(Ptr<Packet> packet) {
     return transmit({port_ ? passed(packet) : packet, now()});  // a host link is so fast that its queue needs no events
   note_waiting();
   if (disc_) {
-    disc_->Enqueue(item_of(packet));
+    if (!disc_->Enqueue(item_of(packet)) && watched) watcher_->dropped(mark.fields);
   } else if (queue_.size() < link_.buffer) {
     queue_.push_back({packet, now()});
     if (hop_) queued_bytes_ += bytes_on_wire(packet);
@@ -238,7 +238,7 @@ LinkDevice::Waiting LinkDevice::next() {
   Ptr<ns3::QueueDiscItem> item = disc_->Dequeue();
   if (!item) return {};
   item->AddHeader();
-  return {item->GetPacket(), now()};
+  return {item->GetPacket(), item->GetTimeStamp().GetNanoSeconds()};
 }
 
 void LinkDevice::arrive(Ptr<Packet> packet) {
