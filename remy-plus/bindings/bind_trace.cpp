@@ -40,8 +40,9 @@ nb::dict trace(nb::handle policy, Network network, std::uint64_t seed, double du
     throw std::invalid_argument("a script needs one list of switch times per sender");
   if (!script.empty()) network.workload = std::make_shared<Script>(script);
   const auto header = header_of(policy);
-  const std::vector<TraceRow> rows = std::visit(
-      [&](const auto& p) { return traced(network, model, p, seed, duration, header.get()); }, policy_of(policy));
+  const std::vector<TraceRow> rows =
+      std::visit([&](const auto& p) { return traced(network, model, of_trial(p), seed, duration, header.get()); },
+                 policy_of(policy));
   nb::dict out;
   out["now_us"] = column<double>(rows, [](const TraceRow& r) { return r.now; });
   out["sent_us"] = column<double>(rows, [](const TraceRow& r) { return r.sent; });

@@ -80,6 +80,36 @@ def test_a_ranking_that_is_kept_belongs_to_the_text(
     assert "another configuration" in capsys.readouterr().err
 
 
+def test_a_ranking_that_is_kept_belongs_to_what_the_text_imports(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    file, steps = tmp_path / "mine.py", tmp_path / "lcca_kept_steps.py"
+    steps.write_text("STEP = 1\n")
+    file.write_text("import lcca_kept_steps\n" + file.read_text())
+    asked = ["rank", name, "fixed-window:12", "--space", str(SPACE), "--networks", "96", "--duration", "300"]
+    asked += ["--jobs", "1", "--out", str(tmp_path / "run"), "--json"]
+    assert main(asked) == 0 and main([*asked, "--resume"]) == 0
+    steps.write_text("STEP = 2\n")
+    assert main([*asked, "--resume"]) == 2
+    assert "another configuration" in capsys.readouterr().err
+
+
+def test_a_file_is_one_policy_however_its_path_is_written(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = ["--space", str(SPACE), "--networks", "96", "--duration", "300", "--jobs", "1", "--json"]
+    assert main(["rank", "mine.py:Aimd", "./mine.py:Aimd", *asked]) == 2
+    assert "a policy is named twice" in capsys.readouterr().err
+    assert main(["evaluate", "./mine.py:Aimd", name, "--fabric", str(FABRIC)]) == 2
+    assert "named twice" in capsys.readouterr().err
+    assert main(["rank", "aimd", "mine.py:Aimd", *asked, "--out", "run"]) == 0
+    first = capsys.readouterr().out
+    assert main(["rank", "aimd", name, *asked, "--out", "run", "--resume"]) == 0
+    assert capsys.readouterr().out == first
+
+
 def test_where_it_does_not_run_it_is_refused_by_name(
     name: str, networks: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

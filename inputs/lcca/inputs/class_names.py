@@ -45,6 +45,25 @@ class ClassName:
         spec = _spec(self.where)
         return Path(spec.origin) if spec is not None and spec.origin and spec.origin.endswith(".py") else None
 
+    @property
+    def package(self) -> str:
+        """The package that holds it, for relative imports; empty for a file of its own."""
+        file = self.file()
+        around = "" if self.is_file else self.where.rpartition(".")[0]
+        return self.where if not self.is_file and file and file.name == "__init__.py" else around
+
+
+def one_name(text: str) -> str:
+    """Return the name of a class in a file with its path from the current folder, or from the root if it is elsewhere.
+
+    So it has one name, however its path is written. Any other text is returned as it is.
+    """
+    found = ClassName.of(text)
+    if found is None or not found.is_file or found.file() is None or Path(text).is_file():
+        return text
+    here, path = Path.cwd().resolve(), Path(found.where).resolve()
+    return f"{path.relative_to(here) if path.is_relative_to(here) else path}{text[len(found.where) :]}"
+
 
 def _spec(module: str) -> importlib.machinery.ModuleSpec | None:
     """Return where a module is; packages around it are imported."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from pydantic import BaseModel
 
 from lcca.inputs.class_names import ClassName
 from lcca.inputs.files import read_limited
+from lcca.inputs.imports import digest_of_imports, digest_with_imports
 
 _MARK = "names a file, or something packaged"
 
@@ -19,33 +19,37 @@ FileOrName = Annotated[str, _MARK]
 
 
 def digests_of_named_files(config: BaseModel) -> dict[str, str]:
-    """Return the SHA-256 of every file that a `FileOrName` of a configuration names, by its dotted key.
+    """Return a hash of every file that a `FileOrName` of a configuration names, by its dotted key.
+
+    It is the SHA-256 of the content; of a class in Python also of what the file imports (see `digest_of_imports`).
 
     Raises:
         InputError: a file cannot be read.
     """
-    return {key: hashlib.sha256(read_limited(path)).hexdigest() for key, path in _files(config, "")}
+    return dict(_digests(config, ""))
 
 
-def _files(value: Any, key: str) -> Iterator[tuple[str, Path]]:
-    """Yield the key and the path of each file that is named in a value of a configuration."""
+def _digests(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the key and the hash of each file that is named in a value of a configuration."""
     if isinstance(value, BaseModel):
         for name, field in type(value).model_fields.items():
             inner = getattr(value, name)
-            if _MARK in field.metadata and isinstance(inner, str) and (file := _file(inner)):
-                yield f"{key}{name}", file
-            yield from _files(inner, f"{key}{name}.")
+            if _MARK in field.metadata and isinstance(inner, str) and (digest := _digest(inner)):
+                yield f"{key}{name}", digest
+            yield from _digests(inner, f"{key}{name}.")
     elif isinstance(value, list | tuple):
         for i, inner in enumerate(value):
-            yield from _files(inner, f"{key}{i}.")
+            yield from _digests(inner, f"{key}{i}.")
     elif isinstance(value, dict):
         for name, inner in value.items():
-            yield from _files(inner, f"{key}{name}.")
+            yield from _digests(inner, f"{key}{name}.")
 
 
-def _file(name: str) -> Path | None:
-    """Return the file that a text names, if it names one."""
-    if Path(name).is_file():
-        return Path(name)
-    named = ClassName.of(name)
-    return named.file() if named else None
+def _digest(name: str) -> str:
+    """Return the hash of what a text names; empty if it names no file."""
+    named = None if Path(name).is_file() else ClassName.of(name)
+    path = named.file() if named else Path(name)
+    if path is None or not path.is_file():
+        return ""
+    text = read_limited(path)
+    return digest_with_imports(text, digest_of_imports(text, named.package, path.parent) if named else "")

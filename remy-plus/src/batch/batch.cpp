@@ -128,7 +128,7 @@ class Batch {
 
   void run_trial(Worker& worker, std::size_t i) {
     const Trial& trial = trials_[i];
-    std::visit([&](const auto& policy) { simulate(worker, i, trial, policy); }, policies_[trial.policy]);
+    std::visit([&](const auto& policy) { simulate(worker, i, trial, of_trial(policy)); }, policies_[trial.policy]);
     auto& rule_hits = worker.rule_hits[trial.policy];
     for (std::size_t r = 0; r < rule_hits.size(); ++r) rule_hits[r] += worker.space.rule_hits[r];
     total_senders(worker.space, i);

@@ -55,7 +55,8 @@ class EpisodeOn final : public Episode, public NoObserver {
         patience_(rules.patience * trial.ideal.delay),
         reports_(reports),
         slots_(reports.size()),
-        policy_{reports.size(), rules.others ? &*rules.others : nullptr, wanted_of(rules)},
+        others_(rules.others ? std::optional(of_trial(*rules.others)) : std::nullopt),
+        policy_{reports.size(), others_ ? &*others_ : nullptr, wanted_of(rules)},
         simulation_(*trial.network, rules.model, policy_, trial.seed, rules.duration, space, *this) {}
 
   bool advance() override {
@@ -186,6 +187,7 @@ class EpisodeOn final : public Episode, public NoObserver {
   double patience_;  // µs
   std::vector<SlotReport>& reports_;
   std::vector<AgentSlot> slots_;
+  std::optional<Policy> others_;
   Steered policy_;
   std::uint32_t on_ = 0;    // slots whose flow is on
   std::uint32_t able_ = 0;  // of these, slots that have something to send

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 TABLE = Path(__file__).parent / "table.json"
+MET = []
 
 
 class Aimd:
@@ -76,10 +77,10 @@ class Steady:
 
 
 class Noted(Steady):
-    """Keeps what it is told."""
+    """Keeps what it is told, where modules that are imported keep what they keep."""
 
     signals = ("rtt_ratio",)
-    told = []  # noqa: RUF012
+    told = math.__dict__.setdefault("told_to_noted", [])
 
     def on_ack(self, ack):
         self.told.append(ack)
@@ -144,12 +145,15 @@ class Dice(Steady):  # Dice
         return random.randint(1, 9), 0
 
 
-class Shared(Steady):  # Shared
+class Shared(Steady):
+    """Remembers beyond its flows, in the class and in the file."""
+
     seen = 0
 
     def on_ack(self, ack):
         Shared.seen += 1
-        return 2 + Shared.seen % 97, 0
+        MET.append(ack.now)
+        return 2 + Shared.seen % 97 + len(MET) % 7, 0
 
 
 class NoStart:  # NoStart

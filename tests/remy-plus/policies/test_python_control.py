@@ -1,5 +1,7 @@
 """A congestion control in Python does bit for bit what the engine's own does, and says where it is wrong."""
 
+import hashlib
+import math
 import pickle
 import shutil
 import threading
@@ -8,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pytest import MonkeyPatch
 
 from lcca.evaluation.trials.executors.local import Processes
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
-from lcca.inputs.class_names import ClassName
+from lcca.inputs.class_names import ClassName, one_name
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName, digests_of_named_files
@@ -87,6 +90,37 @@ def test_a_fabric_runs_it_as_the_engines_own(file: Path, name: str, own: str) ->
     assert record(load(f"{file}:{name}").policy) == record(load(own).policy)
 
 
+def test_a_trial_knows_nothing_of_those_before_it(file: Path) -> None:
+    policy, engine = load(f"{file}:Shared").policy, Engine(600.0, jobs=1)
+
+    def windows(order: list[int]) -> dict[int, bytes]:
+        record = engine.run([engine.compile(policy)], NetworkList(NETWORKS[:1]), [0] * 3, [0] * 3, order)
+        return {seed: record["sender_delay_sum_us"].reshape(3, -1)[at].tobytes() for at, seed in enumerate(order)}
+
+    found = windows([7, 8, 9])
+    assert found == windows([9, 7, 8]) and len(set(found.values())) == 3
+    flows = FabricFlows(np.array([0, 1]), np.array([2, 2]), np.full(2, 60_000), np.array([0.0, 5.0]))
+    fabric = FabricEngine(policy, settings=FabricSettings())
+    first, again = (fabric.run(star(3), flows)["flow_fct_ns"].tobytes() for _ in range(2))
+    assert first == again
+
+
+def test_an_episode_knows_nothing_of_those_before_it(file: Path) -> None:
+    rules = Rules(Agent(("rtt_ratio",)), others=load(f"{file}:Shared").policy, duration=400.0)
+    slots = AgentSlots(rules, [NETWORKS[0]], environments=1, slots=1, seed=5, jobs=1)
+
+    def seen() -> list[bytes]:
+        slots.reset(seed=5)
+        found = []
+        for _ in range(20):
+            found.append(slots.observation.tobytes())
+            slots.step(np.full((len(slots.ready), 1), 0.1))
+        return found
+
+    first = seen()
+    assert len(set(first)) > 1 and seen() == first
+
+
 def test_threads_of_environments_and_of_python_cannot_block_each_other(file: Path) -> None:
     def play(others: Policy) -> bytes:
         rules = Rules(Agent(("rtt_ratio",)), others=others, duration=400.0)
@@ -109,7 +143,7 @@ def test_threads_of_environments_and_of_python_cannot_block_each_other(file: Pat
 def test_what_it_is_told_is_what_happened(file: Path) -> None:
     policy = load(f"{file}:Noted").policy
     assert isinstance(policy, PythonControl)
-    told = policy.source.type.told  # type: ignore[attr-defined]
+    told = vars(math)["told_to_noted"]
     told.clear()
     network = Network(0, 1.0, 20.0, 1, 0.0, 1e9, 1.0, 0.05)
     record = Engine(1000.0, jobs=1).run([policy.compile()], NetworkList([network]), [0], [0], [3], keep_flows=True)
@@ -133,7 +167,6 @@ WRONG = {
     "Unknown": ("# Unknown", "unknown signal 'rtt_rato' (did you mean 'rtt_ratio'?)"),
     "OneText": ("# OneText", "signals: must be names, as in ('rtt_ratio',)"),
     "Dice": ("# Dice", "does otherwise with the same seed"),
-    "Shared": ("# Shared", "does otherwise with the same seed"),
     "NoStart": ("# NoStart", "class NoStart has no method start"),
     "Aimd:increase=much": ("", "'increase=much': write name=number"),
     "Aimd:incraese=2": ("def __init__", "unexpected keyword argument 'incraese'"),
@@ -176,6 +209,22 @@ def test_a_text_that_is_no_python_or_not_there_is_said(tmp_path: Path) -> None:
         load("lcca_nothing:Mine")
 
 
+def test_bad_python_in_a_module_that_it_imports_is_said_in_a_line(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "lcca_bad_steps.py").write_text("STEP = 1\nSTEP = (\n")
+    (tmp_path / "mine.py").write_text("import lcca_bad_steps\nclass Mine:\n    pass\n")
+    with pytest.raises(InputError) as caught:
+        load(f"{tmp_path}/mine.py:Mine")
+    assert str(caught.value) == f"{tmp_path}/lcca_bad_steps.py:2: '(' was never closed"
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def start(self): return 4, 0\n    def on_ack(self, ack):\n        import lcca_bad_steps\n"
+    )
+    with pytest.raises(InputError) as caught:
+        load(f"{tmp_path}/mine.py:Mine")
+    assert str(caught.value).startswith(f"{tmp_path}/mine.py:4: Mine.on_ack: SyntaxError: '(' was never closed")
+    assert "\n" not in str(caught.value)
+
+
 def test_a_module_is_found_where_python_finds_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (file.parent / "kept").mkdir()
     (file.parent / "kept" / "steps.py").write_text("STEP = 3\n")
@@ -185,12 +234,13 @@ def test_a_module_is_found_where_python_finds_it(file: Path, monkeypatch: pytest
     )
     monkeypatch.syspath_prepend(str(file.parent))
     policy = load("kept.mine:Mine").policy
-    assert isinstance(policy, PythonControl) and policy.begin()[1] == (3.0, 0.0)
+    assert isinstance(policy, PythonControl) and policy.trial()()[1] == (3.0, 0.0)
 
 
 def test_names_are_told_from_those_of_baselines() -> None:
     assert ClassName.of("a/my-cca.py:Mine:gain=0.5") == ClassName("a/my-cca.py", "Mine", "gain=0.5")
     assert ClassName.of("package.module:Mine") == ClassName("package.module", "Mine")
+    assert ClassName("email", "C").package == "email" and ClassName("email.message", "C").package == "email"
     for name in (
         "aimd",
         "fixed-window:20",
@@ -205,15 +255,48 @@ def test_names_are_told_from_those_of_baselines() -> None:
         baseline("my_cca.py:Mine")
 
 
+def test_a_class_in_a_file_has_one_name(file: Path, monkeypatch: MonkeyPatch) -> None:
+    (file.parent / "inner").mkdir()
+    monkeypatch.chdir(file.parent)
+    for written in ("mine.py", "./mine.py", "inner/../mine.py", str(file), f"{file.parent}//mine.py"):
+        assert one_name(f"{written}:Aimd:decrease=0.7") == "mine.py:Aimd:decrease=0.7"
+    monkeypatch.chdir("inner")
+    assert one_name("../mine.py:Aimd") == one_name(f"{file}:Aimd") == f"{file.resolve()}:Aimd"
+    for other in ("aimd", "./none.py:Aimd", "../mine.py", "./table.json", "package.module:Mine", "ns3::TcpBic"):
+        assert one_name(other) == other
+
+
 def test_a_configuration_depends_on_the_text(file: Path) -> None:
     class Asked(Model):
         policy: FileOrName
 
     asked = Asked(policy=f"{file}:Aimd:decrease=0.7")
     before = digests_of_named_files(asked)
-    assert set(before) == {"policy"} and before == digests_of_named_files(Asked(policy=str(file)))
+    assert before == {"policy": hashlib.sha256(file.read_bytes()).hexdigest()}  # it imports Python's own modules alone
+    assert before == digests_of_named_files(Asked(policy=str(file)))
     file.write_text(file.read_text() + "# other\n")
     assert digests_of_named_files(asked) != before
+
+
+def test_a_configuration_depends_on_what_the_text_imports(file: Path, monkeypatch: MonkeyPatch) -> None:
+    class Asked(Model):
+        policy: FileOrName
+
+    monkeypatch.syspath_prepend(str(file.parent))
+    steps = file.parent / "lcca_own_steps.py"
+    file.write_text("import lcca_own_steps\n" + file.read_text())
+    digests, policies = set(), []
+    for step in (1, 2):
+        steps.write_text(f"STEP = {step}\n")
+        policy = load(f"{file}:Aimd").policy
+        assert isinstance(policy, PythonControl)
+        found = digests_of_named_files(Asked(policy=f"{file}:Aimd"))
+        assert found == {"policy": policy.source.digest} and policy.source.digest in "".join(policy.lines())
+        digests.add(policy.source.digest)
+        policies.append(policy)
+    steps.unlink()
+    assert len(digests) == 2 and policies[0] != policies[1]
+    assert pickle.loads(pickle.dumps(policies[0])).source.digest == policies[0].source.digest
 
 
 def test_a_header_is_charged_and_has_to_carry_what_it_looks_at(file: Path) -> None:

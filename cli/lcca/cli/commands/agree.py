@@ -34,6 +34,7 @@ from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.remaining import More
 from lcca.experiments.runs.seeds import derive
 from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.inputs.class_names import one_name
 from lcca.remy_plus.simulator import Simulator
 
 EXAMPLES = """\
@@ -45,7 +46,7 @@ BLOCK = 10
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("policies", nargs="+", help=POLICY_HELP)
+    parser.add_argument("policies", nargs="+", type=one_name, help=POLICY_HELP)
     add_space(parser)
     parser.add_argument("--networks", type=positive, default=96, help="networks (default: 96)")
     parser.add_argument("--margin", type=float, default=MARGIN_BITS, help="bits (default: %(default)s)")

@@ -36,6 +36,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Decision, run_blocks
 from lcca.experiments.runs.remaining import more_pairs
+from lcca.inputs.class_names import one_name
 from lcca.inputs.errors import InputError
 
 EXAMPLES = """\
@@ -50,8 +51,8 @@ NS3_PAIRS = 512
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("a", help=f"the baseline: {POLICY_HELP}; {FABRIC_HELP}")
-    parser.add_argument("b", help="the candidate, likewise")
+    parser.add_argument("a", type=one_name, help=f"the baseline: {POLICY_HELP}; {FABRIC_HELP}")
+    parser.add_argument("b", type=one_name, help="the candidate, likewise")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--space", type=Path, help="YAML file of the network space")
     where.add_argument("--fabric", type=Path, help="YAML file of a fabric scenario")

@@ -27,6 +27,7 @@ from lcca.evaluation.trials.blocks import Block, RunBlock, equal_blocks, run_blo
 from lcca.evaluation.trials.layout import MEASURES
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.remaining import More
+from lcca.inputs.class_names import one_name
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.network import Network
 from lcca.signal_sets.headers.stamping import PACKET_BYTES
@@ -49,7 +50,7 @@ SHOWN = MEASURES[:5]
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("policies", nargs="+", metavar="policy", help=f"{POLICY_HELP}; {FABRIC_HELP}")
+    parser.add_argument("policies", nargs="+", type=one_name, metavar="policy", help=f"{POLICY_HELP}; {FABRIC_HELP}")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--networks", type=Path, help="YAML list of networks (packets, packets/µs, µs), for one policy")
     where.add_argument("--fabric", type=Path, help="YAML file of a fabric scenario, for any number of transports")

@@ -39,6 +39,7 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.campaign.config import require
 from lcca.experiments.runs.remaining import more_pairs
+from lcca.inputs.class_names import one_name
 
 EXAMPLES = """\
   lcca rank e2e.json link.json aimd fixed-window:12 --space configs/networks/default.yaml --networks 500
@@ -54,7 +55,7 @@ RULES = {kind: rule for kind, rule in BY_KIND.items() if rule.guarantee in ("at 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("policies", nargs="+", help=f"{POLICY_HELP}; {FABRIC_HELP}")
+    parser.add_argument("policies", nargs="+", type=one_name, help=f"{POLICY_HELP}; {FABRIC_HELP}")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--space", type=Path, help="YAML file of the network space")
     where.add_argument("--fabric", type=Path, help="YAML file of a fabric scenario")

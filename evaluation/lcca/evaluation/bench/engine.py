@@ -25,8 +25,12 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.policies.python_control import in_real_time
 
 Floats = NDArray[np.float64]
+
+TIME_SCALE = 1000.0
+"""µs that a µs of the engine stands for."""
 
 ALWAYS_MS = 1e12
 """Mean time that a sender stays on: it never goes off within a trial."""
@@ -35,6 +39,8 @@ ALWAYS_MS = 1e12
 @dataclass(frozen=True)
 class EngineBench:
     """Runs a benchmark's trials in the fast engine; a `Runner`. A µs of the engine stands for a millisecond.
+
+    A class in Python is told real µs; all else is meant for those of the engine.
 
     Attributes:
         jobs: threads; never changes a result.
@@ -95,7 +101,7 @@ class EngineBench:
             return np.zeros((2, len(asked)))
         engine, order = Engine(end_ms + rtt_ms, jobs=self.jobs), range(len(asked))
         networks = NetworkList([_network(each.scenario) for _, each in asked])
-        policies = [engine.compile(policy) for policy, _ in asked]
+        policies = [engine.compile(in_real_time(policy, TIME_SCALE)) for policy, _ in asked]
         found = engine.run(policies, networks, order, order, [each.seed for _, each in asked])
         return np.array([found.floats("sender_delivered"), found.floats("sender_delay_sum_us")])
 

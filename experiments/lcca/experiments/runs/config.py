@@ -30,7 +30,9 @@ class RunConfig(Model):
 
     @cached_property
     def hash(self) -> str:
-        """Twelve hex digits that name all that its result depends on, the content of the files that it names included.
+        """Twelve hex digits that name all that its result depends on.
+
+        The content of the files that it names is included, and what those of classes in Python import.
 
         Raises:
             InputError: a file that it names cannot be read.

@@ -1,7 +1,7 @@
 """Long flows in ns-3: from a trial to its plan, in worker processes, and back.
 
 A plan's "µs" stands for a millisecond (`time_scale` 1000 of `Ns3Options`): stock congestion controls have their own
-constants, and a learnt policy sees a millisecond as the µs that it was trained with.
+constants, and a learnt policy sees a millisecond as the µs that it was trained with. A class in Python is told µs.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.python_control import in_real_time
 
 _TIME_SCALE = 1000.0
 _IN_COMMON = ("time_scale", "min_rto", "initial_window")
@@ -132,7 +133,7 @@ def _options(trial: LongTrial) -> dict[str, Any]:
 
 
 def _control(policy: Driver, trial: LongTrial) -> tuple[Any, ...]:
-    compiled = policy if isinstance(policy, tuple) else Ns3(jobs=1).compile(policy)
+    compiled = policy if isinstance(policy, tuple) else Ns3(jobs=1).compile(in_real_time(policy, _TIME_SCALE))
     if isinstance(compiled, Classical):
         return "stock", control(_checked(compiled, trial.link), _as_network(trial))
     if compiled[0] == "with-header":

@@ -28,6 +28,8 @@ class ForeignControl {
   // A flow begins: sets window and gap, and what is remembered of the flow.
   virtual void start(Control& control) const = 0;
   virtual void on_ack(Control& control, const Signals& signals, const News& news) const = 0;
+  // The same for another trial, which shares nothing with this one that either changes.
+  virtual std::shared_ptr<const ForeignControl> fresh() const = 0;
 };
 
 struct Foreign {

@@ -101,6 +101,16 @@ struct Aimd {
 
 using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp, Foreign>;
 
+// What one trial runs. Trials share a policy, but for one that is somebody else's: it may remember what it met.
+template <class P>
+const P& of_trial(const P& policy) {
+  return policy;
+}
+inline Foreign of_trial(const Foreign& policy) { return {policy.control->fresh(), policy.late, policy.wanted}; }
+inline Policy of_trial(const Policy& policy) {
+  return std::visit([](const auto& p) { return Policy(of_trial(p)); }, policy);
+}
+
 // Whether it is called in the thread that asked for a trial alone: others would wait for Python's lock.
 inline bool in_calling_thread(const Policy& policy) { return std::holds_alternative<Foreign>(policy); }
 

@@ -116,6 +116,13 @@ static_assert([] {
   return true;
 }());
 
+// The power of time in a signal's unit: 1 for µs, −1 for packets/µs, 0 for packets.
+constexpr int power_of_time(Signal signal) {
+  const std::string_view unit = signal_table[signal].unit;
+  if (unit.ends_with("/µs")) return -1;
+  return unit.ends_with("µs") ? 1 : 0;
+}
+
 // Throws std::invalid_argument.
 inline Signal signal_by_name(std::string_view name) {
   const auto at = std::ranges::find(signal_table, name, &SignalRow::name);

@@ -205,7 +205,7 @@ def _from_json(data: bytes) -> PolicyFile:
 def _from_class(name: str) -> PolicyFile:
     control = PythonControl.named(name)
     rehearse(control)
-    header = getattr(control.source.type, "header", None)
+    header = getattr(control.source.declared, "header", None)
     if isinstance(header, str) and (os.sep in header or header.endswith(YAML_ENDINGS)):
         where = control.source.line_of("header")
         raise InputError(f"{where}: header: name one of `lcca show headers`, or write all of it as a dict")

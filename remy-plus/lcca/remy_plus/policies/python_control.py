@@ -1,7 +1,7 @@
 """A congestion control that is a class in Python, named as in ``my_cca.py:Mine`` or ``package.module:Mine:gain=0.5``.
 
 The class has `start()` and `on_ack(ack)`, both of which return (window, gap): packets and µs between sends. It is made
-anew for every flow. What `ack` has is in `Ack` and in the class's `signals`.
+anew for every flow, and its file is run anew for every trial. What `ack` has is in `Ack` and in the class's `signals`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, TypeVar
 
 from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, nearest
@@ -42,6 +42,7 @@ ACK = {
 """What every acknowledgement has, whatever the signals."""
 
 Said = tuple[float, float]
+P = TypeVar("P")
 OnAck = Callable[[tuple[Any, ...]], Said]
 
 
@@ -52,6 +53,7 @@ class PythonControl(Simple):
     Attributes:
         source: the class.
         parameters: keyword arguments that it is made with.
+        time_scale: µs that a µs of its trials stands for: all times that it is told and says are real ones.
 
     Raises:
         InputError: no such class, one without `start` or `on_ack`, or unknown signals; the message names the line.
@@ -63,11 +65,12 @@ class PythonControl(Simple):
 
     source: PythonClass
     parameters: tuple[tuple[str, float], ...] = ()
+    time_scale: float = 1.0
 
     def __post_init__(self) -> None:
         """Check the class."""
         for method in ("start", "on_ack"):
-            if not callable(getattr(self.source.type, method, None)):
+            if not callable(getattr(self.source.declared, method, None)):
                 raise InputError(f"{self.source.line_of()}: class {self.source.name} has no method {method}")
         if self.signals:
             with about(self.source.line_of("signals")):
@@ -75,7 +78,7 @@ class PythonControl(Simple):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave out what was made of the source."""
-        return PythonControl, (self.source, self.parameters)
+        return PythonControl, (self.source, self.parameters, self.time_scale)
 
     @classmethod
     def named(cls, text: str) -> PythonControl:
@@ -90,7 +93,7 @@ class PythonControl(Simple):
     @property
     def signals(self) -> tuple[str, ...]:
         """Signals that it looks at: the class's `signals`."""
-        given = getattr(self.source.type, "signals", ())
+        given = getattr(self.source.declared, "signals", ())
         if not isinstance(given, tuple | list):
             raise InputError(f"{self.source.line_of('signals')}: signals: must be names, as in ('rtt_ratio',)")
         return tuple(given)
@@ -98,7 +101,7 @@ class PythonControl(Simple):
     @property
     def late(self) -> bool:
         """Whether it is told of late packets of earlier flows: the class's `late`."""
-        return bool(getattr(self.source.type, "late", False))
+        return bool(getattr(self.source.declared, "late", False))
 
     @property
     def header(self) -> Stamping | None:
@@ -125,13 +128,18 @@ class PythonControl(Simple):
         """What `on_ack` is given."""
         return namedtuple("Ack", (*ACK, *self.signals))
 
-    def begin(self) -> tuple[OnAck, Said]:
-        """Begin a flow: return what the engine calls with the values of each acknowledgement, and the first answer.
+    def trial(self) -> Callable[[], tuple[OnAck, Said]]:
+        """Begin a trial: return what begins each of its flows.
+
+        A flow that begins is what the engine calls with the values of each acknowledgement, and the first answer.
 
         Raises:
             InputError: the class fails, or says what is no window or no gap; names the file and the line.
         """
-        flow = self._called("__init__", lambda: self.source.type(**dict(self.parameters)))
+        return partial(self._begin, self.source.fresh())
+
+    def _begin(self, made_from: Callable[..., Any]) -> tuple[OnAck, Said]:
+        flow = self._called("__init__", lambda: made_from(**dict(self.parameters)))
         first = self._called("start", flow.start)
         step, made, new, checked = flow.on_ack, self._ack, tuple.__new__, self._checked
 
@@ -178,6 +186,14 @@ class PythonControl(Simple):
             return f"add it to the class: signals = {(*self.signals, name)!r}"
         known = (*ACK, *self.signals)
         return f"it has {', '.join(known)}{nearest(name, (*known, *SIGNALS))}"
+
+
+def in_real_time(policy: P, time_scale: float) -> P:
+    """Return a policy for trials each of whose µs stands for so many: a class in Python is told and says real ones.
+
+    What was learnt, or has parameters of its own, is meant for the µs of the trials, and stays as it is.
+    """
+    return replace(policy, time_scale=time_scale) if isinstance(policy, PythonControl) else policy
 
 
 def _parameters(text: str) -> tuple[tuple[str, float], ...]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType, TracebackType
+from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.files import read_limited
+from lcca.inputs.imports import digest_of_imports, digest_with_imports
 
 
 @dataclass(frozen=True)
@@ -24,19 +24,21 @@ class PythonClass:
         text: of the file.
         package: that holds it, for relative imports; empty for a file of its own.
         name: of the class.
+        imports: a hash of what the text imports, as it was when it was read; empty if that is of Python alone.
     """
 
     path: str
     text: str
     package: str
     name: str
+    imports: str = ""
 
     @classmethod
     def named(cls, found: ClassName) -> PythonClass:
         """Read the file that a name means.
 
         Raises:
-            InputError: no such file or module, or no text.
+            InputError: no such file or module, no text, or a module that it imports cannot be read.
         """
         path = found.file()
         if path is None:
@@ -46,31 +48,36 @@ class PythonClass:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
-        return cls(str(path), text, "" if found.is_file else found.where.rpartition(".")[0], found.name)
+        imports = digest_of_imports(data, found.package, path.parent)
+        return cls(str(path), text, found.package, found.name, imports)
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """The SHA-256 of the text."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        """A hash of the text and what it imports: the text's SHA-256 if that is of Python alone."""
+        return digest_with_imports(self.text.encode(), self.imports)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave out what was made of the text."""
-        return PythonClass, (self.path, self.text, self.package, self.name)
+        return PythonClass, (self.path, self.text, self.package, self.name, self.imports)
 
     @cached_property
-    def type(self) -> type:
-        """The class.
+    def declared(self) -> type:
+        """The class, for what it declares; trials have their own (see `fresh`)."""
+        return self.fresh()
+
+    def fresh(self) -> type:
+        """Run the text anew and return its class, which shares with others only what modules that it imports keep.
 
         Raises:
             InputError: the text is no Python, fails, or has no such class; names the line.
         """
-        module = ModuleType(f"lcca_control_{self.digest[:16]}_{id(self):x}")
+        module = ModuleType(f"lcca_control_{self.digest[:16]}")
         module.__file__, module.__package__ = self.path, self.package
         sys.modules[module.__name__] = module  # dataclasses look their module up there
         try:
-            exec(compile(self.text, self.path, "exec"), module.__dict__)
+            exec(self._code, module.__dict__)
         except SyntaxError as error:
-            raise InputError(f"{self.path}:{error.lineno}: {error.msg}") from error
+            raise InputError(f"{error.filename or self.path}:{error.lineno}: {error.msg}") from error
         except (Exception, SystemExit) as error:
             raise InputError(f"{self.at(error.__traceback__)}: {said(error)}") from error
         found = vars(module).get(self.name)
@@ -78,6 +85,10 @@ class PythonClass:
             classes = [name for name, each in vars(module).items() if isinstance(each, type)]
             raise InputError(f"{self.path}: no class {self.name!r}{did_you_mean(self.name, classes)}")
         return found
+
+    @cached_property
+    def _code(self) -> CodeType:
+        return compile(self.text, self.path, "exec")
 
     def at(self, traceback: TracebackType | None, otherwise: str = "") -> str:
         """Return the file and the innermost line of it in a traceback, or the line of a definition."""

@@ -26,7 +26,7 @@ class Learnt : public Transport {
   Learnt(const Frame& frame, const Policy& policy, int frame_bytes, bool looks_at_hops,
          std::shared_ptr<const Stamping> header, std::uint32_t keep_every)
       : Transport(frame),
-        policy_(policy),
+        policy_(of_trial(policy)),
         header_(std::move(header)),
         looks_at_hops_(looks_at_hops && !header_),
         frame_bytes_(frame_bytes + telemetry_bytes(telemetry()) +

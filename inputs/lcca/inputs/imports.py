@@ -1,0 +1,208 @@
+"""What Python code imports: all that can have an effect on what it does, and a hash of that.
+
+Imports are read from the source and not from what happens to be loaded: those inside functions count, and those for
+annotations too, since what a function is given comes from there. A text that is the name of a module, as in
+``"lcca.trainers.drl.ppo:Ppo"``, counts as an import of it. Of other libraries the version stands for the code.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import resolve_name
+from pathlib import Path
+
+from lcca.inputs.files import read_limited
+
+NAMESPACE = "lcca"
+_NAME_IN_TEXT = re.compile(rf"({NAMESPACE}(?:\.\w+)+)(?::\w+)?")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What code can reach by its imports.
+
+    Attributes:
+        own: files by module, whose content counts.
+        libraries: names of all others, whose version counts; Python's own are left out.
+    """
+
+    own: dict[str, Path]
+    libraries: frozenset[str]
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of contents and versions; empty if nothing is reached."""
+        digest = hashlib.sha256()
+        for name in sorted(self.libraries):
+            digest.update(f"{name} {_versions(name)}\n".encode())
+        for name in sorted(self.own):
+            digest.update(name.encode() + b"\0" + hashlib.sha256(_content(self.own[name])).digest())
+        return digest.hexdigest() if self.own or self.libraries else ""
+
+
+class ImportReader:
+    """Reads imports, each module's once: a reader does not notice what changes after it has read it.
+
+    Attributes:
+        beside: folder in which modules are looked for that Python does not find, since code may add it to its path.
+    """
+
+    def __init__(self, beside: Path | None = None) -> None:
+        """Begin with nothing read."""
+        self.beside = beside
+        self._specs: dict[str, ModuleSpec | None] = {}
+        self._imports: dict[str, tuple[str, ...]] = {}
+
+    def reached(self, modules: Iterable[str], is_own: Callable[[str], bool]) -> Reached:
+        """Return all that these modules can reach, themselves included.
+
+        Args:
+            modules: by name.
+            is_own: whether the modules below a top-level name count by their content, and are followed.
+        """
+        ahead = list(modules)
+        own: dict[str, Path] = {}
+        libraries: set[str] = set()
+        while ahead:
+            name = ahead.pop()
+            if not is_own(top_of(name)):
+                libraries |= {top_of(name)} - sys.stdlib_module_names
+            elif name not in own and (file := self._file(name)) is not None:
+                own[name] = file
+                ahead += [*_parents(name), *self._imports_of(name, file)]
+        return Reached(own, frozenset(libraries))
+
+    def installed(self, top: str) -> bool:
+        """Tell whether a top-level module is Python's own, missing, or of a distribution that is installed for good.
+
+        Such a distribution has its files beside what describes it; of an editable one they are elsewhere.
+        """
+        spec = self._spec(top)
+        if spec is None or top in sys.stdlib_module_names:
+            return True
+        places = [Path(each) for each in spec.submodule_search_locations or (spec.origin,) if each]
+        return any(place.parent.samefile(root) for place in places for root in _roots(top, place.parent))
+
+    def _imports_of(self, name: str, file: Path) -> tuple[str, ...]:
+        if name not in self._imports:
+            package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+            self._imports[name] = imports_in(_content(file), package) if file.suffix == ".py" else ()
+        return self._imports[name]
+
+    def _file(self, name: str) -> Path | None:
+        """Return the file of a module, None for a namespace and for what is no module."""
+        spec = self._spec(name)
+        return Path(spec.origin) if spec is not None and spec.origin and Path(spec.origin).is_file() else None
+
+    def _spec(self, name: str) -> ModuleSpec | None:
+        """Find a module without importing the packages around it, which may need libraries that are not installed."""
+        if name not in self._specs:
+            self._specs[name] = self._find(name)
+        return self._specs[name]
+
+    def _find(self, name: str) -> ModuleSpec | None:
+        parent = name.rpartition(".")[0]
+        path = None
+        if parent:
+            around = self._spec(parent)
+            if around is None or around.submodule_search_locations is None:
+                return None
+            path = list(around.submodule_search_locations)
+        found = (finder.find_spec(name, path) for finder in sys.meta_path)
+        spec = next((each for each in found if each is not None), None)
+        return spec or (PathFinder.find_spec(name, [str(self.beside)]) if self.beside and not parent else None)
+
+
+def digest_of_imports(text: bytes, package: str, beside: Path) -> str:
+    """Return a hash of what a user's text of Python imports; empty if that is of Python alone.
+
+    Modules of the user count by their content, with all that they import, and installed libraries by their version.
+
+    Args:
+        text: Python; nothing is imported by what is none.
+        package: that holds it, for relative imports; empty for a file of its own.
+        beside: its folder.
+
+    Raises:
+        InputError: a module of the user cannot be read.
+    """
+    reader = ImportReader(beside)
+    names = (*filter(None, [package]), *imports_in(text, package))
+    return reader.reached(names, lambda top: top != NAMESPACE and not reader.installed(top)).digest
+
+
+def digest_with_imports(text: bytes, imports: str) -> str:
+    """Return a hash of a text and its imports (see `digest_of_imports`): the text's SHA-256 if there are none."""
+    own = hashlib.sha256(text).hexdigest()
+    return hashlib.sha256(f"{own} {imports}".encode()).hexdigest() if imports else own
+
+
+def imports_in(text: bytes, package: str) -> tuple[str, ...]:
+    """Return the names of all modules that a text may import; what is imported from a module may be one too."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # whoever runs it is told
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError):  # whoever imports it is told where
+        return ()
+    return tuple(found for node in ast.walk(tree) for found in _named(node, package))
+
+
+def top_of(name: str) -> str:
+    """Return the first part of a module's name."""
+    return name.partition(".")[0]
+
+
+def _parents(name: str) -> list[str]:
+    """Return the packages around a module: importing it runs them."""
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts))]
+
+
+def _named(node: ast.AST, package: str) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        if source := _resolved("." * node.level + (node.module or ""), package):
+            yield from (source, *(f"{source}.{alias.name}" for alias in node.names))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if found := _NAME_IN_TEXT.fullmatch(node.value):
+            yield found[1]
+
+
+def _resolved(name: str, package: str) -> str:
+    """Return the absolute name of a module; empty if it would be above the top, which fails when it runs."""
+    try:
+        return resolve_name(name, package)
+    except ImportError:
+        return ""
+
+
+def _content(file: Path) -> bytes:
+    return read_limited(file)
+
+
+@cache
+def _distributions() -> dict[str, list[str]]:
+    return {name: sorted(set(found)) for name, found in metadata.packages_distributions().items()}
+
+
+def _roots(top: str, folder: Path) -> list[Path]:
+    """Return the folders of the distributions of a top-level name; none if the folder has none, which is soon known."""
+    if not any(folder.glob("*.dist-info")):
+        return []
+    found = map(metadata.distribution, _distributions().get(top, []))
+    return [Path(str(each.locate_file(""))) for each in found if each.read_text("METADATA") is not None]
+
+
+def _versions(name: str) -> str:
+    """Return the versions of the packages that a library comes from; nothing where it is not installed."""
+    return ",".join(f"{each}={metadata.version(each)}" for each in _distributions().get(name, ()))
