@@ -5,6 +5,7 @@ from lcca.ns3._core import (
     NS3_VERSION,
     BottleneckDriver,
     SwitchDriver,
+    buffer_work,
     registered_controls,
     run_trial,
 )
@@ -13,6 +14,7 @@ __all__ = [
     "NS3_VERSION",
     "BottleneckDriver",
     "SwitchDriver",
+    "buffer_work",
     "registered_controls",
     "run_trial",
 ]

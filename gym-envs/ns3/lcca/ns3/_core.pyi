@@ -7,6 +7,10 @@ NS3_VERSION: str
 def run_trial(plan: dict[str, Any]) -> dict[str, Any]:
     """Runs the trial that a dictionary describes; returns what was measured. One at a time in a process."""
 
+def buffer_work() -> dict[str, int]:
+    """What searches in TCP's buffers took since the process began: calls of this module's functions, segments that they
+    looked at, calls that they left to ns-3's own."""
+
 def registered_controls() -> dict[str, dict[str, str]]:
     """The congestion controls of this process by TypeId, with their attributes and defaults as ns-3 writes them."""
 

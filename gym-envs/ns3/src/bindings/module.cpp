@@ -171,6 +171,7 @@ NB_MODULE(_core, m) {
   m.def(
       "run_trial", [](const nb::dict& plan) { return dict_of(run_trial(plan_of(plan), keep_going)); }, "plan"_a,
       "Runs the trial that a dictionary describes; returns what was measured. One at a time in a process.");
+  bind_buffers(m);
   bind_controls(m);
   bind_drivers(m);
 }

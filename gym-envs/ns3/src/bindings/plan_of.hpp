@@ -12,6 +12,7 @@ Plan plan_of(const nanobind::dict& description);
 nanobind::dict dict_of(const Result& result);
 void keep_going();  // throws what Python's signal handlers threw
 
+void bind_buffers(nanobind::module_& m);
 void bind_controls(nanobind::module_& m);
 void bind_drivers(nanobind::module_& m);
 
