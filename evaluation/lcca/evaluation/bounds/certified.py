@@ -15,6 +15,7 @@ with them the bound is one on the expected score, and a trial may be luckier by 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,7 @@ from lcca.evaluation.trials.throughput_delay import (
     REFERENCE_DELAY_US,
     ThroughputDelay,
 )
+from lcca.remy_plus.elementary import log
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +61,7 @@ def prices(activity: Activity, packets: Floats, rate: float, weight: float) -> P
     leaves = on[:-1] & ~on[1:]
     off_before = np.vstack([np.zeros((1, on.shape[1]), dtype=bool), np.logical_or.accumulate(leaves, axis=0)])
     after = np.where(off_before, price[:, None], np.inf).min(axis=0)
-    return Prices(float(price @ activity.length_us) * rate, least, after, leaves.sum(axis=0))
+    return Prices(float((price * activity.length_us).sum()) * rate, least, after, leaves.sum(axis=0))
 
 
 def upper_bound(
@@ -75,15 +77,15 @@ def upper_bound(
         utility: throughput and delay.
     """
     c_t, c_d = utility.throughput_weight, utility.delay_weight
-    alone = -c_d * np.log2(link.round_trip_us / REFERENCE_DELAY_US)
+    alone = -c_d * math.log2(link.round_trip_us / REFERENCE_DELAY_US)
     if c_t == 0:
         return float(alone)
     paid = prices(activity, packets, link.rate, c_t)
     total = float(activity.length_us.sum()) / link.service_us
     most = np.minimum(np.where(paid.departures > 0, np.maximum(paid.departures, 1) * link.waiting, 0.0), total)
     best = _most_gained(paid, most, c_t, c_d, 2 * link.round_trip_us / link.service_us)
-    each = np.maximum(best - c_t * np.log(share_us), c_t * np.log(FLOOR_THROUGHPUT))
-    return float((paid.total + each.sum()) / len(each) / np.log(2) + alone)
+    each = np.maximum(best - c_t * log(share_us), c_t * math.log(FLOOR_THROUGHPUT))
+    return float((paid.total + each.sum()) / len(each) / math.log(2) + alone)
 
 
 def _most_gained(paid: Prices, most: Floats, c_t: float, c_d: float, wait: float) -> Floats:
@@ -99,13 +101,14 @@ def _most_gained(paid: Prices, most: Floats, c_t: float, c_d: float, wait: float
         half = c_t - price * waits
         y = (half + np.sqrt(half * half + 4 * price * (c_t + c_d) * waits)) / (2 * price)
         y = np.maximum(y, v)
-        found: Floats = (c_t + c_d) * np.log(y) - c_d * np.log(y + waits) - price * (y - v) - after * v
+        found: Floats = (c_t + c_d) * log(y) - c_d * log(y + waits) - price * (y - v) - after * v
         return found
 
     low, high = np.zeros_like(most), most
     best = gain(np.minimum(times, most[:, None]))[:, 0]  # the kink, where nothing waits yet
     for zoom in range(ZOOMS):
-        v = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, GRID) ** (3 if zoom == 0 else 1)
+        along = np.linspace(0, 1, GRID)
+        v = low[:, None] + (high - low)[:, None] * (along * along * along if zoom == 0 else along)
         found = gain(v)
         at = found.argmax(axis=1)
         rows = np.arange(len(at))

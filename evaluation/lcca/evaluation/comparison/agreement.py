@@ -19,6 +19,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.units import BLOCK, means_of
 from lcca.inputs.json_values import finite_values
+from lcca.remy_plus.elementary import log
 
 Floats = NDArray[np.float64]
 
@@ -116,7 +117,7 @@ def difference(rows: pd.DataFrame, metric: str) -> Floats:
     if metric not in RATIOS:
         return np.asarray(b - a)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = 100 * np.log(b / a)
+        ratio = 100 * log(b / a)
     return np.asarray(np.where(np.isfinite(ratio), ratio, np.nan), dtype=np.float64)
 
 

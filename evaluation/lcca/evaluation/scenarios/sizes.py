@@ -16,6 +16,7 @@ from scipy import special
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
 from lcca.inputs.validation import config_of, read_config
+from lcca.remy_plus.elementary import exp
 from lcca.remy_plus.workload import FlowSizes
 
 PACKET_BYTES = 1000
@@ -84,9 +85,9 @@ def _packaged(name: str, packet_bytes: float) -> FlowSizes:
 def lognormal(mu: float, sigma: float, packet_bytes: float = PACKET_BYTES) -> FlowSizes:
     """Return a lognormal distribution of bytes as a fine table, cut at its quantiles 1e-6 and 1 − 1e-9."""
     bulk = np.linspace(1e-6, 0.99, LOGNORMAL_POINTS // 2)
-    tail = 1 - np.geomspace(0.01, 1e-9, LOGNORMAL_POINTS // 2)
+    tail = 1 - exp(np.linspace(math.log(0.01), math.log(1e-9), LOGNORMAL_POINTS // 2))
     shares = np.unique(np.concatenate([bulk, tail]))
-    sizes = np.exp(mu + sigma * special.ndtri(shares)) / packet_bytes
+    sizes = exp(mu + sigma * special.ndtri(shares)) / packet_bytes
     return FlowSizes(
         f"lognormal:{mu:g}:{sigma:g}", (0.0, *sizes.tolist(), float(sizes[-1])), (0.0, *shares.tolist(), 1.0)
     )

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from lcca.remy_plus.elementary import exp
+
 Grid = NDArray[np.float64]
 
 POINTS = 129  # of the grid between the boundaries; 129 and 801 agree to 1e-4
@@ -86,7 +88,7 @@ def _advanced(before: _Look, bound: float, scale: float, step: float) -> tuple[G
     reach = min(bound, 8 * scale)
     at = np.linspace(-reach, reach, POINTS)
     away = (at[:, None] - before.at[None, :]) / step
-    density = np.exp(-0.5 * away**2) @ before.weight / (step * math.sqrt(2 * math.pi))
+    density = (exp(-0.5 * away**2) * before.weight).sum(axis=1) / (step * math.sqrt(2 * math.pi))
     return at, density * _simpson(POINTS) * (at[1] - at[0])
 
 

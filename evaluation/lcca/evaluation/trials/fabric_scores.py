@@ -51,8 +51,8 @@ def queue_bytes(record: Mapping[str, Any], quantile: float | None) -> float:
     """Return a quantile over time of the fullest port's queue, or its mean; at most 1/32 too long."""
     lengths, times, end_ns = (record[name] for name in ("fullest_queued_bytes", "fullest_queued_ns", "end_ns"))
     if quantile is None:
-        return float(np.dot(lengths, times) / end_ns) if end_ns > 0 else 0.0
-    order = np.argsort(lengths)
+        return float((lengths * times).sum() / end_ns) if end_ns > 0 else 0.0
+    order = np.argsort(lengths, kind="stable")
     longer = np.cumsum(times[order][::-1])[::-1]  # how long the queue was at least so long
     too_long = longer > (1 - quantile) * end_ns
     return float(lengths[order][too_long].max(initial=0.0))

@@ -16,6 +16,7 @@ import numpy as np
 from lcca.evaluation.trials.outcome import FlowTimes, Outcome, flow_times
 from lcca.evaluation.trials.ratio import WORST_BITS, Ratio
 from lcca.evaluation.trials.utility import Floats, TrialScores
+from lcca.remy_plus.elementary import log2
 from lcca.remy_plus.record import Record
 
 
@@ -55,12 +56,12 @@ class Slowdown(Ratio):
         """Score every trial of some flows."""
         flows = flows.of_sizes(self.from_bytes, self.below_bytes)
         counted = np.bincount(flows.trial, minlength=trials)
-        bits = np.maximum(-np.log2(flows.slowdown), WORST_BITS)
+        bits = np.maximum(-log2(flows.slowdown), WORST_BITS)
         if self.quantile is None:
             sums = np.bincount(flows.trial, weights=bits, minlength=trials)
             score = np.divide(sums, counted, out=np.full(trials, np.nan), where=counted > 0)
         else:
-            score = np.maximum(-np.log2(self._quantiles(flows, trials)), WORST_BITS)
+            score = np.maximum(-log2(self._quantiles(flows, trials)), WORST_BITS)
         starved = np.bincount(flows.trial[~flows.finished], minlength=trials)
         return TrialScores(score, starved, counted)
 

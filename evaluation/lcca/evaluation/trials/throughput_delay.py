@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.trials.utility import Floats, TrialScores
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.elementary import log2
 from lcca.remy_plus.record import Record
 
 FLOOR_THROUGHPUT = 2.0**-10  # packets/µs
@@ -53,8 +54,8 @@ class ThroughputDelay:
 
     def of(self, throughput_share: ArrayLike, delay_us: ArrayLike) -> Floats:
         """Return the utility of each sender in bits, with the throughput floored (packets/µs and µs)."""
-        throughput = np.log2(np.maximum(throughput_share, FLOOR_THROUGHPUT))
-        delay = np.log2(np.asarray(delay_us, dtype=np.float64) / REFERENCE_DELAY_US)
+        throughput = log2(np.maximum(throughput_share, FLOOR_THROUGHPUT))
+        delay = log2(np.asarray(delay_us, dtype=np.float64) / REFERENCE_DELAY_US)
         bits: Floats = self.throughput_weight * throughput - self.delay_weight * delay
         return bits
 

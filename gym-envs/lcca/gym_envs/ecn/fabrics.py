@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from lcca.remy_plus.elementary import exp
 from lcca.remy_plus.fabric.builders import leaf_spine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
@@ -62,7 +64,7 @@ class SmallFabric:
         draws, hosts = np.random.default_rng(seed), self.fabric.hosts
         src = draws.integers(hosts, size=self.flow_count)
         dst = (src + draws.integers(1, hosts, size=self.flow_count)) % hosts
-        size = np.exp(draws.uniform(np.log(1e3), np.log(1e6), self.flow_count)).astype(np.int64)
+        size = exp(draws.uniform(math.log(1e3), math.log(1e6), self.flow_count)).astype(np.int64)
         return FabricFlows(src, dst, size, np.sort(draws.uniform(0, self.end_ns, self.flow_count)))
 
     def settings(self) -> FabricSettings:

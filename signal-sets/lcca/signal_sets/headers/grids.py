@@ -6,6 +6,7 @@ Wrapping repeats the grid.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Literal, TypeAlias
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.elementary import log
 from lcca.signal_sets.headers.codes import Codec, Codes, Values
 from lcca.signal_sets.headers.encoding import Float, Log, Rounding, Table
 
@@ -145,12 +147,12 @@ class LogCodec(GridCodec):
         self._base, self._min, self._zero = encoding.base, encoding.min, float(encoding.zero)
 
     def _number(self, codes: Values) -> Values:
-        numbers = self._min * self._base ** (codes - self._zero)
+        numbers = self._min * _powers(self._base, codes - self._zero)
         return np.where(codes < self._zero, codes * self._min, numbers) if self._zero else np.asarray(numbers)
 
     def _near(self, values: Values) -> Values:
         positive = np.maximum(values, self._min / self._base)
-        return np.asarray(np.floor(np.log(positive / self._min) / np.log(self._base)) + self._zero)
+        return np.asarray(np.floor(log(positive / self._min) / math.log(self._base)) + self._zero)
 
 
 class FloatCodec(GridCodec):
@@ -162,13 +164,13 @@ class FloatCodec(GridCodec):
 
     def _number(self, codes: Values) -> Values:
         exponents, mantissas = np.divmod(np.maximum(codes, 0.0), self._mantissas)
-        scaled = (mantissas + np.where(exponents > 0, self._mantissas, 0.0)) * 2.0 ** np.maximum(exponents - 1, 0.0)
+        scaled = (mantissas + np.where(exponents > 0, self._mantissas, 0.0)) * _two_to(np.maximum(exponents - 1, 0.0))
         return np.asarray(np.where(codes < 0, -1.0, scaled) * self._step)
 
     def _near(self, values: Values) -> Values:
         steps = np.maximum(values / self._step, 0.0)
-        exponents = np.maximum(np.frexp(steps)[1] - np.log2(self._mantissas), 0.0)
-        mantissas = np.floor(steps / 2.0 ** np.maximum(exponents - 1, 0.0))
+        exponents = np.maximum(np.frexp(steps)[1] - math.log2(self._mantissas), 0.0)
+        mantissas = np.floor(steps / _two_to(np.maximum(exponents - 1, 0.0)))
         return np.asarray(np.where(exponents > 0, (exponents - 1) * self._mantissas, 0.0) + mantissas)
 
 
@@ -186,3 +188,14 @@ class TableCodec(GridCodec):
 
     def _near(self, values: Values) -> Values:
         return np.asarray(np.searchsorted(self._values, values, side="right") - 1.0)
+
+
+def _powers(base: float, exponents: Values) -> Values:
+    """Return powers of a number; NumPy's own depend on the processor."""
+    each = [base**exponent for exponent in exponents.ravel().tolist()]
+    return np.array(each, dtype=np.float64).reshape(exponents.shape)
+
+
+def _two_to(exponents: Values) -> Values:
+    """Return powers of two, of whole numbers."""
+    return np.asarray(np.ldexp(1.0, exponents.astype(np.int64)))

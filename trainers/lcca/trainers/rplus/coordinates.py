@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lcca.remy_plus.elementary import exp, log
 from lcca.remy_plus.policies.pacing import Pacing
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.rplus.actions import FIELDS, Field, limits
@@ -42,7 +43,7 @@ class Coordinates:
     def point(self, actions: Floats) -> Floats:
         """Return (…, rules, fields) coordinates of (…, rules, 3) actions, moved into the ranges."""
         inside = np.clip(actions[..., self._at], self._low, self._high)
-        return np.where(self._ratio, np.log(np.where(self._ratio, inside, 1)), inside) / self._scale
+        return np.where(self._ratio, log(np.where(self._ratio, inside, 1)), inside) / self._scale
 
     def inside(self, point: Floats) -> Floats:
         """Return the nearest point whose values are inside the ranges."""
@@ -56,14 +57,14 @@ class Coordinates:
             others: (rules, 3) actions, which fields that are not optimised keep.
         """
         along = self.inside(point) * self._scale
-        values = np.clip(np.where(self._ratio, np.exp(np.where(self._ratio, along, 0)), along), self._low, self._high)
+        values = np.clip(np.where(self._ratio, exp(np.where(self._ratio, along, 0)), along), self._low, self._high)
         found = np.broadcast_to(others, (*point.shape[:-1], len(FIELDS))).copy()
         found[..., self._at] = values
         found[..., 0] = np.rint(found[..., 0])
         return found
 
     def _edge(self, values: Floats) -> Floats:
-        return np.where(self._ratio, np.log(np.where(self._ratio, values, 1)), values) / self._scale
+        return np.where(self._ratio, log(np.where(self._ratio, values, 1)), values) / self._scale
 
     @property
     def _at(self) -> list[int]:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lcca.remy_plus.elementary import exp, log
+
 Floats = NDArray[np.float64]
 
 
@@ -46,8 +48,8 @@ class Evolution:
         """Move towards the candidates with the better scores, (candidates,), and widen or narrow with them."""
         utility = utilities(scores)
         rate = (3 + math.log(self.point.size)) / (5 * math.sqrt(self.point.size))
-        self.point = self.point + self.sigma * np.tensordot(utility, directions, 1)
-        self.sigma = self.sigma * np.exp(rate / 2 * np.tensordot(utility, directions**2 - 1, 1))
+        self.point = self.point + self.sigma * _weighed(utility, directions)
+        self.sigma = self.sigma * exp(rate / 2 * _weighed(utility, directions * directions - 1))
 
     def count(self) -> None:
         """Let the point count for the average."""
@@ -80,7 +82,13 @@ def usual_population(dimensions: int) -> int:
 def utilities(scores: Floats) -> Floats:
     """Return (candidates,) utilities of ranks, sum 0: max(0, ln(λ/2 + 1) − ln rank), normalised, less 1/λ."""
     count = len(scores)
-    by_rank = np.maximum(0, math.log(count / 2 + 1) - np.log(np.arange(1, count + 1)))
+    by_rank = np.maximum(0, log(count / 2 + 1) - log(np.arange(1, count + 1)))
     found = np.empty(count)
     found[np.argsort(-scores, kind="stable")] = by_rank / by_rank.sum() - 1 / count
+    return found
+
+
+def _weighed(weights: Floats, values: Floats) -> Floats:
+    """Return the sum of values, (candidates, …), by weights, (candidates,), in this order on every processor."""
+    found: Floats = (weights.reshape(-1, *[1] * (values.ndim - 1)) * values).sum(axis=0)
     return found

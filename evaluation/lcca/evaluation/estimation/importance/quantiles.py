@@ -28,7 +28,7 @@ class TailCurve:
     @classmethod
     def of(cls, values: Floats, weight: Floats, total: float) -> "TailCurve":
         """Return the curve of flows with these weights, if weights of `total` are expected in all."""
-        order = np.argsort(values)[::-1]
+        order = np.argsort(values, kind="stable")[::-1]
         summed = np.cumsum(weight[order])
         return cls(values[order], (summed - weight[order] / 2) / total)
 

@@ -53,7 +53,7 @@ def _in_order(arrival: Floats, service: Floats) -> Floats:
 
 def _sharing(arrival: Floats, size: Floats, count: Ints, link_rate: float) -> Floats:
     """Return times of completion; the busiest rows go first, so that those without events left can be cut off."""
-    order = np.argsort(-count)
+    order = np.argsort(-count, kind="stable")
     share = _Sharing(arrival[order], size[order], link_rate)
     events = 2 * count[order]
     for step in range(int(events.max(initial=0))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from pydantic import Field, model_validator
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
+from lcca.remy_plus.elementary import log2
 from lcca.remy_plus.fabric.control import Change, Floats, Seen
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.markers import Marking, marking
@@ -181,7 +183,7 @@ class Agents:
     def see(self, interval: Interval) -> None:
         """Take what an interval showed."""
         at_reference = interval.queued_bytes * REFERENCE_GBPS / self.ports.gbps
-        queue = np.log2(1 + at_reference / PACKET_BYTES) / np.log2(1 + LONGEST_BYTES / PACKET_BYTES)
+        queue = log2(1 + at_reference / PACKET_BYTES) / math.log2(1 + LONGEST_BYTES / PACKET_BYTES)
         self.view[:, NUMBERS:] = self.view[:, :-NUMBERS].copy()
         self.view[:, :3] = np.minimum(np.stack([queue, interval.rate, interval.marked], axis=1), 1)
         chosen = np.where(self._chosen < 0, self._templates.first, self._chosen)

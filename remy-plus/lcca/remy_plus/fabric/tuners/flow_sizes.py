@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lcca.remy_plus.elementary import log
 from lcca.remy_plus.fabric.control import Sketches
 
 FLOOR = 1e-6
@@ -33,7 +34,7 @@ class FlowSizes:
     def divergence(self, before: FlowSizes) -> float:
         """Return the Kullback-Leibler divergence from an earlier distribution, in nats."""
         now, then = (np.clip([each.share, 1 - each.share], FLOOR, 1) for each in (self, before))
-        return float(np.sum(now * np.log(now / then)))
+        return float(np.sum(now * log(now / then)))
 
 
 @dataclass

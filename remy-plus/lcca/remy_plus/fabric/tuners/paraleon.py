@@ -52,7 +52,7 @@ class Weights:
         sent = seen.data_bytes[: len(host_gbps)] * 8 / seen.over_ns / host_gbps
         heard = seen.propagation_share[seen.acks > 0]
         parts = (_mean(sent[sent > 0]), _mean(heard), 1 - float(seen.paused.mean()))
-        return float(np.dot(parts, (self.throughput, self.rtt, self.pfc)))
+        return sum(part * weight for part, weight in zip(parts, (self.throughput, self.rtt, self.pfc), strict=True))
 
 
 @dataclass
