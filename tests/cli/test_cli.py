@@ -373,7 +373,7 @@ def test_a_summary_from_before_the_sizes_of_comparisons_is_one_error(lcca: RunCo
     for command in (("show", "run"), ("report",)):
         answer = lcca(*command, copied)
         assert answer.status == 2 and answer.err.count("\n") == 1
-        assert answer.err.startswith(f"lcca: {copied}/summary.json: older than the sizes of comparisons; ")
+        assert answer.err.startswith(f"lcca: {copied}/summary.json: written before comparisons had a size; ")
         assert "(git checkout 0123456789)" in answer.err
 
 

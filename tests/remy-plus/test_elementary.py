@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lcca.remy_plus.elementary import exp, log, log2
+from lcca.remy_plus.elementary import exp, log, log2, power
 
 DRAWS = np.random.default_rng(1)
 POSITIVE = np.concatenate([np.exp(DRAWS.uniform(-700, 700, 5000)), 1 + DRAWS.normal(0, 1e-6, 5000), [5e-324, 1e308]])
@@ -20,6 +20,11 @@ def test_the_exponential_is_right_to_the_last_bits() -> None:
     x = np.concatenate([DRAWS.uniform(-700, 709, 5000), DRAWS.normal(0, 1e-6, 5000)])
     exact = np.exp(x.astype(np.longdouble))
     assert np.all(np.abs(exp(x) - exact) <= 4.5e-16 * exact)
+
+
+def test_powers() -> None:
+    np.testing.assert_array_equal(power([[0.0, 3.0], [2.0, 10.0]], 2), [[0, 9], [4, 100]])
+    np.testing.assert_array_equal(power(3.0, [0.5, -1, 1023]), [3.0**0.5, 1 / 3, np.inf])
 
 
 def test_ends_and_shapes() -> None:

@@ -63,7 +63,10 @@ def check_writable(folder: Path, advice: str) -> None:
     Raises:
         InputError: it or what is above it is no folder, or is not writable.
     """
-    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    try:
+        there = next(each for each in (folder, *folder.absolute().parents) if each.exists() or each.is_symlink())
+    except OSError as error:  # above it is a folder that may not be looked into
+        raise InputError(f"{folder}: {_reason(error)}; {advice}") from error
     if not there.is_dir():
         raise InputError(f"{there}: no folder; {advice}")
     if not os.access(there, os.W_OK | os.X_OK):

@@ -90,10 +90,20 @@ def test_failed_damaged_and_other_codes_trials_run_again(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["file", "file/below"])
-def test_a_file_is_no_folder(tmp_path: Path, name: str) -> None:
-    (tmp_path / "file").write_text("")
+@pytest.mark.parametrize("dangling", [False, True])
+def test_a_file_is_no_folder(tmp_path: Path, name: str, dangling: bool) -> None:
+    (tmp_path / "file").symlink_to("nowhere") if dangling else (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="/file: no folder; choose another one for the trial cache"):
         _cached(tmp_path / name, Counting())
+
+
+def test_a_folder_that_may_not_be_looked_into_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(InputError, match="Permission denied; choose another one for the trial cache"):
+        _cached(tmp_path / "cache", Counting())
 
 
 def test_a_folder_that_cannot_be_written_is_told_before_any_trial(

@@ -168,6 +168,15 @@ def test_dctcp_keeps_its_queue_below_where_marks_begin(threshold):
     assert counts.dropped == 0 and mbps(counts, 8.0) == pytest.approx(12.0, rel=1e-3)
 
 
+def test_marks_begin_where_they_did_after_the_rate_has_changed():
+    link = replace(LINK, rates=((0.0, 12.0), (4.0, 48.0)), buffer_packets=200, mark_packets=40)
+    counts = run("dctcp", link=link, duration=12.0, windows=((6.0, 12.0),)).windows[0][0]
+    waiting = (counts.delay_ms - 10.0) * 4 - 1  # 4 packets a ms
+    swing = math.sqrt(2 * (4 * BDP + 40)) / 2
+    assert waiting == pytest.approx(40 + 1 - swing / 2, abs=2.0)
+    assert mbps(counts, 6.0) == pytest.approx(48.0, rel=1e-2)
+
+
 def test_a_control_that_heeds_no_marks_does_as_without():
     flows = [run("cubic", link=link, duration=12.0, windows=((0.0, 12.0),)) for link in (LINK, marking(LINK))]
     assert flows[0].windows == flows[1].windows and flows[0].windows[0][0].dropped > 0

@@ -1,4 +1,4 @@
-"""What trainings and scores are made of has the same bits whatever vector instructions the processor has."""
+"""What trainings and scores are made of has the same bits whatever vector instructions NumPy and OpenBLAS may use."""
 
 import os
 import subprocess

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from lcca.inputs.model import Model
+from lcca.remy_plus.elementary import power
 
 Floats = NDArray[np.float64]
 Won = NDArray[np.bool_]
@@ -36,7 +37,7 @@ class PowerScore(Model):
         """Return (controls,) scores of throughputs and mean one-way delays; 0 where nothing arrived (NaN)."""
         rate, delay = np.rint(np.asarray(mbps, float)), np.rint(np.asarray(delay_ms, float))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = rate**self.exponent / delay
+            found = power(rate, self.exponent) / delay
         return np.where(np.isfinite(found), found, 0.0)
 
     def winners(self, mbps: ArrayLike, delay_ms: ArrayLike, link_mbps: float) -> Won:

@@ -28,7 +28,7 @@ class Activity:
     def share_us(self) -> Floats:
         """(senders,) µs of fair share: the integral of dt / (senders that are on) while on."""
         each = self.length_us / np.maximum(self.on.sum(axis=1), 1)
-        return np.asarray(each @ self.on, dtype=np.float64)
+        return np.asarray((each[:, None] * self.on).sum(axis=0), dtype=np.float64)
 
     def only(self, senders: NDArray[np.bool_]) -> Activity:
         """Return the same of some senders alone."""

@@ -77,7 +77,7 @@ def _look(alpha: float, fractions: tuple[float, ...]) -> _Look:
 def _critical(before: _Look, scale: float, step: float, allowed: float) -> float:
     def excess(critical: float) -> float:
         away = (critical * scale - before.at) / step
-        return 2 * float(before.weight @ ndtr(-away)) - allowed  # both sides are alike
+        return 2 * float((before.weight * ndtr(-away)).sum()) - allowed  # both sides are alike
 
     if excess(FARTHEST) >= 0:
         return FARTHEST

@@ -125,7 +125,7 @@ def read_summary(path: Path) -> dict[str, Any]:
     if any("size" not in each for each in summary["comparisons"]):
         there = f" (git checkout {_short(manifest['commit']).rstrip(CHANGED)})" if manifest["commit"] else ""
         raise InputError(
-            f"{path / layout.SUMMARY}: older than the sizes of comparisons; report it with the code that "
+            f"{path / layout.SUMMARY}: written before comparisons had a size; report it with the code that "
             f"wrote it{there} or run the campaign anew"
         )
     return summary

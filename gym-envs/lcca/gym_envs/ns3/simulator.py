@@ -55,13 +55,15 @@ def libraries() -> str:
     """Return a hash of the libraries of ns-3 that are loaded: builds of one version may differ.
 
     Raises:
-        InputError: ns-3 is not installed.
+        InputError: ns-3 is not installed, or was while this process ran.
     """
     installed()
     loaded = {line.split(maxsplit=5)[-1].rstrip("\n") for line in Path("/proc/self/maps").open()}
     files = sorted({Path(each) for each in loaded if Path(each).name.startswith("libns3")}, key=lambda file: file.name)
     digest = hashlib.sha256()
     for file in files:
+        if not file.is_file():  # "… (deleted)", says the system
+            raise InputError("ns-3 was installed anew while this runs: start again")
         digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
 

@@ -20,7 +20,7 @@ void bind_buffers(nb::module_& m) {
         return out;
       },
       "What searches in TCP's buffers took since the process began: calls of this module's functions, segments that "
-      "they looked at, calls that they left to ns-3's own.");
+      "they looked at, calls that they left to ns-3's own. All 0 with a version of ns-3 other than 3.44.");
 }
 
 }  // namespace lcca_ns3

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.elementary import log
+from lcca.remy_plus.elementary import log, power
 from lcca.signal_sets.headers.codes import Codec, Codes, Values
 from lcca.signal_sets.headers.encoding import Float, Log, Rounding, Table
 
@@ -147,7 +147,7 @@ class LogCodec(GridCodec):
         self._base, self._min, self._zero = encoding.base, encoding.min, float(encoding.zero)
 
     def _number(self, codes: Values) -> Values:
-        numbers = self._min * _powers(self._base, codes - self._zero)
+        numbers = self._min * power(self._base, codes - self._zero)
         return np.where(codes < self._zero, codes * self._min, numbers) if self._zero else np.asarray(numbers)
 
     def _near(self, values: Values) -> Values:
@@ -188,12 +188,6 @@ class TableCodec(GridCodec):
 
     def _near(self, values: Values) -> Values:
         return np.asarray(np.searchsorted(self._values, values, side="right") - 1.0)
-
-
-def _powers(base: float, exponents: Values) -> Values:
-    """Return powers of a number; NumPy's own depend on the processor."""
-    each = [base**exponent for exponent in exponents.ravel().tolist()]
-    return np.array(each, dtype=np.float64).reshape(exponents.shape)
 
 
 def _two_to(exponents: Values) -> Values:
