@@ -14,12 +14,8 @@ from typing import Any
 
 import psutil
 import pytest
-from hypothesis import HealthCheck, settings
 
 from lcca.cli.main import main
-
-settings.register_profile("lcca", suppress_health_check=[HealthCheck.too_slow])  # a busy machine fails no test
-settings.load_profile("lcca")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # tests run in the background; those of Ctrl-C need the signal
     signal.signal(signal.SIGINT, signal.default_int_handler)

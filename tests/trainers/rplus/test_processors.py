@@ -33,7 +33,7 @@ search = Evolution.at(draws.normal(size=(300, 3)), 0.3)
 for _ in range(20):
     search.move(draws.normal(size=(24, 300, 3)), draws.normal(size=24))
 tell("search", search.point, search.sigma)
-coordinates, others = Coordinates("relative"), np.ones((20_000, 3))
+coordinates, others = Coordinates("absolute"), np.ones((20_000, 3))
 points = coordinates.point(others * x[:20_000, None])
 tell("actions", points, coordinates.actions(points, others))
 tell("sizes", np.array(lognormal(8, 2).packets))
