@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongTrial
-from lcca.gym_envs.ns3.long_plan import long_plan, run_long_trial, run_long_trials
+from lcca.gym_envs.ns3.long_plan import long_plan, play, run_long_trial, run_long_trials
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
@@ -128,6 +129,47 @@ def test_each_flow_has_its_own_policy_and_start():
     assert (nothing.packets, nothing.sent) == (0, 0) and math.isnan(nothing.delay_ms) and math.isnan(nothing.first_s)
     assert second[1].packets == pytest.approx(4 * 4000 / second[1].rtt_ms, rel=0.01)  # Little
     assert mbps(first[1], 4.0) + mbps(second[1], 4.0) == pytest.approx(12.0, rel=0.01)
+
+
+# --- handshakes and timeouts
+
+
+SENT = 2  # where a window's count of packets that came to the link is
+
+
+def sent_beside(window, *, starts, duration, windows, early=False):
+    """Return how many packets a NewReno flow sends in windows beside a fixed window over a queue without end."""
+    link = Bottleneck(((0.0, 12.0),), 10.0, 100_000)
+    made = trial(FixedWindow(window), "newreno", link=link, duration=duration, windows=windows, starts=starts)
+    plan = long_plan(made)
+    plan["options"]["late_handshakes"] = not early
+    return [row[SENT] for row in play(plan)["windows"][len(windows) :]]
+
+
+@pytest.mark.parametrize("rtt", [0.41, 1.5], ids=["beyond-the-smallest-timeout", "beyond-the-timeout-of-a-syn"])
+def test_a_late_flow_knows_the_queue_from_its_handshake(rtt):
+    # An RTT for the handshake, then slow start from ten packets, and nothing is sent again: the first timeout is three
+    # RTTs (RFC 6298, section 2).
+    ends = [3.0 + rtt * 0.99 * i for i in range(5)]
+    windows = tuple(pairwise(ends))
+    assert sent_beside(round(rtt * 1000), starts=(0.0, 3.0), duration=10.0, windows=windows) == [0, 10, 20, 40]
+
+
+def test_a_doubled_timeout_stays_until_an_rtt_is_measured():
+    # Begun as if the queue were empty, the flow times out once, at 200 ms; acknowledgements of what was sent again
+    # measure no RTT. Then it grows by a packet an RTT from half its first window.
+    first, last = sent_beside(500, starts=(0.0, 3.0), duration=24.0, windows=((3.0, 3.4), (22.0, 24.0)), early=True)
+    assert first == 10 + 1
+    rtt = 0.5 + 0.025  # s; its own packets wait too
+    assert last == pytest.approx((5 + 19 / rtt) * 2 / rtt, rel=0.1)
+
+
+def test_timeouts_double_while_nothing_comes_and_begin_anew_after_an_rtt_was_measured():
+    # Outages of 5 s: sent again after 0.2 s, then 0.4, 0.8 and 1.6 s later (RFC 6298, section 5.5), in both.
+    link = Bottleneck(((0.0, 12.0), (2.0, 1e-6), (7.0, 12.0), (12.0, 1e-6), (17.0, 12.0)), 10.0, 100_000)
+    windows = ((2.05, 6.95), (12.05, 16.95))
+    counts = run("vegas", link=link, duration=18.0, windows=windows).windows[0]
+    assert [c.sent for c in counts] == [4, 4]
 
 
 def test_constants_are_the_stock_ones():

@@ -19,7 +19,7 @@ plan = dict(
     queue="drop-tail", queue_attributes={}, seed=1, duration=1000.0,
     model=dict(link_interval=10.0, rplus_link_window=False, ack_size=0.1, mark_above=0.0),
     options=dict(packet_bytes=590, header_bytes=-1, host_gbps=1000.0, min_rto=5000.0, initial_window=10, time_scale=1.0,
-                 keep_delays=False, one_way=False),
+                 keep_delays=False, one_way=False, late_handshakes=False),
 )
 assert run_trial(plan)["delivered"] > 100
 assert not {"cppyy", "numpy"} & set(sys.modules)

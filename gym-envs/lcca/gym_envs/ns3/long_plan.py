@@ -129,6 +129,7 @@ def _options(trial: LongTrial) -> dict[str, Any]:
         "time_scale": _TIME_SCALE,
         "keep_delays": False,
         "one_way": False,
+        "late_handshakes": True,
     }
 
 

@@ -104,7 +104,7 @@ def trial_plan(
         "seed": int(seed),
         "duration": float(duration),
         "model": model.parts(),
-        "options": used | {"keep_delays": delays, "one_way": topology.one_way},
+        "options": used | {"keep_delays": delays, "one_way": topology.one_way, "late_handshakes": False},
     }
 
 

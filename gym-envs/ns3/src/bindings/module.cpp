@@ -63,6 +63,7 @@ Options options_of(const nb::dict& d) {
   options.time_scale = get<double>(d, "time_scale");
   options.keep_delays = get<bool>(d, "keep_delays");
   options.one_way = get<bool>(d, "one_way");
+  options.late_handshakes = get<bool>(d, "late_handshakes");
   return options;
 }
 

@@ -113,6 +113,7 @@ void MarkedSocket::forget_sent() {
 
 void MarkedSocket::forget_path() {
   m_history.clear();
+  doubled_ = {};
   m_rtt->Reset();
   m_rtt->Measurement(handshake_);
   m_rto = std::max(m_rtt->GetEstimate() + std::max(m_clockGranularity, m_rtt->GetVariation() * 4), m_minRto);
@@ -211,8 +212,25 @@ void MarkedSocket::skip_to(ns3::SequenceNumber32 first) {
 }
 
 void MarkedSocket::ReTxTimeout() {
+  const ns3::Time before = m_rto.Get();
   TcpSocketBase::ReTxTimeout();
+  if (m_rto.Get() > before) doubled_ = m_rto.Get();
   if (driver_) driver_->timed_out();
+}
+
+void MarkedSocket::NewAck(const ns3::SequenceNumber32& sequence, bool restart_timer) {
+  TcpSocketBase::NewAck(sequence, restart_timer);
+  if (doubled_ <= m_rto.Get()) return;
+  m_rto = doubled_;
+  if (!restart_timer || m_retxEvent.IsExpired()) return;
+  m_retxEvent.Cancel();
+  m_retxEvent = ns3::Simulator::Schedule(m_rto, &MarkedSocket::ReTxTimeout, this);
+}
+
+void MarkedSocket::EstimateRtt(const ns3::TcpHeader& header) {
+  const std::uint32_t samples = m_rtt->GetNSamples();
+  TcpSocketBase::EstimateRtt(header);
+  if (m_rtt->GetNSamples() != samples) doubled_ = {};
 }
 
 }  // namespace lcca_ns3

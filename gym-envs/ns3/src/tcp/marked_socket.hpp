@@ -56,7 +56,8 @@ class MarkedSocket : public ns3::TcpSocketBase {
 
   void set_window(double packets);
   // A new flow of a stock congestion control, as on a new connection: nothing of the flow before it is known any more,
-  // and what it had not got acknowledged is given up. Its first RTT is that of the connection's own handshake.
+  // and what it had not got acknowledged is given up. Its first RTT is that of the connection's own handshake, in
+  // ns-3 from its first SYN on, lost ones too.
   void restart(ns3::Ptr<ns3::TcpCongestionOps> control, ns3::Ptr<ns3::TcpRateOps> rates, std::uint32_t initial_window);
   ns3::Ptr<ns3::TcpSocketState> block() const { return m_tcb; }
   ns3::Ptr<ns3::TcpCongestionOps> control() const { return m_congestionControl; }
@@ -67,7 +68,11 @@ class MarkedSocket : public ns3::TcpSocketBase {
   void ReceivedAck(ns3::Ptr<ns3::Packet> packet, const ns3::TcpHeader& header) override;
   void ReceivedData(ns3::Ptr<ns3::Packet> packet, const ns3::TcpHeader& header) override;
   std::uint32_t AvailableWindow() const override;
+  // A timeout that was doubled stays until a round-trip time was measured (RFC 6298, section 5): what is sent again
+  // measures none, and ns-3's own socket falls back to the short timeout with the next acknowledgement.
   void ReTxTimeout() override;
+  void NewAck(const ns3::SequenceNumber32& sequence, bool restart_timer) override;
+  void EstimateRtt(const ns3::TcpHeader& header) override;
 
  private:
   static void on_send(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
@@ -89,6 +94,7 @@ class MarkedSocket : public ns3::TcpSocketBase {
   std::vector<bool> received_;                             // receiver: segments that have arrived
   std::uint32_t first_ = 0;                                // sender: sequence number where the flow begins
   ns3::Time handshake_;                                    // sender: RTT of the connection's handshake
+  ns3::Time doubled_;                                      // sender: timeout until an RTT is measured; zero: none
   std::vector<ns3::Ptr<ns3::TcpCongestionOps>> replaced_;  // Westwood+'s timers outlive their flow
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ns3/simulator.h"
 #include "tcp/new_control.hpp"
@@ -40,6 +41,7 @@ Source::Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, s
       index_(index),
       flow_monitor_(flow_monitor),
       begin_(begin),
+      begins_(traffic.first(index)),
       traffic_(traffic),
       log_keep_(remy_plus::portable_log(1 - plan.network.loss)) {
   if (const auto* p = policy()) {
@@ -51,8 +53,7 @@ Source::Source(const Plan& plan, std::size_t index, FlowMonitor& flow_monitor, s
         *p);
   }
   if (plan.header) reader_.emplace(*plan.header);
-  if (const double first = traffic.first(index); first < latest)
-    Simulator::Schedule(NanoSeconds(begin + plan.ns(first)), &Source::switch_on, this);
+  if (begins_ < latest) Simulator::Schedule(NanoSeconds(begin + plan.ns(begins_)), &Source::switch_on, this);
 }
 
 void Source::steer(Controller* controller) {
@@ -74,6 +75,7 @@ void Source::at(double time, void (Source::*what)()) {
 // --- on and off
 
 void Source::switch_on() {
+  if (connector_) return std::exchange(connector_, nullptr)();
   length_ = traffic_.length(index_, flows_);
   flow_ = flow_monitor_.open(index_, now(), length_);
   on_ = true;

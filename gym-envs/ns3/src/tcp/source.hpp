@@ -28,6 +28,11 @@ class Source : public Sender {
   remy_plus::Control& control() { return control_; }
   const remy_plus::Memory& memory() const { return memory_; }
 
+  // The first flow begins once the connection is there, which this sets up as the flow would begin.
+  void connect_by(std::function<void()> connector) { connector_ = std::move(connector); }
+  void connected() { switch_on(); }
+  double begins() const { return begins_; }  // µs, as the traffic says; a flow by handshake begins after it
+
   // Called with true as a flow begins, with false as it ends.
   void announce(std::function<void(bool)> announcer) { announcer_ = std::move(announcer); }
 
@@ -68,10 +73,12 @@ class Source : public Sender {
   std::size_t index_;
   FlowMonitor& flow_monitor_;
   std::int64_t begin_;  // ns
+  double begins_;       // µs
   ns3::Ptr<MarkedSocket> socket_;
   std::function<void(const Mark::Fields&)> watcher_;
   Controller* controller_ = nullptr;
   std::function<void(bool)> announcer_;
+  std::function<void()> connector_;  // none: the connection is there, or being set up
   std::optional<remy_plus::Reader> reader_;
   remy_plus::Traffic& traffic_;
   remy_plus::Stream loss_stream_;

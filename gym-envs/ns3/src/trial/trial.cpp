@@ -90,7 +90,7 @@ class Trial final : public TrialDriver {
     poll();
     Simulator::Stop(NanoSeconds(begin_ - 1));
     go_on();
-    for (const auto& socket : sockets_)
+    for (const auto& socket : early_)
       if (!socket->established()) throw std::runtime_error("ns-3: a connection was not set up in time");
     Simulator::Stop(NanoSeconds(1 + plan_.ns(plan_.duration)));
   }
@@ -365,7 +365,7 @@ class Trial final : public TrialDriver {
     socket.SetAttribute("RcvBufSize", UintegerValue(1u << 30));
     socket.SetAttribute("InitialCwnd", UintegerValue(options.initial_window));
     socket.SetAttribute("DelAckCount", UintegerValue(1));
-    socket.SetAttribute("ConnTimeout", us(1e6));
+    socket.SetAttribute("ConnTimeout", options.late_handshakes ? ns3::TimeValue(ns3::Seconds(1)) : us(1e6));
     socket.SetAttribute("MinRto", us(options.min_rto));
     socket.SetAttribute("ClockGranularity", us(1));
     socket.SetAttribute("DataRetries", UintegerValue(1000000));
@@ -404,11 +404,15 @@ class Trial final : public TrialDriver {
       socket->SetUseEcn(ns3::TcpSocketState::Off);
     }
     source.attach(socket);
-    sockets_.push_back(socket);
     socket->Bind();
-    Simulator::ScheduleWithContext(from.node->GetId(), NanoSeconds(0), [socket, address = to.address] {
-      socket->Connect(ns3::InetSocketAddress(address, port));
-    });
+    auto set_up = [socket, address = to.address] { socket->Connect(ns3::InetSocketAddress(address, port)); };
+    if (auto* late = dynamic_cast<Source*>(&source); late && plan_.options.late_handshakes && late->begins() > 0) {
+      socket->SetConnectCallback(ns3::Callback<void, Ptr<ns3::Socket>>([late](Ptr<ns3::Socket>) { late->connected(); }),
+                                 ns3::MakeNullCallback<void, Ptr<ns3::Socket>>());
+      return late->connect_by(set_up);
+    }
+    early_.push_back(socket);
+    Simulator::ScheduleWithContext(from.node->GetId(), NanoSeconds(0), set_up);
   }
 
   void poll() {
@@ -479,7 +483,7 @@ class Trial final : public TrialDriver {
   Source* steered_ = nullptr;
   std::unique_ptr<remy_plus::Traffic> traffic_;
   Ptr<MarkingQueue> marking_;
-  std::vector<Ptr<MarkedSocket>> sockets_;
+  std::vector<Ptr<MarkedSocket>> early_;  // connected before the trial begins
   std::vector<std::uint64_t> queues_;
   std::uint64_t marked_ = 0;
   std::optional<WindowCounts> counts_;
