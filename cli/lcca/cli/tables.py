@@ -130,8 +130,8 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
             forecast_words(net) if row["decision"] == "open" else "",
         )
     wide_console().print(table)
-    what = "of throughput at equal delay" if _on_networks(summary) else "of slowdown"
-    print(f"pays: more than {found['required_percent']:g} % {what}, its bytes charged")
+    of = found.get("percent_of", "throughput at equal delay")  # runs from before it was written there
+    print(f"pays: more than {found['required_percent']:g} % of {of}, its bytes charged")
     for choice in found["choices"]:
         others = [name for name in choice["answers"] if name != choice["take"]]
         also = f" (may also be best: {', '.join(others)})" if others else ""

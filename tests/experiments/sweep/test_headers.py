@@ -1,6 +1,7 @@
 """Headers in a campaign: from the configuration to the answer on the first page."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.campaign.config import read_campaign
+from lcca.experiments.sweep import run
 from lcca.experiments.sweep.groups import outlooks
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.engine import Engine
@@ -40,13 +42,20 @@ def campaign(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a finished campaign with headers, not to be changed."""
-    from lcca.experiments.sweep.run import sweep
-
+    """The folder of a finished campaign with headers, not to be changed; beside it what it had found before the end."""
     folder = tmp_path_factory.mktemp("headers")
     path = folder / "headers.yaml"
     path.write_text(TINY.replace("loss+rtt, loss+queue", "loss+rtt").replace("[1, 2]", "[1]") + HEADERS)
-    sweep(read_campaign(path), folder / "run", jobs=2, resume=False, quiet=True)
+    run_tests = run.run_tests
+
+    def keep_first(*arguments: Any) -> Any:
+        for name in ("so-far.json", "so-far.json.sha256"):
+            shutil.copy(folder / "run" / name, folder)
+        return run_tests(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "run_tests", keep_first)
+        run.sweep(read_campaign(path), folder / "run", jobs=2, resume=False, quiet=True)
     return folder / "run"
 
 
@@ -124,6 +133,21 @@ def test_decisions_and_the_choice_share_alpha_among_all_pairs(done: Path) -> Non
     pairs = benefits["choices"][0]["pairs"]
     assert len(pairs) == 5 * 4 / 2  # four headers and the baseline
     assert {c["alpha"] for c in pairs} == {row["net_set"]["alpha"] for row in benefits["rows"]} == {0.05 / 10}
+
+
+def test_a_campaign_that_is_stopped_says_its_decisions_so_far(done: Path, tmp_path: Path, lcca: RunCommand) -> None:
+    """Over training seeds the same as in the end, where the selected policies have been tested too."""
+    stopped = tmp_path / "run"
+    stopped.mkdir()
+    for name in ("manifest.json", "so-far.json", "so-far.json.sha256"):
+        shutil.copy((done.parent if "so-far" in name else done) / name, stopped)
+    found = lcca("report", stopped, "--json").json()["net_benefit"]
+    whole = json.loads((done / "summary.json").read_text())["net_benefit"]
+    assert found["choices"] == whole["choices"]
+    for so_far, row in zip(found["rows"], whole["rows"], strict=True):
+        assert so_far == row | {"gross": None, "cost": None, "net": None}
+    told = lcca("report", stopped).out
+    assert "bytes charged" in told and f"recommended: {whole['choices'][0]['take']}" in told
 
 
 def test_every_table_adds_up(done: Path) -> None:

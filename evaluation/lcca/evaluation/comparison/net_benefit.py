@@ -43,7 +43,7 @@ class NetBenefit:
         packet_bytes: of the data packet without it.
         required_percent: the threshold τ, as throughput-equivalent percent.
         required: the same in the utility's unit.
-        gross: signals free; like the next two a comparison of selected policies.
+        gross: signals free; like the next two a comparison of selected policies, None before those are tested.
         cost: bytes charged against free; None for a header that adds none.
         net: bytes charged.
         gross_set: signals free, over training seeds.
@@ -59,9 +59,9 @@ class NetBenefit:
     packet_bytes: int
     required_percent: float
     required: float
-    gross: Comparison
+    gross: Comparison | None
     cost: Comparison | None
-    net: Comparison
+    net: Comparison | None
     gross_set: Comparison
     cost_set: Comparison | None
     net_set: Comparison

@@ -11,6 +11,7 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import CHARGED, Choice, NetBenefit, choose, decision
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.experiments.sweep.groups import Group, outlooks
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ class HeaderFamily:
         said = ((h.learner.candidate.name, decision(self.net(h), self.required)) for h in self.headers)
         return "; ".join(f"{name} {words}" for name, words in said)
 
-    def benefit(self, header: Chosen, trials: pd.DataFrame) -> NetBenefit:
-        """Return a header's net benefit; `trials` are the test's of the selected policies."""
-        candidate, free, group = header.learner.candidate, header.learner.id, self.group
-        charged, name = free + CHARGED, candidate.name
-        gross = group.compare(trials, group.base, free, self.total)
+    def benefit(self, header: Chosen, trials: pd.DataFrame | None) -> NetBenefit:
+        """Return a header's net benefit; `trials` are the test's of the selected policies, None before it."""
+        candidate, group = header.learner.candidate, self.group
+        name = candidate.name
+        gross, cost, net = (None, None, None) if trials is None else self._selected(header, trials)
         cost_set = group.compare_candidates(name, name + CHARGED, self.total, self.required)
         return NetBenefit(
             header=name,
@@ -79,11 +80,24 @@ class HeaderFamily:
             required_percent=self.required_percent,
             required=self.required,
             gross=gross,
-            cost=group.compare(trials, free, charged, self.total) if candidate.costs else None,
-            net=group.compare(trials, group.base, charged, self.total) if candidate.costs else gross,
+            cost=cost,
+            net=net,
             gross_set=group.compare_candidates(group.baseline, name, self.total, self.required),
             cost_set=cost_set if candidate.costs else None,
             net_set=self.net(header),
+        )
+
+    def _selected(self, header: Chosen, trials: pd.DataFrame) -> tuple[Comparison, Comparison | None, Comparison]:
+        """Return gross, cost and net of the selected policies."""
+        group, free = self.group, header.learner.id
+        gross = group.compare(trials, group.base, free, self.total)
+        if not header.learner.candidate.costs:
+            return gross, None, gross
+        charged = free + CHARGED
+        return (
+            gross,
+            group.compare(trials, free, charged, self.total),
+            group.compare(trials, group.base, charged, self.total),
         )
 
     def choice(self) -> Choice:
@@ -139,13 +153,14 @@ def compare_all(groups: Sequence[Group]) -> list[Comparison]:
 def benefits_content(
     groups: Sequence[Group], trials: Mapping[str, pd.DataFrame], config: CampaignConfig
 ) -> dict[str, Any]:
-    """Return what summary.json holds about headers; `trials` are the test's, by utility."""
+    """Return what summary.json holds about headers; `trials` are the test's, by utility, none before it."""
     families = [HeaderFamily.of(group, config) for group in groups]
-    rows = [f.benefit(header, trials[f.group.utility.name]).to_json() for f in families for header in f.headers]
+    rows = [f.benefit(header, trials.get(f.group.utility.name)).to_json() for f in families for header in f.headers]
     return {
         "baseline": config.baseline,
         "packet_bytes": config.packet_bytes,
         "required_percent": config.required_percent,
+        "percent_of": "slowdown" if isinstance(config.networks, FabricSpace) else "throughput at equal delay",
         "rows": rows,
         "choices": [_choice_content(family) for family in families],
     }

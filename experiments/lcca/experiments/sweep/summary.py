@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,14 +53,18 @@ def summary(
     }
     if possible := ideals(config, groups, trials):
         content["ideal"] = possible
-    if any(c.header is not None for c in config.candidates):
-        content["net_benefit"] = benefits_content(groups, trials, config)
-    return content
+    return content | _headers(config, groups, trials)
 
 
 def so_far(config: CampaignConfig, groups: Sequence[Group]) -> dict[str, Any]:
     """Return the content of so-far.json: what the training seeds that are done say of signal sets and headers."""
-    return _over_seeds(config, groups, with_discoveries(compare_all(groups)))
+    return _over_seeds(config, groups, with_discoveries(compare_all(groups))) | _headers(config, groups, {})
+
+
+def _headers(config: CampaignConfig, groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    if all(c.header is None for c in config.candidates):
+        return {}
+    return {"net_benefit": benefits_content(groups, trials, config)}
 
 
 def _over_seeds(config: CampaignConfig, groups: Sequence[Group], found: list[Comparison]) -> dict[str, Any]:

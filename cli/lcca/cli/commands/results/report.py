@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.common import add_json, print_json
-from lcca.cli.tables import print_policies, print_sets, print_verdicts
+from lcca.cli.tables import print_net_benefit, print_policies, print_sets, print_verdicts
 from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
 from lcca.experiments.runs.manifest import read_so_far, read_summary
@@ -45,6 +45,7 @@ def _report_so_far(found: dict[str, Any], as_json: bool) -> int:
         return 0
     print_sets(found)
     print_verdicts(found)
+    print_net_benefit(found)
     print(
         "\nnot finished: these are the training seeds so far; lcca sweep CONFIG --resume goes on, and writes the report"
     )
