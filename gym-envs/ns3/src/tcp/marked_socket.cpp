@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
@@ -231,6 +232,19 @@ void MarkedSocket::EstimateRtt(const ns3::TcpHeader& header) {
   const std::uint32_t samples = m_rtt->GetNSamples();
   TcpSocketBase::EstimateRtt(header);
   if (m_rtt->GetNSamples() != samples) doubled_ = {};
+}
+
+void MarkedSocket::UpdateRttHistory(const ns3::SequenceNumber32& first, std::uint32_t bytes, bool again) {
+  if (!again) return TcpSocketBase::UpdateRttHistory(first, bytes, again);
+  const auto later = [](const ns3::SequenceNumber32& sequence, const ns3::RttHistory& sent) {
+    return sequence < sent.seq;
+  };
+  const auto after = std::upper_bound(m_history.begin(), m_history.end(), first, later);  // in order of their bytes
+  if (after == m_history.begin()) return;
+  ns3::RttHistory& sent = *std::prev(after);
+  if (first >= sent.seq + ns3::SequenceNumber32(sent.count)) return;
+  sent.retx = true;
+  sent.count = first + ns3::SequenceNumber32(bytes) - sent.seq;
 }
 
 }  // namespace lcca_ns3

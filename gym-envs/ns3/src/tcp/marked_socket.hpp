@@ -73,6 +73,8 @@ class MarkedSocket : public ns3::TcpSocketBase {
   void ReTxTimeout() override;
   void NewAck(const ns3::SequenceNumber32& sequence, bool restart_timer) override;
   void EstimateRtt(const ns3::TcpHeader& header) override;
+  // As in ns-3, but what is sent again is found by halves: a loss in a large window sends thousands of packets again.
+  void UpdateRttHistory(const ns3::SequenceNumber32& first, std::uint32_t bytes, bool again) override;
 
  private:
   static void on_send(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header,
