@@ -130,7 +130,8 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
             forecast_words(net) if row["decision"] == "open" else "",
         )
     wide_console().print(table)
-    of = found.get("percent_of", "throughput at equal delay")  # runs from before it was written there
+    # Finished runs from before it was written there tell it by their policies.
+    of = found.get("percent_of") or ("throughput at equal delay" if _on_networks(summary) else "slowdown")
     print(f"pays: more than {found['required_percent']:g} % of {of}, its bytes charged")
     for choice in found["choices"]:
         others = [name for name in choice["answers"] if name != choice["take"]]

@@ -137,10 +137,10 @@ def test_each_flow_has_its_own_policy_and_start():
 SENT = 2  # where a window's count of packets that came to the link is
 
 
-def sent_beside(window, *, starts, duration, windows, early=False):
-    """Return how many packets a NewReno flow sends in windows beside a fixed window over a queue without end."""
+def sent_beside(window, *, starts, duration, windows, early=False, policy="newreno"):
+    """Return how many packets a flow sends in windows beside a fixed window over a queue without end."""
     link = Bottleneck(((0.0, 12.0),), 10.0, 100_000)
-    made = trial(FixedWindow(window), "newreno", link=link, duration=duration, windows=windows, starts=starts)
+    made = trial(FixedWindow(window), policy, link=link, duration=duration, windows=windows, starts=starts)
     plan = long_plan(made)
     plan["options"]["late_handshakes"] = not early
     return [row[SENT] for row in play(plan)["windows"][len(windows) :]]
@@ -153,6 +153,23 @@ def test_a_late_flow_knows_the_queue_from_its_handshake(rtt):
     ends = [3.0 + rtt * 0.99 * i for i in range(5)]
     windows = tuple(pairwise(ends))
     assert sent_beside(round(rtt * 1000), starts=(0.0, 3.0), duration=10.0, windows=windows) == [0, 10, 20, 40]
+
+
+def test_a_handshake_that_is_answered_twice_leaves_a_policys_pace_alone():
+    # The SYN is sent again after 1 s; the answer to that comes 1 s after the first packet.
+    windows = tuple(pairwise(4.6 + 0.5 * i for i in range(8)))
+    sent = sent_beside(1500, starts=(0.0, 3.0), duration=9.0, windows=windows, policy="fixed-rate:0.02")
+    assert sent == pytest.approx([10] * 7, abs=1)
+
+
+def test_a_flow_alone_shakes_hands_before_the_trial_whenever_it_begins():
+    now, later = (
+        run("cubic", duration=8.0, starts=(start,), windows=((start, start + 3.0), (start + 3.0, start + 7.0))).windows[
+            0
+        ]
+        for start in (0.0, 0.5)
+    )
+    assert [c.packets for c in later] == pytest.approx([c.packets for c in now], abs=1)
 
 
 def test_a_doubled_timeout_stays_until_an_rtt_is_measured():

@@ -151,11 +151,13 @@ def compare_all(groups: Sequence[Group]) -> list[Comparison]:
 
 
 def benefits_content(
-    groups: Sequence[Group], trials: Mapping[str, pd.DataFrame], config: CampaignConfig
+    groups: Sequence[Group], trials: Mapping[str, pd.DataFrame] | None, config: CampaignConfig
 ) -> dict[str, Any]:
-    """Return what summary.json holds about headers; `trials` are the test's, by utility, none before it."""
+    """Return what summary.json holds about headers; `trials` are the test's, by utility, None before it."""
     families = [HeaderFamily.of(group, config) for group in groups]
-    rows = [f.benefit(header, trials.get(f.group.utility.name)).to_json() for f in families for header in f.headers]
+    tested = [None if trials is None else trials[family.group.utility.name] for family in families]
+    pairs = zip(families, tested, strict=True)
+    rows = [family.benefit(header, found).to_json() for family, found in pairs for header in family.headers]
     return {
         "baseline": config.baseline,
         "packet_bytes": config.packet_bytes,

@@ -58,10 +58,12 @@ def summary(
 
 def so_far(config: CampaignConfig, groups: Sequence[Group]) -> dict[str, Any]:
     """Return the content of so-far.json: what the training seeds that are done say of signal sets and headers."""
-    return _over_seeds(config, groups, with_discoveries(compare_all(groups))) | _headers(config, groups, {})
+    return _over_seeds(config, groups, with_discoveries(compare_all(groups))) | _headers(config, groups, None)
 
 
-def _headers(config: CampaignConfig, groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+def _headers(
+    config: CampaignConfig, groups: Sequence[Group], trials: Mapping[str, pd.DataFrame] | None
+) -> dict[str, Any]:
     if all(c.header is None for c in config.candidates):
         return {}
     return {"net_benefit": benefits_content(groups, trials, config)}

@@ -141,8 +141,16 @@ std::uint32_t MarkedSocket::AvailableWindow() const {
   return TcpSocketBase::AvailableWindow();
 }
 
+// A SYN that was sent again is answered again: ns-3 would set the window anew, which may be a policy's by now.
+bool MarkedSocket::repeats_handshake(Ptr<const Packet> packet) const {
+  ns3::TcpHeader header;
+  const bool again = driver_ && m_synRetries > m_synCount + 1 && established();
+  return again && packet->PeekHeader(header) > 0 && (header.GetFlags() & ns3::TcpHeader::SYN) != 0;
+}
+
 // TCP ignores an acknowledgement of a flow that was given up; the flow's book does not.
 void MarkedSocket::DoForwardUp(Ptr<Packet> packet, const ns3::Address& from, const ns3::Address& to) {
+  if (repeats_handshake(packet)) return;
   Mark mark;
   ns3::TcpHeader header;
   if (driver_ && first_ > 0 && packet->PeekPacketTag(mark) && mark.fields.echo && packet->PeekHeader(header) > 0 &&

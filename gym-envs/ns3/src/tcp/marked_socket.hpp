@@ -55,6 +55,7 @@ class MarkedSocket : public ns3::TcpSocketBase {
   bool established() const { return m_state == ESTABLISHED; }
 
   void set_window(double packets);
+  void forget_timeout() { doubled_ = {}; }  // of the flow before
   // A new flow of a stock congestion control, as on a new connection: nothing of the flow before it is known any more,
   // and what it had not got acknowledged is given up. Its first RTT is that of the connection's own handshake, in
   // ns-3 from its first SYN on, lost ones too.
@@ -84,6 +85,7 @@ class MarkedSocket : public ns3::TcpSocketBase {
   void forget_sent();
   void forget_path();
   void forget_control(std::uint32_t initial_window);
+  bool repeats_handshake(ns3::Ptr<const ns3::Packet> packet) const;
   void skip_to(ns3::SequenceNumber32 first);  // receiver: what comes before is not expected any more
 
   Driver* driver_ = nullptr;

@@ -114,6 +114,7 @@ void Source::finish(double end) {
 // --- the policy
 
 void Source::start_policy() {
+  socket_->forget_timeout();
   memory_.reset(static_cast<std::uint32_t>(sent_));
   acknowledged_ = sent_ - 1;
   control_ = {};

@@ -90,8 +90,9 @@ class Trial final : public TrialDriver {
     poll();
     Simulator::Stop(NanoSeconds(begin_ - 1));
     go_on();
-    for (const auto& socket : early_)
-      if (!socket->established()) throw std::runtime_error("ns-3: a connection was not set up in time");
+    for (std::size_t i = 0; i < sockets_.size(); ++i)
+      if (!sockets_[i]->established() && !late_source(i))
+        throw std::runtime_error("ns-3: a connection was not set up in time");
     Simulator::Stop(NanoSeconds(1 + plan_.ns(plan_.duration)));
   }
 
@@ -365,7 +366,7 @@ class Trial final : public TrialDriver {
     socket.SetAttribute("RcvBufSize", UintegerValue(1u << 30));
     socket.SetAttribute("InitialCwnd", UintegerValue(options.initial_window));
     socket.SetAttribute("DelAckCount", UintegerValue(1));
-    socket.SetAttribute("ConnTimeout", options.late_handshakes ? ns3::TimeValue(ns3::Seconds(1)) : us(1e6));
+    socket.SetAttribute("ConnTimeout", us(1e6));
     socket.SetAttribute("MinRto", us(options.min_rto));
     socket.SetAttribute("ClockGranularity", us(1));
     socket.SetAttribute("DataRetries", UintegerValue(1000000));
@@ -404,15 +405,32 @@ class Trial final : public TrialDriver {
       socket->SetUseEcn(ns3::TcpSocketState::Off);
     }
     source.attach(socket);
+    sockets_.push_back(socket);
     socket->Bind();
-    auto set_up = [socket, address = to.address] { socket->Connect(ns3::InetSocketAddress(address, port)); };
-    if (auto* late = dynamic_cast<Source*>(&source); late && plan_.options.late_handshakes && late->begins() > 0) {
-      socket->SetConnectCallback(ns3::Callback<void, Ptr<ns3::Socket>>([late](Ptr<ns3::Socket>) { late->connected(); }),
-                                 ns3::MakeNullCallback<void, Ptr<ns3::Socket>>());
-      return late->connect_by(set_up);
-    }
-    early_.push_back(socket);
-    Simulator::ScheduleWithContext(from.node->GetId(), NanoSeconds(0), set_up);
+    Simulator::ScheduleWithContext(from.node->GetId(), NanoSeconds(0),
+                                   [this, route, address = to.address] { set_up(route, address); });
+  }
+
+  void set_up(std::size_t route, ns3::Ipv4Address to) {
+    auto connect = [socket = sockets_.at(route), to] { socket->Connect(ns3::InetSocketAddress(to, port)); };
+    Source* late = late_source(route);
+    if (!late) return connect();
+    MarkedSocket& socket = *sockets_.at(route);
+    socket.SetAttribute("ConnTimeout", ns3::TimeValue(ns3::Seconds(1)));
+    socket.SetAttribute("ConnCount", UintegerValue(20));  // with doubled timeouts, longer than any trial
+    socket.SetConnectCallback(ns3::Callback<void, Ptr<ns3::Socket>>([late](Ptr<ns3::Socket>) { late->connected(); }),
+                              ns3::MakeNullCallback<void, Ptr<ns3::Socket>>());
+    late->connect_by(connect);
+  }
+
+  // The sender of a route, if it shakes hands as its first flow begins; none: before the trial.
+  Source* late_source(std::size_t route) const {
+    if (!plan_.options.late_handshakes) return nullptr;
+    double first = HUGE_VAL;
+    for (const auto& sender : sources_)
+      if (const auto* source = dynamic_cast<const Source*>(sender.get())) first = std::min(first, source->begins());
+    auto* source = dynamic_cast<Source*>(sources_.at(route).get());
+    return source && source->begins() > first ? source : nullptr;
   }
 
   void poll() {
@@ -483,7 +501,7 @@ class Trial final : public TrialDriver {
   Source* steered_ = nullptr;
   std::unique_ptr<remy_plus::Traffic> traffic_;
   Ptr<MarkingQueue> marking_;
-  std::vector<Ptr<MarkedSocket>> early_;  // connected before the trial begins
+  std::vector<Ptr<MarkedSocket>> sockets_;  // of senders, by route
   std::vector<std::uint64_t> queues_;
   std::uint64_t marked_ = 0;
   std::optional<WindowCounts> counts_;
