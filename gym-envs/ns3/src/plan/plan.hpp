@@ -83,8 +83,8 @@ struct Options {
   double time_scale = 1;              // simulated µs per µs: 1000 lets milliseconds stand for microseconds (A.3)
   bool keep_delays = false;
   bool one_way = false;
-  // A sender whose first flow begins after another's sets its connection up then, over the queues that are there; a lost
-  // SYN is sent again after a second of the simulation. Else connections are there before the trial begins.
+  // A sender whose first flow begins after another's sets its connection up then, over the queues that are there; a
+  // lost SYN is sent again after a second of the simulation. Else connections are there before the trial begins.
   bool late_handshakes = false;
 };
 
