@@ -188,6 +188,9 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
         )
     wide_console().print(table)
     for point, each in found.items():
+        if each.ns3_trials[1]:
+            trials = " to ".join(f"{count:,}" for count in dict.fromkeys(each.ns3_trials))
+            print(f"{point + ': ' if point else ''}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")
         for id, _, done in each.trainings:
             print(f"{point + ': ' if point else ''}{id}: {'done' if done else 'to train'}")
     keys: set[str] = {cell for each in found.values() for _, cell, done in each.trainings if not done}

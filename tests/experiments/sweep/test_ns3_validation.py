@@ -27,7 +27,8 @@ signal_sets: [e2e, queue]
 trainer: {kind: rplus, mode: racing, rounds: 2, passes: 1, networks: 4, check_networks: 4, budget_trials: 400}
 validation:
   networks: 4
-  ns3: {pick: ns3, finalists: 2, networks: 12, runs: 1, topologies: [dumbbell, line], baselines: [aimd, cubic]}
+  ns3: {pick: ns3, finalists: 2, networks: 12, per_training_seed: 4, topologies: [dumbbell, line],
+        baselines: [aimd, cubic]}
 test: {pairs: 20, at_least: 20, block: 20}
 """
 
@@ -52,7 +53,8 @@ def test_the_summary_says_what_ns3_says(run):
     for record in told:
         assert record["simulator"].startswith("ns-3.")
         assert record["failed"] == 0
-        assert [c["B"] for c in record["comparisons"]] == ["queue.default.s1", "aimd", "cubic"]
+        assert [c["B"] for c in record["comparisons"]] == ["queue", "queue.default.s1", "aimd", "cubic"]
+        assert [c["level"] for c in record["comparisons"]] == ["set", "policy", "policy", "policy"]
         assert {a["policy"] for a in record["agreement"]} == {"e2e.default.s1", "queue.default.s1"}
         for row in record["agreement"]:
             if row["metric"] == "delay_us":
@@ -64,6 +66,18 @@ def test_its_trials_have_their_own_networks(run):
     assert set(trials["phase"]) >= {"ns3-selection", "ns3-validation"}
     own = trials[trials["phase"] == "ns3-validation"]
     assert (own["topology"] == own["condition"]).all() and set(own["topology"]) == {"dumbbell", "line"}
+
+
+def test_all_trainings_run_there_on_networks_of_their_training_seed(run):
+    trials = load_run(run / "run").trials
+    told = json.loads((run / "run" / "summary.json").read_text())["ns3"]
+    own = trials[trials["phase"] == "ns3-validation-trainings"]
+    assert own["simulator"].str.startswith("ns-3.").all() and own["network"].nunique() == 4
+    assert set(own["topology"]) == {"dumbbell", "line"}
+    for record in told:
+        scores = own[own["topology"] == record["topology"]].groupby("policy")["score_bits"].mean()
+        difference = scores["queue.default.s1"] - scores["e2e.default.s1"]
+        assert record["comparisons"][0]["difference"] == pytest.approx(difference)
 
 
 def test_the_report_has_the_section(run):

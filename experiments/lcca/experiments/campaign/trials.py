@@ -45,18 +45,22 @@ class Ns3Config(WholeBlocks):
         networks: fresh networks for the results, and as many to pick checkpoints on; nothing is settled by fewer than
             the first look of `settle` takes (six blocks, 96 networks).
         runs: seeds per network.
+        per_training_seed: networks on which the policies of all trainings run too, those of one training seed on
+            networks of its own, for statements about signal sets; 0 for the selected policies alone.
         topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way.
         baselines: policies that run beside the selected policies, such as cubic or vegas:alpha=2.
         header_bytes: of in-network signals in every packet; null for 4 per signal used, 0 for free signals.
         min_rto: µs, smallest retransmission timeout.
     """
 
+    counts: ClassVar[tuple[str, ...]] = ("networks", "per_training_seed")
     units: ClassVar[Mapping[str, str]] = {"min_rto": "us"}
 
     pick: Literal["engine", "ns3"] = "ns3"
     finalists: Annotated[int, Field(ge=1)] | None = 3
     networks: Annotated[int, Field(ge=2, le=1_000_000)] = 96
     runs: Annotated[int, Field(ge=1)] = 1
+    per_training_seed: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     topologies: Annotated[tuple[str, ...], Field(min_length=1)] = ("dumbbell",)
     baselines: tuple[str, ...] = ()
     header_bytes: Annotated[int, Field(ge=0, le=256)] | None = None
@@ -121,7 +125,10 @@ class TestConfig(WholeBlocks):
 
 
 class PerNetworkConfig(WholeBlocks):
-    """Repeated trials per network, for the significance of differences on single networks (the paper's Eq. 2)."""
+    """Repeated trials per network, for the significance of differences on single networks (the paper's Eq. 2).
+
+    The selected policies run on `networks` networks, and those of each training seed on as many of its own.
+    """
 
     networks: Annotated[int, Field(ge=2, le=1_000_000)] = 96
     seeds: Annotated[int, Field(ge=2)] = 10
@@ -135,13 +142,16 @@ class GeneralisationConfig(Model):
         networks: another space, or a file with it, or of a campaign on a fabric `fabric` with other scenarios; the
             campaign's own if left out.
         topology: of every network, instead of the space's; not on a fabric.
-        pairs: at most so many (network, seed) pairs; fewer if everything is known accurately.
+        pairs: at most so many (network, seed) pairs of the selected policies; fewer if everything is known accurately.
+        per_training_seed: networks of each training seed, on which the policies of all its trainings run; by default
+            as many as the campaign's test has, at most `pairs`; 0 for the selected policies alone.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=40)]
     networks: Networks | None = None
     topology: str | None = None
     pairs: Annotated[int, Field(ge=20)] = 500
+    per_training_seed: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
 
     @field_validator("topology")
     @classmethod
@@ -153,6 +163,11 @@ class GeneralisationConfig(Model):
         if self.networks is None and self.topology is None:
             raise ValueError("give networks, topology or both: what differs from the campaign's networks")
         return self
+
+    def of_each_seed(self, test: TestConfig, space: InBlocks) -> int:
+        """Return how many networks each training seed has, in whole blocks; 0 for none."""
+        wanted = min(test.per_training_seed, self.pairs) if self.per_training_seed is None else self.per_training_seed
+        return space.whole(wanted)
 
     def space(self, own: NetworkSpace | FabricSpace) -> NetworkSpace | FabricSpace:
         """Return the space that trials are drawn from."""

@@ -30,6 +30,7 @@ class Forecast:
         at_once: trainings at once, each on one core; 1 gives each in turn all the cores.
         groups: of the trainings, how many follow one another in groups: a group needs those before it alone, and is
             trained before the next one begins.
+        ns3_trials: in ns-3, least and most; beside the others, and not in the times.
     """
 
     trainings: tuple[tuple[str, str, bool], ...]
@@ -42,6 +43,7 @@ class Forecast:
     jobs: int
     at_once: int = 1
     groups: tuple[int, ...] = ()
+    ns3_trials: tuple[int, int] = (0, 0)
 
     @property
     def to_train(self) -> tuple[int, int]:
@@ -88,6 +90,7 @@ class Forecast:
             "budget": self.budget,
             "unit": self.unit,
             "test_trials": [self.tests_least, self.tests_most],
+            "ns3_trials": list(self.ns3_trials),
             "trial_cpu_s": round(self.trial_cpu_s, 6),
             "jobs": self.jobs,
             "trainings_at_once": self.at_once,
@@ -112,21 +115,21 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
     least, most = (_tests_of_trainings(config, seeds) for seeds in (config.seed_steps[0], config.seeds))
     tested = sum(1 + candidate.costs for candidate in config.candidates) + len(config.hand_designed)
     tested *= len(config.utilities)
-    conditions = len(config.generalisation) * len(config.candidates) * len(config.utilities)
-    generalisation = sum(each.pairs for each in config.generalisation) * len(config.candidates) * len(config.utilities)
-    repeated = (
-        config.per_network.networks * config.per_network.seeds * len(config.candidates) if config.per_network else 0
-    )
+    selected = len(config.candidates) * len(config.utilities)
+    pairs = [each.pairs for each in config.generalisation]
+    begun, generalisation = (sum(counts) * selected for counts in ((min(n, config.test.block) for n in pairs), pairs))
+    repeated = selected * config.per_network.networks * config.per_network.seeds if config.per_network else 0
     return Forecast(
         trainings,
         sum(map(len, _groups(config, config.seed_steps[0]))),
         *config.trainer.budget,
-        least + tested * config.test.at_least + conditions * config.test.block + repeated,
+        least + tested * config.test.at_least + begun + repeated,
         most + tested * config.test.pairs + generalisation + repeated,
         trial_cpu_s(config),
         jobs if away else min(jobs, len(os.sched_getaffinity(0))),
         at_once,
         tuple(map(len, groups)),
+        (_in_ns3(config, config.seed_steps[0]), _in_ns3(config, config.seeds)),
     )
 
 
@@ -138,5 +141,18 @@ def _groups(config: CampaignConfig, seeds: Sequence[int]) -> list[list[Learner]]
 def _tests_of_trainings(config: CampaignConfig, seeds: Sequence[int]) -> int:
     """Return the trials that validate and test the trainings with these seeds."""
     validation, tested = config.trainer.policies * config.validation.networks, 1 + config.trainer.sizes
-    own = config.test.per_training_seed
-    return sum(validation + (tested + each.candidate.costs) * own for each in learners(config, seeds))
+    own, wanted = config.test.per_training_seed, config.per_network
+    elsewhere = sum(each.of_each_seed(config.test, each.space(config.networks)) for each in config.generalisation)
+    elsewhere += wanted.networks * wanted.seeds if wanted else 0
+    return sum(validation + (tested + each.candidate.costs) * own + elsewhere for each in learners(config, seeds))
+
+
+def _in_ns3(config: CampaignConfig, seeds: Sequence[int]) -> int:
+    """Return the trials in ns-3 with these training seeds."""
+    wanted, trained = config.validation.ns3, len(learners(config, seeds))
+    if wanted is None:
+        return 0
+    beside = len(config.utilities) * (len(config.candidates) + len(wanted.baselines))
+    each_topology = beside * wanted.networks * wanted.runs + trained * wanted.per_training_seed
+    finalists = min(wanted.finalists or math.inf, config.trainer.policies) if wanted.pick == "ns3" else 0
+    return each_topology * len(wanted.topologies) + int(finalists) * trained * wanted.networks * wanted.runs

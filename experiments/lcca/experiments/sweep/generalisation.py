@@ -1,9 +1,14 @@
-"""Generalisation tests: the selected policies on networks of another kind than those they learnt on."""
+"""Generalisation tests: policies on networks of another kind than those they learnt on.
+
+Selected policies meet the same networks until their differences are known; those of all trainings meet networks of
+their training seed, for what signal sets and headers are worth there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -16,6 +21,7 @@ from lcca.evaluation.trials.layout import GENERALISATION
 from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group, standing
+from lcca.experiments.sweep.own_networks import trials_on_own_networks
 from lcca.experiments.sweep.source import source_of
 
 if TYPE_CHECKING:
@@ -28,12 +34,50 @@ if TYPE_CHECKING:
 def run_generalisation(
     run: Run[CampaignConfig, Engine], group: Group, condition: GeneralisationConfig
 ) -> dict[str, Any]:
-    """Run all selected policies under a condition until their differences are known, or its pairs are used up.
-
-    Headers have their bytes charged. All policies meet the same networks and traffic.
+    """Run all policies under a condition, headers with their bytes charged; all meet the same networks and traffic.
 
     Returns:
-        What summary.json holds about the condition.
+        What summary.json holds about the condition: signal sets and headers over training seeds first.
+    """
+    total, trained = len(run.config.generalisation) * len(run.config.utilities), _trained(run, group, condition)
+    trials, found = _run_selected(run, group, condition, total * len(group.compared))
+    block = condition.space(run.config.networks).block
+    means = {name: mean_of_blocks(scores, block) for name, scores in common_scores(trials).items()}
+    failed = int((trials["status"] != "ok").sum())
+    if trained is not None:
+        found = [*trained.compare_all_candidates(total * len(group.others)), *found]
+        means |= _means(trained)
+        failed += int((trained.trained["status"] != "ok").sum())
+    return {
+        "condition": condition.name,
+        "utility": group.utility.name,
+        "pairs": int(trials["network"].nunique()),
+        "failed": failed,
+        "mean_score_bits": means,
+        "comparisons": [c.to_json() for c in found],
+    }
+
+
+def _trained(run: Run[CampaignConfig, Engine], group: Group, condition: GeneralisationConfig) -> Group | None:
+    """Return the group with the trials of all trainings under a condition; None where none are wanted."""
+    config, space = run.config, condition.space(run.config.networks)
+    networks = condition.of_each_seed(config.test, space)
+    if not networks:
+        return None
+    source = source_of(run, derive(config.seed, "elsewhere trainings", condition.name), group.utility, space=space)
+    part = (GENERALISATION, group.utility.name, condition.name)
+    title = f"testing the trainings' generalisation: {condition.name} (utility {group.utility.name})"
+    trials = trials_on_own_networks(run, group, part, networks, group.charged, source.rows, title)
+    return replace(group, trained=trials)
+
+
+def _run_selected(
+    run: Run[CampaignConfig, Engine], group: Group, condition: GeneralisationConfig, total: int
+) -> tuple[pd.DataFrame, list[Comparison]]:
+    """Run the selected policies until their differences are known, or the condition's pairs are used up.
+
+    Returns:
+        The trials and the comparisons; `total` of them share α.
     """
     config, space = run.config, condition.space(run.config.networks)
     pairs = space.whole(condition.pairs)
@@ -41,7 +85,6 @@ def run_generalisation(
     seed = derive(config.seed, "elsewhere", condition.name)  # a word of the seed: another one means other networks
     policies = {c.learner.id: c.charged for c in group.selected.values()} | dict(group.hand_designed)
     source = source_of(run, seed, group.utility, keep_delays=True, space=space)
-    total = len(config.generalisation) * len(group.compared) * len(config.utilities)
 
     def run_block(block: Block) -> pd.DataFrame:
         return source.rows(policies, block)
@@ -59,19 +102,10 @@ def run_generalisation(
         plan = stretches(group.rule, space.block, space.block * -(-config.test.block // space.block), pairs)
         keep = run.phase(GENERALISATION).blocks(group.utility.name, condition.name)
         parts, found = run_blocks(plan, run_block, decide, keep=keep, tell=tell)
-    return _content(group, condition, pd.concat(parts, ignore_index=True), found)
+    return pd.concat(parts, ignore_index=True), found
 
 
-def _content(
-    group: Group, condition: GeneralisationConfig, trials: pd.DataFrame, found: list[Comparison]
-) -> dict[str, Any]:
-    return {
-        "condition": condition.name,
-        "utility": group.utility.name,
-        "pairs": int(trials["network"].nunique()),
-        "failed": int((trials["status"] != "ok").sum()),
-        "mean_score_bits": {
-            name: mean_of_blocks(scores, group.block) for name, scores in common_scores(trials).items()
-        },
-        "comparisons": [c.to_json() for c in found],
-    }
+def _means(group: Group) -> dict[str, float]:
+    """Return each candidate's mean over its training seeds, by its name; without those that have none."""
+    by_name = {name: group.by_seed(name).values() for name in (group.baseline, *group.others)}
+    return {name: fmean(scores) for name, scores in by_name.items() if scores}

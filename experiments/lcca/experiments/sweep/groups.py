@@ -58,6 +58,23 @@ class Group:
         return self.selected[self.baseline].learner.id
 
     @property
+    def training_seeds(self) -> list[int]:
+        """The training seeds, in their order."""
+        return list(dict.fromkeys(c.learner.training_seed for c in self.policies))
+
+    def of_seed(self, seed: int) -> list[Chosen]:
+        """Return the policies of a training seed."""
+        return [c for c in self.policies if c.learner.training_seed == seed]
+
+    def ids(self, seed: int) -> dict[str, str]:
+        """Return the ids of a training seed's policies by the names of their candidates."""
+        return {c.learner.signals.name: c.learner.id for c in self.of_seed(seed)}
+
+    def charged(self, seed: int) -> dict[str, Policy]:
+        """Return a training seed's policies by their ids, with the bytes of their headers charged."""
+        return {c.learner.id: c.charged for c in self.of_seed(seed)}
+
+    @property
     def others(self) -> list[str]:
         """Names of the candidates without the baseline."""
         return [name for name in self.selected if name != self.baseline]
@@ -128,7 +145,7 @@ class Group:
     def _means(self) -> dict[str, dict[int, float]]:
         """By candidate, its header's bytes free or charged, and training seed."""
         found: dict[str, dict[int, float]] = {}
-        for seed in dict.fromkeys(c.learner.training_seed for c in self.policies):
+        for seed in self.training_seeds:
             for name, mean in self._means_of(seed):
                 found.setdefault(name, {})[seed] = mean
         return found
@@ -137,8 +154,7 @@ class Group:
         """Yield each candidate's mean over those of the seed's networks on which no policy's trial failed."""
         names = {
             c.learner.id + end: c.learner.signals.name + end
-            for c in self.policies
-            if c.learner.training_seed == seed
+            for c in self.of_seed(seed)
             for end in (*c.endings, *(at_rules("", rules) for rules in c.by_rules))
         }
         rows = self.trained[self.trained["policy"].isin(set(names))]

@@ -92,12 +92,13 @@ def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, pool: Pool) -> 
     folder.set_state("testing")
     found_groups = trained.groups(config)
     trials = {g.utility.name: run_tests(run, g) for g in found_groups}
-    for group in found_groups:
-        run_per_network(run, group)
+    repeated = [row for g in found_groups for row in run_per_network(run, g)]
     checked = [row for g in found_groups for row in validate_in_ns3(run, g)]
     general = [run_generalisation(run, g, condition) for g in found_groups for condition in config.generalisation]
     found = all_comparisons(found_groups, trials)
     content = summary(config, found_groups, trials, found)
+    if repeated:
+        content["per_network"] = repeated
     if config.validation.ns3:
         content["ns3"] = checked
     if general:

@@ -9,9 +9,9 @@ import pandas as pd
 
 from lcca.evaluation.comparison.agreement import paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
-from lcca.evaluation.report.sections.section import SELECTED, Content, Table
+from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content, Table
 from lcca.evaluation.report.words.headline import MINUS
-from lcca.evaluation.report.words.statements import sign_and_size
+from lcca.evaluation.report.words.statements import counted_units, sign_and_size
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -32,7 +32,8 @@ def ns3_validation(tables: RunTables) -> Content | None:
         "on/off times and random losses. A dot is a trial; on the grey line they agree. ns-3 charges the bytes of "
         "in-network signals and simulates TCP with acknowledgements and retransmissions."
     )
-    return Content(caption, figure, _answer(records), (_verdicts(records), _agreement(records)), SELECTED, data)
+    whose = BOTH if _has_sets(records) else SELECTED
+    return Content(caption, figure, _answer(records), (_verdicts(records), _agreement(records)), whose, data)
 
 
 def _answer(records: Sequence[Json]) -> str:
@@ -51,6 +52,7 @@ def _answer(records: Sequence[Json]) -> str:
 
 
 def _verdicts(records: Sequence[Json]) -> Table:
+    each = [(c, record) for record in records for c in record["comparisons"]]
     rows = [
         (
             record["topology"],
@@ -59,13 +61,17 @@ def _verdicts(records: Sequence[Json]) -> Table:
             _number(c["difference"]),
             _ends(c["low"], c["high"]),
             sign_and_size(c),
-            f"{c['n']:,}",
+            counted_units(c),
         )
-        for record in records
-        for c in record["comparisons"]
+        for c, record in sorted(each, key=lambda pair: pair[0]["level"] != "set")
     ]
-    head = ("topology", "B", "against A", "difference, bits", "95 %", "sign and size", "pairs")
-    return Table(f"Policies in {records[0]['simulator']}, paired on fresh networks", head, rows, left=3)
+    head = ("topology", "B", "against A", "difference, bits", "95 %", "sign and size", "n")
+    first = "Signal sets over training seeds, then policies" if _has_sets(records) else "Policies"
+    return Table(f"{first} in {records[0]['simulator']}, paired on fresh networks", head, rows, left=3)
+
+
+def _has_sets(records: Sequence[Json]) -> bool:
+    return any(c["level"] == "set" for record in records for c in record["comparisons"])
 
 
 def _agreement(records: Sequence[Json]) -> Table:

@@ -29,6 +29,7 @@ from lcca.evaluation.report.figures.regions import draw_regions
 from lcca.evaluation.report.figures.shares import ShareRow, draw_shares, share_data
 from lcca.evaluation.report.figures.significance import draw_significance
 from lcca.evaluation.report.sections.section import REPEATED, TRAININGS, Content, Maker, Table
+from lcca.evaluation.report.sections.seed_shares import shares_over_seeds
 from lcca.evaluation.report.words.headline import MINUS, NO_BREAK
 from lcca.evaluation.report.words.per_network import (
     correlations_sentence,
@@ -233,9 +234,8 @@ def outputs(tables: RunTables) -> Content | None:
         f"networks; {_met(sections)}. Primary: the metric with the larger weight in the utility. {_rule(sections)} "
         "Paper's Fig. 8."
     )
-    return Content(
-        caption, draw_shares(rows, tables.groups), outputs_sentence(rows), (_shares(rows),), REPEATED, data_table(rows)
-    )
+    below = (_shares(rows), *shares_over_seeds(tables, rivals=False))
+    return Content(caption, draw_shares(rows, tables.groups), outputs_sentence(rows), below, REPEATED, data_table(rows))
 
 
 def rivals(tables: RunTables) -> Content | None:
@@ -249,9 +249,8 @@ def rivals(tables: RunTables) -> Content | None:
         f"the other. Lines: 95 % Wilson intervals over networks; {_met(sections)}. {_rule(sections)} Paper's Table 2 "
         "(score) and Fig. 10 (throughput, delay)."
     )
-    return Content(
-        caption, draw_shares(rows, tables.groups), rivals_sentence(rows), (_shares(rows),), REPEATED, data_table(rows)
-    )
+    below = (_shares(rows), *shares_over_seeds(tables, rivals=True))
+    return Content(caption, draw_shares(rows, tables.groups), rivals_sentence(rows), below, REPEATED, data_table(rows))
 
 
 def _shares(rows: Sequence[ShareRow]) -> Table:
@@ -267,7 +266,10 @@ def _shares(rows: Sequence[ShareRow]) -> Table:
         for row in rows
     ]
     return Table(
-        "Shares of networks", ("Comparison", "Metric", "Better, % [95 %]", "Worse, % [95 %]", "Networks"), body, left=2
+        "Shares of networks, selected policies",
+        ("Comparison", "Metric", "Better, % [95 %]", "Worse, % [95 %]", "Networks"),
+        body,
+        left=2,
     )
 
 

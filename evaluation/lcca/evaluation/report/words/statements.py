@@ -21,6 +21,12 @@ def sign_and_size(comparison: Mapping[str, Any], margin: str = "the margin") -> 
     return f"{SIGNS[direction]}, {SIZES[size].format(margin)}"
 
 
+def counted_units(comparison: Mapping[str, Any]) -> str:
+    """Return what a comparison rests on, such as "1,440 pairs" or "8 training seeds"."""
+    n, noun = comparison["n"], "training seed" if comparison["level"] == "set" else "pair"
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
     """Return a number with its interval; unknown ends are infinite."""
     if value is None:

@@ -1,4 +1,7 @@
-"""ns-3 validation of a campaign: its selected policies, and baselines beside them, in ns-3 on fresh networks."""
+"""ns-3 validation of a campaign: its selected policies, and baselines beside them, in ns-3 on fresh networks.
+
+If wanted, the policies of all trainings run there too, each training seed on networks of its own.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group
 from lcca.experiments.sweep.ns3.checkpoints import ns3_of
+from lcca.experiments.sweep.own_networks import trials_on_own_networks
 from lcca.remy_plus.policies.policy import Policy, baseline
 from lcca.remy_plus.topology import Topology
 
@@ -40,7 +44,10 @@ def validate_in_ns3(run: Run[CampaignConfig, Engine], group: Group) -> list[dict
         trials = _trials(run, wanted, group, task.update)
     blocks, families = wanted.networks // group.block, len(wanted.topologies) * len(run.config.utilities)
     group = replace(group, rule=run.config.settle.ending_at(blocks))
-    return [_record(group, str(name), rows, families) for name, rows in trials.groupby("topology", sort=False)]
+    return [
+        _with_trainings(_record(group, str(name), rows, families), _trained(run, wanted, group, str(name)), families)
+        for name, rows in trials.groupby("topology", sort=False)
+    ]
 
 
 def _trials(
@@ -60,7 +67,7 @@ def _trials(
     for number, kind in enumerate(wanted.topologies):
 
         def run_block(block: Block, kind: str = kind) -> pd.DataFrame:
-            networks = _networks(config, kind, block)
+            networks = _networks(config, kind, derive(config.seed, "ns3"), block)
             both = [
                 run_trials(run.engine, selected, networks, seeds, group.utility),
                 run_trials(ns3, selected | beside, networks, seeds, group.utility),
@@ -75,8 +82,24 @@ def _trials(
     return pd.concat(found, ignore_index=True)
 
 
-def _networks(config: CampaignConfig, kind: str, block: Block) -> list[Network]:
-    drawn = config.network_space.draw(derive(config.seed, "ns3"), block.size, first_id=block.first)
+def _trained(run: Run[CampaignConfig, Engine], wanted: Ns3Config, group: Group, kind: str) -> Group | None:
+    """Return the group with trials of all trainings in ns-3 on a topology; None where none are wanted."""
+    if not wanted.per_training_seed:
+        return None
+    config, ns3, seed = run.config, ns3_of(run), derive(run.config.seed, "ns3 trainings")
+
+    def run_seed(policies: dict[str, Policy], block: Block) -> pd.DataFrame:
+        networks = _networks(config, kind, seed, block)
+        return run_trials(ns3, policies, networks, [seed], group.utility, keep_delays=False)
+
+    part = (NS3_VALIDATION, group.utility.name, kind)
+    title = f"running the trainings in ns-3: {kind} (utility {group.utility.name})"
+    trials = trials_on_own_networks(run, group, part, wanted.per_training_seed, group.charged, run_seed, title)
+    return replace(group, trained=trials)
+
+
+def _networks(config: CampaignConfig, kind: str, seed: int, block: Block) -> list[Network]:
+    drawn = config.network_space.draw(seed, block.size, first_id=block.first)
     return [replace(network, topology=Topology.of(kind)) for network in drawn]
 
 
@@ -92,6 +115,15 @@ def _record(group: Group, topology: str, rows: pd.DataFrame, families: int) -> d
         "agreement": [a.to_json() for a in agreements(fast, real, topology, block=group.block)],
         "order_flips": [flip.to_json() for flip in order_flips(fast, real, group.block)],
     }
+
+
+def _with_trainings(record: dict[str, Any], trained: Group | None, families: int) -> dict[str, Any]:
+    """Return the record with the comparisons of signal sets and headers over training seeds first, if there are any."""
+    if trained is None:
+        return record
+    sets = trained.compare_all_candidates(len(trained.others) * families)
+    failed = record["failed"] + int((trained.trained["status"] != "ok").sum())
+    return record | {"failed": failed, "comparisons": [*(c.to_json() for c in sets), *record["comparisons"]]}
 
 
 def _comparisons(group: Group, real: pd.DataFrame, families: int) -> list[Comparison]:
