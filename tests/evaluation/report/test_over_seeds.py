@@ -17,9 +17,13 @@ def tables(build_run: Any) -> RunTables:
 
 
 def shares(b: str, a: str, n: int, low: float | None) -> dict[str, Any]:
-    ends = {"mean": 12.5, "sd": 4.0, "low": low, "high": None if low is None else 21.0}
-    told = {"A": a, "B": b, "utility": "default", "metric": "delay_us", "training_seeds": n}
-    return told | {"better_percent": ends, "worse_percent": ends | {"mean": None}}
+    told = {"A": a, "B": b, "utility": "default", "metric": "delay_us", "training_seeds": n, "alpha": 0.05}
+    net = None if a == b else {"mean": 9.5, "low": low, "high": None if low is None else 21.0}
+    return told | {
+        "better_percent": {"mean": 12.5, "sd": 4.0},
+        "worse_percent": {"mean": 3, "sd": None},
+        "net_percent": net,
+    }
 
 
 def test_conditions_speak_of_signal_sets_first(tables: RunTables) -> None:
@@ -41,17 +45,13 @@ def test_conditions_speak_of_signal_sets_first(tables: RunTables) -> None:
 
 
 def test_shares_of_networks_stand_beside_luck_in_training(tables: RunTables) -> None:
-    rows = [
-        shares("link", "e2e", 6, 4.0),
-        shares("queue", "link", 6, 4.0),
-        shares("e2e, another training", "e2e", 5, None),
-    ]
+    rows = [shares("link", "e2e", 6, -2.0), shares("queue", "link", 4, None), shares("e2e", "e2e", 5, None)]
     told = replace(tables, summary=tables.summary | {"per_network": rows})
     (against,), (each_other,) = (shares_over_seeds(told, rivals=rivals) for rivals in (False, True))
     assert against.rows == [
-        ("link against e2e", "delay", "12.5 [4, 21]", "–", "6"),
-        ("e2e, another training against e2e", "delay", "12.5 no interval yet", "–", "5"),
+        ("link against e2e", "delay", "12 ± 4", "3", "+10 [-2, +21]", "6"),
+        ("e2e against e2e", "delay", "12 ± 4", "3", "–", "5"),
     ]
     assert "luck in training" in against.caption and "luck" not in each_other.caption
-    assert [row[0] for row in each_other.rows] == ["queue against link"]
+    assert each_other.rows == [("queue against link", "delay", "12 ± 4", "3", "+10 [−∞, +∞]", "4")]
     assert not shares_over_seeds(tables, rivals=False)

@@ -39,14 +39,14 @@ class Ns3Config(WholeBlocks):
 
     Attributes:
         pick: which simulator's scores pick a training's checkpoint: "ns3", among the finalists, or "engine", and then
-            only selected policies run in ns-3.
+            no others of its checkpoints run in ns-3.
         finalists: with pick "ns3", how many of a training's checkpoints run there, the best ones by the engine; null
             for all, the paper's way, which is 100 to 1,000 times as dear.
         networks: fresh networks for the results, and as many to pick checkpoints on; nothing is settled by fewer than
             the first look of `settle` takes (six blocks, 96 networks).
-        runs: seeds per network.
-        per_training_seed: networks on which the policies of all trainings run too, those of one training seed on
-            networks of its own, for statements about signal sets; 0 for the selected policies alone.
+        runs: seeds of traffic per network, of the selected policies.
+        per_training_seed: networks on which the policies of all trainings run too, once each, those of one training
+            seed on networks of its own, for statements about signal sets; 0 for the selected policies alone.
         topologies: dumbbell, line, multi-bottleneck, reverse-path, with options as in reverse-path:one_way.
         baselines: policies that run beside the selected policies, such as cubic or vegas:alpha=2.
         header_bytes: of in-network signals in every packet; null for 4 per signal used, 0 for free signals.
@@ -91,7 +91,7 @@ class Ns3Config(WholeBlocks):
 class ValidationConfig(WholeBlocks):
     """Networks on which each training's best checkpoint is picked; fresh ones, the same for all policies.
 
-    With `ns3`, the selected policies run there too, and it may pick the checkpoints too.
+    With `ns3`, the selected policies run there too, those of all trainings if wanted, and it may pick the checkpoints.
     """
 
     networks: Annotated[int, Field(ge=2, le=1_000_000)] = 208
@@ -135,7 +135,7 @@ class PerNetworkConfig(WholeBlocks):
 
 
 class GeneralisationConfig(Model):
-    """Networks of another kind on which the selected policies are tested too.
+    """Networks of another kind on which all trainings, and the selected policies, are tested too.
 
     Attributes:
         name: of the condition.

@@ -10,6 +10,7 @@ from typing import Any
 
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner, learners, warm_starts, waves
+from lcca.experiments.sweep.generalisation import of_each_seed
 from lcca.experiments.sweep.learning.cache import TrainingCache
 from lcca.experiments.sweep.pace import trial_cpu_s
 
@@ -116,8 +117,9 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
     tested = sum(1 + candidate.costs for candidate in config.candidates) + len(config.hand_designed)
     tested *= len(config.utilities)
     selected = len(config.candidates) * len(config.utilities)
-    pairs = [each.pairs for each in config.generalisation]
-    begun, generalisation = (sum(counts) * selected for counts in ((min(n, config.test.block) for n in pairs), pairs))
+    pairs = [each.space(config.networks).whole(each.pairs) for each in config.generalisation]
+    elsewhere = selected + len(config.hand_designed) * len(config.utilities)
+    begun, generalisation = (sum(counts) * elsewhere for counts in ((min(n, config.test.block) for n in pairs), pairs))
     repeated = selected * config.per_network.networks * config.per_network.seeds if config.per_network else 0
     return Forecast(
         trainings,
@@ -142,9 +144,12 @@ def _tests_of_trainings(config: CampaignConfig, seeds: Sequence[int]) -> int:
     """Return the trials that validate and test the trainings with these seeds."""
     validation, tested = config.trainer.policies * config.validation.networks, 1 + config.trainer.sizes
     own, wanted = config.test.per_training_seed, config.per_network
-    elsewhere = sum(each.of_each_seed(config.test, each.space(config.networks)) for each in config.generalisation)
-    elsewhere += wanted.networks * wanted.seeds if wanted else 0
-    return sum(validation + (tested + each.candidate.costs) * own + elsewhere for each in learners(config, seeds))
+    repeated = wanted.networks * wanted.seeds if wanted else 0
+    elsewhere = sum(of_each_seed(config, each) for each in config.generalisation) + repeated
+    luck = (len(seeds) - 1) * len(config.utilities) * repeated
+    return luck + sum(
+        validation + (tested + each.candidate.costs) * own + elsewhere for each in learners(config, seeds)
+    )
 
 
 def _in_ns3(config: CampaignConfig, seeds: Sequence[int]) -> int:

@@ -39,35 +39,50 @@ def run_generalisation(
     Returns:
         What summary.json holds about the condition: signal sets and headers over training seeds first.
     """
-    total, trained = len(run.config.generalisation) * len(run.config.utilities), _trained(run, group, condition)
-    trials, found = _run_selected(run, group, condition, total * len(group.compared))
-    block = condition.space(run.config.networks).block
+    config, trained = run.config, _trained(run, group, condition)
+    conditions = len(config.generalisation) * len(config.utilities)
+    trials, found = _run_selected(run, group, condition, conditions * len(group.compared))
+    block = condition.space(config.networks).block
     means = {name: mean_of_blocks(scores, block) for name, scores in common_scores(trials).items()}
-    failed = int((trials["status"] != "ok").sum())
-    if trained is not None:
-        found = [*trained.compare_all_candidates(total * len(group.others)), *found]
-        means |= _means(trained)
-        failed += int((trained.trained["status"] != "ok").sum())
-    return {
+    told: dict[str, Any] = {
         "condition": condition.name,
         "utility": group.utility.name,
         "pairs": int(trials["network"].nunique()),
-        "failed": failed,
+        "failed": failures(trials),
         "mean_score_bits": means,
         "comparisons": [c.to_json() for c in found],
     }
+    if trained is None:
+        return told
+    with_sets = [each for each in config.generalisation if of_each_seed(config, each)]
+    sets = trained.compare_all_candidates(len(with_sets) * len(config.utilities) * len(group.others))
+    return told | {
+        "failed_trainings": failures(trained.trained),
+        "mean_score_bits_over_seeds": _means(trained),
+        "comparisons": [*(c.to_json() for c in sets), *told["comparisons"]],
+    }
+
+
+def failures(trials: pd.DataFrame) -> int:
+    """Return how many trials failed."""
+    return int((trials["status"] != "ok").sum())
+
+
+def of_each_seed(config: CampaignConfig, condition: GeneralisationConfig) -> int:
+    """Return how many networks each training seed meets under a condition; 0 for none."""
+    return condition.of_each_seed(config.test, condition.space(config.networks))
 
 
 def _trained(run: Run[CampaignConfig, Engine], group: Group, condition: GeneralisationConfig) -> Group | None:
     """Return the group with the trials of all trainings under a condition; None where none are wanted."""
     config, space = run.config, condition.space(run.config.networks)
-    networks = condition.of_each_seed(config.test, space)
+    networks = of_each_seed(config, condition)
     if not networks:
         return None
     source = source_of(run, derive(config.seed, "elsewhere trainings", condition.name), group.utility, space=space)
     part = (GENERALISATION, group.utility.name, condition.name)
     title = f"testing the trainings' generalisation: {condition.name} (utility {group.utility.name})"
-    trials = trials_on_own_networks(run, group, part, networks, group.charged, source.rows, title)
+    trials = trials_on_own_networks(run, group, part, space, networks, group.charged, source.rows, title)
     return replace(group, trained=trials)
 
 

@@ -58,5 +58,5 @@ def sweep_grid(
 
 
 def _row(point: Point, summary: dict[str, Any]) -> dict[str, Any]:
-    kept = ("comparisons", "net_benefit", "policies", "generalisation", "ns3")
+    kept = ("comparisons", "net_benefit", "policies", "generalisation", "ns3", "per_network")
     return {"name": point.name, "config_hash": point.config.hash} | {k: summary[k] for k in kept if k in summary}

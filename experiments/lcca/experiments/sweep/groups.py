@@ -160,7 +160,7 @@ class Group:
         rows = self.trained[self.trained["policy"].isin(set(names))]
         table = rows.assign(score=rows["score_bits"].where(rows["status"] == "ok"))
         whole = table.pivot(index="network", columns="policy", values="score").dropna()
-        return ((names[str(policy)], float(mean)) for policy, mean in whole.mean().items())
+        return ((names[str(policy)], float(mean)) for policy, mean in whole.mean().dropna().items())
 
 
 def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[str, pd.DataFrame]) -> list[Group]:

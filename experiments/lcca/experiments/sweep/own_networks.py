@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.blocks import Block, InBlocks
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
@@ -31,6 +31,7 @@ def trials_on_own_networks(
     run: Run[CampaignConfig, Engine],
     group: Group,
     part: tuple[str, ...],
+    space: InBlocks,
     networks: int,
     policies_of: Callable[[int], dict[str, Policy]],
     run_seed: Callable[[dict[str, Policy], Block], pd.DataFrame],
@@ -42,17 +43,19 @@ def trials_on_own_networks(
         run: of the campaign.
         group: the policies of one utility.
         part: the phase of the selected policies, and the words that tell its parts apart, but for the training seed.
+        space: that networks are drawn from: each training seed begins with a whole block, since networks of one block
+            are not independent.
         networks: of a training seed.
         policies_of: returns what runs with a training seed, by its ids.
         run_seed: runs policies on the networks of a block.
         title: of the progress.
     """
     name, *words = part
-    phase = run.phase(of_trainings(name))
+    phase, apart = run.phase(of_trainings(name)), space.block * -(-networks // space.block)
     parts = []
     with run.reporter.task(title, total=len(group.training_seeds)) as task:
         for done, seed in enumerate(group.training_seeds, 1):
-            trials = partial(run_seed, policies_of(seed), Block(0, seed * networks, networks))
+            trials = partial(run_seed, policies_of(seed), Block(0, seed * apart, networks))
             parts.append(phase.part(*words, seed, run=trials))
             task.update(done, f"training seed {seed}")
     return pd.concat(parts, ignore_index=True)

@@ -78,32 +78,37 @@ def _of_trainings(run: Run[CampaignConfig, Engine], group: Group, networks: int,
         return run_trials(run.engine, policies, own, seeds, group.utility, keep_delays=False)
 
     title = f"running the trainings on single networks (utility {group.utility.name})"
-    return trials_on_own_networks(run, group, (PER_NETWORK, group.utility.name), networks, policies_of, run_seed, title)
+    part = (PER_NETWORK, group.utility.name)
+    return trials_on_own_networks(run, group, part, config.network_space, networks, policies_of, run_seed, title)
 
 
 def _consecutive(group: Group) -> list[tuple[int, str]]:
     """Return each training seed but the first with the id of the baseline's policy of the one before."""
-    seeds = group.training_seeds
-    return [(seed, group.ids(before)[group.baseline]) for before, seed in pairwise(seeds)]
+    return [(seed, group.ids(before)[group.baseline]) for before, seed in pairwise(group.training_seeds)]
 
 
 def _candidates(group: Group, trials: pd.DataFrame) -> Iterator[NetworkSignificance]:
     """Yield each training seed's comparisons network by network, candidates by their names."""
     for seed in group.training_seeds:
         ids = group.ids(seed)
-        yield _compared(group, trials, ids[group.baseline], {ids[name]: name for name in group.others})
+        yield from _compared(group, trials, ids[group.baseline], {ids[name]: name for name in group.others})
 
 
 def _luck(group: Group, trials: pd.DataFrame) -> Iterator[NetworkSignificance]:
     """Yield the comparisons of the baseline's policy of each training seed with that of the seed before."""
     for seed, before in _consecutive(group):
         base = group.ids(seed)[group.baseline]
-        yield _compared(group, trials, base, {before: f"{group.baseline}, another training"})
+        yield from _compared(group, trials, base, {before: group.baseline})
 
 
-def _compared(group: Group, trials: pd.DataFrame, base: str, others: dict[str, str]) -> NetworkSignificance:
-    """Compare policies, by the names that `others` gives them, with the baseline's on the networks that both met."""
-    met = trials[trials["policy"] == base]["network"]
-    rows = trials[trials["policy"].isin([base, *others]) & trials["network"].isin(met)]
-    names = {base: group.baseline, **others}
-    return network_significance(rows, pd.DataFrame(), base, list(others), utility=group.utility.name, names=names)
+def _compared(group: Group, trials: pd.DataFrame, base: str, others: dict[str, str]) -> Iterator[NetworkSignificance]:
+    """Compare policies, by the names that `others` gives them, with the baseline's on the networks that both met.
+
+    Policies all of whose trials failed are left out.
+    """
+    good = trials[trials["status"] == "ok"]
+    good = good[good["network"].isin(good[good["policy"] == base]["network"])]
+    known = [id for id in others if id in set(good["policy"])]
+    if known:
+        rows, names = good[good["policy"].isin([base, *known])], {base: group.baseline, **others}
+        yield network_significance(rows, pd.DataFrame(), base, known, utility=group.utility.name, names=names)

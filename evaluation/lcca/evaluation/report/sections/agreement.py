@@ -30,8 +30,11 @@ def ns3_validation(tables: RunTables) -> Content | None:
     caption = (
         "Score, throughput share and mean delay of the same trials in both simulators: the same networks, seeds, "
         "on/off times and random losses. A dot is a trial; on the grey line they agree. ns-3 charges the bytes of "
-        "in-network signals and simulates TCP with acknowledgements and retransmissions."
+        "in-network signals and simulates TCP with acknowledgements and retransmissions. Figure and agreement are of "
+        "selected policies."
     )
+    if _has_sets(records):
+        caption += " Verdicts on signal sets: the unit is a training seed with networks of its own; they hold together."
     whose = BOTH if _has_sets(records) else SELECTED
     return Content(caption, figure, _answer(records), (_verdicts(records), _agreement(records)), whose, data)
 
@@ -52,10 +55,11 @@ def _answer(records: Sequence[Json]) -> str:
 
 
 def _verdicts(records: Sequence[Json]) -> Table:
+    several = len({record["utility"] for record in records}) > 1
     each = [(c, record) for record in records for c in record["comparisons"]]
     rows = [
         (
-            record["topology"],
+            record["topology"] + (f" ({record['utility']})" if several else ""),
             c["B"],
             c["A"],
             _number(c["difference"]),

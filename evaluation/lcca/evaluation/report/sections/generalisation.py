@@ -61,7 +61,7 @@ def _table(found: list[Json], rows: list[Json]) -> Table:
         )
         for row in sorted(rows, key=lambda row: row["level"] != "set")
     ]
-    failed = sum(each["failed"] for each in found)
+    failed = sum(each["failed"] + each.get("failed_trainings", 0) for each in found)
     caption = "Comparisons" + (f"; {failed} trials failed and are left out" if failed else "")
     return Table(
         caption, ("Candidate", "Against", "Utility", "Sign and size", "Throughput-equivalent", "n"), body, left=4

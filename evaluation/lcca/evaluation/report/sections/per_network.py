@@ -28,7 +28,7 @@ from lcca.evaluation.report.figures.per_network import (
 from lcca.evaluation.report.figures.regions import draw_regions
 from lcca.evaluation.report.figures.shares import ShareRow, draw_shares, share_data
 from lcca.evaluation.report.figures.significance import draw_significance
-from lcca.evaluation.report.sections.section import REPEATED, TRAININGS, Content, Maker, Table
+from lcca.evaluation.report.sections.section import REPEATED, REPEATED_TOO, TRAININGS, Content, Maker, Table
 from lcca.evaluation.report.sections.seed_shares import shares_over_seeds
 from lcca.evaluation.report.words.headline import MINUS, NO_BREAK
 from lcca.evaluation.report.words.per_network import (
@@ -234,8 +234,9 @@ def outputs(tables: RunTables) -> Content | None:
         f"networks; {_met(sections)}. Primary: the metric with the larger weight in the utility. {_rule(sections)} "
         "Paper's Fig. 8."
     )
-    below = (_shares(rows), *shares_over_seeds(tables, rivals=False))
-    return Content(caption, draw_shares(rows, tables.groups), outputs_sentence(rows), below, REPEATED, data_table(rows))
+    over_seeds = shares_over_seeds(tables, rivals=False)
+    below, whose = (_shares(rows), *over_seeds), REPEATED_TOO if over_seeds else REPEATED
+    return Content(caption, draw_shares(rows, tables.groups), outputs_sentence(rows), below, whose, data_table(rows))
 
 
 def rivals(tables: RunTables) -> Content | None:
@@ -249,8 +250,9 @@ def rivals(tables: RunTables) -> Content | None:
         f"the other. Lines: 95 % Wilson intervals over networks; {_met(sections)}. {_rule(sections)} Paper's Table 2 "
         "(score) and Fig. 10 (throughput, delay)."
     )
-    below = (_shares(rows), *shares_over_seeds(tables, rivals=True))
-    return Content(caption, draw_shares(rows, tables.groups), rivals_sentence(rows), below, REPEATED, data_table(rows))
+    over_seeds = shares_over_seeds(tables, rivals=True)
+    below, whose = (_shares(rows), *over_seeds), REPEATED_TOO if over_seeds else REPEATED
+    return Content(caption, draw_shares(rows, tables.groups), rivals_sentence(rows), below, whose, data_table(rows))
 
 
 def _shares(rows: Sequence[ShareRow]) -> Table:

@@ -6,11 +6,10 @@ from typing import Any
 
 from lcca.evaluation.comparison.per_network import METRICS
 from lcca.evaluation.report.sections.section import Table
+from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
-
-HEAD = ("Comparison", "Metric", "Better, % [95 %]", "Worse, % [95 %]", "Training seeds")
 
 
 def shares_over_seeds(tables: RunTables, *, rivals: bool) -> tuple[Table, ...]:
@@ -20,25 +19,29 @@ def shares_over_seeds(tables: RunTables, *, rivals: bool) -> tuple[Table, ...]:
     rows = [row for row in found if (row["A"] != baseline) is rivals]
     if not rows:
         return ()
+    level = f"{100 * (1 - rows[0]['alpha']):g} %"
     caption = (
-        "Mean over trainings: shares of networks, each training seed on networks of its own, with a 95 % interval over "
-        "training seeds, each by itself and at every number of seeds, approximate near 0 and 100 %."
+        "All trainings: shares of networks, mean ± standard deviation over training seeds, each on networks of its "
+        f"own, header bytes free. Net: better less worse, with its {level} interval over training seeds, each by "
+        "itself and at every number of seeds."
     )
     if not rivals:
         caption += (
-            f" “{baseline}, another training”: its policy of the training seed before, so luck in training alone."
+            f" {baseline} against {baseline}: trainings of two training seeds, which learnt on other networks too: "
+            "what luck in training does."
         )
-    return (Table(caption, HEAD, [_cells(row, len(tables.utilities) > 1) for row in rows], left=2),)
+    head = ("Comparison", "Metric", "Better, %", "Worse, %", f"Net, % [{level}]", "Training seeds")
+    return (Table(caption, head, [_cells(row, len(tables.utilities) > 1) for row in rows], left=2),)
 
 
 def _cells(row: Json, several: bool) -> tuple[str, ...]:
     name = f"{row['B']} against {row['A']}" + (f" ({row['utility']})" if several else "")
-    shares = (_share(row[key]) for key in ("better_percent", "worse_percent"))
-    return (name, METRICS[row["metric"]], *shares, f"{row['training_seeds']}")
+    shares, net = (_share(row[key]) for key in ("better_percent", "worse_percent")), row["net_percent"] or {}
+    ends = interval(net.get("mean"), net.get("low"), net.get("high"), "{:+.0f}")
+    return (name, METRICS[row["metric"]], *shares, ends, f"{row['training_seeds']}")
 
 
 def _share(found: Json) -> str:
     if found["mean"] is None:
         return "–"
-    ends = "no interval yet" if found["low"] is None else f"[{found['low']:.2g}, {found['high']:.2g}]"
-    return f"{found['mean']:.3g} {ends}"
+    return f"{found['mean']:.0f}" + ("" if found["sd"] is None else f" ± {found['sd']:.0f}")

@@ -135,7 +135,8 @@ def test_of_seed(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> 
         size, seed = config.networks.whole(config.test.per_training_seed), derive(config.seed, "trainings test")
         policies = {id: policy for c in chosen for id, policy in c.tested.items()}
         policies |= {at_rules(c.learner.id, r): c.at(r) for c in chosen for r in equal_rules(chosen)}
-        return source_of(run, seed, learner.utility).rows(policies, Block(0, learner.training_seed * size, size))
+        first = learner.training_seed * config.networks.block * -(-size // config.networks.block)
+        return source_of(run, seed, learner.utility).rows(policies, Block(0, first, size))
 
     return run.phase(layout.TRAININGS_TEST).part(learner.utility.name, learner.training_seed, run=run_all)
 

@@ -17,6 +17,7 @@ from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_th
 from lcca.evaluation.trials.layout import NS3_VALIDATION
 from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.seeds import derive
+from lcca.experiments.sweep.generalisation import failures
 from lcca.experiments.sweep.groups import Group
 from lcca.experiments.sweep.ns3.checkpoints import ns3_of
 from lcca.experiments.sweep.own_networks import trials_on_own_networks
@@ -94,7 +95,9 @@ def _trained(run: Run[CampaignConfig, Engine], wanted: Ns3Config, group: Group, 
 
     part = (NS3_VALIDATION, group.utility.name, kind)
     title = f"running the trainings in ns-3: {kind} (utility {group.utility.name})"
-    trials = trials_on_own_networks(run, group, part, wanted.per_training_seed, group.charged, run_seed, title)
+    trials = trials_on_own_networks(
+        run, group, part, config.network_space, wanted.per_training_seed, group.charged, run_seed, title
+    )
     return replace(group, trained=trials)
 
 
@@ -110,7 +113,7 @@ def _record(group: Group, topology: str, rows: pd.DataFrame, families: int) -> d
         "utility": group.utility.name,
         "topology": topology,
         "simulator": str(real["simulator"].iloc[0]),
-        "failed": int((real["status"] != "ok").sum()),
+        "failed": failures(real),
         "comparisons": [c.to_json() for c in _comparisons(group, real, families)],
         "agreement": [a.to_json() for a in agreements(fast, real, topology, block=group.block)],
         "order_flips": [flip.to_json() for flip in order_flips(fast, real, group.block)],
@@ -122,8 +125,10 @@ def _with_trainings(record: dict[str, Any], trained: Group | None, families: int
     if trained is None:
         return record
     sets = trained.compare_all_candidates(len(trained.others) * families)
-    failed = record["failed"] + int((trained.trained["status"] != "ok").sum())
-    return record | {"failed": failed, "comparisons": [*(c.to_json() for c in sets), *record["comparisons"]]}
+    return record | {
+        "failed_trainings": failures(trained.trained),
+        "comparisons": [*(c.to_json() for c in sets), *record["comparisons"]],
+    }
 
 
 def _comparisons(group: Group, real: pd.DataFrame, families: int) -> list[Comparison]:
