@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,20 +44,24 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def expected(config: CampaignConfig, phase: str, condition: str, count: int) -> list[Any]:
-    word = {"per-network": "where", "generalisation": "elsewhere", "trainings-test": "trainings test"}.get(phase, phase)
+    of_trainings = phase.endswith("-trainings")
+    word = phase.removesuffix("-trainings")
+    word = {"per-network": "where", "generalisation": "elsewhere", "trainings-test": "trainings test"}.get(word, word)
+    word += " trainings" if of_trainings else ""
     spaces = {each.name: each.space(config.networks) for each in config.generalisation}
     words = (word, condition) if condition else (word,)
-    first = config.networks.whole(config.test.per_training_seed) if phase == "trainings-test" else 0  # training seed 1
-    return spaces.get(condition, config.networks).draw(derive(config.seed, *words), count, first)
+    space = spaces.get(condition, config.networks)
+    whole = space.block * -(-count // space.block)  # training seed 1 begins after the blocks of number 0
+    first = whole if of_trainings or phase == "trainings-test" else 0
+    return space.draw(derive(config.seed, *words), count, first)
 
 
 def test_every_trial_has_the_network_that_it_was_run_on(run: Path) -> None:
     loaded, config = load_run(run), read_campaign(run / "config.yaml")
-    told = ~loaded.trials["phase"].str.endswith("-trainings"), ~loaded.networks["phase"].str.endswith("-trainings")
-    loaded = replace(loaded, trials=loaded.trials[told[0]], networks=loaded.networks[told[1]])
     found = loaded.trials[["phase", "condition"]].drop_duplicates().itertuples(index=False)
     assert set(found) == {("validation", ""), ("trainings-test", ""), ("test", ""), ("per-network", ""),
-                          ("generalisation", "x-y"), ("generalisation", "y")}  # fmt: skip
+                          ("generalisation", "x-y"), ("generalisation", "y"), ("per-network-trainings", ""),
+                          ("generalisation-trainings", "x-y"), ("generalisation-trainings", "y")}  # fmt: skip
     assert not loaded.trials.duplicated(["phase", "utility", "condition", "policy", "network", "seed"]).any()
     key = ["phase", "condition", "network"]
     assert not loaded.networks.duplicated(key).any()

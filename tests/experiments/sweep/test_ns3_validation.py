@@ -74,6 +74,7 @@ def test_all_trainings_run_there_on_networks_of_their_training_seed(run):
     own = trials[trials["phase"] == "ns3-validation-trainings"]
     assert own["simulator"].str.startswith("ns-3.").all() and own["network"].nunique() == 4
     assert set(own["topology"]) == {"dumbbell", "line"}
+    assert (own["condition"] == own["topology"]).all()
     for record in told:
         scores = own[own["topology"] == record["topology"]].groupby("policy")["score_bits"].mean()
         difference = scores["queue.default.s1"] - scores["e2e.default.s1"]

@@ -120,6 +120,12 @@ def test_other_fabrics_are_met_too(lcca: RunCommand, finished: Path) -> None:
     again = lcca("evaluate", file, "--fabric", finished.parent / "elsewhere" / "star.yaml", "--seed", seed, "--json")
     own = trials[(trials["policy"] == charged) & (trials["seed"] == seed)]
     assert again.json()["rows"][0]["slowdown_mean"] == own["slowdown_mean"].item()
+    of_all = TrialStore(finished / "trials").all("generalisation-trainings")
+    own = of_all[of_all["policy"] == charged].iloc[0]
+    again = lcca(
+        "evaluate", file, "--fabric", finished.parent / "elsewhere" / "star.yaml", "--seed", own["seed"], "--json"
+    )
+    assert again.json()["rows"][0]["slowdown_mean"] == own["slowdown_mean"], "bytes charged here too"
 
 
 def test_what_a_header_costs_is_that_of_its_bytes(finished: Path) -> None:

@@ -14,6 +14,7 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.tables import ADVICE, check_files, network_table, read_costs, read_manifest
 from lcca.experiments.reading.result_tables import comparisons_of, learning, looks, policies, result_of, verdicts
+from lcca.experiments.runs.blocks import of_trainings
 from lcca.experiments.runs.policy_names import named_columns
 from lcca.inputs.checked import read_with_digest
 from lcca.inputs.errors import InputError
@@ -21,7 +22,13 @@ from lcca.inputs.yaml_text import parse
 
 Json = dict[str, Any]
 
-CONDITIONED = {layout.GENERALISATION: 1, layout.NS3_VALIDATION: 1, layout.SCENARIO: 0}
+CONDITIONED = {
+    layout.GENERALISATION: 1,
+    of_trainings(layout.GENERALISATION): 1,
+    layout.NS3_VALIDATION: 1,
+    of_trainings(layout.NS3_VALIDATION): 1,
+    layout.SCENARIO: 0,
+}
 """Phases that go through several conditions, and which word of their parts names it: generalisation tests by their
 names, topologies in ns-3, scenarios."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from lcca.evaluation.trials.blocks import Block, InBlocks
+from lcca.experiments.runs.blocks import of_trainings
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
     from lcca.experiments.sweep.groups import Group
     from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.policies.policy import Policy
-
-
-def of_trainings(phase: str) -> str:
-    """Return the phase that does with all trainings what another does with the selected policies."""
-    return f"{phase}-trainings"
 
 
 def trials_on_own_networks(
