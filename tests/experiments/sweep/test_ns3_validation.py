@@ -79,6 +79,7 @@ def test_all_trainings_run_there_on_networks_of_their_training_seed(run):
         scores = own[own["topology"] == record["topology"]].groupby("policy")["score_bits"].mean()
         difference = scores["queue.default.s1"] - scores["e2e.default.s1"]
         assert record["comparisons"][0]["difference"] == pytest.approx(difference)
+        assert record["comparisons"][0]["alpha"] == 0.05 / 2, "shared by two topologies"
 
 
 def test_the_report_has_the_section(run):
