@@ -44,6 +44,8 @@ def test_time_follows_from_cores_and_from_what_must_wait() -> None:
     trainings = tuple((str(i), str(i), i == 0) for i in range(11))  # one is done
     base = Forecast(trainings, 7, 1000, "trials", 200, 400, 0.01, 4, 1, (4, 3, 4))
     assert base.cpu_s == (6 * 10 + 2, 10 * 10 + 4) and base.wall_s == (62 / 4, 104 / 4), "each in turn, on all cores"
+    slower = replace(base, more_cpu_s=(8.0, 20.0))
+    assert slower.cpu_s == (70, 124) and slower.wall_s == (70 / 4, 124 / 4), "trials elsewhere, on all cores"
     many = replace(base, jobs=100, at_once=2)
     assert many.wall_s == pytest.approx(((2 + 2) * 10 + 0.02, (2 + 2 + 2) * 10 + 0.04)), "two at once"
     assert replace(many, jobs=10**9, at_once=10**9).wall_s == pytest.approx((20, 30)), "one after another in each group"

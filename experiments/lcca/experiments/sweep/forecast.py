@@ -10,9 +10,10 @@ from typing import Any
 
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner, learners, warm_starts, waves
+from lcca.experiments.campaign.trials import GeneralisationConfig
 from lcca.experiments.sweep.generalisation import of_each_seed
 from lcca.experiments.sweep.learning.cache import TrainingCache
-from lcca.experiments.sweep.pace import trial_cpu_s
+from lcca.experiments.sweep.pace import condition_cpu_s, trial_cpu_s
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Forecast:
         at_once: trainings at once, each on one core; 1 gives each in turn all the cores.
         groups: of the trainings, how many follow one another in groups: a group needs those before it alone, and is
             trained before the next one begins.
+        more_cpu_s: CPU seconds, least and most, that trials under other conditions take beyond as many of this space.
         ns3_trials: in ns-3, least and most; beside the others, and not in the times.
     """
 
@@ -44,6 +46,7 @@ class Forecast:
     jobs: int
     at_once: int = 1
     groups: tuple[int, ...] = ()
+    more_cpu_s: tuple[float, float] = (0.0, 0.0)
     ns3_trials: tuple[int, int] = (0, 0)
 
     @property
@@ -59,7 +62,8 @@ class Forecast:
         if most and self.unit != "trials":
             return None
         trials = least * self.budget + self.tests_least, most * self.budget + self.tests_most
-        return trials[0] * self.trial_cpu_s, trials[1] * self.trial_cpu_s
+        first, last = (count * self.trial_cpu_s + more for count, more in zip(trials, self.more_cpu_s, strict=True))
+        return first, last
 
     @property
     def wall_s(self) -> tuple[float, float] | None:
@@ -68,7 +72,10 @@ class Forecast:
             return None
         turns = self._turns(self.first), self._turns(len(self.trainings))
         tests = self.tests_least / self.jobs, self.tests_most / self.jobs
-        least, most = (self.trial_cpu_s * (self.budget * n + each) for n, each in zip(turns, tests, strict=True))
+        least, most = (
+            self.trial_cpu_s * (self.budget * n + each) + more / self.jobs
+            for n, each, more in zip(turns, tests, self.more_cpu_s, strict=True)
+        )
         return least, most
 
     def _turns(self, last: int) -> float:
@@ -117,9 +124,10 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
     tested = sum(1 + candidate.costs for candidate in config.candidates) + len(config.hand_designed)
     tested *= len(config.utilities)
     selected = len(config.candidates) * len(config.utilities)
-    pairs = [each.space(config.networks).whole(each.pairs) for each in config.generalisation]
-    elsewhere = selected + len(config.hand_designed) * len(config.utilities)
-    begun, generalisation = (sum(counts) * elsewhere for counts in ((min(n, config.test.block) for n in pairs), pairs))
+    pace, conditions = trial_cpu_s(config), [_elsewhere(config, each) for each in config.generalisation]
+    slower = [max(condition_cpu_s(config, each) - pace, 0.0) for each in config.generalisation]
+    begun, generalisation = (sum(counts[i] for counts in conditions) for i in range(2))
+    more = [sum(counts[i] * each for counts, each in zip(conditions, slower, strict=True)) for i in range(2)]
     repeated = selected * config.per_network.networks * config.per_network.seeds if config.per_network else 0
     return Forecast(
         trainings,
@@ -127,12 +135,21 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
         *config.trainer.budget,
         least + tested * config.test.at_least + begun + repeated,
         most + tested * config.test.pairs + generalisation + repeated,
-        trial_cpu_s(config),
+        pace,
         jobs if away else min(jobs, len(os.sched_getaffinity(0))),
         at_once,
         tuple(map(len, groups)),
+        (more[0], more[1]),
         (_in_ns3(config, config.seed_steps[0]), _in_ns3(config, config.seeds)),
     )
+
+
+def _elsewhere(config: CampaignConfig, condition: GeneralisationConfig) -> tuple[int, int]:
+    """Return the trials under a condition, least and most: of the selected policies, and of all trainings."""
+    tested = (len(config.candidates) + len(config.hand_designed)) * len(config.utilities)
+    pairs, each = condition.space(config.networks).whole(condition.pairs), of_each_seed(config, condition)
+    least, most = (each * len(learners(config, seeds)) for seeds in (config.seed_steps[0], config.seeds))
+    return least + tested * min(pairs, config.test.block), most + tested * pairs
 
 
 def _groups(config: CampaignConfig, seeds: Sequence[int]) -> list[list[Learner]]:
@@ -145,11 +162,8 @@ def _tests_of_trainings(config: CampaignConfig, seeds: Sequence[int]) -> int:
     validation, tested = config.trainer.policies * config.validation.networks, 1 + config.trainer.sizes
     own, wanted = config.test.per_training_seed, config.per_network
     repeated = wanted.networks * wanted.seeds if wanted else 0
-    elsewhere = sum(of_each_seed(config, each) for each in config.generalisation) + repeated
     luck = (len(seeds) - 1) * len(config.utilities) * repeated
-    return luck + sum(
-        validation + (tested + each.candidate.costs) * own + elsewhere for each in learners(config, seeds)
-    )
+    return luck + sum(validation + (tested + each.candidate.costs) * own + repeated for each in learners(config, seeds))
 
 
 def _in_ns3(config: CampaignConfig, seeds: Sequence[int]) -> int:

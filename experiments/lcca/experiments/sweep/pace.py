@@ -27,6 +27,7 @@ from lcca.trainers.rplus.trials.contract import TrainingTrials
 if TYPE_CHECKING:
     from lcca.experiments.campaign.candidates import Candidate
     from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.trials import GeneralisationConfig
 
 PROBES, ON_FABRIC = 24, 4
 """Networks that the pace is measured on; trials on a fabric are longer."""
@@ -43,9 +44,22 @@ LOW, HIGH = (0.0, 0.8, 0.1), (5.0, 1.0, 0.6)
 
 def trial_cpu_s(config: CampaignConfig) -> float:
     """Return the CPU seconds of a trial, mean over a campaign's candidates; runs a few trials."""
+    return _cpu_s(config, config.candidates)
+
+
+def condition_cpu_s(config: CampaignConfig, condition: GeneralisationConfig) -> float:
+    """Return the CPU seconds of a trial under a condition, of the first candidate; runs a few trials.
+
+    A trial with several bottlenecks takes up to thirty times as long as one on the dumbbell.
+    """
+    elsewhere = config.model_copy(update={"networks": condition.space(config.networks)})
+    return _cpu_s(elsewhere, config.candidates[:1])
+
+
+def _cpu_s(config: CampaignConfig, candidates: Sequence[Candidate]) -> float:
     count = ON_FABRIC if isinstance(config.networks, FabricSpace) else PROBES
     engine, probes = engine_of(config, 1), []
-    for candidate in config.candidates:
+    for candidate in candidates:
         trials = training_trials(_task(config, candidate), engine)
         drawn = trials.draw(count, 0)
         table = probe_table(candidate.signals.signals, config.trainer.rules, trials)
