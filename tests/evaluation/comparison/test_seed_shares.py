@@ -30,15 +30,23 @@ def of(found: list[SeedShares], b: str, metric: str = "score_bits", a: str = "A"
 
 
 def test_shares_of_training_seeds_by_hand() -> None:
-    seeds = ["++0-", "+0--", "++++", "----", "+++-"]
+    seeds = ["++0-", "+0--", "++++", "----", "+++-"]  # net 25, -25, 100, -100, 50 %
     told = of(seed_shares([section(B=signs) for signs in seeds], 0.05), "B").to_json()
     better, worse = [50, 25, 100, 0, 75], [25, 50, 0, 100, 25]
     assert told["training_seeds"] == 5
     for key, shares in (("better_percent", better), ("worse_percent", worse)):
         assert told[key] == pytest.approx({"mean": np.mean(shares), "sd": np.std(shares, ddof=1)})
     net = SeedInterval.of(np.subtract(better, worse), 0.05)
-    assert told["net_percent"] == pytest.approx({"mean": 10, "low": net.low, "high": net.high})
-    assert net.low < -10 and told["alpha"] == 0.05
+    assert net.low < -100 and net.high > 100 and told["alpha"] == 0.05
+    assert told["net_percent"] == pytest.approx({"mean": 10, "low": -100, "high": 100}), "no share is beyond"
+
+
+def test_the_interval_of_the_net_share_is_that_of_signal_sets() -> None:
+    counts = (7, 8, 9, 6, 10)
+    told = of(seed_shares([section(B="+" * n + "0" * (16 - n)) for n in counts], 0.05), "B").to_json()["net_percent"]
+    net = SeedInterval.of([100 * n / 16 for n in counts], 0.05)
+    assert 0 < net.low and net.high < 100
+    assert told == pytest.approx({"mean": 50, "low": net.low, "high": net.high})
 
 
 def test_less_delay_is_better_and_candidates_meet_each_other() -> None:

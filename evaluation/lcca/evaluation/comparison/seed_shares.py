@@ -65,7 +65,7 @@ class SeedShares:
             "training_seeds": self.better.size,
             "better_percent": _moments(self.better),
             "worse_percent": _moments(self.worse),
-            "net_percent": net and {"mean": finite(net.mean), "low": finite(net.low), "high": finite(net.high)},
+            "net_percent": net and _ends(net),
             "alpha": self.alpha,
         }
 
@@ -91,6 +91,13 @@ def seed_shares(sections: Sequence[NetworkSignificance], alpha: float) -> list[S
 def _percents(pairs: Sequence[NetworkPair], metric: str, *, better: bool) -> Floats:
     shares = [pair.share(metric, better) for pair in pairs]
     return np.array([share.percent for share in shares if share.n])
+
+
+def _ends(net: SeedInterval) -> dict[str, float | None]:
+    """Return the mean with the ends of its interval, which lie within ±100 % where there is one."""
+    known = np.isfinite(net.low)
+    ends = (max(net.low, -100.0), min(net.high, 100.0)) if known else (None, None)
+    return {"mean": finite(net.mean), "low": ends[0], "high": ends[1]}
 
 
 def _moments(percents: Floats) -> dict[str, float | None]:
