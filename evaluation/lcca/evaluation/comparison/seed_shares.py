@@ -6,8 +6,8 @@ too, so that the share of one pair of policies says little about their signals. 
 has a share for every pair of candidates, on networks of its own.
 
 An interval is given for the net share alone, networks where B is better less those where it is worse, by
-`lcca.evaluation.comparison.sets`. Shares near 0 % are skewed: an interval for a share of 3 % by the same rule misses it
-in 16 % of cases (96 networks, 5 to 24 seeds), and one for 1 % in 32 %. The net share of equals is symmetric.
+`lcca.evaluation.comparison.sets`. Shares near 0 % are skewed, so that such an interval would miss them too often. The
+net share of equals is symmetric.
 """
 
 from __future__ import annotations
