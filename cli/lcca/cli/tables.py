@@ -11,7 +11,7 @@ from rich.table import Table
 from lcca.cli.console import ResultConsole
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.report.words.headline import score_explained
-from lcca.evaluation.report.words.statements import interval, sign_and_size
+from lcca.evaluation.report.words.statements import coverage, interval, sign_and_size
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
 from lcca.experiments.runs.remaining import words_for_time
@@ -110,7 +110,7 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
         "utility",
         "gross (bytes free)",
         "cost of the bytes",
-        "net (bits) [95 %]",
+        f"net (bits) [{coverage([row['net_set'] for row in found['rows']])}]",
         "decision",
         "training seeds",
         "forecast",
@@ -147,16 +147,13 @@ def _bits(comparison: dict[str, Any]) -> str:
 def print_points(summary: dict[str, Any]) -> None:
     """Print the comparisons of a grid's points, one line each."""
     table = Table(title=f"{summary['grid']}: points of the grid")
-    for name in ("point", "B", "against A", "utility", "difference (bits) [95 %]", "verdict", "n"):
-        table.add_column(
-            name, justify="right" if name in ("difference (bits) [95 %]", "n") else "left", overflow="fold"
-        )
-    for point in summary["points"]:
-        for c in (c for c in point["comparisons"] if c["level"] == "policy"):
-            difference = interval(c["difference"], c["low"], c["high"], "{:+.3f}")
-            table.add_row(
-                point["name"], escape(c["B"]), escape(c["A"]), c["utility"], difference, verdict_words(c), str(c["n"])
-            )
+    rows = [(point["name"], c) for point in summary["points"] for c in point["comparisons"] if c["level"] == "policy"]
+    difference = _difference_head([c for _, c in rows])
+    for name in ("point", "B", "against A", "utility", difference, "verdict", "n"):
+        table.add_column(name, justify="right" if name in (difference, "n") else "left", overflow="fold")
+    for point, c in rows:
+        found = interval(c["difference"], c["low"], c["high"], "{:+.3f}")
+        table.add_row(point, escape(c["B"]), escape(c["A"]), c["utility"], found, verdict_words(c), str(c["n"]))
     wide_console().print(table)
 
 
@@ -223,7 +220,7 @@ def paid_words(utilities: Iterable[str]) -> str:
 def _verdict_table(title: str, rows: list[dict[str, Any]]) -> Table:
     table = Table(title=title)
     paid = paid_words([c["utility"] for c in rows])
-    for name in ("B", "against A", "utility", "difference (bits) [95 %]", paid, "verdict", "n", "forecast"):
+    for name in ("B", "against A", "utility", _difference_head(rows), paid, "verdict", "n", "forecast"):
         table.add_column(name, justify="left" if name in ("B", "against A", "verdict") else "right", overflow="fold")
     for c in rows:
         table.add_row(
@@ -237,6 +234,10 @@ def _verdict_table(title: str, rows: list[dict[str, Any]]) -> Table:
             forecast_words(c),
         )
     return table
+
+
+def _difference_head(comparisons: list[dict[str, Any]]) -> str:
+    return f"difference (bits) [{coverage(comparisons)}]" if comparisons else "difference (bits)"
 
 
 def with_error(value: float | None, error: float | None) -> str:

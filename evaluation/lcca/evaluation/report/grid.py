@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.report.report import environment
+from lcca.evaluation.report.words.statements import coverages
 from lcca.evaluation.trials import layout
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
@@ -30,12 +31,21 @@ def render_grid(folder: Path | str) -> Path:
         environment()
         .get_template("grid.html.j2")
         .render(
-            grid=grid["grid"], points=grid["points"], rows=_rows(grid["points"]), utilities=_utilities(grid["points"])
+            grid=grid["grid"],
+            points=grid["points"],
+            rows=_rows(grid["points"]),
+            utilities=_utilities(grid["points"]),
+            coverage=coverages(_shown(grid["points"])),
         )
     )
     path = folder / layout.REPORT
     write_atomically(path, page.encode())
     return path
+
+
+def _shown(points: list[Json]) -> list[Json]:
+    """Return the comparisons that the page shows."""
+    return [each for point in points for each in point["comparisons"] if each["level"] == "policy"]
 
 
 def _rows(points: list[Json]) -> list[Json]:

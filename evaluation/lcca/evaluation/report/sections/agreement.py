@@ -11,7 +11,7 @@ from lcca.evaluation.comparison.agreement import paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content, Table
 from lcca.evaluation.report.words.headline import MINUS
-from lcca.evaluation.report.words.statements import counted_units, sign_and_size
+from lcca.evaluation.report.words.statements import counted_units, coverages, sign_and_size
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -69,9 +69,10 @@ def _verdicts(records: Sequence[Json]) -> Table:
         )
         for c, record in sorted(each, key=lambda pair: pair[0]["level"] != "set")
     ]
-    head = ("topology", "B", "against A", "difference, bits", "95 %", "sign and size", "n")
+    head = ("topology", "B", "against A", "difference, bits", "interval", "sign and size", "n")
     first = "Signal sets over training seeds, then policies" if _has_sets(records) else "Policies"
-    return Table(f"{first} in {records[0]['simulator']}, paired on fresh networks", head, rows, left=3)
+    title = f"{first} in {records[0]['simulator']}, paired on fresh networks"
+    return Table(f"{title}; intervals of {coverages([c for c, _ in each])}" if each else title, head, rows, left=3)
 
 
 def _has_sets(records: Sequence[Json]) -> bool:

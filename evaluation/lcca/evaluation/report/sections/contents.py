@@ -17,6 +17,7 @@ from lcca.evaluation.report.sections.ideal import ideal
 from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
 from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content, Maker, Section
 from lcca.evaluation.report.sections.slowdowns import slowdowns
+from lcca.evaluation.report.words.statements import coverages
 from lcca.evaluation.trials.tables import RunTables
 
 
@@ -42,7 +43,8 @@ def _forest(tables: RunTables) -> Content:
     if not rows:
         return Content("Nothing was compared.")
     caption = (
-        "Difference of the mean score from the baseline, in bits, with its 95 % interval. Band: equivalence margin. "
+        "Difference of the mean score from the baseline, in bits, with its interval "
+        f"({coverages(tables.comparisons)}). Band: equivalence margin. "
         "▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. Signal sets: the unit is a training "
         "seed, tested on networks of its own; the intervals hold together and at every number of seeds. Selected "
         "policies: the unit is a network with a seed, run with both policies; a confidence sequence, valid at every "

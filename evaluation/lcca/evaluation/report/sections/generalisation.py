@@ -9,7 +9,7 @@ from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content, Table
 from lcca.evaluation.report.words.headline import percent
-from lcca.evaluation.report.words.statements import counted_units, sign_and_size
+from lcca.evaluation.report.words.statements import counted_units, coverages, sign_and_size
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -22,7 +22,8 @@ def generalisation(tables: RunTables) -> Content | None:
     if not rows:
         return None
     caption = (
-        "Difference of the mean score from the baseline, in bits, with its 95 % interval, on networks or topologies "
+        "Difference of the mean score from the baseline, in bits, with its interval "
+        f"({coverages(rows)}), on networks or topologies "
         "that the policies were not trained on; header bytes charged. Signal sets: the unit is a training seed, tested "
         "on networks of its own; the intervals hold together and at every number of seeds. Selected policies: the unit "
         "is a network with a seed, run with both policies."

@@ -14,6 +14,7 @@ from lcca.evaluation.report.figures.pareto import Point, draw_pareto
 from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.sections.section import Content
 from lcca.evaluation.report.words.headline import NO_BREAK, Statement, counts, percent
+from lcca.evaluation.report.words.statements import coverage
 from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.json_values import finite
@@ -92,10 +93,7 @@ def pareto(tables: RunTables) -> Content | None:
     if not benefits or not benefits["rows"]:
         return None
     points = _points(benefits)
-    first = min(benefits["rows"], key=lambda row: row["utility"])
-    return Content(
-        _caption(first, benefits["baseline"]), draw_pareto(points, benefits["baseline"]), data=data_table(points)
-    )
+    return Content(_caption(benefits), draw_pareto(points, benefits["baseline"]), data=data_table(points))
 
 
 def _points(benefits: Json) -> list[Point]:
@@ -116,10 +114,11 @@ def _points(benefits: Json) -> list[Point]:
     ]
 
 
-def _caption(row: Json, baseline: str) -> str:
+def _caption(benefits: Json) -> str:
+    sure = coverage([row["net_set"] for row in benefits["rows"]])
     return (
-        f"Net benefit: difference of the score from {baseline} in bits, mean over training seeds, the header's bytes "
-        f"charged on packets of {row['packet_bytes']} bytes, with its interval (all hold together, 95 %), "
+        f"Net benefit: difference of the score from {benefits['baseline']} in bits, mean over training seeds, the "
+        f"header's bytes charged on packets of {benefits['packet_bytes']} bytes, with its interval ({sure}), "
         "against the bytes on a data packet. Dashed: the Pareto front, headers that no other beats in both, by their "
         "estimates. Band: less than what a header must bring. ▲ pays, ▼ does not pay, ○ open; without a line: too few "
         "training seeds for an interval. Headers of equal size are drawn side by side."

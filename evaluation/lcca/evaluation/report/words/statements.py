@@ -1,6 +1,6 @@
 """What an interval says of a difference, in words: its sign and its size, which are two statements; and itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
@@ -25,6 +25,26 @@ def counted_units(comparison: Mapping[str, Any]) -> str:
     """Return what a comparison rests on, such as "1,440 pairs" or "8 training seeds"."""
     n, noun = comparison["n"], "training seed" if comparison["level"] == "set" else "pair"
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def coverage(comparisons: Sequence[Mapping[str, Any]]) -> str:
+    """Return how sure intervals are: of signal sets, which share α, as in "95 % together"; of policies "95 % each".
+
+    Args:
+        comparisons: records of one level, one at least, with `alpha`; by Bonferroni's inequality intervals fail to hold
+            together no more often than the sum of their error rates.
+    """
+    together = comparisons[0]["level"] == "set"
+    rates = [c["alpha"] for c in comparisons]
+    words = "together" if together and len(rates) > 1 else "each" if len(rates) > 1 else ""
+    return f"{100 * (1 - (sum(rates) if together else max(rates))):.3g} % {words}".rstrip()
+
+
+def coverages(comparisons: Sequence[Mapping[str, Any]]) -> str:
+    """Return the coverage of intervals by level, such as "signal sets: 95 % together; policies: 95 % each"."""
+    levels = {"set": "signal sets", "policy": "policies"}
+    of = {words: [c for c in comparisons if c["level"] == level] for level, words in levels.items()}
+    return "; ".join(f"{words}: {coverage(rows)}" for words, rows in of.items() if rows)
 
 
 def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:

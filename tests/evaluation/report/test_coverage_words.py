@@ -1,0 +1,35 @@
+"""How sure a table's intervals are, in words."""
+
+from typing import Any
+
+import pytest
+
+from lcca.evaluation.report.words.statements import coverage, coverages
+
+
+def records(level: str, *rates: float) -> list[dict[str, Any]]:
+    return [{"level": level, "alpha": rate} for rate in rates]
+
+
+SETS = records("set", *[0.05 / 36] * 36)
+POLICIES = records("policy", 0.1, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (SETS, "95 % together"),
+        (records("set", 0.01, 0.01), "98 % together"),
+        (records("set", 0.05), "95 %"),
+        (POLICIES, "90 % each"),
+        (records("policy", 0.05), "95 %"),
+        (records("policy", 0.05, 0.01), "95 % each"),
+    ],
+)
+def test_signal_sets_share_an_error_rate_and_policies_do_not(rows: list[dict[str, Any]], words: str) -> None:
+    assert coverage(rows) == words
+
+
+def test_a_table_of_both_levels_tells_each() -> None:
+    assert coverages([*POLICIES, *SETS]) == "signal sets: 95 % together; policies: 90 % each"
+    assert coverages(POLICIES) == "policies: 90 % each"
