@@ -140,3 +140,19 @@ def test_an_unfinished_run_has_what_there_is(run: Path, tmp_path: Path) -> None:
     write_state(tmp_path / "manifest.json", {"kind": "sweep", "state": "training"})
     loaded = load_run(tmp_path)
     assert loaded.trials.empty and loaded.verdicts.empty and loaded.learning.empty and not loaded.result
+
+
+def test_shares_of_networks_are_those_of_the_trials(run: Path) -> None:
+    """By the paper's rule, written down again: |difference of means| > the larger standard deviation over seeds."""
+    loaded = load_run(run)
+    trials = loaded.trials.query("phase == 'per-network-trainings' and utility == 'u'")
+    over_seeds = trials.groupby(["candidate", "network"])["score_bits"].agg(["mean", "std"]).unstack("candidate")
+    for row in loaded.shares.query("utility == 'u' and metric == 'score_bits' and A != B").to_dict("records"):
+        difference = over_seeds["mean"][row["B"]] - over_seeds["mean"][row["A"]]
+        error = over_seeds["std"][[row["A"], row["B"]]].max(axis=1)
+        assert row["better_percent"] == pytest.approx(100 * (difference > error).mean())
+        assert row["worse_percent"] == pytest.approx(100 * (difference < -error).mean())
+        assert row["net_percent"] == pytest.approx(row["better_percent"] - row["worse_percent"])
+        assert row["training_seeds"] == 1
+    assert set(loaded.shares["metric"]) == {"score_bits", "throughput_share", "delay_us"}
+    assert set(loaded.shares["utility"]) == {"u", "u-x"}

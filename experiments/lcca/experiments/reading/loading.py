@@ -13,7 +13,15 @@ from lcca.evaluation.fabric.keeping import RECORD
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.tables import ADVICE, check_files, network_table, read_costs, read_manifest
-from lcca.experiments.reading.result_tables import comparisons_of, learning, looks, policies, result_of, verdicts
+from lcca.experiments.reading.result_tables import (
+    comparisons_of,
+    learning,
+    looks,
+    policies,
+    result_of,
+    shares,
+    verdicts,
+)
 from lcca.experiments.runs.blocks import of_trainings
 from lcca.experiments.runs.policy_names import named_columns
 from lcca.inputs.checked import read_with_digest
@@ -32,7 +40,7 @@ CONDITIONED = {
 """Phases that go through several conditions, and which word of their parts names it: generalisation tests by their
 names, topologies in ns-3, scenarios."""
 
-TABLES = ("trials", "networks", "flows", "policies", "verdicts", "looks", "learning", "costs")
+TABLES = ("trials", "networks", "flows", "policies", "verdicts", "looks", "shares", "learning", "costs")
 """Of a `LoadedRun`."""
 
 
@@ -59,6 +67,8 @@ class LoadedRun:
         verdicts: a row per comparison of `B` with `A`, with its `phase` and `condition`, and what both are:
             `candidate` and `baseline`.
         looks: a row per look at a comparison of the test, or at an estimate.
+        shares: of a sweep with `per_network` a row per pair of candidates, metric and utility: on what percentage of
+            networks `B` is significantly better or worse than `A`, and the difference of the two with its interval.
         learning: learning curves of a sweep's policies, or of ACC; what a tuning tried.
         costs: CPU and wall seconds, trials and packets by phase.
     """
@@ -73,6 +83,7 @@ class LoadedRun:
     policies: pd.DataFrame
     verdicts: pd.DataFrame
     looks: pd.DataFrame
+    shares: pd.DataFrame
     learning: pd.DataFrame
     costs: pd.DataFrame
 
@@ -101,6 +112,7 @@ def load_run(path: str | os.PathLike[str]) -> LoadedRun:
         policies=policies(kind, result, learnt),
         verdicts=verdicts(compared),
         looks=looks(compared, result),
+        shares=shares(result),
         learning=learnt,
         costs=pd.DataFrame((read_costs(folder) or {}).get("phases", [])),
     )

@@ -17,6 +17,9 @@ from lcca.experiments.runs.policy_names import words_of
 
 Json = dict[str, Any]
 
+NET = {"mean": "", "low": "_low", "high": "_high"}
+"""Keys of a net share, and what its columns' names end in."""
+
 
 def result_of(folder: Path) -> Json:
     """Return what a run has found: its summary, its estimate, or its estimates by duration; empty if there is none."""
@@ -42,6 +45,19 @@ def looks(comparisons: list[Json], result: Json) -> pd.DataFrame:
     asked = ("metric", "quantile")
     for each in estimates_of(result):
         rows += [{key: each[key] for key in asked} | look for look in each.get("looks", ())]
+    return _table(rows)
+
+
+def shares(result: Json) -> pd.DataFrame:
+    """Return a row per pair of candidates, metric and utility: on what share of networks they differ."""
+    told = ("utility", "A", "B", "metric", "training_seeds", "alpha")
+    rows = []
+    for each in result.get("per_network", ()):
+        row = {key: each[key] for key in told}
+        for side in ("better_percent", "worse_percent"):
+            row |= {side: each[side]["mean"], f"{side}_sd": each[side]["sd"]}
+        net = each["net_percent"] or {}
+        rows.append(row | {f"net_percent{end}": net.get(key) for key, end in NET.items()})
     return _table(rows)
 
 
