@@ -24,6 +24,7 @@ networks:
   switched: time
   duration: 1500
 signal_sets: [e2e, queue]
+training_seeds: [1, 2]
 trainer: {kind: rplus, mode: racing, rounds: 2, passes: 1, networks: 4, check_networks: 4, budget_trials: 400}
 validation:
   networks: 4
@@ -48,14 +49,15 @@ def run(tmp_path_factory):
 
 
 def test_the_summary_says_what_ns3_says(run):
-    told = json.loads((run / "run" / "summary.json").read_text())["ns3"]
+    summary = json.loads((run / "run" / "summary.json").read_text())
+    told, selected = summary["ns3"], {p["signal_set"]: p["id"] for p in summary["policies"] if p["selected"]}
     assert [record["topology"] for record in told] == ["dumbbell", "line"]
     for record in told:
         assert record["simulator"].startswith("ns-3.")
         assert record["failed"] == 0
-        assert [c["B"] for c in record["comparisons"]] == ["queue", "queue.default.s1", "aimd", "cubic"]
+        assert [c["B"] for c in record["comparisons"]] == ["queue", selected["queue"], "aimd", "cubic"]
         assert [c["level"] for c in record["comparisons"]] == ["set", "policy", "policy", "policy"]
-        assert {a["policy"] for a in record["agreement"]} == {"e2e.default.s1", "queue.default.s1"}
+        assert {a["policy"] for a in record["agreement"]} == set(selected.values())
         for row in record["agreement"]:
             if row["metric"] == "delay_us":
                 assert abs(row["difference"]) < 10
@@ -72,14 +74,19 @@ def test_all_trainings_run_there_on_networks_of_their_training_seed(run):
     trials = load_run(run / "run").trials
     told = json.loads((run / "run" / "summary.json").read_text())["ns3"]
     own = trials[trials["phase"] == "ns3-validation-trainings"]
-    assert own["simulator"].str.startswith("ns-3.").all() and own["network"].nunique() == 4
+    assert own["simulator"].str.startswith("ns-3.").all()
+    networks = own.groupby("training_seed")["network"].unique().map(set)
+    assert [len(each) for each in networks] == [4, 4] and not networks[1] & networks[2]
+    assert (own.groupby(["condition", "policy"])["network"].nunique() == 4).all()
     assert set(own["topology"]) == {"dumbbell", "line"}
     assert (own["condition"] == own["topology"]).all()
     for record in told:
-        scores = own[own["topology"] == record["topology"]].groupby("policy")["score_bits"].mean()
-        difference = scores["queue.default.s1"] - scores["e2e.default.s1"]
-        assert record["comparisons"][0]["difference"] == pytest.approx(difference)
-        assert record["comparisons"][0]["alpha"] == 0.05 / 2, "shared by two topologies"
+        found = record["comparisons"][0]
+        scores = own[own["topology"] == record["topology"]].groupby(["candidate", "training_seed"])["score_bits"].mean()
+        differences = scores["queue"] - scores["e2e"]
+        assert found["difference"] == pytest.approx(differences.mean()) and found["n"] == 2
+        assert found["sigma_d"] == pytest.approx(differences.std())
+        assert found["alpha"] == 0.05 / 2, "shared by two topologies"
 
 
 def test_the_report_has_the_section(run):
@@ -94,10 +101,10 @@ def test_a_resumed_check_gives_the_same_bytes(run):
         (again / name).unlink()
     lost = [
         p
-        for what in ("ns3-validation,default,line", "ns3-selection,queue")
+        for what in ("ns3-validation,default,line", "ns3-validation-trainings,default,line", "ns3-selection,queue")
         for p in again.glob(f"trials/part-{what}*.parquet")
     ]
-    assert len(lost) == 3
+    assert len(lost) == 6
     for part in lost:
         part.unlink()
     assert main(["sweep", str(run / "campaign.yaml"), "--out", str(again), "--resume", "--jobs", "1"]) == 0
