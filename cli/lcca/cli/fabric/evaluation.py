@@ -22,7 +22,7 @@ from lcca.evaluation.fabric.figures.series import series
 from lcca.evaluation.fabric.keeping import rows_of, trials_of
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.summary import summary
-from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_told, run_fabric_trials
+from lcca.evaluation.fabric.trials import FabricTrial, positions, require_rounds, require_told, run_fabric_trials
 from lcca.evaluation.report.figures.saving import save, save_as
 from lcca.evaluation.trials.blocks import Block, equal_blocks, run_blocks, to_the_end
 from lcca.evaluation.trials.ratio import Ratio
@@ -52,6 +52,10 @@ def evaluate(options: argparse.Namespace) -> int:
     scenario, utility = scenario_of(options), utility_of(options)
     require_rounds([scenario], utility)
     require_told(simulator, utility)
+    try:
+        positions(scenario.flows(options.seed), options.rates or ())
+    except InputError as error:
+        raise InputError(f"--rates: {error}") from None
     policies = policies_of(options, options.policies)
     engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
     observed = {name: Observation(each.tuner, options.series) for name, each in engines.items() if options.series}
