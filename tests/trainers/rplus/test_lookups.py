@@ -16,12 +16,12 @@ from lcca.remy_plus.policies.rules import CUT_STEP, bisect, one_rule
 from lcca.trainers.rplus import lookups
 from lcca.trainers.rplus.lookups import even_cut, look_up
 
-SIGNALS = ("rtt_ratio", "queue")
+SIGNALS = ("rtt_ratio", "queue", "loss", "queue_ewma")
 
 
 def test_cuts_and_use_are_those_of_the_engine(space: NetworkSpace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookups, "EVERY", 1)
-    table = bisect(one_rule(SIGNALS), 0, np.array([1.3, 2.0])).with_action(0, 2, 0.9, 1)
+    table = bisect(one_rule(SIGNALS), 0, np.array([1.3, 2.0, np.nan, np.nan])).with_action(0, 2, 0.9, 1)
     engine, networks = Engine(space.duration, jobs=1), space.draw(5, 12)
     found = look_up(engine, compile_policy(table), table, networks, 3)
     index, seeds = np.arange(12), np.full(12, 3)
@@ -48,3 +48,11 @@ def test_no_other_cut_parts_more_evenly(whole: list[int]) -> None:
         return abs(2 * int((values < at).sum()) - len(values))
 
     assert off(cut) == min(off(at) for at in values[values > values.min()])
+
+
+def test_a_signal_that_fades_is_cut_at_what_can_be_told_from_0() -> None:
+    """An EWMA long after the last loss: below the smallest cut it counts as 0, and does not hide what is above."""
+    fading = 0.125 * 0.875 ** np.arange(0.0, 1000.0)
+    cut = even_cut(fading.astype(np.float32))
+    assert cut == CUT_STEP
+    assert math.isnan(even_cut(fading[fading < CUT_STEP].astype(np.float32)))

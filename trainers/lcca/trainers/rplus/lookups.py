@@ -54,15 +54,19 @@ class Lookups:
 
 
 def even_cut(values: NDArray[np.float32]) -> float:
-    """Return the multiple of `CUT_STEP` that parts the values most evenly; NaN if they are all the same."""
-    ordered = np.sort(values)
+    """Return the multiple of `CUT_STEP` that parts the values most evenly; NaN if none does.
+
+    Values are rounded down to such multiples first, as `Engine.cuts` does. A signal that fades after an event, such as
+    `loss`, soon has values below the smallest one; they count as 0.
+    """
+    ordered = np.sort(np.floor(values.astype(np.float64) / CUT_STEP) * CUT_STEP)
     count, median = len(ordered), ordered[(len(ordered) - 1) // 2]
     below, at_most = (int(np.searchsorted(ordered, median, side)) for side in ("left", "right"))
     if at_most < count and abs(2 * at_most - count) < abs(2 * below - count):
         median = ordered[at_most]
     elif not below:
         return float("nan")
-    return float(np.floor(np.float64(median) / CUT_STEP) * CUT_STEP)
+    return float(median)
 
 
 def look_up(engine: Engine, policy: _core.Policy, table: RuleTable, networks: Sequence[Network], seed: int) -> Lookups:
