@@ -1,7 +1,8 @@
 """Candidates at equal numbers of rules: the curve of their scores over the capacity of their tables.
 
 A table with more rules can say more, whatever its signals are: a set whose searches end with more rules can look better
-for that reason alone. So every size that all trainings of a seed passed through is tested beside the selected one.
+for that reason alone. So every size that a training and the baseline's with the same seed passed through is tested
+beside the selected one.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from lcca.inputs.json_values import finite
 
 def capacity_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
     """Return what summary.json holds: a row per utility, number of rules and candidate, α shared among all of them."""
-    sizes = {group.utility.name: _sizes(group) for group in groups}
-    total = sum(len(sizes[group.utility.name]) * len(group.others) for group in groups)
-    return [
-        _row(group, rules, name, total)
+    found = [
+        (group, rules, name)
         for group in groups
-        for rules in sizes[group.utility.name]
+        for rules in _sizes(group)
         for name in (group.baseline, *group.others)
+        if group.by_seed(at_rules(name, rules))
     ]
+    total = sum(name != group.baseline for group, _, name in found)
+    return [_row(*each, total) for each in found]
 
 
 def _sizes(group: Group) -> list[int]:

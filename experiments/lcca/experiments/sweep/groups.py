@@ -173,10 +173,15 @@ def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[st
     return found
 
 
-def equal_rules(chosen: Sequence[Chosen]) -> list[int]:
-    """Return the numbers of rules at which all trainings of one seed can be compared, if there are several."""
-    common = set[int].intersection(*(set(c.by_rules) for c in chosen))
-    return sorted(common) if len(chosen) > 1 else []
+def equal_rules(chosen: Sequence[Chosen], baseline: str) -> dict[str, list[int]]:
+    """Return, by the ids of one seed's policies, the numbers of rules at which they are compared with the baseline.
+
+    A training that stopped early, as one does whose signal is of no use, leaves the sizes of the others alone.
+    """
+    base = {rules for c in chosen if c.learner.signals.name == baseline for rules in c.by_rules}
+    shared = {c.learner.id: base & set(c.by_rules) for c in chosen if c.learner.signals.name != baseline}
+    others = set[int]().union(*shared.values())
+    return {c.learner.id: sorted(shared.get(c.learner.id, others)) for c in chosen}
 
 
 def _selected(policies: Sequence[Chosen]) -> dict[str, Chosen]:

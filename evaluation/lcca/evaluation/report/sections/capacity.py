@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 def capacity(tables: RunTables) -> Content | None:
-    """Return the curve over the number of rules; None where no size is common to all trainings."""
+    """Return the curve over the number of rules; None where no training shares a size with the baseline's."""
     rows: list[Json] = tables.summary.get("capacity", [])
     if not rows:
         return None
@@ -20,8 +20,9 @@ def capacity(tables: RunTables) -> Content | None:
     caption = (
         "Mean score over training seeds, in bits, of each training's best table with so many rules "
         f"(up to {seeds} training seeds, each tested on networks of its own; bars: one standard deviation between "
-        "them). Numbers of rules that all trainings passed through. More rules can look like more signals: judge a set "
-        "at equal numbers, and by the size that validation selects."
+        "them). Numbers of rules that a training and the baseline's with the same seed passed through; differences are "
+        "over the seeds that have both. More rules can look like more signals: judge a set at equal numbers, and by "
+        "the size that validation selects."
     )
     data = data_table({key: value for key, value in row.items() if key != "comparison"} for row in rows)
     return Content(caption, draw_capacity(rows, tables.groups), _answer(rows), (_table(rows),), TRAININGS, data)

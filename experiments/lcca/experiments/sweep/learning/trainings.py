@@ -134,7 +134,8 @@ def test_of_seed(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> 
     def run_all() -> pd.DataFrame:
         size, seed = config.networks.whole(config.test.per_training_seed), derive(config.seed, "trainings test")
         policies = {id: policy for c in chosen for id, policy in c.tested.items()}
-        policies |= {at_rules(c.learner.id, r): c.at(r) for c in chosen for r in equal_rules(chosen)}
+        sizes = equal_rules(chosen, config.baseline)
+        policies |= {at_rules(c.learner.id, r): c.at(r) for c in chosen for r in sizes[c.learner.id]}
         first = learner.training_seed * config.networks.block * -(-size // config.networks.block)
         return source_of(run, seed, learner.utility).rows(policies, Block(0, first, size))
 
