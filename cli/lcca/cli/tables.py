@@ -11,7 +11,7 @@ from rich.table import Table
 from lcca.cli.console import ResultConsole
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.report.words.headline import score_explained
-from lcca.evaluation.report.words.statements import coverage, interval, sign_and_size
+from lcca.evaluation.report.words.statements import coverage, finding, interval, sign_and_size
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
 from lcca.experiments.runs.remaining import words_for_time
@@ -82,7 +82,7 @@ def _score_words(utilities: Iterable[str]) -> str:
 
 
 def print_verdicts(summary: dict[str, Any]) -> None:
-    """Print the comparisons: signal sets first, then selected policies."""
+    """Print the comparisons: signal sets first, then selected policies, then hand-designed ones with learnt ones."""
     for level, title in (
         ("set", "signal sets, mean over training seeds; all intervals hold together"),
         ("policy", "selected policies, paired on fresh networks"),
@@ -93,6 +93,19 @@ def print_verdicts(summary: dict[str, Any]) -> None:
             console.print(_verdict_table(title, rows))
             for note in notes(rows):
                 console.print(note, style="dim", markup=False)
+    if by_hand := summary.get("hand_designed"):
+        wide_console().print(_designed(by_hand))
+
+
+def _designed(rows: list[dict[str, Any]]) -> Table:
+    table = Table(title="hand-designed policies against what was learnt from a set with their signals, bytes free")
+    for name in ("by hand", "learnt", "signals", _difference_head(rows), "sign and size", "so the learner"):
+        table.add_column(name, justify="right" if name.startswith("difference") else "left", overflow="fold")
+    for row in rows:
+        difference = interval(row["difference"], row["low"], row["high"], "{:+.3f}")
+        words = (", ".join(row["signals"]), difference, sign_and_size(row), finding(row))
+        table.add_row(escape(row["B"]), escape(row["A"]), *words)
+    return table
 
 
 def print_net_benefit(summary: dict[str, Any]) -> None:

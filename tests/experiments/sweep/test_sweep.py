@@ -346,6 +346,23 @@ def test_hand_designed_policies_are_tested_beside_the_selected_ones(tiny: Path, 
     assert answer.status == 2 and "cubic runs in ns-3 alone" in answer.err
 
 
+def test_a_hand_designed_policy_meets_what_was_learnt_from_its_signals(tiny: Path, lcca: RunCommand) -> None:
+    sets = ("--set", "signal_sets=[loss+rtt, capacity+flows, flows]", "--set", "baseline=loss+rtt")
+    changes = ("--set", "hand_designed=[aimd, rcp, fair-rate]", "--set", "trainer.rounds=1", "--set", "test.pairs=20")
+    run = tiny.parent / "run"
+    told = lcca("sweep", tiny, "--out", run, *sets, *changes)
+    assert told.status == 0 and "hand-designed policies against what was learnt" in told.out
+    summary = json.loads((run / "summary.json").read_text())
+    (found,) = summary["hand_designed"]
+    (learnt,) = (p for p in summary["policies"] if p["selected"] and p["signal_set"] == "capacity+flows")
+    assert (found["A"], found["B"], found["signals"]) == (learnt["id"], "fair-rate", ["flows", "capacity"])
+    scores = TrialStore(run / "trials").all("test").groupby("policy")["score_bits"].mean()
+    assert found["difference"] == pytest.approx(scores["fair-rate"] - scores[learnt["id"]])
+    page = (run / "report.html").read_text()
+    words = {"+": "missed this use of the signals", "-": "found a better use", "0": "is not told from it"}
+    assert "Hand-designed policies with the same signals" in page and words[found["direction"]] in page
+
+
 @pytest.mark.usefixtures("no_report")
 def test_several_utilities_are_trained_and_tested_apart(tiny: Path, lcca: RunCommand) -> None:
     changes = ("--set", "utilities=[default, {name: mine, throughput_weight: 3, delay_weight: 1}]")

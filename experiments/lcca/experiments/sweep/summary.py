@@ -18,6 +18,7 @@ from lcca.evaluation.trials.layout import MEASURES
 from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.runs.version import version
 from lcca.experiments.sweep.capacity import capacity_content
+from lcca.experiments.sweep.designed import against_learnt
 from lcca.experiments.sweep.groups import Group
 from lcca.experiments.sweep.ideal import ideals
 from lcca.experiments.sweep.net_benefit import benefits_content, compare_all
@@ -53,6 +54,8 @@ def summary(
     }
     if possible := ideals(config, groups, trials):
         content["ideal"] = possible
+    if by_hand := against_learnt(groups, trials):
+        content["hand_designed"] = by_hand
     return content | _headers(config, groups, trials)
 
 

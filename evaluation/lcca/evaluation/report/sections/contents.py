@@ -12,6 +12,7 @@ from lcca.evaluation.report.figures.settling import draw_settling, settling_data
 from lcca.evaluation.report.figures.tradeoff import MOST_DOTS, draw_tradeoff, tradeoff_data
 from lcca.evaluation.report.sections.agreement import ns3_validation
 from lcca.evaluation.report.sections.capacity import capacity
+from lcca.evaluation.report.sections.designed import designed
 from lcca.evaluation.report.sections.generalisation import generalisation
 from lcca.evaluation.report.sections.ideal import ideal
 from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
@@ -112,6 +113,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("scores", "Score by signal set", _scores),
     ("capacity", "Score by number of rules", capacity),
     ("ideal", "What is possible", ideal),
+    ("designed", "Hand-designed policies with the same signals", designed),
     ("tradeoff", "Throughput against delay", _tradeoff),
     ("slowdowns", "Slowdowns by scenario", slowdowns),
     ("ns3", "Validation in ns-3", ns3_validation),

@@ -6,6 +6,7 @@ from typing import Any
 SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
 SIZES = {"larger": "larger than {}", "open": "size open", "smaller": "smaller than {}"}
 NOT_SETTLED = "not settled"
+FINDINGS = {"+": "missed this use of the signals", "-": "found a better use", "0": "is not told from it"}
 
 
 def sign_and_size(comparison: Mapping[str, Any], margin: str = "the margin") -> str:
@@ -25,6 +26,11 @@ def counted_units(comparison: Mapping[str, Any]) -> str:
     """Return what a comparison rests on, such as "1,440 pairs" or "8 training seeds"."""
     n, noun = comparison["n"], "training seed" if comparison["level"] == "set" else "pair"
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def finding(comparison: Mapping[str, Any]) -> str:
+    """Return what a hand-designed policy less a learnt one with its signals says of the learner."""
+    return FINDINGS[comparison["direction"]]
 
 
 def coverage(comparisons: Sequence[Mapping[str, Any]]) -> str:
