@@ -123,7 +123,7 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
         "utility",
         "gross (bytes free)",
         "cost of the bytes",
-        f"net (bits) [{coverage([row['net_set'] for row in found['rows']])}]",
+        f"net (bits) [{coverage([pair for choice in found['choices'] for pair in choice['pairs']])}]",
         "decision",
         "training seeds",
         "forecast",

@@ -53,11 +53,12 @@ def shares(result: Json) -> pd.DataFrame:
     told = ("utility", "A", "B", "metric", "training_seeds", "alpha")
     rows = []
     for each in result.get("per_network", ()):
-        row = {key: each[key] for key in told}
+        row = {key: each.get(key) for key in told}  # runs of earlier versions have less
         for side in ("better_percent", "worse_percent"):
             row |= {side: each[side]["mean"], f"{side}_sd": each[side]["sd"]}
-        net = each["net_percent"] or {}
-        rows.append(row | {f"net_percent{end}": net.get(key) for key, end in NET.items()})
+        net = each.get("net_percent") or {}
+        ends = {key: None if end is None else min(max(end, -100.0), 100.0) for key, end in net.items()}
+        rows.append(row | {f"net_percent{end}": ends.get(key) for key, end in NET.items()})
     return _table(rows)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lcca.evaluation.comparison.sets import FIRST_SEEDS
 from lcca.experiments.runs.policy_names import at_rules
 from lcca.experiments.sweep.groups import Group
 from lcca.inputs.json_values import finite
@@ -24,10 +25,15 @@ def capacity_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
         for group in groups
         for rules in _sizes(group)
         for name in (group.baseline, *group.others)
-        if group.by_seed(at_rules(name, rules))
+        if _seeds(group, name, rules) >= min(FIRST_SEEDS, len(group.training_seeds))
     ]
     total = sum(name != group.baseline for group, _, name in found)
     return [_row(*each, total) for each in found]
+
+
+def _seeds(group: Group, name: str, rules: int) -> int:
+    """Return on how many training seeds; with too few for an interval a row would only take α from the others."""
+    return len(group.by_seed(at_rules(name, rules)))
 
 
 def _sizes(group: Group) -> list[int]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from lcca.experiments.sweep.groups import Group
+from lcca.remy_plus.policies.explicit import Explicit
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def against_learnt(groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) 
 
     Returns:
         Records of comparisons, `A` learnt and `B` made by hand, with `candidate` and the `signals` in common. There are
-        none of policies that use no signals, or do not tell them (transports of a fabric).
+        none of policies that declare no signals, or whose hops have gains of their own; nor with headers, which may
+        tell less of a signal than the policy sees.
     """
     pairs = [
         (group, name, signals, chosen)
@@ -35,13 +37,15 @@ def against_learnt(groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) 
         for name, policy in group.hand_designed.items()
         if (signals := _signals(policy))
         for chosen in group.selected.values()
-        if set(signals) <= set(chosen.learner.signals.signals)
+        if chosen.learner.candidate.header is None and set(signals) <= set(chosen.learner.signals.signals)
     ]
     return [_record(*each, trials[each[0].utility.name], len(pairs)) for each in pairs]
 
 
 def _signals(policy: Policy) -> tuple[str, ...]:
-    """Return the signals that a hand-designed policy declares."""
+    """Return the signals that a hand-designed policy declares, where they are those that a learner sees."""
+    if isinstance(policy, Explicit) and policy.gains != type(policy)().gains:
+        return ()
     return tuple(getattr(policy, "signals", ()))
 
 

@@ -1,5 +1,6 @@
 """The section of the report on scores at equal numbers of rules."""
 
+from collections import Counter
 from typing import Any
 
 from lcca.evaluation.report.figures.capacity import draw_capacity
@@ -29,7 +30,8 @@ def capacity(tables: RunTables) -> Content | None:
 
 
 def _answer(rows: list[Json]) -> str:
-    most = max(row["rules"] for row in rows)
+    by_size = Counter(row["rules"] for row in rows)
+    most = max(by_size, key=lambda rules: (by_size[rules], rules))  # the largest that most signal sets have
     said = [_words(row) for row in rows if row["rules"] == most and row["comparison"]]
     return f"With {most} rules each: {'; '.join(said)}." if said else ""
 

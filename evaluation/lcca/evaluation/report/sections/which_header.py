@@ -115,7 +115,9 @@ def _points(benefits: Json) -> list[Point]:
 
 
 def _caption(benefits: Json) -> str:
-    sure = coverage([row["net_set"] for row in benefits["rows"]])
+    sure = coverage(
+        [pair for choice in benefits["choices"] for pair in choice["pairs"]]
+    )  # the net benefits are of them
     return (
         f"Net benefit: difference of the score from {benefits['baseline']} in bits, mean over training seeds, the "
         f"header's bytes charged on packets of {benefits['packet_bytes']} bytes, with its interval ({sure}), "

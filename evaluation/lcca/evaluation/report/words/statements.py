@@ -1,12 +1,13 @@
 """What an interval says of a difference, in words: its sign and its size, which are two statements; and itself."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
 SIZES = {"larger": "larger than {}", "open": "size open", "smaller": "smaller than {}"}
 NOT_SETTLED = "not settled"
-FINDINGS = {"+": "missed this use of the signals", "-": "found a better use", "0": "is not told from it"}
+FINDINGS = {"+": "missed this use of the signals", "-": "does better", "0": "is not told from it"}
 
 
 def sign_and_size(comparison: Mapping[str, Any], margin: str = "the margin") -> str:
@@ -30,11 +31,11 @@ def counted_units(comparison: Mapping[str, Any]) -> str:
 
 def finding(comparison: Mapping[str, Any]) -> str:
     """Return what a hand-designed policy less a learnt one with its signals says of the learner."""
-    return FINDINGS[comparison["direction"]]
+    return "does as well" if comparison["size"] == "smaller" else FINDINGS[comparison["direction"]]
 
 
 def coverage(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """Return how sure intervals are: of signal sets, which share α, as in "95 % together"; of policies "95 % each".
+    """Return how sure intervals are, rounded down: "95 % together" of signal sets, which share α, else "95 % each".
 
     Args:
         comparisons: records of one level, one at least, with `alpha`; by Bonferroni's inequality intervals fail to hold
@@ -43,7 +44,8 @@ def coverage(comparisons: Sequence[Mapping[str, Any]]) -> str:
     together = comparisons[0]["level"] == "set"
     rates = [c["alpha"] for c in comparisons]
     words = "together" if together and len(rates) > 1 else "each" if len(rates) > 1 else ""
-    return f"{100 * (1 - (sum(rates) if together else max(rates))):.3g} % {words}".rstrip()
+    sure = 1000 * (1 - (sum(rates) if together else max(rates)))
+    return f"{math.floor(round(sure, 6)) / 10:g} % {words}".rstrip()
 
 
 def coverages(comparisons: Sequence[Mapping[str, Any]]) -> str:
