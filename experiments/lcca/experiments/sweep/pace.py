@@ -38,8 +38,8 @@ LOOK_UPS = 4
 PROBE = (2.0, 0.9, 0.25)
 """Action of one rule: links are busy, as they are in most of a search's trials."""
 
-LOW, HIGH = (0.0, 0.8, 0.1), (5.0, 1.0, 0.6)
-"""Range of the actions of several rules."""
+LOW, HIGH = (1.0, 0.8, 0.1), (5.0, 1.0, 0.6)
+"""Range of the actions of several rules. Where a window may shrink to nothing, all look-ups may fall into one rule."""
 
 
 def trial_cpu_s(config: CampaignConfig) -> float:
