@@ -35,6 +35,8 @@ def pools(file: Path) -> Iterator[tuple[str, Floats]]:
     for utility in dict.fromkeys(row["utility"] for row in rows):
         scores = [np.array(row["scores_bits"]) for row in rows if row["utility"] == utility]
         luck = [(x - x.mean()) * np.sqrt(x.size / (x.size - 1)) for x in scores if x.size > 1 and np.ptp(x) > 0]
+        if not luck:
+            raise SystemExit(f"{file}: no signal set with several trainings that differ (utility {utility})")
         pool = np.concatenate(luck)
         yield f"{file.stem}, {utility}", pool - pool.mean()
 

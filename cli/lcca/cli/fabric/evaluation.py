@@ -52,10 +52,11 @@ def evaluate(options: argparse.Namespace) -> int:
     scenario, utility = scenario_of(options), utility_of(options)
     require_rounds([scenario], utility)
     require_told(simulator, utility)
-    try:
-        positions(scenario.flows(options.seed), options.rates or ())
-    except InputError as error:
-        raise InputError(f"--rates: {error}") from None
+    if options.rates:
+        try:
+            positions(scenario.flows(options.seed), options.rates)
+        except InputError as error:
+            raise InputError(f"--rates: {error}") from None
     policies = policies_of(options, options.policies)
     engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
     observed = {name: Observation(each.tuner, options.series) for name, each in engines.items() if options.series}
