@@ -158,16 +158,22 @@ def _bits(comparison: dict[str, Any]) -> str:
 
 
 def print_points(summary: dict[str, Any]) -> None:
-    """Print the comparisons of a grid's points, one line each."""
-    table = Table(title=f"{summary['grid']}: points of the grid")
-    rows = [(point["name"], c) for point in summary["points"] for c in point["comparisons"] if c["level"] == "policy"]
-    difference = _difference_head([c for _, c in rows])
+    """Print the comparisons of a grid's points, one line each: of signal sets, then of selected policies."""
+    for level, title in (("set", "signal sets, mean over training seeds"), ("policy", "selected policies")):
+        rows = [(point["name"], c) for point in summary["points"] for c in point["comparisons"] if c["level"] == level]
+        if rows:
+            wide_console().print(_points_table(f"{summary['grid']}: {title} at the points of the grid", rows))
+
+
+def _points_table(title: str, rows: list[tuple[str, dict[str, Any]]]) -> Table:
+    table = Table(title=title)
+    difference = _difference_head([c for point, c in rows if point == rows[0][0]])
     for name in ("point", "B", "against A", "utility", difference, "verdict", "n"):
         table.add_column(name, justify="right" if name in (difference, "n") else "left", overflow="fold")
     for point, c in rows:
         found = interval(c["difference"], c["low"], c["high"], "{:+.3f}")
         table.add_row(point, escape(c["B"]), escape(c["A"]), c["utility"], found, verdict_words(c), str(c["n"]))
-    wide_console().print(table)
+    return table
 
 
 def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
@@ -291,9 +297,10 @@ def print_ideals(found: Mapping[str, Any], title: str) -> None:
     table.add_column("")
     for name in ("score (bits)", *(("share of the gap closed",) if policies else ())):
         table.add_column(name, justify="right")
-    for row in policies:
+    for row in [*found.get("signal_sets", ()), *policies]:
         share = "" if row["gap_closed"] is None else f"{100 * row['gap_closed']:.0f} %"
-        table.add_row(escape(row["policy"]), with_error(row["score_bits"], None), share)
+        name = escape(row["policy"]) if "policy" in row else f"{escape(row['name'])}, mean over training seeds"
+        table.add_row(name, with_error(row["score_bits"], None), share)
     for name, words in WORDS.items():
         if found[name] is not None:
             table.add_row(words, with_error(found[name], found[f"{name}_se"]))
@@ -302,7 +309,8 @@ def print_ideals(found: Mapping[str, Any], title: str) -> None:
     console = wide_console()
     console.print(table)
     if policies:
-        console.print(f"gap: from {found['baseline']} to the fair share", style="dim", markup=False)
+        sets = "; of signal sets from the baseline's mean to that of the space" if found.get("signal_sets") else ""
+        console.print(f"gap: from {found['baseline']} to the fair share{sets}", style="dim", markup=False)
 
 
 def print_comparison(comparison: dict[str, Any]) -> None:

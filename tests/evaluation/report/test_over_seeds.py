@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from lcca.evaluation.report.sections.generalisation import generalisation
+from lcca.evaluation.report.sections.ideal import ideal
+from lcca.evaluation.report.sections.scores import scores
 from lcca.evaluation.report.sections.section import BOTH, SELECTED
 from lcca.evaluation.report.sections.seed_shares import shares_over_seeds
 from lcca.evaluation.trials.tables import RunTables
@@ -55,3 +57,28 @@ def test_shares_of_networks_stand_beside_luck_in_training(tables: RunTables) -> 
     assert "luck in training" in against.caption and "luck" not in each_other.caption
     assert each_other.rows == [("queue against link", "delay", "12 ± 4", "3", "+10 [−∞, +∞]", "4")]
     assert not shares_over_seeds(tables, rivals=False)
+
+
+def test_scores_over_seeds_have_the_expected_best_of_five(tables: RunTables) -> None:
+    row = {"name": "link", "utility": "default", "training_seeds": [1, 2, 3, 4, 5, 6], "best_of": 5}
+    row |= {"score_bits": 3.1, "score_bits_sd": 0.0123, "best_of_score_bits": 3.125}
+    row |= {"best_of_difference_bits": -0.004, "best_of_difference_bits_se": 0.01}
+    few = row | {"training_seeds": [1, 2], "best_of_score_bits": None, "best_of_difference_bits": None}
+    (table,) = scores(replace(tables, summary=tables.summary | {"signal_sets": [row, few]})).tables
+    assert table.head[5] == "Expected best of 5"
+    assert table.rows[0] == ("link", "default", "6", "3.100", "0.012", "3.125", "-0.004 ± 0.010")
+    assert table.rows[1][2:] == ("2", "3.100", "0.012", "–", "–")
+    alone = row | {"training_seeds": [1]}
+    assert not scores(replace(tables, summary=tables.summary | {"signal_sets": [alone]})).tables
+
+
+def test_what_is_possible_says_signal_sets_first(tables: RunTables) -> None:
+    ideals = dict.fromkeys(("causal_bits", "clairvoyant_bits", "upper_bits")) | {"fair_bits": 3.5}
+    found: dict[str, Any] = ideals | {"utility": "default", "networks": 40, "policies": []}
+    rows = [{"name": "e2e", "score_bits": 3.3, "below_fair_bits": 0.2, "gap_closed": None}]
+    rows += [{"name": "link", "score_bits": 3.4, "below_fair_bits": 0.1, "gap_closed": 0.5}]
+    told = ideal(replace(tables, summary=tables.summary | {"ideal": [found | {"signal_sets": rows}]}))
+    assert told is not None and told.population == BOTH
+    assert told.tables[0].rows == [("e2e", "3.300", "0.200", ""), ("link", "3.400", "0.100", "50 %")]
+    alone = ideal(replace(tables, summary=tables.summary | {"ideal": [found]}))
+    assert alone is not None and alone.population == SELECTED and len(alone.tables) == 1

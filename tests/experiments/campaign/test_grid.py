@@ -72,7 +72,9 @@ def test_a_grid_runs_every_point_and_puts_them_side_by_side(tmp_path: Path, lcca
     assert [point["name"] for point in found["points"]] == ["40", "60"]
     assert json.loads((tmp_path / "run" / "grid.json").read_text()) == found
     page = (tmp_path / "run" / "report.html").read_text()
-    assert "loss+queue" in page and "rcp" in page
+    sets, _, policies = page.partition("<h2>Selected policies, against")
+    assert "<h2>Signal sets, mean over training seeds, against" in sets and "loss+queue" in sets and "rcp" not in sets
+    assert "loss+queue" in policies and "rcp" in policies
     assert len(list((tmp_path / "cache").glob("*.training"))) == 4  # both points have the same trainings
     assert (tmp_path / "run" / "60" / "log.txt").read_text().count("done before") == 4
     again = lcca("sweep", path, "--out", tmp_path / "run", "--resume", "--json")

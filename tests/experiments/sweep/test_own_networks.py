@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.comparison.per_network import network_significance
 from lcca.evaluation.comparison.sets import SeedInterval
 from lcca.evaluation.settling.verdict import SettlingRule
@@ -100,6 +101,22 @@ def test_none_are_run_where_none_are_wanted(run: Path) -> None:
     assert not part_names(run / "trials", "generalisation-trainings", "default", "selected")
     (record,) = [each for each in summary(run)["generalisation"] if each["condition"] == "selected"]
     assert [each["level"] for each in record["comparisons"]] == ["policy"]
+
+
+def test_signal_sets_stand_beside_the_fair_share_of_the_whole_space(run: Path) -> None:
+    found = summary(run)
+    (ideal,) = found["ideal"]
+    space = read_campaign(run.parent / "all.yaml").network_space
+    fair = np.mean([ideal_scores(space.draw(3, 400), [s], DEFAULT, space.duration)["fair_bits"].mean() for s in (1, 2)])
+    assert ideal["population_fair_bits"] == pytest.approx(fair, abs=0.02)
+    base, *others = ideal["signal_sets"]
+    means = {row["name"]: row["score_bits"] for row in found["signal_sets"]}
+    assert {row["name"]: row["score_bits"] for row in (base, *others)} == means and len(others) > 0
+    assert base["gap_closed"] is None
+    for row in others:
+        gained = row["score_bits"] - base["score_bits"]
+        assert row["below_fair_bits"] == pytest.approx(ideal["population_fair_bits"] - row["score_bits"])
+        assert row["gap_closed"] == pytest.approx(gained / base["below_fair_bits"])
 
 
 def test_shares_of_networks_over_training_seeds(run: Path) -> None:

@@ -78,14 +78,27 @@ def beside_ideals(ideals: Mapping[str, Any], scores: Mapping[str, float], baseli
         scores: mean score in bits by policy, on the networks of the ideals.
         baseline: the policy from which the gap is counted.
     """
-    fair = ideals["fair_bits"]
-    rows = [
+    rows = beside_fair_share("policy", ideals["fair_bits"], scores, baseline)
+    return dict(ideals) | {"baseline": baseline, "policies": rows}
+
+
+def beside_fair_share(
+    what: str, fair: float | None, scores: Mapping[str, float], baseline: str
+) -> list[dict[str, Any]]:
+    """Return a row per score: how far it is below the fair share, and which share of the baseline's gap it closes.
+
+    Args:
+        what: key of the names.
+        fair: score of the fair share in bits; None where it is not known.
+        scores: mean scores in bits by name.
+        baseline: the name from which the gap is counted.
+    """
+    return [
         {
-            "policy": policy,
+            what: name,
             "score_bits": finite(score),
             "below_fair_bits": None if fair is None else finite(fair - score),
-            "gap_closed": None if policy == baseline else gap_closed(score, scores[baseline], fair),
+            "gap_closed": None if name == baseline else gap_closed(score, scores[baseline], fair),
         }
-        for policy, score in scores.items()
+        for name, score in scores.items()
     ]
-    return dict(ideals) | {"baseline": baseline, "policies": rows}

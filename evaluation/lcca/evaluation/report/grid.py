@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.report.report import environment
-from lcca.evaluation.report.words.statements import coverages
+from lcca.evaluation.report.words.statements import coverage
 from lcca.evaluation.trials import layout
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
 
 Json = dict[str, Any]
+
+LEVELS = {"set": "Signal sets, mean over training seeds", "policy": "Selected policies"}
+"""Titles of the tables, by the level of their comparisons."""
 
 
 def render_grid(folder: Path | str) -> Path:
@@ -33,9 +36,8 @@ def render_grid(folder: Path | str) -> Path:
         .render(
             grid=grid["grid"],
             points=grid["points"],
-            rows=_rows(grid["points"]),
+            levels=[level for level in _levels(grid["points"]) if level["rows"]],
             utilities=_utilities(grid["points"]),
-            coverage=coverages(_shown(grid["points"])),
         )
     )
     path = folder / layout.REPORT
@@ -43,19 +45,22 @@ def render_grid(folder: Path | str) -> Path:
     return path
 
 
-def _shown(points: list[Json]) -> list[Json]:
-    """Return the comparisons that the page shows."""
-    return [each for point in points for each in point["comparisons"] if each["level"] == "policy"]
+def _levels(points: list[Json]) -> list[Json]:
+    """Return what the page shows of signal sets, then of selected policies."""
+    return [
+        {"title": title, "rows": _rows(points, level), "coverage": _coverage(points, level)}
+        for level, title in LEVELS.items()
+    ]
 
 
-def _rows(points: list[Json]) -> list[Json]:
+def _rows(points: list[Json], level: str) -> list[Json]:
     """Return a row per candidate or hand-designed policy and utility, with its comparison at every point, or None."""
     found: dict[tuple[str, str], dict[str, Json]] = {}
     for point in points:
-        names = {policy["id"]: policy["signal_set"] for policy in point["policies"]}
-        for each in point["comparisons"]:
-            if each["level"] == "policy":
-                found.setdefault((names.get(each["B"], each["B"]), each["utility"]), {})[point["name"]] = each
+        names: dict[str, str] = {policy["id"]: policy["signal_set"] for policy in point["policies"]}
+        for each in _of_level(point, level):
+            candidate = names.get(str(each["B"]), str(each["B"]))
+            found.setdefault((candidate, each["utility"]), {})[point["name"]] = each
     return [
         {
             "candidate": candidate,
@@ -64,6 +69,15 @@ def _rows(points: list[Json]) -> list[Json]:
         }
         for (candidate, utility), by_point in found.items()
     ]
+
+
+def _coverage(points: list[Json], level: str) -> str:
+    """Return how sure the intervals of one point are, such as "95 % together"; points are campaigns of their own."""
+    return ", ".join(dict.fromkeys(coverage(rows) for point in points if (rows := _of_level(point, level))))
+
+
+def _of_level(point: Json, level: str) -> list[Json]:
+    return [each for each in point["comparisons"] if each["level"] == level]
 
 
 def _utilities(points: list[Json]) -> list[str]:

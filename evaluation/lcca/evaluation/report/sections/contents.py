@@ -7,7 +7,6 @@ from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data
 from lcca.evaluation.report.figures.learning import draw_learning, learning_data
 from lcca.evaluation.report.figures.saving import inline_svg, save
-from lcca.evaluation.report.figures.scores import draw_scores, scores_data
 from lcca.evaluation.report.figures.settling import draw_settling, settling_data
 from lcca.evaluation.report.figures.tradeoff import MOST_DOTS, draw_tradeoff, tradeoff_data
 from lcca.evaluation.report.sections.agreement import ns3_validation
@@ -16,6 +15,7 @@ from lcca.evaluation.report.sections.designed import designed
 from lcca.evaluation.report.sections.generalisation import generalisation
 from lcca.evaluation.report.sections.ideal import ideal
 from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
+from lcca.evaluation.report.sections.scores import scores
 from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content, Maker, Section
 from lcca.evaluation.report.sections.slowdowns import slowdowns
 from lcca.evaluation.report.words.statements import coverages
@@ -52,21 +52,6 @@ def _forest(tables: RunTables) -> Content:
         "look. n is in the tables."
     )
     return Content(caption, draw_forest(rows), population=BOTH, data=data_table(rows))
-
-
-def _scores(tables: RunTables) -> Content:
-    rows = scores_data(tables)
-    if not rows:
-        return Content("No trials were recorded.")
-    seeds, networks = max(len(row.policies) for row in rows), max(row.networks for row in rows)
-    over = "training seeds" if seeds > 1 else "networks only, as there is one training seed"
-    caption = (
-        f"Mean score on test networks, in bits (◆), with a 95 % Student's t interval over {over} "
-        f"({networks:,} networks; up to {seeds} trainings per signal set, small dots if several). The trainings of one "
-        "seed run on the same networks, so these intervals can overlap although the paired difference is settled: "
-        "judge differences by the forest plot. The paper's Fig. 3 shows standard deviations instead."
-    )
-    return Content(caption, draw_scores(rows), population=TRAININGS, data=data_table(rows))
 
 
 def _tradeoff(tables: RunTables) -> Content | None:
@@ -110,7 +95,7 @@ def _settling(tables: RunTables) -> Content:
 
 SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("forest", "Differences from the baseline", _forest),
-    ("scores", "Score by signal set", _scores),
+    ("scores", "Score by signal set", scores),
     ("capacity", "Score by number of rules", capacity),
     ("ideal", "What is possible", ideal),
     ("designed", "Hand-designed policies with the same signals", designed),

@@ -1,11 +1,11 @@
-"""The section on what is possible: ideals on the test networks, and the selected policies beside them."""
+"""The section on what is possible: ideals, and signal sets and selected policies beside them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lcca.evaluation.bounds.summary import WORDS
-from lcca.evaluation.report.sections.section import SELECTED, Content, Table
+from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content, Table
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -18,15 +18,28 @@ def ideal(tables: RunTables) -> Content | None:
         return None
     caption = (
         "Scores in bits on the test networks. The ideals know who is on without asking; no policy's expected score is "
-        "above the upper bound. Share of the gap: of the way from the baseline to the fair share."
+        "above the upper bound. Share of the gap: of the way from the baseline to the fair share. Signal sets: means "
+        "over training seeds, each on networks of its own, beside the fair share of the whole space."
     )
-    return Content(caption, tables=tuple(_table(tables, each) for each in found), population=SELECTED)
+    sets = tuple(_over_seeds(each) for each in found if each.get("signal_sets"))
+    return Content(
+        caption, tables=(*sets, *(_table(tables, each) for each in found)), population=BOTH if sets else SELECTED
+    )
+
+
+def _over_seeds(found: Json) -> Table:
+    rows = [
+        (row["name"], _bits(row["score_bits"]), _bits(row["below_fair_bits"]), _share(row))
+        for row in found["signal_sets"]
+    ]
+    head = ("Signals", "Score (bits)", "Below the fair share", "Share of the gap closed")
+    return Table(f"Signal sets over training seeds, utility {found['utility']}", head, rows)
 
 
 def _table(tables: RunTables, found: Json) -> Table:
     rows = [(_name(tables, row["policy"]), _bits(row["score_bits"]), _share(row)) for row in found["policies"]]
     rows += [(words, _bits(found[name]), "") for name, words in WORDS.items() if found[name] is not None]
-    caption = f"Utility {found['utility']}, {found['networks']:,} networks"
+    caption = f"Selected policies, utility {found['utility']}, {found['networks']:,} networks"
     return Table(caption, ("Policy or ideal", "Score (bits)", "Share of the gap closed"), rows)
 
 
