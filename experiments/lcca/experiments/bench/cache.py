@@ -28,7 +28,7 @@ ENDING = ".trial"
 class CachedTrials:
     """Measures what nobody has measured before, and reads the rest; a `Runner`.
 
-    A trial that failed is run again: what made ns-3 abort may be mended in its libraries.
+    A trial that failed is run again: what made ns-3 abort may be fixed in its libraries.
 
     Attributes:
         runner: measures.

@@ -39,7 +39,7 @@ def installed() -> str:
     """Return ns-3's version.
 
     Raises:
-        InputError: the distribution lcca-ns3 is missing or does not load, with the mend.
+        InputError: the distribution lcca-ns3 is missing or does not load, with what to do.
     """
     try:
         import lcca.ns3 as module

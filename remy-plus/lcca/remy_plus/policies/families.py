@@ -136,7 +136,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 "BBR version 1 (Cardwell et al. 2017)",
                 (
                     *_BBR,
-                    Parameter("as_in_ns3", False, meaning="ns3::TcpBbr and its rate samples, nothing mended"),
+                    Parameter("as_in_ns3", False, meaning="ns3::TcpBbr and its rate samples, nothing fixed"),
                     *COMMON,
                 ),
             ),
