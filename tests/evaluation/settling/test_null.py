@@ -1,5 +1,6 @@
 """The benchmark of the rules on different real policies, in little: it passes what holds, and fails what does not."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +53,13 @@ def test_single_pairs_with_rare_losses_are_found_out(null: Any, differences: np.
     repeated = null._centred("a pair", differences, plain=False)
     found = null.measure("repeated-t", null.RULES["repeated-t"], repeated, REPETITIONS, 40)
     assert found.all_covered < 0.9
+
+
+def test_rare_losses_count_at_the_end_of_a_run_that_meets_them(null: Any, differences: np.ndarray) -> None:
+    row = null.measure("t-mixture", null.RULES["t-mixture"], null._centred("a pair", differences, plain=False), 20, 40)
+    early = replace(row, winner=0.3, winner_high=0.32, winner_end=0.0, winner_end_high=0.01, covered_high=0.97)
+    assert null.fails([early]) == ["t-mixture, a pair: winners 30.0%"]
+    made_up = replace(early, pair="made up: one in 300")
+    assert null.fails([made_up]) == []
+    assert null.fails([replace(made_up, winner_end=0.04, winner_end_high=0.07)]) != []
+    assert null.fails([replace(made_up, rule="repeated-t", winner_end_high=0.5)]) == []  # not offered as valid
