@@ -12,6 +12,7 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import write_state
 from lcca.evaluation.trials.tables import read_costs
 from lcca.experiments.runs.folder import RunFolder
+from lcca.gym_envs.processes.workers import cpu_s_of_trials
 
 
 @dataclass
@@ -41,11 +42,11 @@ class Costs:
     def phase(self, name: str) -> Iterator[Cost]:
         """Measure a stretch of a phase; the caller adds its trials and packets to what is yielded."""
         cost = self.total(name)
-        cpu, wall = time.process_time(), time.monotonic()
+        cpu, wall = _cpu_s(), time.monotonic()
         try:
             yield cost
         finally:
-            cost.cpu_s = round(cost.cpu_s + time.process_time() - cpu, 3)
+            cost.cpu_s = round(cost.cpu_s + _cpu_s() - cpu, 3)
             cost.wall_s = round(cost.wall_s + time.monotonic() - wall, 3)
             self._note()
 
@@ -66,3 +67,8 @@ class Costs:
         if self._folder is not None:
             content = {"phases": [asdict(c) for c in self._phases.values()]}
             write_state(self._folder.path / layout.COSTS, content)
+
+
+def _cpu_s() -> float:
+    """Return the CPU seconds of this process and of its trials in others; what trainings there take is added."""
+    return time.process_time() + cpu_s_of_trials()

@@ -7,6 +7,7 @@ import the main module again and hold its streams.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import sys
 import traceback
@@ -138,15 +139,32 @@ class Workers:
             self._idle.pop().end()
 
 
+class _Spent:
+    """CPU seconds of the workers of `run_all` that have ended."""
+
+    cpu_s = 0.0
+
+
+def cpu_s_of_trials() -> float:
+    """Return the CPU seconds of all trials so far that `run_all` ran in other processes for this one."""
+    return _Spent.cpu_s
+
+
 def run_all(function: Callable[[Item], Any], items: Sequence[Item], jobs: int) -> Iterator[tuple[int, Any]]:
     """Call the function with every item, a trial, on so many workers; see `Workers.run`."""
-    workers = Workers(min(jobs, len(items)))
+    workers, before = Workers(min(jobs, len(items))), _cpu_s_of_ended_children()
     try:
         for each in workers.run(function, items):
             trial_completed()
             yield each
     finally:
         workers.close()
+        _Spent.cpu_s += _cpu_s_of_ended_children() - before
+
+
+def _cpu_s_of_ended_children() -> float:
+    found = os.times()
+    return found.children_user + found.children_system
 
 
 def serve(number: int) -> None:
