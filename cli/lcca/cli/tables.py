@@ -11,7 +11,7 @@ from rich.table import Table
 from lcca.cli.console import ResultConsole
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.report.words.headline import score_explained
-from lcca.evaluation.report.words.statements import coverage, finding, interval, sign_and_size
+from lcca.evaluation.report.words.statements import coverage, coverage_apart, finding, interval, sign_and_size
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
 from lcca.experiments.runs.remaining import words_for_time
@@ -167,7 +167,8 @@ def print_points(summary: dict[str, Any]) -> None:
 
 def _points_table(title: str, rows: list[tuple[str, dict[str, Any]]]) -> Table:
     table = Table(title=title)
-    difference = _difference_head([c for point, c in rows if point == rows[0][0]])
+    by_point = [[c for point, c in rows if point == name] for name in dict.fromkeys(point for point, _ in rows)]
+    difference = f"difference (bits) [{coverage_apart(by_point)}]"
     for name in ("point", "B", "against A", "utility", difference, "verdict", "n"):
         table.add_column(name, justify="right" if name in (difference, "n") else "left", overflow="fold")
     for point, c in rows:
@@ -309,8 +310,10 @@ def print_ideals(found: Mapping[str, Any], title: str) -> None:
     console = wide_console()
     console.print(table)
     if policies:
-        sets = "; of signal sets from the baseline's mean to that of the space" if found.get("signal_sets") else ""
-        console.print(f"gap: from {found['baseline']} to the fair share{sets}", style="dim", markup=False)
+        sets = "; of signal sets from the baseline's mean" if found.get("signal_sets") else ""
+        console.print(
+            f"gap: from {found['baseline']} to the fair share{sets}; header bytes free", style="dim", markup=False
+        )
 
 
 def print_comparison(comparison: dict[str, Any]) -> None:

@@ -69,6 +69,7 @@ def test_scores_over_seeds_have_the_expected_best_of_five(tables: RunTables) -> 
     assert table.rows[0] == ("link", "default", "6", "3.100", "0.012", "3.125", "-0.004 ± 0.010")
     assert table.rows[1][2:] == ("2", "3.100", "0.012", "–", "–")
     alone = row | {"training_seeds": [1]}
+    assert len(scores(replace(tables, summary=tables.summary | {"signal_sets": [alone, few]})).tables[0].rows) == 2
     assert not scores(replace(tables, summary=tables.summary | {"signal_sets": [alone]})).tables
 
 
@@ -77,8 +78,11 @@ def test_what_is_possible_says_signal_sets_first(tables: RunTables) -> None:
     found: dict[str, Any] = ideals | {"utility": "default", "networks": 40, "policies": []}
     rows = [{"name": "e2e", "score_bits": 3.3, "below_fair_bits": 0.2, "gap_closed": None}]
     rows += [{"name": "link", "score_bits": 3.4, "below_fair_bits": 0.1, "gap_closed": 0.5}]
-    told = ideal(replace(tables, summary=tables.summary | {"ideal": [found | {"signal_sets": rows}]}))
-    assert told is not None and told.population == BOTH
+    several = [found | {"signal_sets": rows}, found | {"signal_sets": rows, "utility": "2t"}]
+    told = ideal(replace(tables, summary=tables.summary | {"ideal": several}))
+    assert told is not None and told.population == BOTH and "training seeds" in told.caption
+    assert [table.caption.rpartition("utility ")[2].partition(",")[0] for table in told.tables] == ["default", "2t"] * 2
     assert told.tables[0].rows == [("e2e", "3.300", "0.200", ""), ("link", "3.400", "0.100", "50 %")]
     alone = ideal(replace(tables, summary=tables.summary | {"ideal": [found]}))
     assert alone is not None and alone.population == SELECTED and len(alone.tables) == 1
+    assert "training seeds" not in alone.caption

@@ -59,7 +59,11 @@ def test_rare_losses_count_at_the_end_of_a_run_that_meets_them(null: Any, differ
     row = null.measure("t-mixture", null.RULES["t-mixture"], null._centred("a pair", differences, plain=False), 20, 40)
     early = replace(row, winner=0.3, winner_high=0.32, winner_end=0.0, winner_end_high=0.01, covered_high=0.97)
     assert null.fails([early]) == ["t-mixture, a pair: winners 30.0%"]
-    made_up = replace(early, pair="made up: one in 300")
-    assert null.fails([made_up]) == []
-    assert null.fails([replace(made_up, winner_end=0.04, winner_end_high=0.07)]) != []
-    assert null.fails([replace(made_up, rule="repeated-t", winner_end_high=0.5)]) == []  # not offered as valid
+    assert null.fails([replace(early, pair="made up: poor with one or two senders")]) != []
+    assert null.fails([replace(early, winner=0.04, winner_high=0.05, covered=0.9, covered_high=0.94)]) != []
+    rare = replace(early, pair="made up: one network in 300 starves", covered_high=0.9)
+    assert null.fails([rare]) == []
+    assert null.fails([replace(rare, winner_end=0.04, winner_end_high=0.07)]) != []
+    assert null.fails([replace(rare, winner_end=0.055, winner_end_high=0.058)]) != []
+    assert null.fails([replace(rare, rule="repeated-t", winner_end_high=0.5)]) == []  # not offered as valid
+    assert row.winner_end <= row.winner_end_high <= row.winner_high  # what ends as a winner was one at a look

@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lcca.evaluation.report.words.headline import percent
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.campaign.grid import read_grid
 from lcca.inputs.errors import ConfigError
@@ -74,11 +76,24 @@ def test_a_grid_runs_every_point_and_puts_them_side_by_side(tmp_path: Path, lcca
     page = (tmp_path / "run" / "report.html").read_text()
     sets, _, policies = page.partition("<h2>Selected policies, against")
     assert "<h2>Signal sets, mean over training seeds, against" in sets and "loss+queue" in sets and "rcp" not in sets
-    assert "loss+queue" in policies and "rcp" in policies
+    assert "<td>loss+queue" in policies and "<td>rcp" in policies and ".s1</td>" not in page
+    for part, level, sure in ((sets, "set", "(95 %, at one point)"), (policies, "policy", "(95 % each, at one point)")):
+        assert sure in part
+        for each in compared(found, level):
+            assert percent(each["throughput_equivalent_percent"]["difference"]) in part
     assert len(list((tmp_path / "cache").glob("*.training"))) == 4  # both points have the same trainings
     assert (tmp_path / "run" / "60" / "log.txt").read_text().count("done before") == 4
     again = lcca("sweep", path, "--out", tmp_path / "run", "--resume", "--json")
     assert again.json() == found
+    printed = lcca("sweep", path, "--out", tmp_path / "run", "--resume").out
+    assert "signal sets, mean over training seeds" in printed and "selected policies" in printed
+    for each in [*compared(found, "set"), *compared(found, "policy")]:
+        assert f"{each['difference']:+.3f}" in printed
+
+
+def compared(found: dict[str, Any], level: str) -> list[dict[str, Any]]:
+    """Return the comparisons of a level at all points."""
+    return [each for point in found["points"] for each in point["comparisons"] if each["level"] == level]
 
 
 def test_a_plan_runs_nothing(tmp_path: Path, lcca: RunCommand) -> None:

@@ -18,12 +18,13 @@ from lcca.remy_plus.policies.policy import Aimd, Policy
 def test_only_the_same_signals_are_compared(policy: Policy, header: str | None, compared: int) -> None:
     signals = SimpleNamespace(name="fair-rate", signals=("rtt_ratio", "fair_rate"))
     learner = SimpleNamespace(id="fair-rate.default.s1", signals=signals, candidate=SimpleNamespace(header=header))
-    found = SimpleNamespace(to_json=dict)
+    found, totals = SimpleNamespace(to_json=dict), []
     group: Any = SimpleNamespace(
         utility=SimpleNamespace(name="default"),
-        hand_designed={"mine": policy},
+        hand_designed={"mine": policy, "again": policy},
         selected={"fair-rate": SimpleNamespace(learner=learner)},
-        compare=lambda trials, a, b, total: found,
+        compare=lambda trials, a, b, total: totals.append(total) or found,
     )
     rows = against_learnt([group], {"default": None})  # type: ignore[dict-item]
-    assert len(rows) == compared and all(row["signals"] == ["fair_rate"] for row in rows)
+    assert len(rows) == 2 * compared and all(row["signals"] == ["fair_rate"] for row in rows)
+    assert totals == [2 * compared] * len(rows)  # they share α

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.report.report import environment
-from lcca.evaluation.report.words.statements import coverage
+from lcca.evaluation.report.words.statements import coverage_apart
 from lcca.evaluation.trials import layout
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
@@ -48,7 +48,11 @@ def render_grid(folder: Path | str) -> Path:
 def _levels(points: list[Json]) -> list[Json]:
     """Return what the page shows of signal sets, then of selected policies."""
     return [
-        {"title": title, "rows": _rows(points, level), "coverage": _coverage(points, level)}
+        {
+            "title": title,
+            "rows": _rows(points, level),
+            "coverage": coverage_apart(_of_level(point, level) for point in points),
+        }
         for level, title in LEVELS.items()
     ]
 
@@ -69,11 +73,6 @@ def _rows(points: list[Json], level: str) -> list[Json]:
         }
         for (candidate, utility), by_point in found.items()
     ]
-
-
-def _coverage(points: list[Json], level: str) -> str:
-    """Return how sure the intervals of one point are, such as "95 % together"; points are campaigns of their own."""
-    return ", ".join(dict.fromkeys(coverage(rows) for point in points if (rows := _of_level(point, level))))
 
 
 def _of_level(point: Json, level: str) -> list[Json]:

@@ -70,5 +70,5 @@ class Costs:
 
 
 def _cpu_s() -> float:
-    """Return the CPU seconds of this process and of its trials in others; what trainings there take is added."""
+    """Return the CPU seconds of this process and of trials in ns-3; what trainings in other processes take is added."""
     return time.process_time() + cpu_s_of_trials()

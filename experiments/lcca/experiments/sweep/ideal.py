@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lcca.evaluation.bounds.ideals import ideal_scores
-from lcca.evaluation.bounds.summary import beside_fair_share, beside_ideals, ideal_summary, population_fair_bits
+from lcca.evaluation.bounds.summary import beside_fair_share, beside_ideals, ideal_summary
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group
@@ -23,8 +23,8 @@ def ideals(config: CampaignConfig, groups: Sequence[Group], trials: Mapping[str,
     """Return a row per utility for which there are ideals on the campaign's networks.
 
     That of `beside_ideals` on the networks of the selected policies; with several training seeds also `signal_sets`:
-    means over them, each on networks of its own, beside the fair share of the whole space (`population_fair_bits`), or,
-    where that has no closed form, beside the fair share on the selected policies' networks, draws of the same space.
+    means over them with header bytes free, each on networks of its own, beside the fair share on the selected
+    policies' networks, which are draws of the same space.
     """
     found: list[dict[str, Any]] = []
     if not isinstance(config.networks, NetworkSpace):
@@ -47,11 +47,14 @@ def _row(config: CampaignConfig, space: NetworkSpace, group: Group, trials: pd.D
     means = good.groupby("policy")["score_bits"].mean()
     scores = {c.learner.id: float(means.get(c.learner.id, float("nan"))) for c in group.selected.values()}
     scores |= {name: float(means.get(name, float("nan"))) for name in group.hand_designed}
-    found = beside_ideals(possible, scores, group.base) | {
-        "population_fair_bits": population_fair_bits(space, group.utility)
-    }
+    found = beside_ideals(possible, scores, group.base)
+    return found | over_seeds(group, found["fair_bits"])
+
+
+def over_seeds(group: Group, fair: float | None) -> dict[str, Any]:
+    """Return `signal_sets` beside a fair share in bits; nothing for one training seed, which is no signal set."""
     if len(group.training_seeds) < 2:
-        return found
-    fair = found["fair_bits"] if found["population_fair_bits"] is None else found["population_fair_bits"]
-    over_seeds = {name: float(np.mean(list(group.by_seed(name).values()))) for name in group.selected}
-    return found | {"signal_sets": beside_fair_share("name", fair, over_seeds, group.baseline)}
+        return {}
+    scores = {name: list(group.by_seed(name).values()) for name in group.selected}
+    means = {name: float(np.mean(own)) if own else float("nan") for name, own in scores.items()}
+    return {"signal_sets": beside_fair_share("name", fair, means, group.baseline)}

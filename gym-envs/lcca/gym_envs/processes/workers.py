@@ -86,10 +86,14 @@ class Workers:
 
     Args:
         count: how many at most; never changes a result.
+
+    Attributes:
+        cpu_s: CPU seconds of the workers that have ended.
     """
 
     def __init__(self, count: int) -> None:
         self.count = max(count, 1)
+        self.cpu_s = 0.0
         self._idle: list[Worker] = []
 
     def run(
@@ -122,21 +126,26 @@ class Workers:
                         yield at, outcome
         finally:
             for worker, _, _ in busy.values():
-                worker.end()
+                self._end(worker)
 
     def _taken(self, worker: Worker) -> Any:
         """Return what a worker answers; one that lives is idle then."""
         outcome = worker.take()
         if isinstance(outcome, Failure) and outcome.dead:
-            worker.end()
+            self._end(worker)
         else:
             self._idle.append(worker)
         return outcome
 
+    def _end(self, worker: Worker) -> None:
+        before = _cpu_s_of_ended_children()
+        worker.end()
+        self.cpu_s += _cpu_s_of_ended_children() - before
+
     def close(self) -> None:
         """End the workers."""
         while self._idle:
-            self._idle.pop().end()
+            self._end(self._idle.pop())
 
 
 class _Spent:
@@ -146,20 +155,20 @@ class _Spent:
 
 
 def cpu_s_of_trials() -> float:
-    """Return the CPU seconds of all trials so far that `run_all` ran in other processes for this one."""
+    """Return the CPU seconds of the trials so far that `run_all` ran in other processes, each counted as it ends."""
     return _Spent.cpu_s
 
 
 def run_all(function: Callable[[Item], Any], items: Sequence[Item], jobs: int) -> Iterator[tuple[int, Any]]:
     """Call the function with every item, a trial, on so many workers; see `Workers.run`."""
-    workers, before = Workers(min(jobs, len(items))), _cpu_s_of_ended_children()
+    workers = Workers(min(jobs, len(items)))
     try:
         for each in workers.run(function, items):
             trial_completed()
             yield each
     finally:
         workers.close()
-        _Spent.cpu_s += _cpu_s_of_ended_children() - before
+        _Spent.cpu_s += workers.cpu_s
 
 
 def _cpu_s_of_ended_children() -> float:

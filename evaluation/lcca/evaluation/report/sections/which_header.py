@@ -184,7 +184,8 @@ def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
     text = f"We recommend {row['header']}{under}, {_bytes(row['wire_bytes'])}, the fewest of what may be best; {left}."
     if gap is not None and gap > 0:
         share = 100 * row["net_set"]["difference"] / gap
-        text += f" It closes {percent(share, signed=False)} of the gap between {base} and the fair share."
+        closed = percent(share, signed=False)
+        text += f" It closes {closed} of the gap between {base} and the fair share, its bytes charged."
     return Statement(BADGES[row["decision"]], text)
 
 

@@ -1,7 +1,7 @@
 """What an interval says of a difference, in words: its sign and its size, which are two statements; and itself."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
@@ -46,6 +46,11 @@ def coverage(comparisons: Sequence[Mapping[str, Any]]) -> str:
     words = "together" if together and len(rates) > 1 else "each" if len(rates) > 1 else ""
     sure = 1000 * (1 - (sum(rates) if together else max(rates)))
     return f"{math.floor(round(sure, 6)) / 10:g} % {words}".rstrip()
+
+
+def coverage_apart(runs: Iterable[Sequence[Mapping[str, Any]]]) -> str:
+    """Return how sure the intervals of any one run are, each with comparisons of one level; runs may differ."""
+    return ", ".join(dict.fromkeys(coverage(rows) for rows in runs if rows))
 
 
 def coverages(comparisons: Sequence[Mapping[str, Any]]) -> str:
