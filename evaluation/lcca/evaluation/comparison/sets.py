@@ -38,6 +38,9 @@ trainings differ then (95 %: 0.74¹⁰ = 0.05)."""
 TUNED_FOR = 10
 """Training seeds that the mixture is best at."""
 
+TRAINED_TOO_LITTLE = "trained too little: it sees all that the other sees, and a policy can ignore signals"
+"""A remark on a set that is settled below one whose signals it has too."""
+
 BEST_OF = 5
 """Trainings of which the best is expected in the column beside the mean."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.net_benefit import CHARGED
-from lcca.evaluation.comparison.sets import Spread, compare_sets
+from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE, Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.utility import Utility
@@ -128,6 +128,13 @@ class Group:
         """Compare each candidate with the baseline over all training seeds."""
         spread = self.spread([(self.baseline, name) for name in self.others])
         return [self.compare_candidates(self.baseline, name, total, spread=spread) for name in self.others]
+
+    def remarked(self, found: Comparison) -> Comparison:
+        """Return a comparison of candidates, with a remark if B is settled below A although it sees all that A sees."""
+        a, b = (set(self.selected[name].learner.signals.signals) for name in (found.A, found.B))
+        if not (a <= b and found.high < 0):
+            return found
+        return replace(found, note=f"{found.note}; {TRAINED_TOO_LITTLE}")
 
     def spread(self, pairs: Sequence[tuple[str, str]]) -> Spread:
         """Return the spread between training seeds that the differences of these pairs have in common."""

@@ -147,7 +147,7 @@ def candidate_verdicts(groups: Sequence[Group], config: CampaignConfig) -> Candi
 def compare_all(groups: Sequence[Group]) -> list[Comparison]:
     """Compare every candidate with the baseline over training seeds, α shared among all of a campaign."""
     total = sum(len(group.others) for group in groups)
-    return [found for group in groups for found in group.compare_all_candidates(total)]
+    return [group.remarked(found) for group in groups for found in group.compare_all_candidates(total)]
 
 
 def benefits_content(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE
 from lcca.evaluation.report.words.statements import NOT_SETTLED, SIGNS, SIZES, sign_and_size
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
@@ -111,7 +112,8 @@ def _sentence(comparison: Json, name_utility: bool) -> str:
     by = f" (utility {comparison['utility']})" if name_utility else ""
     subject = f"{comparison['B']} against {comparison['A']}{by}"
     ahead = _outlook(comparison) if comparison["verdict"] == NOT_SETTLED else ""
-    return f"{subject}: {said}; {_interval(comparison)}{ahead}; over {_basis(comparison)}."
+    remark = f"; {TRAINED_TOO_LITTLE}" if TRAINED_TOO_LITTLE in comparison["note"] else ""
+    return f"{subject}: {said}; {_interval(comparison)}{ahead}; over {_basis(comparison)}{remark}."
 
 
 def _margin_percent(comparison: Json) -> float:
