@@ -46,7 +46,7 @@ def _over_seeds(tables: RunTables) -> tuple[Table, ...]:
 
 def _row(row: Json) -> tuple[str, ...]:
     difference, error = row["best_of_difference_bits"], row["best_of_difference_bits_se"]
-    less = "–" if difference is None else f"{difference:+.3f}" + ("" if error is None else f" ± {error:.3f}")
+    less = "–" if not difference else f"{difference:+.3f}" + ("" if error is None else f" ± {error:.3f}")
     numbers = (_bits(row[key]) for key in ("score_bits", "score_bits_sd", "best_of_score_bits"))
     return row["name"], row["utility"], str(len(row["training_seeds"])), *numbers, less
 
