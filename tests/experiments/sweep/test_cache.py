@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from lcca.experiments.runs.context import opened
 from lcca.experiments.sweep.learning.cache import Finished, TrainingCache, training_key
 from lcca.experiments.sweep.learning.training import engine_of, train
 from lcca.inputs import imports
+from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
 
 QUICK = ["training_seeds=[1]", "trainer.networks=4", "trainer.optimise=[pacing]"]
@@ -73,6 +75,28 @@ def test_no_flipped_bit_and_no_neighbour_is_taken(tmp_path: Path) -> None:
         (tmp_path / "a.training").write_bytes(whole)
     (tmp_path / "b.training").replace(tmp_path / "a.training")
     assert cache.take("a", print) is None
+
+
+@pytest.mark.parametrize("name", ["../../../evil.json", "round-1.json", "round-04.json", "/tmp/round-01.json"])
+def test_a_forged_entry_writes_nothing_and_is_trained_anew(tiny: Path, tmp_path: Path, name: str) -> None:
+    """Its digest is right, as anybody can make it; names of its policies become paths."""
+    config = read_campaign(tiny, QUICK)
+    expected = trained(config, tmp_path / "first", tmp_path / "cache")
+    (entry,) = (tmp_path / "cache").glob("*.training")
+    content = json.loads(read_checked(entry, ""))
+    content["rounds"][name] = content["rounds"]["round-01.json"]
+    write_checked(entry, json.dumps(content).encode())
+    assert trained(config, tmp_path / "second", tmp_path / "cache") == expected
+    assert f"{entry}: no training; it is removed" in (tmp_path / "second" / "log.txt").read_text()
+    assert not list(tmp_path.rglob("evil.json"))
+
+
+@pytest.mark.parametrize("payload", [b"", b"[]", b"{}", b'{"key": "a", "checkpoint": 1, "rounds": {}}'])
+def test_what_is_no_training_is_dropped(tmp_path: Path, payload: bytes) -> None:
+    write_checked(tmp_path / "a.training", payload)
+    told: list[str] = []
+    assert TrainingCache(tmp_path).take("a", told.append) is None and "no training" in told[0]
+    assert not (tmp_path / "a.training").exists()
 
 
 @pytest.mark.parametrize(

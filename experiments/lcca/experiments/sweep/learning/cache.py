@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lcca.evaluation.trials import layout
 from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.version import version
 from lcca.inputs.checked import read_checked, write_checked
@@ -19,6 +20,7 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.files import check_writable
 
 FORMAT = 2
+_REMEDY = "it is removed from the training cache and trained anew"
 
 
 def training_key(modules: tuple[str, ...], **content: Any) -> str:
@@ -70,16 +72,11 @@ class TrainingCache:
         if (file := self.file(key)) is None:
             return None
         try:
-            found = json.loads(read_checked(file, "it is removed from the training cache and trained anew"))
+            return _finished(read_checked(file, _REMEDY), file, key)
         except InputError as error:
             tell(str(error))
             file.unlink(missing_ok=True)
             return None
-        if found["key"] != key:
-            tell(f"{file}: another training's; it is removed from the training cache and trained anew")
-            file.unlink(missing_ok=True)
-            return None
-        return Finished(found["checkpoint"], found["rounds"])
 
     def keep(self, key: str, training: Finished) -> None:
         """Keep a finished training, unless it is there."""
@@ -88,3 +85,23 @@ class TrainingCache:
         self.folder.mkdir(parents=True, exist_ok=True)
         content = {"key": key, "checkpoint": training.checkpoint, "rounds": dict(training.rounds)}
         write_checked(self.folder / f"{key}.training", json.dumps(content, sort_keys=True).encode())
+
+
+def _finished(payload: bytes, file: Path, key: str) -> Finished:
+    """Return what a cache's file holds. Its digest is no secret: whoever can write there can forge one.
+
+    Raises:
+        InputError: it is another training's, or no training: its policies' names, which become paths, are others.
+    """
+    try:
+        content = json.loads(payload)
+        found, checkpoint, rounds = (content[name] for name in ("key", "checkpoint", "rounds"))
+        names = {layout.checkpoint_file(Path(), "", i + 1).name for i in range(len(rounds))}
+        texts = all(isinstance(text, str) for text in (checkpoint, *rounds.values()))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        found, names, texts = key, set(), False
+    if found != key:
+        raise InputError(f"{file}: another training's; {_REMEDY}")
+    if not texts or set(rounds) != names:
+        raise InputError(f"{file}: no training; {_REMEDY}")
+    return Finished(checkpoint, rounds)
