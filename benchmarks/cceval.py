@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from paired_metric import FEW, PairedMetric, paired_metric
 
-from lcca.evaluation.estimation.pairs import FEW, PairedMetric, paired_metric
 from lcca.evaluation.report.figures.estimates.violins import draw_violins, violin_data
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.experiments.campaign.config import read_with_files

@@ -21,7 +21,7 @@ KEYS = {
     "level", "utility", "A", "B", "metric", "difference", "low", "high", "unit",
     "throughput_equivalent_percent", "paper_relative_percent", "margin", "alpha", "verdict",
     "by_more_than_margin", "direction", "n", "likely_n", "ceiling_n", "sigma_d", "correlation",
-    "skewness", "looks", "e_value", "adjusted_verdict", "note", "e_bh", "rule", "size", "block", "blocks",
+    "skewness", "looks", "e_value", "adjusted_verdict", "note", "rule", "size", "block", "blocks",
 }  # fmt: skip
 
 

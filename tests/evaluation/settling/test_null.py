@@ -1,5 +1,6 @@
 """The benchmark of the rules on different real policies, in little: it passes what holds, and fails what does not."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,19 @@ def test_single_pairs_with_rare_losses_are_found_out(null: Any, differences: np.
     repeated = null._centred("a pair", differences, plain=False)
     found = null.measure("repeated-t", null.RULES["repeated-t"], repeated, REPETITIONS, 40)
     assert found.all_covered < 0.9
+
+
+def test_cceval_judges_once_and_only_when_accurate(null: Any) -> None:
+    rule = null.CCEvalRule(accuracy_percent=1)
+    margin = rule.margin_bits()
+    run = rule.start()
+    run.feed(np.random.default_rng(4).normal(0.2, 0.1, 4000).tolist())
+    target = margin * math.log(1.01) / math.log(1.03)
+    widths = [(look.high - look.low) / 2 for look in run.looks]
+    judged = next(i for i, look in enumerate(run.looks) if look.verdict.settled)
+    assert widths[judged] <= target < min(widths[:judged])
+    assert run.looks[0].low > margin  # clear long before
+    assert run.accurate and run.forecast().likely_low > 0
 
 
 def test_rare_losses_count_at_the_end_of_a_run_that_meets_them(null: Any, differences: np.ndarray) -> None:

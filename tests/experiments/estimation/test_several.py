@@ -153,7 +153,10 @@ def test_other_size_tables_can_be_chosen(sizes: str) -> None:
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_what_a_comparison_takes_comes_from_two_runs(lcca: RunCommand, config: Path) -> None:
+def test_what_a_comparison_takes_comes_from_two_runs(
+    lcca: RunCommand, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(CCEVAL.parents[1] / "benchmarks"))
     spec = importlib.util.spec_from_file_location("cceval", CCEVAL.parents[1] / "benchmarks" / "cceval.py")
     assert spec is not None and spec.loader is not None
     script = importlib.util.module_from_spec(spec)

@@ -16,7 +16,6 @@ from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.study.answers import agreement
 from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.run import study
-from lcca.experiments.study.words import answers_text
 from lcca.inputs import extras
 from lcca.inputs.validation import validate
 
@@ -169,12 +168,6 @@ def test_answers_say_what_the_source_found(lcca: RunCommand, config: Path, finis
         assert text in page
     printed = lcca("study", config, "--out", finished, "--resume").out
     assert "Is a whole window better" in printed and "differs" in printed
-
-
-def test_a_rule_that_guarantees_nothing_says_so(finished: Path) -> None:
-    told = summary(finished)
-    told["comparisons"] = [each | {"rule": "repeated-t"} for each in told["comparisons"]]
-    assert "repeated at every look is invalid" in answers_text(told) and "hold together" not in answers_text(told)
 
 
 def test_a_plan_runs_one_trial_of_each(lcca: RunCommand, config: Path) -> None:

@@ -49,10 +49,6 @@ EXAMPLES = """\
   lcca rank cubic vegas bbr yeah htcp --bench cc-bench-1 --budget 30m"""
 
 
-RULES = {kind: rule for kind, rule in BY_KIND.items() if rule.guarantee in ("at every look", "at its own looks")}
-"""Rules that may look after each block."""
-
-
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("policies", nargs="+", type=one_name, help=f"{POLICY_HELP}; {FABRIC_HELP}")
@@ -77,7 +73,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_rule(parser, "networks or seeds", "of all ranks together")
     parser.add_argument(
         "--rule",
-        choices=sorted(RULES),
+        choices=sorted(BY_KIND),
         help="how pairs are settled: group-sequential (default) spends α within the most; t-mixture (default of "
         "--bench) may stop at any time",
     )
@@ -103,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     contest = _contest(options)
     if options.plan:
         return _plan(options, contest)
-    rule = rule_of(options, RULES[options.rule], contest.option, contest.most, contest.source, contest.first_look)
+    rule = rule_of(options, BY_KIND[options.rule], contest.option, contest.most, contest.source, contest.first_look)
     with kept(options, options.policies, unasked=bool(options.bench)) as place:
         rows, ranking, ended = _ranked(options, contest, rule, place)
         content = _content(options, contest, ranking, rows, ended)

@@ -61,10 +61,7 @@ class Comparison:
         e_value: evidence against "no difference".
         note: what a reader must know besides.
         metric: the metric compared.
-        adjusted_e_value: that evidence where the comparison with shared α stopped, which is later.
         rule: the rule's kind (policy), or "t-mixture over training seeds" (set).
-        e_bh: whether the difference is among the discoveries of its campaign by e-values
-            (`lcca.evaluation.comparison.ebh`); None where that has not been asked.
         block: pairs in a block (policy); 1 for sets.
         blocks: that the verdict rests on; 0 for sets.
         enough: whether more pairs are not wanted: the difference is known as accurately as a run is to know it, or the
@@ -95,9 +92,7 @@ class Comparison:
     e_value: float | None
     note: str
     metric: str = "score_bits"
-    adjusted_e_value: float | None = None
     rule: str = "t-mixture"
-    e_bh: bool | None = None
     block: int = 1
     blocks: int = 0
     enough: bool = False
@@ -143,7 +138,6 @@ class Comparison:
             "looks": self.looks,
             "e_value": finite(self.e_value),
             "adjusted_verdict": self.adjusted.name,
-            "e_bh": self.e_bh,
             "rule": self.rule,
             "note": self.note,
         }
@@ -218,7 +212,6 @@ def compare_policies(
         looks=len(run.looks),
         e_value=look.e_value if run.looks else None,
         note=_policy_note(run, pairs),
-        adjusted_e_value=shared.e_value if adjusted.looks else None,
         rule=rule.kind,
         block=block,
         blocks=look.n,
@@ -301,8 +294,6 @@ def _policy_note(run: Settling, pairs: _Pairs) -> str:
         notes.append(f"the difference was the same on all {pairs.until(look.n)} pairs{more}")
     elif run.finished and not look.verdict.settled:
         notes.append(f"stopped at the ceiling of {pairs.until(look.n)} pairs without a verdict")
-    if run.rule.caution:
-        notes.append(run.rule.caution)
     if run.rule.arms == "independent":
         notes.append("independent arms; pairs would need far fewer trials")
     if abs(look.skewness) > run.rule.skew_limit:

@@ -18,12 +18,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 from scipy.special import chdtri, stdtrit
 
-from lcca.evaluation.settling.judgement import NOT_SETTLED, Look, judge
+from lcca.evaluation.settling.judgement import Look, judge
 from lcca.evaluation.settling.sequence import Moments, log_e_value, mixture_scale
 from lcca.inputs.model import Model
 
@@ -35,7 +35,6 @@ ACCURATE = 1 / 8
 """Half-width of the interval, in margins, at which a run ends: its size is then known as well as its sign."""
 
 Arms = Literal["paired", "independent"]
-Guarantee = Literal["at every look", "at its own looks", "at its one judgement", "none"]
 
 
 class Rule(Model, ABC):
@@ -53,11 +52,6 @@ class Rule(Model, ABC):
         skew_limit: |skewness| of the blocks above which a reader is warned.
         ceiling: blocks at which to stop, settled or not; the last look is there. None for no limit.
     """
-
-    guarantee: ClassVar[Guarantee]
-    """Where the error rate holds; `benchmarks/null.py` measures it on real policies."""
-    caution: ClassVar[str] = ""
-    """What every reader of a verdict by this rule must be told."""
 
     kind: str
     margin_percent: float = Field(default=3.0, gt=0)
@@ -143,7 +137,7 @@ class Settling(ABC):
     @property
     def accurate(self) -> bool:
         """Whether the last look is settled and knows the difference as well as a run is to know it."""
-        return self.state.verdict.settled and (self.state.high - self.state.low) / 2 <= self._accuracy()
+        return self.state.verdict.settled and (self.state.high - self.state.low) / 2 <= ACCURATE * self.margin
 
     def feed(self, differences: Iterable[float]) -> Look:
         """Take the next paired differences in order and return the state.
@@ -194,17 +188,9 @@ class Settling(ABC):
     def _half_width(self, n: int, spread: float) -> float:
         """Return half the width of the interval at a look after `n` differences of this spread > 0."""
 
-    def _accuracy(self) -> float:
-        """Return the half-width at which a run may end."""
-        return ACCURATE * self.margin
-
     def _after(self, n: int) -> int:
         """Return where the look after the one at n is; there is one at the ceiling in any case."""
         return n + self.rule.every
-
-    def _decides(self, n: int, half_width: float) -> bool:
-        """Tell whether a look may settle anything."""
-        return True
 
     @property
     def _until_look(self) -> int:
@@ -240,9 +226,10 @@ class Settling(ABC):
         else:
             width = 0.0 if n >= FEWEST_ALIKE else math.inf
         low, high = mean - width, mean + width
-        verdict = judge(low, high, self.margin) if self._decides(n, width) else NOT_SETTLED
         evidence = log_e_value(n, mean, spread, self._g)
-        self.looks.append(Look(n, mean, low, high, spread, self._moments.skewness, evidence, verdict))
+        self.looks.append(
+            Look(n, mean, low, high, spread, self._moments.skewness, evidence, judge(low, high, self.margin))
+        )
 
 
 def spread_range(n: int, spread: float, confidence: float) -> tuple[float, float]:

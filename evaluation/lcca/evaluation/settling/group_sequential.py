@@ -10,12 +10,12 @@ one run look at the same blocks, whatever their spreads.
 """
 
 import math
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 from scipy.special import ndtr, stdtrit
 
-from lcca.evaluation.settling.base import Forecast, Guarantee, Rule, Settling, forecast_blocks
+from lcca.evaluation.settling.base import Forecast, Rule, Settling, forecast_blocks
 from lcca.evaluation.settling.spending import Boundary, last_critical_value
 from lcca.inputs.errors import InputError
 
@@ -27,8 +27,6 @@ class GroupSequentialRule(Rule):
         looks: K, how many looks the budget has at most.
         ceiling: blocks of the budget; a campaign or command gives it where a file does not.
     """
-
-    guarantee: ClassVar[Guarantee] = "at its own looks"
 
     kind: Literal["group-sequential"] = "group-sequential"
     looks: int = Field(default=10, ge=1, le=100)

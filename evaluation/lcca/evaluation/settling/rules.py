@@ -5,12 +5,10 @@ from typing import Annotated, Any, get_args
 from pydantic import AfterValidator, BeforeValidator, Discriminator
 
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.cceval import CCEvalRule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
-from lcca.evaluation.settling.repeated_t import RepeatedTRule
 from lcca.evaluation.settling.verdict import SettlingRule
 
-Rules = SettlingRule | GroupSequentialRule | CCEvalRule | RepeatedTRule
+Rules = SettlingRule | GroupSequentialRule
 BY_KIND: dict[str, type[Rule]] = {rule.model_fields["kind"].default: rule for rule in get_args(Rules)}
 
 

@@ -3,9 +3,9 @@
 What all rules share is in `base.py`, what an interval says in `judgement.py`.
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from lcca.evaluation.settling.base import FEWEST_ALIKE, Forecast, Guarantee, Rule, Settling, forecast_blocks
+from lcca.evaluation.settling.base import FEWEST_ALIKE, Forecast, Rule, Settling, forecast_blocks
 from lcca.evaluation.settling.judgement import Direction, Look, Verdict, VerdictName, judge
 from lcca.evaluation.settling.sequence import half_width, pairs_until
 
@@ -17,8 +17,6 @@ __all__ = [
 
 class SettlingRule(Rule):
     """The t-mixture confidence sequence (`kind: t-mixture`); the blocks of the first look also tune the mixture."""
-
-    guarantee: ClassVar[Guarantee] = "at every look"
 
     kind: Literal["t-mixture"] = "t-mixture"
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from lcca.evaluation.comparison.compare import counted
 from lcca.evaluation.report.words.statements import interval, sign_and_size
-from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.study.answers import BITS
@@ -44,9 +43,6 @@ def answers_text(summary: dict[str, Any]) -> str:
 def together(summary: dict[str, Any]) -> str:
     """Return what may be said of all intervals together."""
     found = summary["comparisons"]
-    rule = BY_KIND[found[0]["rule"]]
-    if rule.guarantee == "none":
-        return rule.caution
     return f"all {counted(len(found), 'interval')} hold together at {1 - summary['alpha']:.0%}"
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.comparison.ebh import with_discoveries
 from lcca.evaluation.comparison.sets import BEST_OF, best_of, best_of_difference
 from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS
 from lcca.evaluation.settling.units import mean_of_blocks
@@ -39,7 +38,7 @@ def all_comparisons(groups: Sequence[Group], trials: dict[str, pd.DataFrame]) ->
     """Return every comparison of a campaign, α of the adjusted verdicts shared among all of one level."""
     total = sum(len(group.compared) for group in groups)
     selected = [c for group in groups for c in group.compare_selected(trials[group.utility.name], total)]
-    return with_discoveries([*compare_all(groups), *selected])
+    return [*compare_all(groups), *selected]
 
 
 def summary(
@@ -61,7 +60,7 @@ def summary(
 
 def so_far(config: CampaignConfig, groups: Sequence[Group]) -> dict[str, Any]:
     """Return the content of so-far.json: what the training seeds that are done say of signal sets and headers."""
-    return _over_seeds(config, groups, with_discoveries(compare_all(groups))) | _headers(config, groups, None)
+    return _over_seeds(config, groups, compare_all(groups)) | _headers(config, groups, None)
 
 
 def _headers(
