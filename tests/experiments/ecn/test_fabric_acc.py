@@ -13,6 +13,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'lcca[drl]'")
 pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
 
+from lcca.evaluation.fabric.source import FabricTrials  # noqa: E402
+from lcca.evaluation.trials.blocks import Block  # noqa: E402
+from lcca.evaluation.trials.utilities import fabric_utility  # noqa: E402
 from lcca.experiments import load_run  # noqa: E402
 from lcca.experiments.campaign.config import read_with_files  # noqa: E402
 from lcca.experiments.ecn.fabric_config import FabricAcc  # noqa: E402
@@ -23,6 +26,11 @@ from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402
 from lcca.inputs.validation import validate  # noqa: E402
 from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model  # noqa: E402
 from lcca.remy_plus.fabric.tuners.acc_ports import Templates  # noqa: E402
+from lcca.remy_plus.files.policyfile import PolicyFile, write  # noqa: E402
+from lcca.remy_plus.policies.policy import WithHeader  # noqa: E402
+from lcca.remy_plus.policies.rules import one_rule  # noqa: E402
+from lcca.signal_sets.headers.catalogue import header  # noqa: E402
+from lcca.signal_sets.headers.stamping import stamping  # noqa: E402
 from lcca.trainers.ecn.config import DqnConfig, FabricAccConfig  # noqa: E402
 from lcca.trainers.ecn.ports import model_of, new_learner, play_ports  # noqa: E402
 from lcca.trainers.ecn.training import train  # noqa: E402
@@ -70,6 +78,18 @@ def test_the_summary_and_its_tables(finished: tuple[Path, dict[str, Any]]) -> No
     assert set(loaded.trials["condition"]) == {"star", "busy-star"}
     assert len(loaded.verdicts) == 4 and len(loaded.policies) == 6
     assert loaded.trials.groupby(["condition", "policy"])["network"].nunique().min() >= 24
+
+
+def test_what_it_is_held_against_runs_with_its_header(tmp_path: Path) -> None:
+    rival = str(tmp_path / "policy.json")
+    write(rival, PolicyFile(one_rule(("link",)), header="nosignal-8b"))
+    config = smoke("trainer.dqn.steps=200", "held_out=[]", f"test.against=[{rival}]")
+    run_fabric_acc(config, tmp_path / "run", jobs=2, resume=False, quiet=True)
+    stored = load_run(tmp_path / "run").trials.query("policy == @rival")
+    policy = WithHeader(one_rule(("link",)), stamping(header("nosignal-8b")))
+    source = FabricTrials(config.space, int(stored["seed"].iloc[0]), fabric_utility("slowdown"))
+    own = source.rows({"headed": policy}, Block(0, 0, 8))
+    assert stored["slowdown_mean"].head(8).tolist() == own["slowdown_mean"].tolist()
 
 
 def test_seeds_are_others_for_training_and_test(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:

@@ -11,13 +11,20 @@ import pytest
 import lcca.evaluation.fabric.source as source
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.judgement import Verdict
+from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments import load_run
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.study.answers import agreement
 from lcca.experiments.study.config import StudyConfig
-from lcca.experiments.study.run import study
+from lcca.experiments.study.run import study, trials_on
 from lcca.inputs import extras
 from lcca.inputs.validation import validate
+from lcca.remy_plus.files.policyfile import PolicyFile, write
+from lcca.remy_plus.policies.policy import WithHeader
+from lcca.remy_plus.policies.rules import one_rule
+from lcca.signal_sets.headers.catalogue import header
+from lcca.signal_sets.headers.stamping import stamping
 
 from ...conftest import RunCommand
 
@@ -168,6 +175,23 @@ def test_answers_say_what_the_source_found(lcca: RunCommand, config: Path, finis
         assert text in page
     printed = lcca("study", config, "--out", finished, "--resume").out
     assert "Is a whole window better" in printed and "differs" in printed
+
+
+def test_a_policy_file_runs_with_its_header(tmp_path: Path) -> None:
+    """And not with a fabric's own telemetry, which is another number of bytes."""
+    write(tmp_path / "policy.json", PolicyFile(one_rule(("link",)), header="nosignal-8b"))
+    (tmp_path / "star.yaml").write_text(STAR)
+    text = (
+        "name: headed\ncontenders: {headed: policy.json, window: window}\nscenarios: [star.yaml]\npairs: 24\n"
+        "questions: [{name: bytes, contender: headed, against: [window]}]\n"
+    )
+    (tmp_path / "study.yaml").write_text(text)
+    made = validate(read_with_files(tmp_path / "study.yaml"), StudyConfig)
+    study(made, tmp_path / "run", jobs=1, resume=False, quiet=True)
+    stored = load_run(tmp_path / "run").trials.query("policy == 'headed'")
+    policy = WithHeader(one_rule(("link",)), stamping(header("nosignal-8b")))
+    own = trials_on(made, "star", fabric_utility("slowdown"), 1).rows({"headed": policy}, Block(0, 0, 8))
+    assert stored["slowdown_mean"].head(8).tolist() == own["slowdown_mean"].tolist()
 
 
 def test_a_plan_runs_one_trial_of_each(lcca: RunCommand, config: Path) -> None:

@@ -20,6 +20,7 @@ from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.transports import Transport
+from lcca.signal_sets.headers.policy_headers import runnable
 from lcca.trainers.ecn.config import FabricAccConfig
 
 ACC, EXPLORING, CHANCE = "acc", "acc-exploring", "chance"
@@ -47,7 +48,7 @@ class FabricAccTest(Model):
     @classmethod
     def _run_on_fabrics(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for i, name in enumerate(names):
-            engine_of(load_for_fabric(name).policy, FabricSettings())
+            engine_of(runnable(load_for_fabric(name)), FabricSettings())
             if name in (*names[:i], ACC, EXPLORING, CHANCE):
                 raise ValueError(f"{name!r} stands here twice, or is a name of ACC's")
         return names

@@ -31,6 +31,7 @@ from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
 from lcca.remy_plus.fabric.tuners.acc_model import AccModel, read_acc_model
 from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.policies.policy import Policy
+from lcca.signal_sets.headers.policy_headers import runnable
 
 CURVE_PARTS = 10
 
@@ -206,7 +207,7 @@ def _policies(config: FabricAcc, model: AccModel) -> dict[str, Policy]:
     shares = {ACC: 0.0, CHANCE: 1.0, EXPLORING: config.test.explore}
     learnt = {name: replace(config.policy, tuner=tuning("acc", model, explore=each)) for name, each in shares.items()}
     own: dict[str, Policy] = {ACC: learnt[ACC]}
-    return own | {name: learnt[name] if name in learnt else load_for_fabric(name).policy for name in config.rivals}
+    return own | {name: learnt[name] if name in learnt else runnable(load_for_fabric(name)) for name in config.rivals}
 
 
 def _test(run: TrainingRun, scenario: FabricScenario, policies: Mapping[str, Policy], jobs: int) -> dict[str, Any]:

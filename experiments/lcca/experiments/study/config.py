@@ -23,6 +23,7 @@ from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
+from lcca.signal_sets.headers.policy_headers import runnable
 
 
 class Contender(Model):
@@ -150,7 +151,7 @@ class StudyConfig(RunConfig):
                     yield ("questions", i, "utilities", k), str(error)
 
     def _require_runs(self, scenario: FabricScenario, name: str) -> None:
-        policy = load_for_fabric(self.contenders[name].start).policy
+        policy = runnable(load_for_fabric(self.contenders[name].start))
         try:
             scenario.require_telemetry(engine_of(policy, scenario.settings()).telemetry_bytes, name)
         except InputError as error:

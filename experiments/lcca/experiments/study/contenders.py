@@ -19,6 +19,7 @@ from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model
 from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
+from lcca.signal_sets.headers.policy_headers import runnable
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def _prepared(run: Run[StudyConfig, None], name: str, contender: Contender, jobs
         return _tuned(contender.start, contender.tune, folder, jobs)
     if contender.train is not None:
         return _trained(contender.train, folder)
-    return Prepared(load_for_fabric(contender.policy).policy, {"policy": contender.policy})
+    return Prepared(runnable(load_for_fabric(contender.policy)), {"policy": contender.policy})
 
 
 def _tuned(start: str, config: TuningConfig, folder: Path, jobs: int) -> Prepared:
