@@ -11,7 +11,7 @@ from scipy import stats
 
 from lcca.evaluation.comparison.fairness import FairnessRow, fairness_data
 from lcca.evaluation.report.figures.fairness import draw_fairness
-from lcca.evaluation.report.words.per_network import fairness_sentence
+from lcca.evaluation.report.sections.fairness import sentence
 from lcca.evaluation.trials.tables import RunTables
 
 SHIFT = {"e2e": 0.0, "link": -0.02, "queue": 0.0, "link+queue": 0.03}
@@ -57,7 +57,7 @@ def test_means_intervals_and_paired_differences(build_run: Any, seeds: int) -> N
     assert (link.low, link.high) == pytest.approx(ends)
     assert rows["e2e"].difference is None and rows["e2e"].word == ""
     assert (link.word, rows["queue"].word, rows["link+queue"].word) == ("fairer", "not settled", "less fair")
-    told = fairness_sentence(list(rows.values()))
+    told = sentence(list(rows.values()))
     assert told == "Against e2e: link is fairer; link+queue is less fair; queue is not settled."
 
 
@@ -71,5 +71,5 @@ def test_no_competition_no_fairness(build_run: Any) -> None:
 def test_many_groups_are_counted() -> None:
     rows = [FairnessRow("u", "base", 0.1, 0.09, 0.11, (0.1,), 9)]
     rows += [FairnessRow("u", f"set{i}", 0.1, 0.09, 0.11, (0.1,), 9, (-1.0, -2.0, -0.5)) for i in range(9)]
-    assert fairness_sentence(rows) == "Against base: 9 of 9 fairer."
+    assert sentence(rows) == "Against base: 9 of 9 fairer."
     assert len(draw_fairness(rows).axes) == 1

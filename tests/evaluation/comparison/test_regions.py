@@ -1,16 +1,14 @@
 """Regions of the network space: cuts by hand, planted effects, and no effect."""
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.comparison.regions import region_data, regions_of
+from lcca.evaluation.comparison.regions import inside, regions_of
 from lcca.evaluation.settling.false_discovery import controlled_verdicts, sequential
-from lcca.evaluation.trials.tables import RunTables
 
 MARGIN = math.log2(1.03)
 
@@ -37,22 +35,6 @@ def test_ties_and_what_does_not_vary() -> None:
     assert regions_of(networks([3, 3, 3])) == [] and regions_of(pd.DataFrame()) == []
 
 
-def run(differences: dict[str, np.ndarray], table: pd.DataFrame) -> Any:
-    """Return what `region_data` reads of a run."""
-
-    def of(comparison: dict[str, Any]) -> pd.DataFrame:
-        return pd.DataFrame({"network": table["network"], "difference": differences[comparison["B"]]})
-
-    comparisons = [{"A": "e2e", "B": name, "utility": "default", "margin": MARGIN} for name in differences]
-    return SimpleNamespace(
-        block=16,
-        networks_of=lambda _: table,
-        leading_comparisons=comparisons,
-        differences=of,
-        group_named=lambda name: name,
-    )
-
-
 def drawn(rng: np.random.Generator, count: int) -> pd.DataFrame:
     return networks(
         rng.integers(1, 17, count).tolist(),
@@ -64,42 +46,32 @@ def drawn(rng: np.random.Generator, count: int) -> pd.DataFrame:
 def test_a_planted_region_is_found() -> None:
     rng = np.random.default_rng(3)
     table = drawn(rng, 400)
-    found = {region.name: region for region in regions_of(table)}
-    few = (table["senders"] <= found["few senders"].cut).to_numpy()
-    gain = rng.normal(np.where(few, 0.15, 0.0), 0.1)
-    rows = region_data(run({"link": gain, "queue": rng.normal(0, 0.1, 400)}, table))
-    verdicts = {(row.group, row.region.name): row.verdict.name for row in rows}
-    assert len(rows) == 12
-    assert verdicts["link", "few senders"] == "better" and verdicts["link", "many senders"] == "equivalent"
-    assert {name for (group, _), name in verdicts.items() if group == "queue"} == {"equivalent"}
-    by_region = {(row.group, row.region.name): row.found for row in rows}
-    blocks = pd.Series(gain[few]).groupby(table["network"].to_numpy()[few] // 16).mean()
-    assert by_region["link", "few senders"].mean == pytest.approx(blocks.mean())
-    assert by_region["link", "few senders"].n == len(blocks) == 25
+    regions = {region.name: region for region in regions_of(table)}
+    few = (table["senders"] <= regions["few senders"].cut).to_numpy()
+    gains = {"link": rng.normal(np.where(few, 0.15, 0.0), 0.1), "queue": rng.normal(0, 0.1, 400)}
+    found = {}
+    for name, gain in gains.items():
+        differences = pd.DataFrame({"network": table["network"], "difference": gain})
+        found |= {(name, r.name): inside(differences, r.of(table), MARGIN, 16) for r in regions.values()}
+    verdicts = dict(zip(found, controlled_verdicts([each.evidence for each in found.values()]), strict=True))
+    assert len(found) == 12
+    assert verdicts["link", "few senders"].name == "better" and verdicts["link", "many senders"].name == "equivalent"
+    assert {each.name for (name, _), each in verdicts.items() if name == "queue"} == {"equivalent"}
+    blocks = pd.Series(gains["link"][few]).groupby(table["network"].to_numpy()[few] // 16).mean()
+    assert found["link", "few senders"].mean == pytest.approx(blocks.mean())
+    assert found["link", "few senders"].n == len(blocks) == 25
 
 
 def test_no_effect_gives_few_verdicts_even_when_stopped_at_the_worst_time() -> None:
     rng = np.random.default_rng(4)
     runs, false = 300, 0
     table = drawn(rng, 300)
-    inside = [table["network"].isin(region.of(table)).to_numpy() for region in regions_of(table)]
+    masks = [table["network"].isin(region.of(table)).to_numpy() for region in regions_of(table)]
     for _ in range(runs):
         streams = rng.normal(0, 0.3, (2, 300))
         seen = False
         for n in (60, 120, 300):
-            evidence = [sequential(d[:n][mask[:n]], MARGIN).evidence for d in streams for mask in inside]
+            evidence = [sequential(d[:n][mask[:n]], MARGIN).evidence for d in streams for mask in masks]
             seen = seen or any(verdict.direction != "0" for verdict in controlled_verdicts(evidence))
         false += seen
     assert false / runs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)
-
-
-def test_regions_of_a_run(build_run: Any) -> None:
-    tables = RunTables.load(build_run(seeds=3, count=120))
-    rows = region_data(tables)
-    assert len(rows) == 18 and rows[0].comparison == "link against e2e"
-    found = {(row.group, row.region.name): row for row in rows}
-    assert found["link", "many senders"].verdict.name == "better"
-    differences = tables.differences(tables.comparisons[0]).set_index("network")["difference"]
-    inside = differences[sorted(found["link", "many senders"].region.of(tables.trained_networks))]
-    blocks = inside.groupby(inside.index // 16).mean()
-    assert found["link", "many senders"].found.mean == pytest.approx(blocks.mean())

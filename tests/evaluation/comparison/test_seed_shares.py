@@ -1,10 +1,12 @@
 """Shares of networks over training seeds: by hand, and with the interval of signal sets."""
 
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.comparison.per_network import NetworkSignificance, network_significance
+from lcca.evaluation.comparison.per_network import NetworkShares, network_shares
 from lcca.evaluation.comparison.seed_shares import SeedShares, seed_shares
 from lcca.evaluation.comparison.sets import SeedInterval
 
@@ -12,7 +14,7 @@ WAYS = {"+": 3.0, "-": -3.0, "0": 0.5}
 """Difference of B from A on a network, whose standard deviation over seeds is 1 for both."""
 
 
-def section(names: dict[str, str] | None = None, **ways: str) -> NetworkSignificance:
+def section(names: dict[str, str] | None = None, **ways: str) -> list[NetworkShares]:
     """Return the comparisons with A of candidates that are better, worse or neither on networks, as in "++0-"."""
     rows = [
         {"policy": name, "network": i, "seed": seed, "score_bits": x, "throughput_share": x, "delay_us": 100 - x}
@@ -21,7 +23,7 @@ def section(names: dict[str, str] | None = None, **ways: str) -> NetworkSignific
         for seed, noise in enumerate((-1.0, 0.0, 1.0))
         for x in [noise + (WAYS[sign] if name != "A" else 0.0)]
     ]
-    return network_significance(pd.DataFrame(rows), pd.DataFrame(), "A", list(ways), names=names)
+    return network_shares(pd.DataFrame(rows), "A", list(ways), names=names)
 
 
 def of(found: list[SeedShares], b: str, metric: str = "score_bits", a: str = "A") -> SeedShares:
@@ -31,7 +33,7 @@ def of(found: list[SeedShares], b: str, metric: str = "score_bits", a: str = "A"
 
 def test_shares_of_training_seeds_by_hand() -> None:
     seeds = ["++0-", "+0--", "++++", "----", "+++-"]  # net 25, -25, 100, -100, 50 %
-    told = of(seed_shares([section(B=signs) for signs in seeds], 0.05), "B").to_json()
+    told = of(seed_shares(chain(*(section(B=signs) for signs in seeds)), 0.05), "B").to_json()
     better, worse = [50, 25, 100, 0, 75], [25, 50, 0, 100, 25]
     assert told["training_seeds"] == 5
     for key, shares in (("better_percent", better), ("worse_percent", worse)):
@@ -43,14 +45,16 @@ def test_shares_of_training_seeds_by_hand() -> None:
 
 def test_the_interval_of_the_net_share_is_that_of_signal_sets() -> None:
     counts = (7, 8, 9, 6, 10)
-    told = of(seed_shares([section(B="+" * n + "0" * (16 - n)) for n in counts], 0.05), "B").to_json()["net_percent"]
+    told = of(seed_shares(chain(*(section(B="+" * n + "0" * (16 - n)) for n in counts)), 0.05), "B").to_json()[
+        "net_percent"
+    ]
     net = SeedInterval.of([100 * n / 16 for n in counts], 0.05)
     assert 0 < net.low and net.high < 100
     assert told == pytest.approx({"mean": 50, "low": net.low, "high": net.high})
 
 
 def test_less_delay_is_better_and_candidates_meet_each_other() -> None:
-    found = seed_shares([section(B="++0-", C="0---")] * 2, 0.05)
+    found = seed_shares(section(B="++0-", C="0---") * 2, 0.05)
     assert of(found, "B", "delay_us").better.tolist() == [50, 50]
     assert of(found, "C", "delay_us").worse.tolist() == [75, 75]
     assert of(found, "B", a="C").better[0] == 75, "by 2.5, 6 and 3.5; the last network is the same for both"
@@ -59,7 +63,7 @@ def test_less_delay_is_better_and_candidates_meet_each_other() -> None:
 
 def test_a_pair_counts_the_training_seeds_that_have_it() -> None:
     luck = section(names={"A": "A", "other": "A"}, other="+000")
-    found = seed_shares([section(B="+++0"), section(B="+00-"), luck], 0.05)
+    found = seed_shares([*section(B="+++0"), *section(B="+00-"), *luck], 0.05)
     assert of(found, "B").better.size == 2
     told = of(found, "A").to_json()
     assert told["better_percent"] == {"mean": 25, "sd": None} and told["net_percent"] is None

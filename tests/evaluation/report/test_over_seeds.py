@@ -7,9 +7,9 @@ import pytest
 
 from lcca.evaluation.report.sections.generalisation import generalisation
 from lcca.evaluation.report.sections.ideal import ideal
+from lcca.evaluation.report.sections.per_network import shares_over_seeds
 from lcca.evaluation.report.sections.scores import scores
 from lcca.evaluation.report.sections.section import BOTH, SELECTED
-from lcca.evaluation.report.sections.seed_shares import shares_over_seeds
 from lcca.evaluation.trials.tables import RunTables
 
 
@@ -49,14 +49,14 @@ def test_conditions_speak_of_signal_sets_first(tables: RunTables) -> None:
 def test_shares_of_networks_stand_beside_luck_in_training(tables: RunTables) -> None:
     rows = [shares("link", "e2e", 6, -2.0), shares("queue", "link", 4, None), shares("e2e", "e2e", 5, None)]
     told = replace(tables, summary=tables.summary | {"per_network": rows})
-    (against,), (each_other,) = (shares_over_seeds(told, rivals=rivals) for rivals in (False, True))
-    assert against.rows == [
+    (table,) = shares_over_seeds(told)
+    assert table.rows == [
         ("link against e2e", "delay", "12 ± 4", "3", "+10 [-2, +21]", "6"),
+        ("queue against link", "delay", "12 ± 4", "3", "+10 [−∞, +∞]", "4"),
         ("e2e against e2e", "delay", "12 ± 4", "3", "–", "5"),
     ]
-    assert "luck in training" in against.caption and "luck" not in each_other.caption
-    assert each_other.rows == [("queue against link", "delay", "12 ± 4", "3", "+10 [−∞, +∞]", "4")]
-    assert not shares_over_seeds(tables, rivals=False)
+    assert "luck in training" in table.caption
+    assert not shares_over_seeds(tables)
 
 
 def test_scores_over_seeds_have_the_expected_best_of_five(tables: RunTables) -> None:

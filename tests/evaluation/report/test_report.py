@@ -27,7 +27,7 @@ from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.inputs.checked import write_with_digest
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
-FIGURES = ("forest", "scores", "capacity", "tradeoff", "correlations", "regions", "fairness", "learning", "settling")
+FIGURES = ("forest", "scores", "capacity", "tradeoff", "fairness", "learning", "settling")
 
 
 class Page(HTMLParser):

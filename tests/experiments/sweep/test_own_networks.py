@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from lcca.evaluation.bounds.ideals import ideal_scores
-from lcca.evaluation.comparison.per_network import network_significance
+from lcca.evaluation.comparison.per_network import network_shares
 from lcca.evaluation.comparison.sets import SeedInterval
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.layout import part_file, part_name, part_names
@@ -139,8 +139,8 @@ def test_shares_of_networks_over_training_seeds(run: Path) -> None:
         base, queue = f"loss+rtt.default.s{seed}", f"loss+queue.default.s{seed}"
         before = {f"loss+rtt.default.s{seed - 1}"} if seed > 1 else set()
         assert set(met["policy"]) == {base, queue} | before
-        section = network_significance(met, pd.DataFrame(), base, [queue, *before])
-        shares = [pair.share("score_bits", True).percent for pair in section.pairs]
+        found = network_shares(met, base, [queue, *before])
+        shares = [row.better.percent for row in found if row.A == base and row.metric == "score_bits"]
         better.append(shares[0])
         luck += shares[1:]
     assert len(set(better)) > 1

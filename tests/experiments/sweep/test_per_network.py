@@ -7,7 +7,6 @@ import pytest
 
 from lcca.evaluation.trials.layout import part_file, part_name, part_names
 from lcca.evaluation.trials.store import TrialStore
-from lcca.evaluation.trials.tables import RunTables
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.sweep.per_network import repeated_networks
 
@@ -41,7 +40,7 @@ def test_its_networks_and_seeds_are_no_other_phases(run: Path) -> None:
     config = read_campaign(run / "config.yaml")
     assert config.per_network is not None
     networks = repeated_networks(config)
-    listed = RunTables.load(run).repeated_networks
+    listed = store.read(PART).drop_duplicates("network")
     assert listed["network"].tolist() == [n.id for n in networks]
     assert listed["rtt"].tolist() == [n.rtt for n in networks]
 

@@ -21,7 +21,6 @@ class WinningRate:
     unit: str = "share of intervals won"
     keeps: frozenset[str] = frozenset()
     worst: float = 0.0
-    emphasis: str = ""
 
     def score(self, record: Record) -> TrialScores:
         """Refuse: who wins depends on the other controls.

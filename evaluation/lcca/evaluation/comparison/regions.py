@@ -6,15 +6,12 @@ results.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lcca.evaluation.settling.false_discovery import Sequential, controlled_verdicts, sequential
+from lcca.evaluation.settling.false_discovery import Sequential, sequential
 from lcca.evaluation.settling.units import means_of
-from lcca.evaluation.settling.verdict import Verdict
-from lcca.evaluation.trials.tables import RunTables
 
 CUTS = (
     ("senders", "few senders", "many senders"),
@@ -53,29 +50,6 @@ class Region:
         return frozenset(networks.loc[inside, "network"].tolist())
 
 
-@dataclass(frozen=True)
-class RegionRow:
-    """One comparison in one region, in bits.
-
-    Attributes:
-        comparison: its name.
-        group: the candidate, as in the run's groups.
-        utility: name.
-        region: where.
-        found: mean difference with its confidence sequence at 95 %, not adjusted.
-        margin: half-width of "equivalent", bits.
-        verdict: with the false-discovery rate controlled over all rows of the run.
-    """
-
-    comparison: str
-    group: str
-    utility: str
-    region: Region
-    found: Sequential
-    margin: float
-    verdict: Verdict
-
-
 def with_load(networks: pd.DataFrame) -> pd.DataFrame:
     """Return the networks with their `load`: senders per packet/µs of link rate."""
     return networks.assign(load=networks["senders"] / networks["link_rate"]) if len(networks) else networks
@@ -97,29 +71,7 @@ def _halves(networks: pd.DataFrame, parameter: str, low: str, high: str) -> list
     return [Region(low, parameter, float(cut), False, unit), Region(high, parameter, float(cut), True, unit)]
 
 
-def region_data(tables: RunTables) -> list[RegionRow]:
-    """Return a row per leading comparison of a run and region; empty if networks are not known."""
-    found = [
-        (comparison, region, inside(differences, region.of(networks), comparison["margin"], tables.block))
-        for comparison in tables.leading_comparisons
-        for networks in [tables.networks_of(comparison)]
-        for differences in [tables.differences(comparison).sort_values("network")]
-        for region in regions_of(networks)
-    ]
-    verdicts = controlled_verdicts([each.evidence for _, _, each in found])
-    rows = [_row(tables, *each, verdict) for each, verdict in zip(found, verdicts, strict=True)]
-    return rows if any(row.found.n for row in rows) else []
-
-
 def inside(differences: pd.DataFrame, networks: frozenset[int], margin: float, block: int) -> Sequential:
     """Return what the differences on some networks say, by the blocks that these belong to."""
     rows = differences[differences["network"].isin(networks)]
     return sequential(means_of(rows["difference"], rows["network"], block), margin)
-
-
-def _row(
-    tables: RunTables, comparison: dict[str, Any], region: Region, found: Sequential, verdict: Verdict
-) -> RegionRow:
-    b, a = tables.group_named(comparison["B"]), tables.group_named(comparison["A"])
-    utility, margin = comparison["utility"], comparison["margin"]
-    return RegionRow(f"{b} against {a}", b, utility, region, found, margin, verdict)

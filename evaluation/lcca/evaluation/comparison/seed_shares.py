@@ -12,14 +12,14 @@ net share of equals is symmetric.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.comparison.per_network import METRICS, NetworkPair, NetworkSignificance
+from lcca.evaluation.comparison.per_network import NetworkShares
 from lcca.evaluation.comparison.sets import SeedInterval
 from lcca.inputs.json_values import finite
 
@@ -70,27 +70,25 @@ class SeedShares:
         }
 
 
-def seed_shares(sections: Sequence[NetworkSignificance], alpha: float) -> list[SeedShares]:
+def seed_shares(rows: Iterable[NetworkShares], alpha: float) -> list[SeedShares]:
     """Return the shares of every pair of candidates and metric over the training seeds that have it.
 
     Args:
-        sections: the comparisons of one utility, one or more per training seed, candidates by their names.
+        rows: of one utility, those of one training seed after another, candidates by their names.
         alpha: error rate of each interval.
     """
-    by_pair: dict[tuple[str, str, str], list[NetworkPair]] = {}
-    for section in sections:
-        for pair in (*section.pairs, *section.rivals):
-            by_pair.setdefault((section.utility, pair.A, pair.B), []).append(pair)
+    found: dict[tuple[str, str, str, str], list[NetworkShares]] = {}
+    for row in rows:
+        found.setdefault((row.utility, row.A, row.B, row.metric), []).append(row)
     return [
-        SeedShares(*key, metric, _percents(pairs, metric, better=True), _percents(pairs, metric, better=False), alpha)
-        for key, pairs in by_pair.items()
-        for metric in METRICS
+        SeedShares(
+            *key,
+            better=np.array([row.better.percent for row in own if row.better.n]),
+            worse=np.array([row.worse.percent for row in own if row.worse.n]),
+            alpha=alpha,
+        )
+        for key, own in found.items()
     ]
-
-
-def _percents(pairs: Sequence[NetworkPair], metric: str, *, better: bool) -> Floats:
-    shares = [pair.share(metric, better) for pair in pairs]
-    return np.array([share.percent for share in shares if share.n])
 
 
 def _ends(net: SeedInterval) -> dict[str, float | None]:

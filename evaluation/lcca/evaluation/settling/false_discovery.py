@@ -1,6 +1,6 @@
-"""Verdicts on many networks or regions at once: the share of false ones among those given is bounded.
+"""Verdicts on many regions at once: the share of false ones among those given is bounded.
 
-A bound of its own for every network would let chance find something on one of twenty. With Benjamini and
+A bound of its own for every region would let chance find something on one of twenty. With Benjamini and
 Hochberg's (1995) rule at most `LEVEL` of the discoveries are false on average. It is applied to two
 families apart: "there is a difference", and "the difference is inside the margin".
 """
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
 from scipy.stats import false_discovery_control
 
 from lcca.evaluation.settling.sequence import SHORTEST_TUNING, half_width, log_e_value, mixture_scale
@@ -24,7 +23,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one unit (a network, a region) says about B − A, larger being better.
+    """What one unit (a region) says about B − A, larger being better.
 
     Attributes:
         mean: of the differences.
@@ -62,21 +61,6 @@ def _verdict(evidence: Evidence, differs: np.bool_, alike: np.bool_) -> Verdict:
     if not differs:
         return Verdict()
     return Verdict("better" if direction == "+" else "worse", direction=direction)
-
-
-def t_evidence(mean: float, spread: float, n: int, margin: float) -> Evidence:
-    """Return the evidence of n differences by Student's t: for a number n that was fixed beforehand.
-
-    Differences that are all the same say nothing: so few of them cannot tell how they would vary. Ten
-    differences of trained policies, centred per network, had p < 0.05 in 5 % of cases on 14 of 15 networks,
-    and in 27 % on one whose trials seldom jump (skewness 6).
-    """
-    if n < 2 or not spread > 0:
-        return Evidence(mean, 1.0, 1.0)
-    error = spread / math.sqrt(n)
-    p_difference = 2 * float(stdtr(n - 1, -abs(mean) / error))
-    p_equivalence = 2 * float(stdtr(n - 1, (abs(mean) - margin) / error))
-    return Evidence(mean, min(p_difference, 1.0), min(p_equivalence, 1.0))
 
 
 @dataclass(frozen=True)

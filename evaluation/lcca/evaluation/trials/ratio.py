@@ -41,7 +41,6 @@ class Ratio(ABC):
     of_ports: ClassVar[bool] = False
     unit: ClassVar[str] = "bits"
     worst: ClassVar[float] = WORST_BITS
-    emphasis: ClassVar[str] = ""
 
     def percent(self, difference: float) -> float:
         """Return by how many per cent the measure is larger on the worse side of a difference (if large the better)."""

@@ -41,7 +41,6 @@ class RunTables:
         manifest: of the run, or empty.
         config: text of the configuration, or empty.
         repeated: repeated trials on single networks that did not fail; may be empty.
-        repeated_networks: one row per network of these trials; their numbers are not the test's.
         ns3: trials of the ns-3 validation, of both simulators; may be empty.
     """
 
@@ -58,7 +57,6 @@ class RunTables:
     manifest: Json
     config: str
     repeated: pd.DataFrame = field(default_factory=pd.DataFrame)
-    repeated_networks: pd.DataFrame = field(default_factory=pd.DataFrame)
     ns3: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @classmethod
@@ -75,7 +73,7 @@ class RunTables:
         check_files(folder, manifest)
         summary = read_json(folder / layout.SUMMARY, ADVICE)
         trials, networks = _phase(folder, layout.TEST)
-        repeated, repeated_networks = _phase(folder, layout.PER_NETWORK)
+        repeated, _ = _phase(folder, layout.PER_NETWORK)
         trained, trained_networks = _phase(folder, layout.TRAININGS_TEST)
         good, config = _good(trials), folder / layout.CONFIG
         return cls(
@@ -92,7 +90,6 @@ class RunTables:
             manifest=manifest,
             config=read_with_digest(config, ADVICE).decode() if config.exists() else "",
             repeated=repeated[_good(repeated)].reset_index(drop=True),
-            repeated_networks=repeated_networks,
             ns3=TrialStore(folder / layout.TRIALS).all(layout.NS3_VALIDATION),
         )
 
@@ -145,7 +142,7 @@ class RunTables:
                 yield policy, by_policy[policy["id"]]
 
     def differences(self, comparison: Json) -> pd.DataFrame:
-        """Return score B − A per network of `networks_of` the comparison, averaged over seeds.
+        """Return score B − A per network that the comparison rests on, averaged over seeds.
 
         Returns:
             Columns `network` and `difference` (bits).
@@ -157,10 +154,6 @@ class RunTables:
             return pd.DataFrame({"network": [], "difference": []})
         both = pd.concat(parts)
         return both.groupby("network")["difference"].mean().reset_index()
-
-    def networks_of(self, comparison: Json) -> pd.DataFrame:
-        """Return the networks that a comparison rests on, a row each."""
-        return self.trained_networks if comparison["level"] == "set" else self.networks
 
     def _policy_pairs(self, comparison: Json) -> list[tuple[str, str]]:
         """Return the (A, B) policy ids behind a comparison: one pair per training seed at the set level."""

@@ -67,13 +67,6 @@ class ThroughputDelay:
         """The score of a trial in which every sender starved, in bits."""
         return float(self.of(FLOOR_THROUGHPUT, FLOOR_DELAY_US))
 
-    @property
-    def emphasis(self) -> str:
-        """The column that weighs more, or nothing where both weigh the same."""
-        if self.throughput_weight == self.delay_weight:
-            return ""
-        return "throughput_share" if self.throughput_weight > self.delay_weight else "delay_us"
-
     def score(self, record: Record) -> TrialScores:
         """Score every trial of a record.
 

@@ -45,10 +45,6 @@ class Utility(Protocol):
     def worst(self) -> float:
         """The score that a failed trial counts as where a search needs one: no trial scores less."""
 
-    @property
-    def emphasis(self) -> str:
-        """The column of the trials table that weighs most, or nothing."""
-
     def score(self, record: Record) -> TrialScores:
         """Score every trial of a batch: a trial's score does not depend on the trials beside it."""
 

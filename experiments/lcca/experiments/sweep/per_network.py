@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lcca.evaluation.comparison.per_network import NetworkSignificance, network_significance
+from lcca.evaluation.comparison.per_network import NetworkShares, network_shares
 from lcca.evaluation.comparison.seed_shares import seed_shares
 from lcca.evaluation.trials.layout import PER_NETWORK
 from lcca.evaluation.trials.running import run_trials
@@ -87,21 +87,21 @@ def _consecutive(group: Group) -> list[tuple[int, str]]:
     return [(seed, group.ids(before)[group.baseline]) for before, seed in pairwise(group.training_seeds)]
 
 
-def _candidates(group: Group, trials: pd.DataFrame) -> Iterator[NetworkSignificance]:
+def _candidates(group: Group, trials: pd.DataFrame) -> Iterator[NetworkShares]:
     """Yield each training seed's comparisons network by network, candidates by their names."""
     for seed in group.training_seeds:
         ids = group.ids(seed)
         yield from _compared(group, trials, ids[group.baseline], {ids[name]: name for name in group.others})
 
 
-def _luck(group: Group, trials: pd.DataFrame) -> Iterator[NetworkSignificance]:
+def _luck(group: Group, trials: pd.DataFrame) -> Iterator[NetworkShares]:
     """Yield the comparisons of the baseline's policy of each training seed with that of the seed before."""
     for seed, before in _consecutive(group):
         base = group.ids(seed)[group.baseline]
         yield from _compared(group, trials, base, {before: group.baseline})
 
 
-def _compared(group: Group, trials: pd.DataFrame, base: str, others: dict[str, str]) -> Iterator[NetworkSignificance]:
+def _compared(group: Group, trials: pd.DataFrame, base: str, others: dict[str, str]) -> Iterator[NetworkShares]:
     """Compare policies, by the names that `others` gives them, with the baseline's on the networks that both met.
 
     Policies all of whose trials failed are left out.
@@ -111,4 +111,4 @@ def _compared(group: Group, trials: pd.DataFrame, base: str, others: dict[str, s
     known = [id for id in others if id in set(good["policy"])]
     if known:
         rows, names = good[good["policy"].isin([base, *known])], {base: group.baseline, **others}
-        yield network_significance(rows, pd.DataFrame(), base, known, utility=group.utility.name, names=names)
+        yield from network_shares(rows, base, known, utility=group.utility.name, names=names)

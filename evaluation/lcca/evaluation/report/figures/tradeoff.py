@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Ellipse
 from numpy.typing import NDArray
 
 from lcca.evaluation.report.figures.style import INK, drawing, mark_of, panels_by_utility
@@ -32,14 +31,6 @@ class Cloud:
     group: str
     delay: NDArray[np.float64]
     throughput: NDArray[np.float64]
-
-    def ellipse(self) -> tuple[float, float, float]:
-        """Return (width, height, angle in degrees) of the contour at one standard deviation."""
-        if self.delay.size < 3:
-            return 0.0, 0.0, 0.0
-        values, vectors = np.linalg.eigh(np.cov(self.delay, self.throughput))
-        width, height = 2 * np.sqrt(np.maximum(values[::-1], 0))
-        return float(width), float(height), float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
 
 
 def tradeoff_data(tables: RunTables) -> list[Cloud]:
@@ -72,11 +63,8 @@ def _draw_utility(ax: Axes, clouds: Sequence[Cloud], groups: Sequence[str]) -> N
         if not x.size:
             continue
         ax.scatter(x[:MOST_DOTS], y[:MOST_DOTS], s=7, color=mark.hue, marker=mark.marker, alpha=0.35, linewidths=0)
-        width, height, angle = cloud.ellipse()
-        centre = (float(x.mean()), float(y.mean()))
-        look: Any = {"color": mark.hue, "linestyle": mark.dashes}
-        ax.add_patch(Ellipse(centre, width, height, angle=angle, fill=False, linewidth=1.8, **look))
-        ax.plot(*centre, **look, marker=mark.marker, markeredgecolor=INK, markersize=8, label=cloud.group)
+        look: Any = {"color": mark.hue, "marker": mark.marker, "linestyle": mark.dashes, "label": cloud.group}
+        ax.plot([x.mean()], [y.mean()], **look, markeredgecolor=INK, markersize=8)
     ax.invert_xaxis()
     ax.set_xlabel("mean delay / RTT (right: less delay)")
     ax.set_ylabel("throughput share / link rate")

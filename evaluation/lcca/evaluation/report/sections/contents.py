@@ -12,9 +12,10 @@ from lcca.evaluation.report.figures.tradeoff import MOST_DOTS, draw_tradeoff, tr
 from lcca.evaluation.report.sections.agreement import ns3_validation
 from lcca.evaluation.report.sections.capacity import capacity
 from lcca.evaluation.report.sections.designed import designed
+from lcca.evaluation.report.sections.fairness import fairness
 from lcca.evaluation.report.sections.generalisation import generalisation
 from lcca.evaluation.report.sections.ideal import ideal
-from lcca.evaluation.report.sections.per_network import PER_NETWORK_SECTIONS
+from lcca.evaluation.report.sections.per_network import per_network
 from lcca.evaluation.report.sections.scores import scores
 from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content, Maker, Section
 from lcca.evaluation.report.sections.slowdowns import slowdowns
@@ -64,8 +65,8 @@ def _tradeoff(tables: RunTables) -> Content | None:
     shown = f"the first {MOST_DOTS} are drawn, " if most > MOST_DOTS else ""
     caption = (
         "Throughput share over link rate against mean delay over RTT. A dot is a network "
-        f"({most:,} per signal set; {shown}mean over seeds and trainings), the large mark their mean, the ellipse one "
-        "standard deviation over networks. The ellipses show how networks differ; they are no evidence of a difference."
+        f"({most:,} per signal set; {shown}mean over seeds and trainings), the large mark their mean. The dots "
+        "show how networks differ; they are no evidence of a difference."
     )
     return Content(caption, draw_tradeoff(clouds), population=TRAININGS, data=data_table(clouds))
 
@@ -103,7 +104,8 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("slowdowns", "Slowdowns by scenario", slowdowns),
     ("ns3", "Validation in ns-3", ns3_validation),
     ("generalisation", "Generalisation tests", generalisation),
-    *PER_NETWORK_SECTIONS,
+    ("per-network", "Networks on which candidates differ", per_network),
+    ("fairness", "Fairness", fairness),
     ("learning", "Learning curves", _learning),
     ("settling", "Intervals by number of pairs", _settling),
 )
