@@ -10,6 +10,8 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
+from lcca.inputs.errors import visible
+
 LINES = 3
 """Characters of a line between columns and the room beside it."""
 
@@ -24,6 +26,10 @@ class ResultConsole(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """Print objects as `rich.console.Console` does, tables so that they fit."""
         super().print(*(self._fitted(each) if isinstance(each, Table) else each for each in objects), **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return what a text of a table or line looks like: control characters of names are not for the terminal."""
+        return super().render_str(visible(text), **options)
 
     def _fitted(self, table: Table) -> Table | Text:
         if not self.is_terminal:
@@ -60,7 +66,7 @@ def _stacked(table: Table) -> Text:
     for row in zip(*(list(column.cells) for column in table.columns), strict=True):
         first, *others = (_text(cell) for cell in row)
         lines += [first, *(f"  {head:<{width}}  {cell}" for head, cell in zip(heads[1:], others, strict=True) if cell)]
-    return Text("\n".join(lines))
+    return Text(visible("\n".join(lines)))
 
 
 def _text(cell: Any) -> str:

@@ -81,8 +81,12 @@ class ConfigError(InputError):
 
 def printable(text: str) -> str:
     """Return a message without control characters and without words longer than 200 characters."""
-    escaped = _HIDDEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
-    return re.sub(rf"\S{{{_LONGEST_WORD + 1},}}", lambda found: f"{found[0][:100]}…{found[0][-60:]}", escaped)
+    return re.sub(rf"\S{{{_LONGEST_WORD + 1},}}", lambda found: f"{found[0][:100]}…{found[0][-60:]}", visible(text))
+
+
+def visible(text: str) -> str:
+    """Return a text with its control characters escaped: a name may hold any, and a terminal would obey them."""
+    return _HIDDEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
 
 
 def shown(value: Any) -> str:

@@ -60,6 +60,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _policy(options: argparse.Namespace) -> int:
     """A policy file or a named baseline, rule by rule."""
+    from lcca.inputs.errors import visible
     from lcca.remy_plus.files import policyfile
     from lcca.remy_plus.files.text import describe
 
@@ -67,7 +68,7 @@ def _policy(options: argparse.Namespace) -> int:
     if options.json:
         print_json(json.loads(policyfile.dumps(file)))
     else:
-        print(describe(file))
+        print(visible(describe(file)))
     return 0
 
 

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Column
 
 from lcca.experiments.runs.remaining import More, Pace
+from lcca.inputs.errors import visible
 from lcca.remy_plus.completed import told_of_trials
 
 TRIALS_REMEMBERED = 64
@@ -40,7 +41,7 @@ class Reporter:
     def show(self, text: str) -> None:
         """Say something that stays on the screen and is not logged."""
         self._spoken = time.monotonic()
-        self.console.print(text, markup=False, soft_wrap=True)
+        self.console.print(visible(text), markup=False, soft_wrap=True)
 
     @contextmanager
     def task(self, title: str, total: float | None, each: int = 0, unit: str = "") -> Iterator[Task]:
@@ -74,7 +75,7 @@ class Reporter:
         )
         with Progress(*columns, console=self.console, transient=True, expand=True) as live:
             self.note(title)
-            yield Task(self, title, live, live.add_task(title, total=total, note=""), total)
+            yield Task(self, title, live, live.add_task(visible(title), total=total, note=""), total)
 
     def say_at_times(self, text: str, log: bool = True) -> None:
         """Say something on a plain output, unless something was said just now; log it always, or then only."""
@@ -95,7 +96,7 @@ class Reporter:
         """Write to the log only; a full disk is for what the run must keep to complain of."""
         if self._log is not None:
             with suppress(OSError):
-                self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n".encode())
+                self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {visible(text)}\n".encode())
 
 
 class Task:
@@ -127,7 +128,7 @@ class Task:
     def show(self, done: float, note: str, log: bool) -> None:
         """Show and log it; without `log` what is shown live is not logged, and the rest at times only."""
         if self._live is not None and self._number is not None:
-            self._live.update(self._number, completed=done, note=note)  # type: ignore[arg-type]
+            self._live.update(self._number, completed=done, note=visible(note))  # type: ignore[arg-type]
             if log:
                 self._reporter.note(f"{self._title}: {note}")
         else:
