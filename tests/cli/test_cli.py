@@ -250,6 +250,17 @@ def test_ctrl_c_tells_how_to_go_on_where_one_can(
     assert (answer.status, answer.err) == (130, said)
 
 
+def test_ctrl_c_before_a_command_begins(lcca: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While its module is imported, or its options are read."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lcca.cli.main.load", stop)
+    answer = lcca("show", "signals")
+    assert (answer.status, answer.err) == (130, "lcca: stopped\n")
+
+
 # check
 
 

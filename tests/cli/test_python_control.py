@@ -120,6 +120,53 @@ def test_where_it_does_not_run_it_is_refused_by_name(
     assert "neither trained, tuned nor part of a campaign" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_it_prints_is_no_result(
+    name: str, networks: str, jobs: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import sys\nprint('read')\nclass Mine:\n    def start(self): return 4, 0\n    def on_ack(self, ack):\n"
+        "        print('told', ack.now)\n        sys.stdout.write('twice ')\n        return 4, 0\n"
+    )
+    mine = name.replace("Aimd", "Mine")
+    assert main(["evaluate", mine, "--networks", networks, "--duration", "500", "--jobs", str(jobs), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["rows"] and "read\n" in err and "told " in err and "twice " in err
+    print("ours")
+    assert capsys.readouterr().out == "ours\n"
+
+
+@pytest.mark.parametrize("where", ["networks", "fabric"])
+def test_one_that_ends_the_process_is_an_error(
+    name: str, networks: str, where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import os\nclass Mine:\n    def start(self): return 4, 0\n    def on_ack(self, ack): os._exit(0)\n"
+    )
+    place = ["--networks", networks] if where == "networks" else ["--fabric", str(FABRIC)]
+    assert main(["evaluate", name.replace("Aimd", "Mine"), *place]) == 2
+    assert "ends the process that it runs in" in capsys.readouterr().err
+
+
+def test_control_characters_of_its_name_reach_no_terminal(
+    name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(tmp_path / "mine.py", tmp_path / "\x1b[31mred.py")
+    red = name.replace("mine.py", "\x1b[31mred.py")
+    fabric = ["--fabric", str(FABRIC), "--set", "duration_us=20"]
+    space = ["--space", str(SPACE), "--duration", "300"]
+    for asked in (
+        ["evaluate", red, "--networks", networks, "--duration", "300"],
+        ["evaluate", red, *fabric, "--seeds", "2"],
+        ["compare", red, "aimd", *space, "--pairs", "96"],
+        ["rank", red, "aimd", *space, "--networks", "96"],
+        ["show", "policy", red],
+    ):
+        assert main(asked) == 0
+        out, err = capsys.readouterr()
+        assert "\x1b" not in out + err and "\\x1b[31mred.py" in out
+
+
 def test_the_page_does_what_it_says(
     networks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 from lcca.cli.commands import COMMANDS, load
+from lcca.cli.streams import results_alone
 from lcca.experiments.runs.version import version
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
 
@@ -40,8 +41,15 @@ def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status."""
-    _write_any_text()
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        _write_any_text()
+        with results_alone():
+            return _main(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt:  # before the command began
+        return _fail("stopped", 130)
+
+
+def _main(given: Sequence[str]) -> int:
     name = next((word for word in given if not word.startswith("-")), None)
     if name is not None and name not in COMMANDS:
         return _fail(f"unknown command {shown(name)}{did_you_mean(name, COMMANDS)}; see lcca --help", 2)

@@ -12,6 +12,9 @@ _NAME = re.compile(
     r"(?P<where>[^:]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)(?::(?P<parameters>.*))?"
 )
 
+CONTROL_MODULE = "lcca_control_"
+"""What the names of the modules begin with that congestion controls in Python run in."""
+
 
 @dataclass(frozen=True)
 class ClassName:

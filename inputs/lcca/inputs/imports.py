@@ -122,22 +122,30 @@ class ImportReader:
         return spec or (PathFinder.find_spec(name, [str(self.beside)]) if self.beside and not parent else None)
 
 
-def digest_of_imports(text: bytes, package: str, beside: Path) -> str:
-    """Return a hash of what a user's text of Python imports; empty if that is of Python alone.
+def reached_by(text: bytes, package: str, beside: Path) -> Reached:
+    """Return what a user's text of Python imports, and the files that its classes say they read.
 
-    Modules of the user count by their content, with all that they import, and installed libraries by their version.
+    Modules of the user count by their content, with all that they import, and installed libraries by their version. A
+    class names the files that it reads in a line such as ``files = ("table.csv",)``, from the text's folder.
 
     Args:
         text: Python; nothing is imported by what is none.
         package: that holds it, for relative imports; empty for a file of its own.
         beside: its folder.
-
-    Raises:
-        InputError: a module of the user cannot be read.
     """
     reader = ImportReader(beside)
     names = (*filter(None, [package]), *imports_in(text, package))
-    return reader.reached(names, lambda top: top != NAMESPACE and not reader.installed(top)).digest
+    found = reader.reached(names, lambda top: top != NAMESPACE and not reader.installed(top))
+    return Reached(found.own | {f"file {name}": beside / name for name in _files_in(text)}, found.libraries)
+
+
+def digest_of_imports(text: bytes, package: str, beside: Path) -> str:
+    """Return a hash of what a user's text of Python reaches (see `reached_by`); empty if that is of Python alone.
+
+    Raises:
+        InputError: a module of the user, or a file that it names, cannot be read.
+    """
+    return reached_by(text, package, beside).digest
 
 
 def digest_with_imports(text: bytes, imports: str) -> str:
@@ -148,17 +156,34 @@ def digest_with_imports(text: bytes, imports: str) -> str:
 
 def imports_in(text: bytes, package: str) -> tuple[str, ...]:
     """Return the names of all modules that a text may import; what is imported from a module may be one too."""
-    try:
-        with warnings.catch_warnings(action="ignore"):  # whoever runs it is told
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError):  # whoever imports it is told where
-        return ()
-    return tuple(found for node in ast.walk(tree) for found in _named(node, package))
+    return tuple(found for node in _nodes(text) for found in _named(node, package))
 
 
 def top_of(name: str) -> str:
     """Return the first part of a module's name."""
     return name.partition(".")[0]
+
+
+def _nodes(text: bytes) -> Iterator[ast.AST]:
+    """Yield all of a text; nothing of what is no Python."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # whoever runs it is told
+            yield from ast.walk(ast.parse(text))
+    except (SyntaxError, ValueError):  # whoever imports it is told where
+        return
+
+
+def _files_in(text: bytes) -> list[str]:
+    """Return the texts that classes assign to `files`."""
+    inside = [line for node in _nodes(text) if isinstance(node, ast.ClassDef) for line in node.body]
+    named = [
+        line.value
+        for line in inside
+        if isinstance(line, ast.Assign)
+        and any(isinstance(each, ast.Name) and each.id == "files" for each in line.targets)
+    ]
+    each = [part for value in named for part in ast.walk(value)]
+    return [part.value for part in each if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
 def _parents(name: str) -> list[str]:

@@ -33,6 +33,7 @@ class Aimd:
 class Table:
     """The rule table of a file beside this one, whose pacing is relative."""
 
+    files = ("table.json",)
     content = json.loads(TABLE.read_text()) if TABLE.exists() else {"signals": [], "rules": []}
     signals = tuple(dict.fromkeys([*content["signals"], "receive_ewma"]))
     late = True

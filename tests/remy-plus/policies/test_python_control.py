@@ -270,6 +270,7 @@ def test_a_configuration_depends_on_the_text(file: Path) -> None:
     class Asked(Model):
         policy: FileOrName
 
+    file.write_text(file.read_text().replace('files = ("table.json",)', ""))
     asked = Asked(policy=f"{file}:Aimd:decrease=0.7")
     before = digests_of_named_files(asked)
     assert before == {"policy": hashlib.sha256(file.read_bytes()).hexdigest()}  # it imports Python's own modules alone
@@ -297,6 +298,101 @@ def test_a_configuration_depends_on_what_the_text_imports(file: Path, monkeypatc
     steps.unlink()
     assert len(digests) == 2 and policies[0] != policies[1]
     assert pickle.loads(pickle.dumps(policies[0])).source.digest == policies[0].source.digest
+
+
+def test_a_configuration_depends_on_the_files_that_it_names(file: Path) -> None:
+    class Asked(Model):
+        policy: FileOrName
+
+    asked = Asked(policy=f"{file}:Aimd")
+    before = digests_of_named_files(asked)
+    assert before == {"policy": load(asked.policy).provenance["sha256"]}
+    table = file.parent / "table.json"
+    table.write_text(table.read_text() + " ")
+    assert digests_of_named_files(asked) != before
+    table.unlink()
+    with pytest.raises(InputError, match=r"table.json: cannot be read"):
+        load(asked.policy)
+
+
+READS = """
+import importlib.util, os
+from pathlib import Path
+BESIDE = Path(__file__).parent
+class Mine:
+    files = ({named})
+    def start(self):
+        {way}
+        return 4, 0
+    def on_ack(self, ack):
+        return 4, 0
+"""
+WAYS = {
+    "open": 'open(BESIDE / "data.py").read()',
+    "os.open": 'os.open(os.path.relpath(BESIDE / "data.py"), os.O_RDONLY)',
+    "import": 's = importlib.util.spec_from_file_location("d", BESIDE / "data.py"); s.loader.exec_module('
+    "importlib.util.module_from_spec(s))",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_that_it_reads_has_to_be_named(tmp_path: Path, way: str) -> None:
+    (tmp_path / "data.py").write_text("A = 1")
+    mine = tmp_path / "mine.py"
+    mine.write_text(READS.format(named="", way=WAYS[way]))
+    with pytest.raises(InputError, match=r'mine.py:5: Mine reads data.py.*files = \("data.py",\)'):
+        load(f"{mine}:Mine")
+    mine.write_text(READS.format(named='"data.py",', way=WAYS[way]))
+    first = load(f"{mine}:Mine").provenance["sha256"]
+    (tmp_path / "data.py").write_text("A = 2")
+    assert load(f"{mine}:Mine").provenance["sha256"] != first
+
+
+def test_what_it_only_writes_need_not_be_named(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("")
+    mine = tmp_path / "mine.py"
+    mine.write_text(READS.format(named="", way='print("begun", file=open(BESIDE / "log.txt", "a"))'))
+    load(f"{mine}:Mine")
+    assert "begun" in (tmp_path / "log.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    "of", ["hash('a') % 997", "list(set('abcdefgh')).index('a')", "__import__('os').getpid() % 997"]
+)
+def test_what_differs_between_processes_is_refused(tmp_path: Path, of: str) -> None:
+    """Trials run in several, and --jobs must not change a result."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        f"class Mine:\n    def start(self): return 4, 0\n    def on_ack(self, ack): return 4, ({of}) / 100\n"
+    )
+    with pytest.raises(InputError, match=r"mine.py:1: Mine does otherwise in another process"):
+        load(f"{mine}:Mine")
+
+
+def test_a_class_that_ends_the_process_is_refused(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "import os\nclass Mine:\n    def start(self): return 4, 0\n    def on_ack(self, ack): os._exit(0)\n"
+    )
+    with pytest.raises(InputError, match=r"mine.py:2: Mine ends the process that it runs in, with status 0$"):
+        load(f"{mine}:Mine")
+    mine.write_text(mine.read_text().replace("_exit(0)", "kill(os.getpid(), 9)"))
+    with pytest.raises(InputError, match=r"by signal 9$"):
+        load(f"{mine}:Mine")
+
+
+@pytest.mark.parametrize(("error", "where"), [("BaseException", "on_ack"), ("GeneratorExit", "start"), ("Own", "")])
+def test_any_exception_is_said_with_its_line(tmp_path: Path, error: str, where: str) -> None:
+    mine = tmp_path / "mine.py"
+    raised = f"raise {error}('no')"
+    lines = {name: raised if name == where else "return 4, 0" for name in ("start", "on_ack")}
+    mine.write_text(
+        "class Own(BaseException): pass\n"
+        f"class Mine:\n    def start(self): {lines['start']}\n    def on_ack(self, ack): {lines['on_ack']}\n"
+        + (raised if not where else "")
+    )
+    with pytest.raises(InputError, match=r"mine.py:\d: (Mine\.\w+: )?\w+: no$"):
+        load(f"{mine}:Mine")
 
 
 def test_a_header_is_charged_and_has_to_carry_what_it_looks_at(file: Path) -> None:

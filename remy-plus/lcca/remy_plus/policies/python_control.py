@@ -146,7 +146,9 @@ class PythonControl(Simple):
         def on_ack(values: tuple[Any, ...]) -> Said:
             try:
                 answer = step(new(made, values))
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 raise self._failed(error, "on_ack") from error
             return checked(answer, "on_ack")
 
@@ -155,7 +157,9 @@ class PythonControl(Simple):
     def _called(self, method: str, call: Callable[[], Any]) -> Any:
         try:
             return call()
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise self._failed(error, method) from error
 
     def _checked(self, answer: Any, method: str) -> Said:

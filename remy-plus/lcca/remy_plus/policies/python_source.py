@@ -9,7 +9,7 @@ from functools import cached_property
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from lcca.inputs.class_names import ClassName
+from lcca.inputs.class_names import CONTROL_MODULE, ClassName
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.files import read_limited
 from lcca.inputs.imports import digest_of_imports, digest_with_imports
@@ -71,14 +71,16 @@ class PythonClass:
         Raises:
             InputError: the text is no Python, fails, or has no such class; names the line.
         """
-        module = ModuleType(f"lcca_control_{self.digest[:16]}")
+        module = ModuleType(f"{CONTROL_MODULE}{self.digest[:16]}")
         module.__file__, module.__package__ = self.path, self.package
         sys.modules[module.__name__] = module  # dataclasses look their module up there
         try:
             exec(self._code, module.__dict__)
         except SyntaxError as error:
             raise InputError(f"{error.filename or self.path}:{error.lineno}: {error.msg}") from error
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise InputError(f"{self.at(error.__traceback__)}: {said(error)}") from error
         found = vars(module).get(self.name)
         if not isinstance(found, type):
