@@ -10,7 +10,6 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import FixedWindow
-from lcca.remy_plus.record import Record
 
 # Two trials: slowdowns 1, 2 and 8 of 1, 10 and 100 kB; slowdown 4 of 1 kB, and one of 10 kB that is under way.
 TIMES = FlowTimes(
@@ -45,21 +44,6 @@ def test_flows_without_end_are_counted_as_what_they_take_at_least() -> None:
     assert late.slowdown.tolist() == [1.0]  # the trial ended before it could
     never = FlowTimes(*(np.array([x]) for x in (1e3, np.nan, 1.0, 1e9)), trial=np.array([0]))
     assert Slowdown("slowdown").score_flows(never, 1).score_bits[0] == -20
-
-
-def test_a_fabric_s_record() -> None:
-    network = Network(0, 1.0, 1.0, 1, 0, 1.0, 1.0, 0.0)
-    columns = {
-        "flow_begin": np.array([0, 1, 3]),
-        "flow_size_bytes": np.array([1000, 1000, 5_000_000]),
-        "flow_start_ns": np.array([0.0, 100.0, 200.0]),
-        "flow_fct_ns": np.array([8.0, np.nan, 6.0]),
-        "flow_ideal_ns": np.array([2.0, 10.0, 3.0]),
-        "trial_end_ns": np.array([1000.0, 180.0]),
-    }
-    record = Record(columns, NetworkList([network]), np.zeros(2, dtype=np.uint32), 1.0)
-    assert UTILITIES["slowdown"].score(record).score_bits == pytest.approx([-2, -(3 + 1) / 2])
-    assert UTILITIES["slowdown-long"].score(record).score_bits == pytest.approx([np.nan, -1], nan_ok=True)
 
 
 def test_sizes_are_parted_without_gaps() -> None:

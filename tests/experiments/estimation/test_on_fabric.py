@@ -129,39 +129,35 @@ def test_all_columns_of_a_trial_can_be_estimated(lcca: RunCommand, config: Path,
         )
 
 
-@pytest.mark.parametrize("simulator", ["links", "fluid"])
-def test_what_stands_in_for_the_fabric_is_named(lcca: RunCommand, config: Path, simulator: str) -> None:
+def test_what_stands_in_for_the_fabric_is_named(lcca: RunCommand, config: Path) -> None:
     """The estimate is the quantile of the flows that `lcca evaluate` finds with the same simulator and seeds."""
-    given = ("--set", f"simulator={simulator}", "--set", "estimate={metric: slowdown, quantile: 0.9, ceiling: 20}")
+    given = ("--set", "simulator=fluid", "--set", "estimate={metric: slowdown, quantile: 0.9, ceiling: 20}")
     found = lcca("estimate", config, "--out", config.parent / "run", *given, "--json").json()
     flows, first = config.parent / "flows.parquet", ("--fabric", config.parent / "scenario.yaml")
-    asked = ("--seed", derive(4, "estimate"), "--seeds", 20, "--per-flow", flows, "--simulator", simulator, "--jobs", 2)
+    asked = ("--seed", derive(4, "estimate"), "--seeds", 20, "--per-flow", flows, "--simulator", "fluid", "--jobs", 2)
     told = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, *asked, "--json").json()
-    assert told["simulator"] == simulator and "ecn_marks" not in told["policies"][0]
+    assert told["simulator"] == "fluid" and "ecn_marks" not in told["policies"][0]
     assert found["estimate"] == pytest.approx(np.quantile(pd.read_parquet(flows).slowdown, 0.9), rel=1e-12)
-    assert load_run(config.parent / "run").result["simulator"] == simulator
-    assert (
-        f"by {simulator}, which stands in"
-        in lcca("evaluate", "dctcp", *first, "--simulator", simulator, "--seeds", 1).out
-    )
+    assert load_run(config.parent / "run").result["simulator"] == "fluid"
+    assert "by fluid, which stands in" in lcca("evaluate", "dctcp", *first, "--simulator", "fluid", "--seeds", 1).out
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (["policy=swift"], "config.yaml:4: simulator: simulator links cannot have swift: its target counts"),
-        (["simulator=fluid", "policy=dcqcn@expert"], "cannot have a tuner, which looks at all ports; use fabric"),
+        (["policy=dcqcn@expert"], "config.yaml:4: simulator: simulator fluid cannot have a tuner, which looks at"),
+        (["simulator=links"], "simulator: must be one of"),
         (["simulator=link"], "simulator: must be one of"),
         (["estimate.metric=drops"], "'drops' is not measured here"),
-        (["utility=queue"], "queue: scores ports, and simulator links tells of flows only"),
-        (["simulator=fluid", "fabric.switch.priorities=2"], "cannot have several classes"),
+        (["utility=queue"], "queue: scores ports, and simulator fluid tells of flows only"),
+        (["fabric.switch.priorities=2"], "cannot have several classes"),
         (["fabric.workload={kind: all-to-all, bytes: 1000, rounds: 2, off_us: 1}"], "cannot have rounds"),
     ],
 )
 def test_what_cannot_be_stood_in_for_is_refused(
     lcca: RunCommand, config: Path, changes: list[str], message: str
 ) -> None:
-    config.write_text(CONFIG.replace("fabric:", "simulator: links\nfabric:"))
+    config.write_text(CONFIG.replace("fabric:", "simulator: fluid\nfabric:"))
     sets = [word for change in changes for word in ("--set", change)]
     answer = lcca("estimate", config, "--out", config.parent / "run", *sets)
     assert answer.status == 2 and message in answer.err.replace("\n", " ")
@@ -212,10 +208,10 @@ def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None
     ("changes", "message"),
     [
         (["estimate.target=pooled"], "estimate.control: is for means over trials, which a pooled quantile is not; use"),
-        (["estimate={metric: drops, control: links}"], "links tells of flows only, not drops"),
+        (["estimate={metric: drops, control: fluid}"], "fluid tells of flows only, not drops"),
         (["simulator=fluid"], "estimate.control: only where the whole fabric is simulated"),
         (["policy=dcqcn@expert"], "simulator fluid cannot have a tuner"),
-        (["estimate.control=liquid"], "estimate.control.simulator: must be one of"),
+        (["estimate.control=liquid"], "estimate.control.simulator: must be 'fluid'"),
         (["estimate.control={simulator: fluid, per_trial: 0}"], "estimate.control.per_trial: must be > 0"),
         (["estimate.metrics=[{metric: slowdown}]", "estimate.metric=", "estimate.quantile=null"], "is for one metric"),
     ],
@@ -230,15 +226,37 @@ def test_pairs_can_be_run_in_what_stands_in(lcca: RunCommand, config: Path) -> N
     given = ("--fabric", config.parent / "scenario.yaml", "--seeds", 24, "--simulator", "fluid", "--json")
     found = lcca("rank", "window", "hpcc", *given).json()
     assert found["simulator"] == "fluid"
-    answer = lcca("evaluate", "aimd", "--networks", "networks.yaml", "--simulator", "links")
+    answer = lcca("evaluate", "aimd", "--networks", "networks.yaml", "--simulator", "fluid")
     assert answer.status == 2
 
 
 @pytest.mark.parametrize("option", [("--per-port", "ports.parquet"), ("--figure", "a.png"), ("--utility", "queue")])
 def test_ports_are_not_told_of(lcca: RunCommand, config: Path, option: tuple[str, str]) -> None:
-    given = ("--fabric", config.parent / "scenario.yaml", "--seeds", 1, "--simulator", "links", *option)
+    given = ("--fabric", config.parent / "scenario.yaml", "--seeds", 1, "--simulator", "fluid", *option)
     answer = lcca("evaluate", "dctcp", *given)
     assert answer.status == 2 and "tells of flows only" in answer.err.replace("\n", " ")
+
+
+def test_trials_without_a_flow_are_run_by_every_simulator(lcca: RunCommand, config: Path) -> None:
+    """Of twenty trials ten have no flow."""
+    scenario = config.parent / "scenario.yaml"
+    scenario.write_text(SCENARIO.replace("load: 0.5", "load: 0.15").replace("duration_us: 40", "duration_us: 10"))
+    for simulator in ("engine", "fluid"):
+        given = ("--fabric", scenario, "--simulator", simulator, "--seed", derive(4, "estimate"), "--json")
+        rows = lcca("evaluate", "dctcp", *given, "--seeds", 20).json()["rows"]
+        empty = [each["seed"] for each in rows if not each["flows"]]
+        assert len(empty) == 10
+        alone = ("--fabric", scenario, "--simulator", simulator, "--seed", empty[0], "--seeds", 1)
+        assert "0 flows" in lcca("evaluate", "dctcp", *alone).out
+        assert "pairs left out" in lcca("compare", "dctcp", "hpcc", *given, "--pairs", 24).json()["note"]
+        assert lcca("rank", "dctcp", "hpcc", *given, "--seeds", 24).status == 0
+    for change in ("simulator=fabric", "simulator=fluid", "estimate.control=fluid"):
+        asked = "estimate={metric: slowdown, target: mean-of-trials, accuracy_percent: 100, ceiling: 60}"
+        changes = ("--out", config.parent / change, "--set", asked, "--set", change, "--json")
+        assert lcca("estimate", config, *changes).json()["estimate"] >= 1
+    few = ("--set", "estimate.ceiling=20", "--out", config.parent / "few")
+    answer = lcca("estimate", config, *few, "--set", asked.replace("60", "20"), "--set", "estimate.control=fluid")
+    assert answer.status == 2 and "has a value in 10 of 20 trials, fewer than floor (20)" in answer.err
 
 
 WORKLOAD = {"kind": "permutation", "bytes": 1000}

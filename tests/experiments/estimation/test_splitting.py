@@ -42,7 +42,7 @@ def test_it_agrees_with_plain_trials(lcca: RunCommand, config: Path, monkeypatch
         ("fabric.workload={kind: incast, senders: 3, bytes: 1000, period_us: 50}", "fabric.workload.kind: incast"),
         ("estimate.metric=queue_max_bytes", "method: splitting estimates queue_above"),
         ("estimate.above_bytes=null", "metric queue_above and above_bytes need each other"),
-        ("simulator=links", "'queue_above' is not measured here"),
+        ("simulator=fluid", "'queue_above' is not measured here"),
     ],
 )
 def test_what_has_no_law_or_no_copy_is_refused_by_name(lcca: RunCommand, config: Path, change: str, told: str) -> None:

@@ -1,4 +1,4 @@
-"""Flows and their traces: what is written is read back, the reference traces fit their fabrics, bad ones name lines."""
+"""Flows and their traces: the reference traces fit their fabrics, bad ones name lines."""
 
 from pathlib import Path
 
@@ -8,32 +8,31 @@ import pytest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, topology_from_file
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
-from lcca.remy_plus.fabric.traces import read_flows, write_flows
+from lcca.remy_plus.fabric.traces import read_flows
 
 FABRIC = leaf_spine(2, 2, 2)  # hosts 0–3, ToRs 4 and 5, spines 6 and 7
 HEAD = "id,src,dst,size_bytes,start_ns,path,ack_path\n"
 
 
 @pytest.mark.parametrize("scenario", ["ws50-leafspine", "fbhdp50-fattree", "incast8-star", "ws50inc-leafspine"])
-def test_reference_traces_are_read(reference: Path, scenario: str, tmp_path: Path) -> None:
+def test_reference_traces_are_read(reference: Path, scenario: str) -> None:
     folder = reference / "data" / "fabric"
     name = {"star": "star17"}.get(kind := scenario.split("-")[1], "fattree4" if kind == "fattree" else kind)
     flows = read_flows(folder / f"flows-{scenario}.csv", topology_from_file(folder / f"topology-{name}.csv"))
     rows = (folder / f"flows-{scenario}.csv").read_text().splitlines()[1:]
     assert len(flows) == len(rows) and all(flows.path) and (np.diff(flows.start_ns) >= 0).all()
-    write_flows(tmp_path / "again.csv", flows)
-    again = (tmp_path / "again.csv").read_text().splitlines()[1:]
+    columns = (flows.id, flows.src, flows.dst, flows.size_bytes, flows.start_ns.astype(np.int64))
+    paths = (["-".join(map(str, path)) for path in each] for each in (flows.path, flows.ack_path))
+    again = [",".join(map(str, row)) for row in zip(*columns, *paths, strict=True)]
     assert sorted(again) == sorted(row.rsplit(",", 2)[0] for row in rows)  # less the ports
 
 
-def test_a_trace_is_sorted_and_written_back(tmp_path: Path) -> None:
-    file, copy = tmp_path / "t.csv", tmp_path / "copy.csv"
+def test_a_trace_is_sorted(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
     file.write_text(HEAD + "7,0,3,1e3,20,4-6-5,\n9,1,0,5,0.25,,4\n")
     flows = read_flows(file, FABRIC)
     assert (flows.id.tolist(), flows.start_ns.tolist(), flows.size_bytes.tolist()) == ([9, 7], [0.25, 20], [5, 1000])
     assert (flows.path, flows.ack_path) == ([(), (4, 6, 5)], [(4,), ()])
-    write_flows(copy, flows)
-    assert copy.read_text() == HEAD + "9,1,0,5,0.25,,4\n7,0,3,1000,20,4-6-5,\n"
 
 
 @pytest.mark.parametrize(

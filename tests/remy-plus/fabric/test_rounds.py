@@ -8,7 +8,6 @@ from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import settings
-from lcca.remy_plus.fabric.traces import write_flows
 
 DELAY_NS = 1000.0
 HOSTS = 4
@@ -118,5 +117,3 @@ def test_waiting_that_cannot_be() -> None:
     gap = FabricFlows(0 * one, one, one, one, round=np.array([0, 2]), after=np.array([-1, 1]))
     with pytest.raises(InputError, match="flow 1: must wait for a round before its own"):
         FabricEngine("window").run(star(3), gap)
-    with pytest.raises(InputError, match="flows that wait for others are no trace"):
-        write_flows("never.csv", rounds(2, 0.0))

@@ -29,9 +29,9 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.experiments.runs.progress import Task
 from lcca.experiments.runs.remaining import More
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.fabric.fluid import FABRIC
 from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.fabric.policies import engine_of
-from lcca.remy_plus.fabric.simulators.registry import FABRIC
 
 SEEDS_KEPT = 4
 """Seeds in a block, what a kill loses at most; the same for any --jobs."""

@@ -11,9 +11,9 @@ from lcca.evaluation.fabric.scenario import FabricScenario, read_scenario
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about
+from lcca.remy_plus.fabric.fluid import FABRIC
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
 from lcca.remy_plus.fabric.settings import FabricSettings
-from lcca.remy_plus.fabric.simulators.registry import FABRIC
 from lcca.remy_plus.fabric.transports import TRANSPORTS
 from lcca.remy_plus.policies.policy import Policy
 

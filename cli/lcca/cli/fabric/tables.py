@@ -11,7 +11,7 @@ from rich.table import Table
 
 from lcca.cli.tables import wide_console
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.remy_plus.fabric.simulators.registry import FABRIC
+from lcca.remy_plus.fabric.fluid import FABRIC
 
 Cell = Callable[[dict[str, Any]], str]
 
@@ -24,7 +24,8 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[dict[str, An
         title += f"\nby {simulator}, which stands in for the fabric"
     console = wide_console()
     console.print(_table(f"{title}\nslowdown of flows", rows, FLOWS | {f"score, bits ({utility})": _score}))
-    console.print(_sizes(rows))
+    if rows[0]["by_size"]:
+        console.print(_sizes(rows))
     if "queue_max_bytes" in rows[0]:
         console.print(_table("ports, mean over trials", rows, PORTS))
     console.print(

@@ -13,7 +13,7 @@ from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.fabric.simulators.registry import APPROXIMATIONS
+from lcca.remy_plus.fabric.fluid import FLUID
 from lcca.remy_plus.simulator import Simulator
 
 SIMPLE = {f.name: f.type for f in fields(Ns3Options) if f.name != "queue_attributes"}
@@ -23,10 +23,9 @@ def add_simulator_options(parser: argparse.ArgumentParser) -> None:
     """Add what says where trials run."""
     parser.add_argument(
         "--simulator",
-        choices=(*SIMULATORS, *APPROXIMATIONS),
+        choices=(*SIMULATORS, FLUID),
         default="engine",
-        help="the fast engine (default) or ns-3; on a fabric packet by packet (default), or what stands in for that: "
-        "links or fluid",
+        help="the fast engine (default) or ns-3; on a fabric packet by packet (default), or the approximation fluid",
     )
     add_ns3_options(parser)
 
@@ -48,7 +47,7 @@ def simulator_for(options: argparse.Namespace, engine: Engine) -> Simulator:
     Raises:
         InputError: ns-3 is not installed, or an option that it does not have.
     """
-    if options.simulator in APPROXIMATIONS:
+    if options.simulator == FLUID:
         raise InputError(f"--simulator {options.simulator}: needs --fabric")
     return SIMULATORS[options.simulator](engine, options.ns3)
 

@@ -11,8 +11,8 @@ from lcca.evaluation.fabric.space import SEEDS, FabricSpace, NumberedTrial, by_s
 from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_told, run_fabric_trials
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.ratio import Ratio
+from lcca.remy_plus.fabric.fluid import FABRIC
 from lcca.remy_plus.fabric.policies import engine_of
-from lcca.remy_plus.fabric.simulators.registry import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 
 
@@ -25,7 +25,7 @@ class FabricTrials:
         seed: of trial 0; that of trial k is larger by k.
         utility: scores a trial.
         jobs: threads; results do not depend on it.
-        simulator: the whole fabric, or what stands in for it and tells of flows only.
+        simulator: `FABRIC` or `FLUID`, which tells of flows only.
 
     Raises:
         InputError: the utility scores rounds, and a scenario has none, or ports, and the simulator tells of flows.

@@ -20,8 +20,8 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.fluid import FABRIC, run_fluid
 from lcca.remy_plus.fabric.observation import Observation
-from lcca.remy_plus.fabric.simulators.registry import APPROXIMATIONS, FABRIC, run_on
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.python_control import PythonControl
 
@@ -142,7 +142,7 @@ def run_fabric_trials(
         jobs: threads, or processes for classes in Python; results do not depend on it.
         watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs.
         observed: keeps the looks of the first seed, by the names of the policies; changes no result.
-        simulator: the whole fabric, or what stands in for it, which cannot watch or observe.
+        simulator: `FABRIC` or `FLUID`, which cannot watch or observe.
 
     Returns:
         The trials, seed by seed in the order of the engines.
@@ -156,12 +156,11 @@ def run_fabric_trials(
     flows = {seed: scenario.flows(seed) for seed in seeds}
     watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
     python = any(map(_in_python, engines.values()))
-    within = jobs if simulator != FABRIC and APPROXIMATIONS[simulator].in_threads and not python else 1
 
     def call(name: str, seed: int) -> Callable[[], FabricTrial]:
         given = (scenario, name, engines[name], seed, flows[seed])
         if simulator != FABRIC:
-            return partial(run_approximately, *given, simulator, within)
+            return partial(run_fluid_trial, *given)
         if seed != seeds[0]:
             return partial(run_fabric_trial, *given)
         engine = replace(engines[name], tuner=observed[name]) if name in observed else engines[name]
@@ -170,7 +169,7 @@ def run_fabric_trials(
     calls = [call(name, seed) for seed in seeds for name in engines]
     if python and jobs > 1 and not observed:  # who observes is here
         return in_processes(calls, jobs)
-    return in_threads(calls, 1 if python else jobs // within)
+    return in_threads(calls, 1 if python else jobs)
 
 
 def _in_python(engine: FabricEngine) -> bool:
@@ -193,21 +192,15 @@ def run_fabric_trial(
     return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, watched, 1000 * scenario.warmup_us)
 
 
-def run_approximately(
-    scenario: FabricScenario,
-    policy: str,
-    engine: FabricEngine,
-    seed: int,
-    flows: FabricFlows,
-    simulator: str,
-    jobs: int = 1,
+def run_fluid_trial(
+    scenario: FabricScenario, policy: str, engine: FabricEngine, seed: int, flows: FabricFlows
 ) -> FabricTrial:
-    """Run one transport on the flows of one seed in what stands in for the whole fabric: it tells of flows only.
+    """Run one transport on the flows of one seed as fluids, which tell of flows only.
 
     Raises:
         InputError: it cannot, or as `run_fabric_trials`.
     """
-    record = run_on(simulator, engine, scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows), jobs)
+    record = run_fluid(engine, scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows))
     return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, warmup_ns=1000 * scenario.warmup_us)
 
 

@@ -70,10 +70,6 @@ def flow_times(record: Record) -> FlowTimes:
         InputError: flows that end by time, which have no size and no ideal time.
     """
     trial = np.repeat(np.arange(record.trials), np.diff(record["flow_begin"]))
-    if "flow_fct_ns" in record.columns:  # of a fabric
-        taken, ideal, start = (record.floats(f"flow_{name}_ns") / 1000 for name in ("fct", "ideal", "start"))
-        so_far = record.floats("trial_end_ns")[trial] / 1000 - start
-        return FlowTimes(record.floats("flow_size_bytes"), taken, ideal, so_far, trial)
     length, network = record.floats("flow_length"), record.network_index[trial]
     if not (length > 0).all():
         raise InputError("slowdown needs flows with sizes: use networks with `switched: bytes`, or a fabric")

@@ -26,8 +26,8 @@ from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.named_files import FileOrName
+from lcca.remy_plus.fabric.fluid import require_fluid
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
-from lcca.remy_plus.fabric.simulators.registry import require_simulator
 from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.record import RTTS
 from lcca.remy_plus.workload import OpenFlows
@@ -37,11 +37,11 @@ TRIAL_METRICS = (*MEASURES, *RTTS)
 
 EstimateMethod = Literal["model-free", "model-based", "splitting"]
 QUEUE_ABOVE = "queue_above"
-FabricSimulator = Literal["fabric", "links", "fluid"]
+FabricSimulator = Literal["fabric", "fluid"]
 
 
-COSTS = {"fluid": 0.05, "links": 4.0}
-"""CPU time of a trial over that of a whole fabric's, about (`benchmarks/links.py`). Given, so that the number of cheap
+FLUID_COST = 0.05
+"""CPU time of a trial over that of a whole fabric's, about (`benchmarks/fluid.py`). Given, so that the number of cheap
 trials does not depend on a clock."""
 
 
@@ -97,26 +97,23 @@ class FlowRange(Model):
 
 
 class ControlBlock(Model):
-    """Cheap trials that help the dear ones; see `docs/background/links.md`.
+    """Cheap trials that help the dear ones; see `docs/how-to/estimate.md`.
 
     Attributes:
         simulator: of the cheap trials.
         per_trial: cheap trials with other flows for each dear one; if left out as many as `best_per_trial` of the first
             look says.
-        cost: CPU time of a cheap trial over that of a dear one, which that goes by; `COSTS` if left out.
+        cost: CPU time of a cheap trial over that of a dear one, which that goes by; `FLUID_COST` if left out.
     """
 
-    simulator: Literal["links", "fluid"]
+    simulator: Literal["fluid"]
     per_trial: float | None = Field(default=None, gt=0, le=MOST_PER_TRIAL)
-    cost: float = Field(default=0, gt=0, validate_default=False)
+    cost: float = Field(default=FLUID_COST, gt=0)
 
     @model_validator(mode="before")
     @classmethod
     def _by_name(cls, value: Any) -> Any:
-        named = {"simulator": value} if isinstance(value, str) else value
-        if isinstance(named, dict) and named.get("simulator") in COSTS:
-            return {"cost": COSTS[named["simulator"]], **named}
-        return named
+        return {"simulator": value} if isinstance(value, str) else value
 
 
 class MetricRow(Model):
@@ -288,21 +285,20 @@ class OpenLink(Model):
         return open_network(0, self.link_rate, self.rtt, OpenFlows(self.traffic.load, sizes))
 
 
-def require_stand_in(simulator: FabricSimulator, policy: str, fabric: FabricScenario) -> None:
-    """Check that a simulator can stand in for the whole fabric.
+def require_stand_in(policy: str, fabric: FabricScenario) -> None:
+    """Check that fluids can stand in for the whole fabric.
 
     Raises:
         InputError: it cannot; or the policy cannot be.
     """
     engine = engine_of(load_for_fabric(policy).policy, fabric.settings())
-    require_simulator(simulator, engine, fabric.has_rounds, fabric.switch.priorities > 1)
+    require_fluid(engine, fabric.has_rounds, fabric.switch.priorities > 1)
 
 
 class EstimationConfig(RunConfig):
     """What to estimate: a metric of a policy on one network with open flows, over a space of networks, or on a fabric.
 
-    On a fabric `simulator` may stand in for it, and tell of flows only: "links" or "fluid"
-    (`docs/background/links.md`).
+    On a fabric `simulator: fluid` may stand in for it, and tell of flows only (`docs/background/fabric.md`).
 
     A trial is the network or the fabric with a seed of its own, or a fresh network of the space. Metrics of flows
     (fct_us, slowdown) need `network` or `fabric`; the others are columns of the trials table, or of a fabric's trials.
@@ -335,7 +331,7 @@ class EstimationConfig(RunConfig):
             return value
         if fabric is None:
             raise ValueError(f"{value} stands in for a fabric; networks are simulated as they are")
-        require_stand_in(value, policy, fabric)
+        require_stand_in(policy, fabric)
         return value
 
     @field_validator("estimate", mode="before")
@@ -386,7 +382,7 @@ class EstimationConfig(RunConfig):
             )
         if self.estimate.metric in (*PORT_COLUMNS, QUEUE_ABOVE):
             raise ValueError(f"estimate.control: {control.simulator} tells of flows only, not {self.estimate.metric}")
-        require_stand_in(control.simulator, self.policy, self.fabric)
+        require_stand_in(self.policy, self.fabric)
         require_told(control.simulator, fabric_utility(self.utility))
 
     def _require_measured(self, asked: EstimateBlock) -> None:

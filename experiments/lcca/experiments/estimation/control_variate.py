@@ -46,7 +46,13 @@ def estimate_with_control(run: Run[EstimationConfig, Any], inputs: Inputs, jobs:
         if done >= asked.floor and not any(parts):
             raise InputError(f"estimate.metric: {asked.metric} has no value in any of {done} trials")
         going.feed(parts[-1])
-        return Decision(going, going.finished or (asked.ceiling is not None and done >= asked.ceiling))
+        ended = going.finished or (asked.ceiling is not None and done >= asked.ceiling)
+        if ended and not going.looks:
+            raise InputError(
+                f"estimate.ceiling: {asked.metric} has a value in {going.trials} of {done} trials, fewer than "
+                f"floor ({asked.floor}); raise ceiling, or the load"
+            )
+        return Decision(going, ended)
 
     title = f"estimating {asked.metric} of {config.policy} with {control.simulator}"
     with run.reporter.task(title, asked.ceiling) as task:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lcca.inputs.errors import ConfigError, InputError, Place, Problem, shown
-from lcca.inputs.files import write_atomically
+from lcca.inputs.errors import ConfigError, Place, Problem, shown
 from lcca.remy_plus.fabric.flows import LARGEST_FLOW, FabricFlows, Path, fit_problems
 from lcca.remy_plus.fabric.tables import RowProblem, number, read_table, whole
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -43,22 +42,6 @@ def read_flows(path: str | os.PathLike[str], topology: FabricTopology) -> Fabric
     flows = FabricFlows(**arrays, path=columns.get("path", ()), ack_path=columns.get("ack_path", ()))
     table.require(fit_problems(flows, topology))
     return flows
-
-
-def write_flows(path: str | os.PathLike[str], flows: FabricFlows) -> None:
-    """Write flows as a trace that `read_flows` reads back equal.
-
-    Raises:
-        InputError: it cannot be written, or a flow waits for others, which a trace does not tell.
-    """
-    if flows.waits:
-        raise InputError(f"{os.fspath(path)}: flows that wait for others are no trace")
-    names = [*_REQUIRED, *(name for name in _PATHS if getattr(flows, name))]
-    columns = [flows.id.tolist(), flows.src.tolist(), flows.dst.tolist(), flows.size_bytes.tolist()]
-    columns.append([int(start) if start.is_integer() else repr(start) for start in flows.start_ns.tolist()])
-    columns += [["-".join(map(str, each)) for each in getattr(flows, name)] for name in names[len(_REQUIRED) :]]
-    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
-    write_atomically(path, ("\n".join([",".join(names), *rows]) + "\n").encode())
 
 
 def _path(text: str) -> Path:

@@ -1,11 +1,11 @@
-"""How far links and fluids are from the whole fabric, and what they save as control variates.
+"""How far fluids are from the whole fabric, and what they save as control variates.
 
-    python benchmarks/links.py --out FOLDER [--fabrics leaf-spine fat-tree dumbbell] [--loads 0.3 0.5 0.8] [--trials 20]
+    python benchmarks/fluid.py --out FOLDER [--fabrics leaf-spine fat-tree dumbbell] [--loads 0.3 0.5 0.8] [--trials 20]
 
-For every fabric, load and transport all simulators run the same trials of 1 ms of WebSearch flows, one thread. FOLDER
+For every fabric, load and transport both simulators run the same trials of 1 ms of WebSearch flows, one thread. FOLDER
 keeps a file for each of them, so that a stopped run goes on, and gets errors.csv and controls.csv. Errors are of
 quantiles of the slowdown of all trials' flows, in per cent of the whole fabric's, with 95 % intervals by resampling
-trials, all simulators' together. Controls: the correlation ρ over trials of their own quantiles, the cost c of a trial
+trials, both simulators' together. Controls: the correlation ρ over trials of their own quantiles, the cost c of a trial
 over that of the whole fabric's, and the gain: how many times fewer CPU seconds than plain trials for the same
 interval, with the best number of cheap trials; its interval is that of ρ by Fisher's z.
 """
@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.control import best_per_trial
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.trials import run_approximately, run_fabric_trial
+from lcca.evaluation.fabric.trials import run_fabric_trial, run_fluid_trial
+from lcca.remy_plus.fabric.fluid import FABRIC, FLUID
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
-from lcca.remy_plus.fabric.simulators.registry import APPROXIMATIONS, FABRIC, SIMULATORS
 
 FABRICS: dict[str, dict[str, Any]] = {
     "leaf-spine": {"topology": {"kind": "leaf-spine", "tors": 4, "hosts_per_tor": 4, "spines": 2, "uplink_gbps": 200}},
@@ -47,6 +47,7 @@ FEWEST_BEYOND = 5
 METRICS = {"p99 below 100 kB": (0, 1e5, 0.99), "p50 from 1 MB": (1e6, np.inf, 0.5)}
 RESAMPLED = 300
 BY = ["fabric", "load", "transport"]
+RUNS = {FABRIC: run_fabric_trial, FLUID: run_fluid_trial}
 
 
 def scenario(fabric: str, load: float, duration_us: float) -> FabricScenario:
@@ -62,12 +63,9 @@ def scenario(fabric: str, load: float, duration_us: float) -> FabricScenario:
 def measured(where: FabricScenario, transport: str, trials: int) -> pd.DataFrame:
     """Return a row per flow and simulator: trial, simulator, size_bytes, slowdown, cpu_s (of the trial)."""
     engine, found = engine_of(load_for_fabric(transport).policy, where.settings()), []
-    for seed, simulator in itertools.product(range(trials), SIMULATORS):
+    for seed, simulator in itertools.product(range(trials), RUNS):
         flows, began = where.flows(seed), time.process_time()
-        if simulator == FABRIC:
-            trial = run_fabric_trial(where, transport, engine, seed, flows)
-        else:
-            trial = run_approximately(where, transport, engine, seed, flows, simulator)
+        trial = RUNS[simulator](where, transport, engine, seed, flows)
         took = time.process_time() - began
         size, slowdown = flows.size_bytes[trial.started], trial.times.slowdown
         found.append(
@@ -83,7 +81,7 @@ def by_trial(rows: pd.DataFrame, low: float, high: float) -> dict[str, list[NDAr
     counted = rows[(rows["size_bytes"] >= low) & (rows["size_bytes"] < high)]
     groups = {key: group["slowdown"].to_numpy() for key, group in counted.groupby(["simulator", "trial"])}
     trials = sorted(counted["trial"].unique())
-    return {simulator: [groups[simulator, trial] for trial in trials] for simulator in SIMULATORS}
+    return {simulator: [groups[simulator, trial] for trial in trials] for simulator in RUNS}
 
 
 def errors(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -98,14 +96,12 @@ def errors(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
             for simulator, flows in found.items()
         }
         total = sum(len(each) for each in found[FABRIC])
-        for simulator in APPROXIMATIONS:
-            off = 100 * (quantiles[simulator] / quantiles[FABRIC] - 1)
-            ends = np.quantile(off[1:], [0.025, 0.975], axis=0)
-            for at, p in enumerate(QUANTILES):
-                if total * (1 - p) >= FEWEST_BEYOND:
-                    told = {"sizes": name, "flows": total, "quantile": p, "simulator": simulator}
-                    values = {"whole": quantiles[FABRIC][0, at], "error_percent": off[0, at]}
-                    yield told | values | {"low": ends[0, at], "high": ends[1, at]}
+        off = 100 * (quantiles[FLUID] / quantiles[FABRIC] - 1)
+        ends = np.quantile(off[1:], [0.025, 0.975], axis=0)
+        for at, p in enumerate(QUANTILES):
+            if total * (1 - p) >= FEWEST_BEYOND:
+                told = {"sizes": name, "flows": total, "quantile": p, "whole": quantiles[FABRIC][0, at]}
+                yield told | {"error_percent": off[0, at], "low": ends[0, at], "high": ends[1, at]}
 
 
 def gain(found: float, cost: float) -> float:
@@ -115,22 +111,16 @@ def gain(found: float, cost: float) -> float:
 
 
 def controls(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield what each cheap simulator saves in the mean over trials of their own quantiles."""
+    """Yield what fluids save in the mean over trials of their own quantiles."""
     cpu = rows.groupby(["simulator", "trial"])["cpu_s"].first().groupby("simulator").mean()
     for name, (low, high, p) in METRICS.items():
         values = {key: [np.quantile(each, p) for each in found] for key, found in by_trial(rows, low, high).items()}
         count = len(values[FABRIC])
-        for simulator in APPROXIMATIONS:
-            rho, cost = float(np.corrcoef(values[FABRIC], values[simulator])[0, 1]), float(cpu[simulator] / cpu[FABRIC])
-            reach = 1.96 / np.sqrt(count - 3)
-            ends = [gain(max(float(np.tanh(np.arctanh(rho) + sign * reach)), 0.0), cost) for sign in (-1, 1)]
-            told = {"metric": name, "simulator": simulator, "trials": count, "correlation": rho, "cost": cost}
-            yield told | {
-                "per_trial": best_per_trial(rho, cost),
-                "gain": gain(rho, cost),
-                "low": ends[0],
-                "high": ends[1],
-            }
+        rho, cost = float(np.corrcoef(values[FABRIC], values[FLUID])[0, 1]), float(cpu[FLUID] / cpu[FABRIC])
+        reach = 1.96 / np.sqrt(count - 3)
+        low, high = (gain(max(float(np.tanh(np.arctanh(rho) + sign * reach)), 0.0), cost) for sign in (-1, 1))
+        told = {"metric": name, "trials": count, "correlation": rho, "cost": cost, "gain": gain(rho, cost)}
+        yield told | {"per_trial": best_per_trial(rho, cost), "low": low, "high": high}
 
 
 def table(cells: dict[tuple[Any, ...], pd.DataFrame], of: Any) -> pd.DataFrame:

@@ -1,0 +1,92 @@
+"""Flows as fluids: rates that are max-min fair over the links that flows cross, between any two starts or ends.
+
+The same flows on the same routes as in the whole fabric, with neither queues nor a congestion control. That such a
+simulation knows much of a fabric is m3's observation (Li et al., SIGCOMM 2024).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus import _core
+from lcca.remy_plus.fabric.engine import FabricEngine, Record
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.topology import FabricTopology
+
+FABRIC = "fabric"
+"""The simulator of the whole fabric, packet by packet: `FabricEngine.run`."""
+
+FLUID = "fluid"
+"""The simulator of this file, which stands in for it."""
+
+DIGITS = 3
+"""Of a time in ns that mean something: the engine counts ps."""
+
+
+def require_fluid(engine: FabricEngine, rounds: bool, classes: bool) -> None:
+    """Check that fluids can stand in for the whole fabric.
+
+    Args:
+        engine: what flows run under.
+        rounds: whether any flow waits for a round.
+        classes: whether flows have several classes of traffic.
+
+    Raises:
+        InputError: they cannot; says why and what to do.
+    """
+    problems = {
+        "a policy from a file, which may look at all hops": not isinstance(engine.transport, str),
+        "a tuner, which looks at all ports": engine.tuner is not None,
+        "rounds, which begin after one another": rounds,
+        "several classes of traffic": classes,
+    }
+    if wrong := next((text for text, holds in problems.items() if holds), None):
+        raise InputError(f"simulator {FLUID} cannot have {wrong}; use {FABRIC}")
+
+
+def run_fluid(
+    engine: FabricEngine, topology: FabricTopology, flows: FabricFlows, seed: int, horizon_ns: float
+) -> Record:
+    """Run flows as fluids on the routes that the whole fabric gives them.
+
+    A flow takes what it takes alone and what its bytes take longer at fair rates.
+
+    Returns:
+        What is known of flows of the record of `FabricEngine.run`.
+
+    Raises:
+        InputError: fluids cannot stand in for the fabric here, or as `FabricEngine.run`.
+    """
+    require_fluid(engine, flows.waits, bool(flows.priority.any()))
+    plain = engine.run(topology, flows, seed, horizon_ns=0.0)  # ends before it begins: routes and ideal times
+    start = flows.start_ns
+    extra_ns = _extra_ns(engine, topology, flows, plain["flow_ports"], horizon_ns)
+    fct = plain["flow_alone_ns"] + np.maximum(extra_ns, 0.0)
+    ended = start + fct <= horizon_ns
+    return {
+        "flow_start_ns": start,
+        "flow_fct_ns": np.where(ended, fct, np.nan),
+        "flow_ideal_ns": plain["flow_ideal_ns"],
+        "flow_delivered_bytes": np.where(ended, flows.size_bytes, 0).astype(np.float64),
+        "end_ns": float(np.max(start + fct, initial=0.0)) if ended.all() else horizon_ns,
+    }
+
+
+def _extra_ns(
+    engine: FabricEngine, topology: FabricTopology, flows: FabricFlows, hops: NDArray[np.int32], horizon_ns: float
+) -> NDArray[np.float64]:
+    """Return (flows,) by how many ns fluids take longer than each alone; NaN beyond the horizon.
+
+    `hops` are (flows, most) the ports that each crosses, −1 after the last, in the engine's order: by node, then peer.
+    """
+    order = np.lexsort((np.concatenate([topology.b, topology.a]), np.concatenate([topology.a, topology.b])))
+    gbps = np.tile(topology.gbps, 2)[order]
+    packets = -(-flows.size_bytes // engine.settings.payload_bytes)
+    bits = 8.0 * (flows.size_bytes + (engine.settings.overhead_bytes + engine.telemetry_bytes) * packets)
+    links = np.ascontiguousarray(hops, dtype=np.int32)
+    ends = np.asarray(_core.fluid_ends(links, flows.start_ns, bits, gbps, min(horizon_ns, 9e15)))
+    alone = bits / np.where(links >= 0, gbps[links], np.inf).min(axis=1)
+    extra: NDArray[np.float64] = np.where(np.isfinite(ends), ends - flows.start_ns - alone, np.nan)
+    return np.round(extra, DIGITS)

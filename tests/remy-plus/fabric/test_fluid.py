@@ -1,0 +1,121 @@
+"""Fluids: equal to the whole fabric where they must be, and to sums by hand elsewhere."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus import _core
+from lcca.remy_plus.fabric.builders import leaf_spine, star
+from lcca.remy_plus.fabric.engine import FabricEngine, Record
+from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.fluid import run_fluid
+from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.settings import FabricSettings, settings
+from lcca.remy_plus.fabric.transports import named_transport
+
+END = 1e9
+FULL = 1048  # bytes of a full frame
+APART = 1e6  # ns
+
+
+def flows_of(rows: list[tuple[int, int, int, float]], **more: object) -> FabricFlows:
+    src, dst, size, start = (np.array(each) for each in zip(*rows, strict=True))
+    return FabricFlows(src, dst, size, start.astype(np.float64), **more)  # type: ignore[arg-type]
+
+
+def engine(name: str, fabric: FabricSettings | None = None) -> FabricEngine:
+    return engine_of(named_transport(name), fabric or FabricSettings())
+
+
+def lone_flows(transport: str, preset: str, uplink_gbps: float, longest: int) -> tuple[Record, Record]:
+    """Return what lone flows take over two or four links: in the whole fabric and without."""
+    topology = leaf_spine(3, 2, 2, host_gbps=100, uplink_gbps=uplink_gbps)
+    pairs = [(0, 1), (0, 3), (1, 3), (0, 2), (1, 2), (2, 5), (4, 1)]
+    sizes = (1, 999, 1000, 1001, 70_500, longest)
+    rows = [(*pair, size, i * APART) for i, (pair, size) in enumerate(itertools.product(pairs, sizes))]
+    found = engine(transport, settings(preset))
+    whole = found.run(topology, flows_of(rows), 3, END)
+    return whole, run_fluid(found, topology, flows_of(rows), 3, END)
+
+
+@pytest.mark.parametrize("preset", ["default", "hpcc-ns3"])
+@pytest.mark.parametrize("transport", ["window", "dctcp", "timely", "dcqcn"])
+def test_lone_flows_take_what_they_take_in_the_whole_fabric(transport: str, preset: str) -> None:
+    """Also with telemetry, and with the ideal times of a preset (whose rounding to ns leaves 1 ns)."""
+    whole, found = lone_flows(transport, preset, 40, 400_000)
+    exact = preset == "default"
+    np.testing.assert_allclose(found["flow_fct_ns"], whole["flow_fct_ns"], rtol=0, atol=1e-6 if exact else 1)
+    np.testing.assert_array_equal(found["flow_ideal_ns"], whole["flow_ideal_ns"])
+
+
+def test_a_flow_beyond_the_horizon_has_not_ended() -> None:
+    rows = [(0, 2, 1_000_000, 0.0), (1, 2, 1000, 0.0), (1, 2, 10_000_000, 10.0)]
+    found = run_fluid(engine("window"), star(3), flows_of(rows), 1, 500_000.0)
+    assert np.isnan(found["flow_fct_ns"]).tolist() == [False, False, True]
+    assert found["flow_delivered_bytes"].tolist() == [1_000_000, 1000, 0] and found["end_ns"] == 500_000
+
+
+def fair_rates(links: np.ndarray, gbps: np.ndarray) -> np.ndarray:
+    """Return max-min fair rates by linear programs: raise the least rate, fix those that cannot rise, and so on."""
+    count = len(links)
+    crosses = np.array([[port in row for row in links] for port in range(len(gbps))], dtype=float)
+    fixed: dict[int, float] = {}
+    while len(fixed) < count:
+        free = [i for i in range(count) if i not in fixed]
+
+        def best(of: list[int], least: float | None, free: list[int] = free, fixed: dict[int, float] = fixed) -> float:
+            """Largest common rate of `of`, while other free ones have at least `least`."""
+            rows, right = [], []
+            for port in range(len(gbps)):
+                rows.append([sum(crosses[port, i] for i in of), *(crosses[port, i] for i in free if i not in of)])
+                right.append(gbps[port] - sum(crosses[port, i] * rate for i, rate in fixed.items()))
+            bounds = [(0, None), *((least or 0, None) for i in free if i not in of)]
+            cost = [-1.0] + [0.0] * (len(bounds) - 1)
+            return float(linprog(cost, A_ub=rows, b_ub=right, bounds=bounds).x[0])
+
+        level = best(free, None)
+        stuck = [i for i in free if best([i], level) < level * (1 + 1e-7)]
+        fixed |= dict.fromkeys(stuck, level)
+    return np.array([fixed[i] for i in range(count)])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fluids_have_max_min_fair_rates(seed: int) -> None:
+    """The first to end is the one that its rate, by linear programs, lets end first; and at that time."""
+    rng = np.random.default_rng(seed)
+    gbps = rng.uniform(10, 100, size=5)
+    links = np.array([np.append(rng.choice(5, size=2, replace=False), -1) for _ in range(7)], dtype=np.int32)
+    bits = rng.uniform(1e5, 1e6, size=7)
+    ends = np.asarray(_core.fluid_ends(links, np.zeros(7), bits, gbps, 1e12))
+    alone = bits / fair_rates(links, gbps)
+    assert np.argmin(ends) == np.argmin(alone) and ends.min() == pytest.approx(alone.min(), rel=1e-9)
+    for port in range(5):  # what a link carried in all took it at least so long
+        carried = bits[(links == port).any(axis=1)].sum()
+        assert ends.max() >= carried / gbps[port] * (1 - 1e-9)
+
+
+def test_fluids_share_one_link_as_a_processor() -> None:
+    """Three at 0, 1000 and 2000 ns of 100 Gb/s with 2, 1 and 0.3 times 10^5 bits, by hand."""
+    links = np.zeros((3, 1), dtype=np.int32)
+    ends = _core.fluid_ends(links, np.array([0.0, 1000.0, 1100.0]), np.array([2e5, 1e5, 3e4]), np.array([100.0]), 1e9)
+    # From 1000 ns on 1e5 bits are left of the first; from 1100 ns on 95,000, 95,000 and 30,000 share the link: the
+    # third ends after 900 ns, then 65,000 are left of each at half the rate.
+    np.testing.assert_allclose(ends, [3300.0, 3300.0, 2000.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "message"),
+    [
+        ("dcqcn@paraleon", {}, "cannot have a tuner, which looks at all ports; use fabric"),
+        ("dcqcn@expert", {}, "cannot have a tuner"),
+        ("dctcp", {"priority": np.array([0, 1])}, "cannot have several classes"),
+        ("dctcp", {"round": np.array([0, 1]), "after": np.array([-1, 0])}, "cannot have rounds"),
+    ],
+)
+def test_what_cannot_be_stood_in_for_is_refused(name: str, more: dict[str, object], message: str) -> None:
+    flows = flows_of([(0, 1, 1000, 0.0), (1, 2, 1000, 0.0)], **more)
+    with pytest.raises(InputError, match=message):
+        run_fluid(engine(name), star(3), flows, 1, END)
