@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown, flow_times
 from lcca.evaluation.trials.utilities import UTILITIES, fabric_utility
@@ -73,3 +74,17 @@ def test_flows_without_size_are_refused() -> None:
     network = Network(0, 1.5, 15.0, 2, 30, 40.0, 60.0, 0.0)
     with pytest.raises(InputError, match="slowdown needs flows with sizes: use networks with `switched: bytes`"):
         run_trials(Engine(500.0, jobs=1), {"w": FixedWindow(2)}, [network], [1], UTILITIES["slowdown"])
+
+
+@pytest.mark.parametrize("said", [{}, {"packet_bytes": 1000}, {"packet_bytes": 1500}, {"packet_bytes": 9000}])
+def test_sizes_of_flows_count_the_bytes_of_the_space_s_packets(said: dict[str, int]) -> None:
+    """Flows of 78.5 packets of 1500 bytes are 117,750 bytes, and so are not short: 100 kB is where those end."""
+    fixed = {"link_rate": 3, "rtt": 25, "senders": 2, "buffer": 200, "mean_on": 78.5, "mean_off": 60, "loss": 0}
+    space = NetworkSpace.model_validate({**fixed, **said, "duration": 3000, "switched": "bytes"})
+    networks = NetworkList(NetworkSpace.model_validate(space.model_dump()).draw(1, 2))
+    engine = Engine(3000.0, jobs=1)
+    record = engine.run([engine.compile(FixedWindow(9))], networks, [0, 0], [0, 1], [5, 6], keep_flows=True)
+    size = record.floats("flow_length") * said.get("packet_bytes", 1500)
+    assert flow_times(record).size_bytes.tolist() == size.tolist()
+    short = UTILITIES["slowdown-short"].score(record).senders_counted
+    assert short.sum() == (size < 100_000).sum() < len(size)
