@@ -39,7 +39,7 @@ Estimator: TypeAlias = Callable[[Bench, ImportanceConfig, np.random.Generator], 
 TRUTH_SEED = 1
 TRUTH_TRIALS = 2_000_000
 CHUNK = 50_000
-WEBSEARCH = TableSizes(flow_sizes("websearch"))
+WEBSEARCH = TableSizes(flow_sizes("websearch", 1000))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ CASES = {
     "sharing-p99-long": Case(0.99, flows=100, budget=2000),
     "sharing-p999-busy": Case(0.999, load=0.8),
     "sharing-p99-slowdown": Case(0.99, slowdown=True),
-    "sharing-p999-hadoop": Case(0.999, sizes=TableSizes(flow_sizes("fb-hadoop"))),
+    "sharing-p999-hadoop": Case(0.999, sizes=TableSizes(flow_sizes("fb-hadoop", 1000))),
     "in-order-p99": Case(0.99, simulate=FCFS),
     "in-order-p999": Case(0.999, simulate=FCFS),
     "in-order-p99-md1": Case(0.99, simulate=FCFS, sizes=LognormalSizes(0.0, 1e-6)),

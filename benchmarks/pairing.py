@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--duration", type=float, default=1e6, help="µs of arrivals per trial")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    network = open_network(0, LINK_RATE, RTT, OpenFlows(LOAD, flow_sizes("websearch")))
+    network = open_network(0, LINK_RATE, RTT, OpenFlows(LOAD, flow_sizes("websearch", 1000)), 1000)
     rows = []
     for name, pair in PAIRS.items():
         policies = dict(zip("AB", pair, strict=True))

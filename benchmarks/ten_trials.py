@@ -34,7 +34,7 @@ from lcca.remy_plus.workload import OpenFlows
 
 Floats = NDArray[np.float64]
 
-NETWORK = open_network(0, 3.0, 25.0, OpenFlows(0.5, flow_sizes("websearch")))  # packets/µs, µs
+NETWORK = open_network(0, 3.0, 25.0, OpenFlows(0.5, flow_sizes("websearch", 1000)), 1000)  # packets/µs, µs
 DURATION = 200_000.0  # µs
 POLICIES = {"2 BDP": FixedWindow(152), "2.25 BDP": FixedWindow(171)}
 TRIALS = 10

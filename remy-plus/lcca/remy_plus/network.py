@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lcca.inputs.errors import InputError, shown
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.topology import DUMBBELL, Topology
 from lcca.remy_plus.workload import OpenFlows
 
@@ -28,6 +29,7 @@ CHECKS: dict[str, Check] = {
     "mean_on": ("> 0 and finite", lambda x: 0 < x < math.inf),
     "mean_off": (">= 0 µs and finite", lambda x: 0 <= x < math.inf),
     "loss": ("at least 0 and less than 1", lambda x: 0 <= x < 1),
+    "packet_bytes": ("> 0 and finite", lambda x: 0 < x < math.inf),
 }
 SWITCHED = ("time", "bytes")
 
@@ -54,6 +56,7 @@ class Network:
         open_flows: open-loop traffic in place of switched senders; then `senders` is 1, `loss` 0 and `buffer`
             infinite (nothing is resent in this model), and `mean_on`, `mean_off` and `switched` do not matter.
         topology: the links around it; anything but a plain dumbbell repeats the bottleneck or adds senders.
+        packet_bytes: of a data packet: what utilities by size count by. No trial depends on it.
 
     Raises:
         InputError: naming every field that is out of bounds.
@@ -70,6 +73,7 @@ class Network:
     switched: str = "time"
     open_flows: OpenFlows | None = None
     topology: Topology = DUMBBELL
+    packet_bytes: float = PACKET_BYTES
 
     def __post_init__(self) -> None:
         """Check every field at once."""
@@ -104,9 +108,11 @@ def field_problem(name: str, value: object) -> str:
         return f"must be {words}, got a number too large"
 
 
-def open_network(id: int, link_rate: float, rtt: float, flows: OpenFlows) -> Network:
+def open_network(
+    id: int, link_rate: float, rtt: float, flows: OpenFlows, packet_bytes: float = PACKET_BYTES
+) -> Network:
     """Return a network with open-loop traffic and a queue that holds everything."""
-    return Network(id, link_rate, rtt, 1, math.inf, 1.0, 0.0, 0.0, open_flows=flows)
+    return Network(id, link_rate, rtt, 1, math.inf, 1.0, 0.0, 0.0, open_flows=flows, packet_bytes=packet_bytes)
 
 
 class NetworkList:
@@ -117,6 +123,7 @@ class NetworkList:
         senders: (networks,) measured senders.
         link_rate: (networks,) packets/µs.
         rtt: (networks,) µs.
+        packet_bytes: (networks,) of a data packet.
         plain: (networks,) whether the topology is the plain dumbbell.
         hops: (networks,) queues on the way of a packet.
     """
@@ -126,6 +133,7 @@ class NetworkList:
         self.senders = np.array([n.senders for n in self.networks], dtype=np.int64)
         self.link_rate = np.array([n.link_rate for n in self.networks])
         self.rtt = np.array([n.rtt for n in self.networks])
+        self.packet_bytes = np.array([n.packet_bytes for n in self.networks])
         self.plain = np.array([n.topology.plain for n in self.networks], dtype=bool)
         self.hops = np.array([n.topology.hops(n.senders) for n in self.networks], dtype=np.int64)
         self._compiled: dict[Callable[[Network], Any], list[Any]] = {}

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from lcca.inputs.errors import InputError
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus import _core
 from lcca.remy_plus.signals import CARRIED
 
@@ -203,8 +204,7 @@ class Stamping:
 PLAIN = ("queue", "link", "available_capacity")
 """In-network signals that the simulators have without any header."""
 
-_PACKET_BYTES = 1500
-_PER_BIT = 1 / (8e6 * _PACKET_BYTES)  # packets/µs of a bit/s
+_PER_BIT = 1 / (8e6 * PACKET_BYTES)  # packets/µs of a bit/s
 _LARGEST = int(np.float64(np.finfo(np.float64).max).view(np.uint64))
 """Code of an exact field that any hop's value replaces as the smallest."""
 
@@ -250,7 +250,7 @@ def raw_stamping(signals: tuple[str, ...]) -> Stamping | None:
         for at, name in enumerate(wanted)
     )
     both_ways = not any(name in ("fair_rate", "xcp_feedback") for name in wanted)
-    return Stamping("none", _PACKET_BYTES, fields, readings, two_way=both_ways, plain=True)
+    return Stamping("none", PACKET_BYTES, fields, readings, two_way=both_ways, plain=True)
 
 
 def _raw_field(name: str, raw: _Raw) -> StampedField:

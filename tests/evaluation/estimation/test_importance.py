@@ -15,7 +15,7 @@ from lcca.evaluation.estimation.importance.tilts import NormalTilt, TailBoost
 from lcca.evaluation.scenarios.sizes import flow_sizes
 
 QUEUES = {"in order": first_come_first_served(), "sharing": processor_sharing()}
-TABLE = TableSizes(flow_sizes("websearch"))
+TABLE = TableSizes(flow_sizes("websearch", 1000))
 SIZES = {"lognormal": LognormalSizes(0.0, 1.0), "table": TABLE, "equal": LognormalSizes(0.0, 1e-6)}
 BOOST = TailBoost((0.0, 0.01, 0.1, 1.0), (0.03, 0.14, 0.83))
 TILTS = {"normal": NormalTilt(0.15, 1.05), "boost": BOOST}

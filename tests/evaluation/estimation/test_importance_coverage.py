@@ -33,7 +33,7 @@ class ParetoSizes:
         return np.maximum(chance, np.finfo(np.float64).tiny) ** (-1 / 1.2)
 
 
-WEBSEARCH = TableSizes(flow_sizes("websearch"))
+WEBSEARCH = TableSizes(flow_sizes("websearch", 1000))
 
 
 def bench(sizes, simulate, load: float, flows: float = 10) -> Bench:

@@ -22,7 +22,7 @@ from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.policies.policy import FixedWindow
 from lcca.remy_plus.workload import OpenFlows
 
-LINK = open_network(0, 1.0, 5.0, OpenFlows(0.7, flow_sizes("lognormal:8:1")))
+LINK = open_network(0, 1.0, 5.0, OpenFlows(0.7, flow_sizes("lognormal:8:1", 1000)))
 
 
 def engine_bench(metric="fct_us") -> Bench:

@@ -69,7 +69,7 @@ def test_equal_seeds_give_equal_estimates(delivered: TailEstimate) -> None:
 
 
 def test_size_model_is_refused_before_anything_is_tilted() -> None:
-    table = flow_sizes("websearch")
+    table = flow_sizes("websearch", 1000)
     on = bench(sizes=TableSizes(table))
     found = estimate(on=on, model=fit_sizes(table, 0.99)[0].sizes())
     assert failed(found) == {RefusalTest.SIZE_MODEL} and found.method == POOLED

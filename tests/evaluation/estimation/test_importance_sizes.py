@@ -14,7 +14,7 @@ TABLES = ("websearch", "fb-hadoop", "ali-storage", "google-rpc")
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_lognormal_fits_best_and_still_not_well(name: str) -> None:
-    fits = fit_sizes(flow_sizes(name), 0.99)
+    fits = fit_sizes(flow_sizes(name, 1000), 0.99)
     assert {fit.family for fit in fits} == {"lognormal", "normal", "exponential", "poisson"}
     assert fits[0].family == "lognormal"
     assert [fit.rms_error for fit in fits] == sorted(fit.rms_error for fit in fits)
@@ -23,9 +23,9 @@ def test_the_lognormal_fits_best_and_still_not_well(name: str) -> None:
 
 
 def test_a_lognormal_for_websearch_has_four_times_its_mean() -> None:
-    fit = fit_sizes(flow_sizes("websearch"), 0.99)[0]
+    fit = fit_sizes(flow_sizes("websearch", 1000), 0.99)[0]
     assert fit.mean_ratio == pytest.approx(4, rel=0.1)
-    assert fit.sizes().mean / flow_sizes("websearch").mean_packets == pytest.approx(fit.mean_ratio, rel=0.01)
+    assert fit.sizes().mean / flow_sizes("websearch", 1000).mean_packets == pytest.approx(fit.mean_ratio, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_each_family_recovers_itself(family: str, drawn) -> None:
 
 
 def test_a_lognormal_recovers_itself() -> None:
-    fit = fit_sizes(flow_sizes("lognormal:9:1"), 0.99)[0]
+    fit = fit_sizes(flow_sizes("lognormal:9:1", 1000), 0.99)[0]
     assert fit.family == "lognormal" and fit.usable
     assert fit.parameters["sigma"] == pytest.approx(1, abs=0.01)
     assert fit.parameters["mu"] == pytest.approx(9 - math.log(1000), abs=0.01)
@@ -57,11 +57,11 @@ def test_a_lognormal_recovers_itself() -> None:
 
 def test_p_must_be_possible() -> None:
     with pytest.raises(ValueError, match="p must be"):
-        fit_sizes(flow_sizes("websearch"), 1.0)
+        fit_sizes(flow_sizes("websearch", 1000), 1.0)
 
 
 def test_table_sizes_are_whole_packets() -> None:
-    sizes = TableSizes(flow_sizes("websearch"))
+    sizes = TableSizes(flow_sizes("websearch", 1000))
     drawn = sizes.beyond(1 - np.random.default_rng(1).random(200_000))
     assert (drawn == np.ceil(drawn)).all() and drawn.min() >= 1
     assert drawn.mean() == pytest.approx(sizes.mean, rel=0.02)

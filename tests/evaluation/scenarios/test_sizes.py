@@ -43,7 +43,7 @@ def test_uniform_by_name() -> None:
     found = flow_sizes("uniform:3000:6000", packet_bytes=1)
     assert (found.packets, found.cumulative) == ((3000, 6000), (0, 1))
     assert found.mean_packets == pytest.approx(4500.5)  # rounded up to whole bytes
-    assert flow_sizes("uniform:3000:6000").mean_packets == pytest.approx((4 + 5 + 6) / 3)
+    assert flow_sizes("uniform:3000:6000", 1000).mean_packets == pytest.approx((4 + 5 + 6) / 3)
 
 
 def test_lognormal_by_name() -> None:
@@ -67,7 +67,7 @@ def test_bad_table(tmp_path) -> None:
 
 
 def test_flow_rows_are_paired_across_policies() -> None:
-    network = open_network(0, 3.0, 25.0, OpenFlows(0.4, flow_sizes("ali-storage")))
+    network = open_network(0, 3.0, 25.0, OpenFlows(0.4, flow_sizes("ali-storage", 1000)))
     rows = run_flows(Engine(20_000.0, jobs=1), {"a": Aimd(), "w": FixedWindow(80)}, [network], [1, 2])
     a, w = (rows[rows["policy"] == p].reset_index(drop=True) for p in "aw")
     for column in ("seed", "flow", "start_us", "size_packets", "ideal_fct_us"):

@@ -23,7 +23,7 @@ from ...conftest import RunCommand
 LINK = """\
 name: tail
 policy: fixed-window:80
-network: {link_rate: 3, rtt: 25, traffic: {load: 0.5, sizes: ali-storage}}
+network: {link_rate: 3, rtt: 25, traffic: {load: 0.5, sizes: ali-storage, packet_bytes: 1000}}
 duration: 5000
 estimate: {metric: slowdown, quantile: 0.9, accuracy_percent: 10, ceiling: 60}
 """
@@ -192,7 +192,11 @@ def test_a_score_needs_an_accuracy_in_bits_and_no_quantile(lcca: RunCommand, spa
 
 
 def test_the_hash_names_the_content() -> None:
-    link: dict[str, Any] = {"link_rate": 3, "rtt": 25, "traffic": {"load": 0.5, "sizes": "websearch"}}
+    link: dict[str, Any] = {
+        "link_rate": 3,
+        "rtt": 25,
+        "traffic": {"load": 0.5, "sizes": "websearch", "packet_bytes": 1000},
+    }
     base = {"name": "a", "policy": "aimd", "network": link, "estimate": {"metric": "slowdown"}}
     config = EstimationConfig.model_validate(base)
     assert config.hash == EstimationConfig.model_validate(base).hash

@@ -16,7 +16,7 @@ from ...conftest import Answer, RunCommand
 SMALL = """\
 name: small
 policy: fixed-window:1000
-network: {link_rate: 1, rtt: 5, traffic: {load: 0.7, sizes: "lognormal:8:1"}}
+network: {link_rate: 1, rtt: 5, traffic: {load: 0.7, sizes: "lognormal:8:1", packet_bytes: 1000}}
 duration: 90
 estimate:
   metric: fct_us
@@ -178,7 +178,7 @@ def test_bad_configurations_are_one_clear_error(
 
 
 def test_options_of_the_method_are_part_of_the_hash() -> None:
-    link = {"link_rate": 3, "rtt": 25, "traffic": {"load": 0.5, "sizes": "websearch"}}
+    link = {"link_rate": 3, "rtt": 25, "traffic": {"load": 0.5, "sizes": "websearch", "packet_bytes": 1000}}
     asked = {"metric": "fct_us", "quantile": 0.99, "ceiling": 2000, "method": "model-based"}
     base = {"name": "a", "policy": "aimd", "network": link, "estimate": asked}
     config = EstimationConfig.model_validate(base)

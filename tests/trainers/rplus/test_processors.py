@@ -36,7 +36,7 @@ tell("search", search.point, search.sigma)
 coordinates, others = Coordinates("absolute"), np.ones((20_000, 3))
 points = coordinates.point(others * x[:20_000, None])
 tell("actions", points, coordinates.actions(points, others))
-tell("sizes", np.array(lognormal(8, 2).packets))
+tell("sizes", np.array(lognormal(8, 2, 1000).packets))
 tell("header", LogCodec(Log(base=1.07, min=0.3), 12, None).decode(np.arange(4096, dtype=np.uint64)))
 """
 

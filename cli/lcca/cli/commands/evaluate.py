@@ -29,8 +29,8 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.experiments.runs.remaining import More
 from lcca.inputs.class_names import one_name
 from lcca.inputs.errors import InputError
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.network import Network
-from lcca.signal_sets.headers.stamping import PACKET_BYTES
 
 EXAMPLES = """\
   lcca evaluate aimd --networks configs/networks/examples.yaml --seeds 10

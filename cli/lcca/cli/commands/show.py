@@ -216,14 +216,13 @@ def _networks(options: argparse.Namespace) -> int:
     """A network space, with the number of its networks."""
     from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace
     from lcca.experiments.schemas.kinds import read_kind
-    from lcca.signal_sets.headers.stamping import PACKET_BYTES
 
     space = read_kind(options.file, NetworkSpace)
     content = space.model_dump(mode="json")
     if options.json:
         print_json(content | {"size": space.size})
         return 0
-    size = space.packet_bytes or PACKET_BYTES
+    size = space.packet_bytes
     units = {name: "µs" for name in ("rtt", "mean_on", "mean_off")} | {"link_rate": "packets/µs", "buffer": "packets"}
     if space.switched == "bytes":
         units["mean_on"] = "packets"

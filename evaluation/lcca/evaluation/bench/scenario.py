@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-PACKET_BITS = 12_000
-"""Of a data packet of 1,500 bytes."""
+from lcca.inputs.units import PACKET_BYTES
+
+PACKET_BITS = 8 * PACKET_BYTES
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from lcca.evaluation.fabric.workload.streams import Streams
 from lcca.inputs.documents import Document, beside, read_document, with_value
 from lcca.inputs.errors import InputError, Keys
 from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import validate
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
@@ -58,7 +59,7 @@ class FabricScenario(Model):
     warmup_us: float = Field(default=0, ge=0)
     payload_bytes: int = Field(default=1000, ge=1, le=1_000_000)
     overhead_bytes: int = Field(default=48, ge=0)
-    mtu_bytes: int = Field(default=1500, ge=1)
+    mtu_bytes: int = Field(default=PACKET_BYTES, ge=1)
     switch: SwitchModel = SwitchModel()
 
     @field_validator("preset")

@@ -26,6 +26,7 @@ from lcca.evaluation.scenarios.design import BlockDesign, block_size
 from lcca.inputs.documents import read_document
 from lcca.inputs.errors import InputError, shown
 from lcca.inputs.model import Model
+from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import validate_list
 from lcca.remy_plus.network import CHECKS, Network, field_problem
 from lcca.remy_plus.topology import DUMBBELL, Topology
@@ -142,13 +143,14 @@ class _InPackets(Model):
     """Keys in packets and µs, which may be told as rates, sizes and times.
 
     Attributes:
-        packet_bytes: of a packet: what rates and sizes with a unit are counted in. It is not kept: packets are.
+        packet_bytes: of a data packet: what rates and sizes with a unit are counted in, and what utilities by the size
+            of flows go by.
         switched: whether `mean_on` is a time or a size, "time" or "bytes".
     """
 
     units = PACKET_UNITS
 
-    packet_bytes: PacketBytes | None = Field(default=None, exclude=True)
+    packet_bytes: PacketBytes = PACKET_BYTES
     switched: Literal["time", "bytes"] = "time"
 
     @classmethod
@@ -193,10 +195,10 @@ class NetworkSpace(_InPackets):
 
     @model_serializer(mode="wrap")
     def _defaults_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave the plain dumbbell and the usual strata out: a campaign's name by its content must not change."""
+        """Leave out what was not always a key, where it has its default: a name by the content must not change."""
         said: dict[str, Any] = content(self)
-        unsaid = {"topology": self.topology == DUMBBELL, "strata": self.strata is None}
-        return {key: value for key, value in said.items() if not unsaid.get(key)}
+        usual = {"packet_bytes": PACKET_BYTES, "topology": DUMBBELL, "strata": None}
+        return {key: value for key, value in said.items() if key not in usual or getattr(self, key) != usual[key]}
 
     @model_validator(mode="after")
     def _strata_vary(self) -> "NetworkSpace":
@@ -256,9 +258,10 @@ class NetworkSpace(_InPackets):
     def _block(self, seed: int, number: int) -> list[Network]:
         design = BlockDesign(seed, number, self.block)
         columns: dict[str, Any] = {name: _spread(design, name, self._range(name).levels()) for name in PARAMETERS}
+        alike: dict[str, Any] = {name: getattr(self, name) for name in ("switched", "topology", "packet_bytes")}
         columns["senders"] = [int(senders) for senders in columns["senders"]]
         return [
-            Network(id, **dict(zip(columns, drawn, strict=True)), switched=self.switched, topology=self.topology)
+            Network(id, **dict(zip(columns, drawn, strict=True)), **alike)
             for id, drawn in enumerate(zip(*columns.values(), strict=True), number * self.block)
         ]
 
@@ -271,7 +274,7 @@ def _spread(design: BlockDesign, name: str, levels: list[float]) -> list[float]:
 
 
 class ListedNetwork(_InPackets):
-    """One network of a list in a file: the keys of a `Network` less `id`, and `packet_bytes` for quantities."""
+    """One network of a list in a file: the keys of a `Network` less `id`."""
 
     link_rate: Annotated[float, _holds("link_rate")]
     rtt: Annotated[float, _holds("rtt")]
@@ -292,7 +295,7 @@ class ListedNetwork(_InPackets):
 
     def network(self, id: int) -> Network:
         """Return the network with this number."""
-        return Network(id, **{key: value for key, value in dict(self).items() if key != "packet_bytes"})
+        return Network(id, **dict(self))
 
 
 def networks_from_yaml(path: Path | str) -> list[Network]:

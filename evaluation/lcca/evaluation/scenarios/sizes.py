@@ -15,12 +15,10 @@ from scipy import special
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model
+from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import config_of, read_config
 from lcca.remy_plus.elementary import exp
 from lcca.remy_plus.workload import FlowSizes
-
-PACKET_BYTES = 1000
-"""Bytes of payload in a packet, unless told otherwise."""
 
 LOGNORMAL_POINTS = 4000
 

@@ -11,16 +11,14 @@ import numpy as np
 
 from lcca.evaluation.trials.outcome import Outcome
 from lcca.evaluation.trials.ratio import WORST_BITS, Ratio
-
-PACKET_BYTES = 1500
-"""Added to a queue, so that none at all is worth 0 bits."""
+from lcca.inputs.units import PACKET_BYTES
 
 
 @dataclass(frozen=True)
 class Queue(Ratio):
     """What a fabric wants: a short queue at the port of a switch that has the longest in the mean.
 
-    The score is −log2 of 1 + queue / 1500 bytes. The queue is over the whole time of a trial.
+    The score is −log2 of 1 + queue / 1500 bytes: 0 bits for none at all. The queue is over the whole time of a trial.
 
     Attributes:
         name: how reports call it.

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.scenarios.sizes import PACKET_BYTES
 from lcca.evaluation.trials.utility import Floats
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.record import Record
@@ -77,7 +76,7 @@ def flow_times(record: Record) -> FlowTimes:
     done = np.asarray(record["flow_finished"], dtype=bool) & (record.floats("flow_delivered") >= length)
     taken = np.where(done, record.floats("flow_last_arrival_us") - start, np.nan)
     ideal = listed.rtt[network] + length / listed.link_rate[network] + record.further_service_us[trial]
-    return FlowTimes(length * PACKET_BYTES, taken, ideal, record.duration - start, trial)
+    return FlowTimes(length * listed.packet_bytes[network], taken, ideal, record.duration - start, trial)
 
 
 class Outcome(Protocol):

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.remy_plus.stamping import Stamping
 from lcca.signal_sets.headers.catalogue import header as header_named
@@ -37,7 +38,7 @@ class Candidate:
 
     signals: SignalSet
     header: Header | None = None
-    packet_bytes: int = 1500
+    packet_bytes: int = PACKET_BYTES
 
     @property
     def name(self) -> str:

@@ -50,13 +50,13 @@ from lcca.inputs.documents import Document, apply_overrides, read_document
 from lcca.inputs.errors import ConfigError, InputError, Problem, about
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.packaged import YAML_ENDINGS
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.fabric.policies import models_named
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple
-from lcca.signal_sets.headers.stamping import PACKET_BYTES
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
 from lcca.trainers.registry import configurations
@@ -238,7 +238,7 @@ class CampaignConfig(RunConfig):
     @classmethod
     def _one_packet(cls, value: int, info: ValidationInfo) -> int:
         space = info.data.get("networks")
-        if isinstance(space, NetworkSpace) and space.packet_bytes not in (None, value):
+        if isinstance(space, NetworkSpace) and space.packet_bytes != value:
             raise ValueError(f"must be that of networks ({space.packet_bytes}), got {value}; say it once")
         return packet_bytes(space, value) if isinstance(space, FabricSpace) else value
 

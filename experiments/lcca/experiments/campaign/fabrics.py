@@ -8,12 +8,12 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.policies.policy import Policy, baseline
 from lcca.remy_plus.policies.rules import one_rule
-from lcca.signal_sets.headers.stamping import PACKET_BYTES
 
 if TYPE_CHECKING:
     from lcca.evaluation.scenarios.networks import NetworkSpace

@@ -12,10 +12,9 @@ from lcca.evaluation.scenarios.networks import NetworkSpace, PacketBytes
 from lcca.evaluation.trials.blocks import InBlocks
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.model import Model
-from lcca.inputs.units import TARGETS, plain_number
+from lcca.inputs.units import PACKET_BYTES, TARGETS, plain_number
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.topology import Topology
-from lcca.signal_sets.headers.stamping import PACKET_BYTES
 
 Networks = Annotated[
     Annotated[NetworkSpace, Tag("space")] | Annotated[FabricSpace, Tag("scenarios")],

@@ -18,7 +18,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.splitting import splitting_problem
 from lcca.evaluation.fabric.trials import require_told
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.scenarios.sizes import PACKET_BYTES, flow_sizes
+from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.evaluation.trials.layout import MEASURES
 from lcca.evaluation.trials.utilities import fabric_utility, utility
 from lcca.experiments.runs.config import RunConfig
@@ -26,6 +26,7 @@ from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.named_files import FileOrName
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.fluid import require_fluid
 from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
 from lcca.remy_plus.network import Network, open_network
@@ -282,7 +283,8 @@ class OpenLink(Model):
     def build(self) -> Network:
         """Return the network."""
         sizes = flow_sizes(self.traffic.sizes, self.traffic.packet_bytes)
-        return open_network(0, self.link_rate, self.rtt, OpenFlows(self.traffic.load, sizes))
+        flows = OpenFlows(self.traffic.load, sizes)
+        return open_network(0, self.link_rate, self.rtt, flows, self.traffic.packet_bytes)
 
 
 def require_stand_in(policy: str, fabric: FabricScenario) -> None:

@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import numpy as np
 from pydantic import Field, field_validator
 
-from lcca.gym_envs.ecn.settings import PACKET_BYTES
 from lcca.gym_envs.ns3.baselines import with_classical
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.ns3.simulator import UNUSED
 from lcca.inputs.model import Model
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model as NetworkModel
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.hand_designed import Classical

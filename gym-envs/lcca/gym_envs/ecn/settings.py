@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from lcca.inputs.errors import InputError, did_you_mean
-
-PACKET_BYTES = 1500
-"""A packet on the wire; thresholds that papers give in bytes are so many of these."""
+from lcca.inputs.units import PACKET_BYTES
 
 MIN_K = (2.0, 4.0, 8.0, 16.0)
 MAX_K = (20.0, 50.0, 100.0)

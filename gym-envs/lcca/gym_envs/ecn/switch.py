@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from lcca.gym_envs.ecn.incast import HEADER_BYTES, Incast, Trace
-from lcca.gym_envs.ecn.settings import PACKET_BYTES, MarkSetting
+from lcca.gym_envs.ecn.settings import MarkSetting
 from lcca.gym_envs.ns3.host import SWITCH
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.gym_envs.processes.session import Session
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
+from lcca.inputs.units import PACKET_BYTES
 
 SMALL_BYTES = 100e3
 """Flows below are small: PRED's paper measures their completion times (section VI-C.3)."""

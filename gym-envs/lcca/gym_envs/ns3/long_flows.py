@@ -14,9 +14,6 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.policy import Policy
 
-PACKET_BYTES = 1500
-"""On the wire, all headers included."""
-
 MIN_RTO_MS = 200.0
 """Linux's (TCP_RTO_MIN), where the published rankings come from; RFC 6298 and ns-3 have a second."""
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lcca.gym_envs.ns3.baselines import control
-from lcca.gym_envs.ns3.long_flows import PACKET_BYTES, Bottleneck, Driver, LongResult, LongTrial, WindowCounts
+from lcca.gym_envs.ns3.long_flows import Bottleneck, Driver, LongResult, LongTrial, WindowCounts
 from lcca.gym_envs.ns3.simulator import Ns3, installed
 from lcca.gym_envs.processes.workers import Failure, run_all
 from lcca.inputs.errors import InputError
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.markers import marking

@@ -8,12 +8,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from lcca.inputs.errors import InputError, shown
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.signal_sets.headers.catalogue import header as catalogue_header
 from lcca.signal_sets.headers.catalogue import packaged_headers
 from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.stamping import PACKET_BYTES, stamping
+from lcca.signal_sets.headers.stamping import stamping
 
 
 def described(header: Header) -> str | dict[str, Any]:

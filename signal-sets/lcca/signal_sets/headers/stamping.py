@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lcca.inputs.errors import InputError
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.stamping import Coding, Reading, StampedField, Stamping, Token
 from lcca.signal_sets.headers.codec import field_codec, initial_code
 from lcca.signal_sets.headers.encoding import LARGEST_TABLE_BITS, Counter, Enum, Flag, Float, Linear, Log, Table, Uint
@@ -18,10 +19,6 @@ from lcca.signal_sets.headers.header import Header
 from lcca.signal_sets.headers.parts import PerHop, SelectOneOf, SelectSample
 from lcca.signal_sets.headers.simulated import require_simulated, require_simulated_source
 from lcca.signal_sets.headers.sources import SOURCES, UNITS, convert
-
-PACKET_BYTES = 1500
-"""What a packet of the fast engine is unless told otherwise: an Ethernet payload. Links of the paper's default space, 2
-to 4 packets/µs, are then those of today: 24 to 48 Gbit/s."""
 
 
 class Carried(NamedTuple):

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.elementary import log2
 from lcca.remy_plus.fabric.control import Change, Floats, Seen
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
@@ -29,9 +30,6 @@ NUMBERS = 6
 
 LONGEST_BYTES = 6.4e6
 """Queue of a port of 100 Gb/s that is seen as 1: the largest threshold that PARALEON's tuner takes."""
-
-PACKET_BYTES = 1500
-"""Queues are seen by the logarithm of their packets, so that short ones are told apart."""
 
 Bytes = Annotated[float, Field(ge=0, le=1e9)]
 Share = Annotated[float, Field(ge=0, le=1)]
