@@ -19,7 +19,7 @@ EXTRAS ?= dev,drl,tune,completion
 SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ns3 quickstart test tutorials test-full test-cpp lint types layers format stub schemas bench bench-settle wheel docs clean
+.PHONY: help setup ns3 quickstart test tutorials test-full test-cpp sanitize lint types layers format stub schemas bench bench-settle wheel docs clean
 
 help:  ## Show these commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -71,6 +71,13 @@ test-cpp: $(VENV)/.made  ## C++ unit tests (needs GoogleTest: apt-get install li
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S remy-plus -B build/cpp -G Ninja -DBUILD_TESTING=ON -DLCCA_WERROR=ON
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/cpp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" ctest --test-dir build/cpp --output-on-failure
+
+sanitize: $(VENV)/.dev  ## 1,000 random trials of each engine under the address and undefined-behaviour sanitizers (GCC)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S remy-plus -B build/sanitize -G Ninja -DLCCA_SANITIZE=ON -DSKBUILD=2 -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" \
+		-Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize
+	@LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
+		UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python tests/evaluation/scenarios/random_trials.py --core build/sanitize/_core.*.so $(ARGS)
 
 lint: $(VENV)/.dev types layers  ## ruff, clang-format, types and layers
 	@$(BIN)/ruff check .

@@ -1,0 +1,339 @@
+"""Random trials of both engines, one a case, that break no rule that holds for every network and every fabric.
+
+`make sanitize` runs 1,000 of each on engines that the sanitizers watch. A fault ends it with their report; the last
+line names the case, which runs alone with ``make sanitize ARGS="--engine fabrics --first CASE --cases 1"``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from pydantic import ValidationError
+
+if __name__ == "__main__":  # before anything imports the other one
+    _parser = argparse.ArgumentParser()
+    _parser.add_argument("--core", type=Path, required=True, help="the compiled module")
+    _parser.add_argument("--cases", type=int, default=1000, help="of each engine that run")
+    _parser.add_argument("--first", type=int, default=0)
+    _parser.add_argument("--engine", choices=("networks", "fabrics"), action="append")
+    OPTIONS = _parser.parse_args()
+    _spec = importlib.util.spec_from_file_location("lcca.remy_plus._core", OPTIONS.core)
+    assert _spec is not None and _spec.loader is not None
+    sys.modules["lcca.remy_plus._core"] = _core = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(_core)
+    import lcca.remy_plus
+
+    lcca.remy_plus._core = _core  # type: ignore[attr-defined]
+
+from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.fabric.knobs import Knob
+from lcca.remy_plus.fabric.markers import MARKERS
+from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+from lcca.remy_plus.fabric.transports import TRANSPORTS
+from lcca.remy_plus.files.policyfile import load
+from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.policy import Policy, with_header
+from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
+from lcca.remy_plus.record import Record
+from lcca.remy_plus.signals import SIGNALS
+from lcca.remy_plus.topology import KINDS, Topology
+from lcca.remy_plus.workload import FlowSizes, OpenFlows
+from lcca.signal_sets.headers.catalogue import header, packaged_headers
+from lcca.signal_sets.headers.stamping import stamping
+
+POLICIES = Path(__file__).parents[3] / "configs" / "policies"
+FILES = tuple(sorted(map(str, POLICIES.glob("*.json"))))
+SLACK = 1 + 1e-9
+T = TypeVar("T")
+
+
+class Draws:
+    """The random choices of a case: a stream of its own, counted from its number."""
+
+    def __init__(self, engine: int, case: int) -> None:
+        self.random = np.random.Generator(np.random.Philox(key=[engine, case]))
+
+    def of(self, *choices: Any) -> Any:
+        return choices[int(self.random.integers(len(choices)))]
+
+    def whole(self, low: int, high: int) -> int:
+        return int(self.random.integers(low, high + 1))
+
+    def number(self, low: float, high: float) -> float:
+        """As often small as large."""
+        return float(np.exp(self.random.uniform(math.log(low), math.log(high))))
+
+    def chance(self, share: float) -> bool:
+        return bool(self.random.random() < share)
+
+
+def accepted(drawn: Callable[[Draws], T], draws: Draws) -> T:
+    """The first draw that is not refused: many are, since what is drawn need not go together."""
+    for _ in range(200):
+        try:
+            return drawn(draws)
+        except (InputError, ValidationError):
+            pass
+    raise AssertionError("nothing is accepted")
+
+
+# Networks
+
+
+def drawn_network(draws: Draws) -> Network:
+    rate, rtt = draws.number(0.05, 20), draws.of(0.0, draws.number(0.1, 300), draws.number(1, 100))
+    if draws.chance(0.15):
+        sizes = FlowSizes("drawn", (1.0, draws.number(1, 20), 200.0), (0.0, 0.5, 1.0))
+        flows = OpenFlows(draws.number(0.05, 0.95), sizes)
+        return Network(draws.whole(0, 9), rate, rtt, 1, math.inf, 1.0, 0.0, 0.0, open_flows=flows)
+    kind = draws.of(*KINDS)
+    options = {
+        "hosts_per_router": draws.whole(1, 4),
+        "reverse_senders": draws.whole(1, 4),
+        "one_way": draws.chance(0.5),
+    }
+    switched = draws.of("time", "bytes")
+    return Network(
+        draws.whole(0, 9),
+        rate,
+        rtt,
+        senders=draws.of(1, 2, draws.whole(1, 12)),
+        buffer=draws.of(0, 1, math.inf, draws.whole(2, 300)),
+        mean_on=draws.number(0.5, 2000),
+        mean_off=draws.of(0.0, draws.number(0.5, 1000)) if switched == "time" else draws.number(0.5, 1000),
+        loss=draws.of(0.0, 0.01, draws.number(1e-4, 0.99)),
+        switched=switched,
+        topology=Topology(kind, **options),
+    )
+
+
+def drawn_table(draws: Draws) -> RuleTable:
+    names = draws.random.permutation(list(SIGNALS))[: draws.whole(1, 5)]
+    table = one_rule(tuple(map(str, names)), draws.of("relative", "absolute"))
+    for _ in range(draws.whole(0, 5)):
+        rule = draws.whole(0, len(table) - 1)
+        low, high = table.lower[rule], np.minimum(table.upper[rule], table.lower[rule] + draws.number(0.01, 100))
+        table = bisect(table, rule, draws.random.uniform(low, high))
+    for i in range(len(table)):
+        table = table.with_action(i, draws.whole(-10, 256), draws.number(0.01, 1), draws.number(0.002, 3))
+    return table
+
+
+def drawn_policy(draws: Draws) -> Policy:
+    name = draws.of(
+        f"fixed-window:{draws.whole(1, 500)}",
+        f"fixed-rate:{draws.number(0.01, 5):.3g}",
+        "aimd",
+        "fair-rate",
+        "rcp",
+        "xcp",
+        *FILES,
+        *["table"] * 5,
+    )
+    policy = drawn_table(draws) if name == "table" else load(name).policy
+    if draws.chance(0.4):
+        chosen = draws.of(*packaged_headers())
+        policy = with_header(policy, stamping(header(chosen), charged=draws.chance(0.5)))
+    return policy
+
+
+def network_case(case: int) -> str:
+    """Run a case and return what became of it; a rule that is broken is an assertion."""
+    draws = Draws(1, case)
+    network, policy = drawn_network(draws), accepted(drawn_policy, draws)
+    try:
+        model = Model(draws.number(0.5, 100), draws.chance(0.3), draws.of(0.0, 0.1, 1.0), draws.of(0.0, 5.0))
+        engine = Engine(draws.number(5, 3000), model, jobs=draws.whole(1, 3))
+        seeds = [draws.whole(0, 2**62) for _ in range(draws.whole(1, 3))]
+        keep = {f"keep_{each}": draws.chance(0.5) for each in ("delays", "rule_hits", "links")}
+        listed, zeros, compiled = NetworkList([network]), [0] * len(seeds), [engine.compile(policy)]
+        record = engine.run(compiled, listed, zeros, zeros, seeds, keep_flows=True, **keep)
+    except InputError:
+        return "refused"
+    check_record(record, network, engine.duration)
+    if isinstance(policy, RuleTable) and draws.chance(0.3):
+        engine.cuts(compiled[0], listed, zeros, seeds, draws.whole(0, len(policy) - 1), policy.signals)
+    if draws.chance(0.2):
+        again = Engine(engine.duration, model, jobs=4).run(
+            compiled, listed, zeros, zeros, seeds, keep_flows=True, **keep
+        )
+        for name in record.columns:
+            if name != "rule_hits":
+                assert record[name].tobytes() == again[name].tobytes(), f"{name} depends on the threads"
+    return "ran"
+
+
+def check_record(record: Record, network: Network, duration: float) -> None:
+    """Check that no packet is made or lost uncounted, none is faster than light, and no queue above its buffer."""
+    for part in ("sender", "flow"):
+        counts = {name: record[f"{part}_{name}"] for name in ("sent", "delivered", "lost", "dropped", "acks_dropped")}
+        assert all((each >= 0).all() for each in counts.values())
+        assert (counts["sent"] >= counts["delivered"] + counts["lost"] + counts["dropped"]).all()
+        if network.topology.plain:  # elsewhere delays are those of packets whose acknowledgements came back
+            delay, least = record.floats(f"{part}_delay_sum_us"), network.rtt + 1 / network.link_rate
+            assert (delay * SLACK >= counts["delivered"] * least).all()
+    assert (record["trial_sent"] >= record["trial_delivered"]).all()
+    assert (record.floats("trial_utilisation") <= SLACK).all()
+    assert (record.floats("trial_queue_mean_packets") <= (network.buffer + 1) * SLACK).all()
+    if network.topology.plain:
+        if network.open_flows is None:  # which are waited for beyond the duration
+            assert (record["trial_delivered"] <= duration * network.link_rate + 1).all()
+        assert record["sender_sent"].sum() == record["flow_sent"].sum() == record["trial_sent"].sum()
+
+
+# Fabrics
+
+
+def drawn_topology(draws: Draws) -> dict[str, Any]:
+    gbps, delay = draws.number(1, 400), draws.number(1, 20_000)
+    other = draws.of(gbps, draws.number(1, 400))
+    return draws.of(
+        {"kind": "star", "hosts": draws.whole(2, 9), "gbps": gbps, "delay_ns": delay},
+        {"kind": "dumbbell", "pairs": draws.whole(1, 5), "bottleneck_gbps": other, "host_gbps": gbps},
+        {
+            "kind": "leaf-spine",
+            "tors": draws.whole(1, 4),
+            "hosts_per_tor": draws.whole(1, 4),
+            "spines": draws.whole(1, 3),
+            "host_gbps": gbps,
+            "uplink_gbps": other,
+            "host_delay_ns": delay,
+        },
+        {"kind": "fat-tree", "k": draws.of(2, 4), "host_gbps": gbps, "fabric_gbps": other, "delay_ns": delay},
+    )
+
+
+def drawn_part(draws: Draws, priorities: int) -> dict[str, Any]:
+    size = draws.of(1, draws.whole(1, 5000), draws.whole(1, 300_000))
+    start = draws.of(0, draws.number(0.01, 20))
+    sizes = draws.of("websearch", "fb-hadoop", f"uniform:{draws.whole(1, 100)}:{draws.whole(101, 90_000)}")
+    part = draws.of(
+        {"kind": "permutation", "bytes": size, "start_us": start},
+        {"kind": "incast", "senders": draws.whole(1, 6), "bytes": size, "period_us": draws.number(5, 50)},
+        {"kind": "poisson", "sizes": sizes, "load": draws.number(0.01, 0.9), "load_of": "host-links"},
+        {
+            "kind": "all-to-all",
+            "bytes": size,
+            "off_us": draws.of(0, draws.number(0.1, 20)),
+            "start_us": start,
+            "rounds": draws.whole(1, 4),
+            "loop": draws.of("closed", "open"),
+        },
+    )
+    return part | {"priority": draws.whole(0, priorities - 1)}
+
+
+def drawn_scenario(draws: Draws) -> FabricScenario:
+    priorities = draws.of(1, 1, draws.whole(1, 8))
+    parts = [drawn_part(draws, priorities) for _ in range(draws.of(1, 1, 2, 3))]
+    marker = draws.of(None, *MARKERS)
+    switch = {
+        "buffer_bytes": draws.number(3e3, 4e7),
+        "pfc": draws.chance(0.5),
+        "alpha": draws.number(0.01, 16),
+        "headroom_delays": draws.of(0, 3, draws.number(0.1, 10)),
+        "priorities": priorities,
+        "ack_priority": draws.of(None, draws.whole(0, priorities - 1)),
+        "marker": marker and {"kind": marker} | drawn_knobs(draws, MARKERS[marker].knobs),
+        "mark_at": draws.of("dequeue", "dequeue", "enqueue"),
+    }
+    content = {
+        "name": "drawn",
+        "preset": draws.of("default", "default", "hpcc-ns3"),
+        "topology": drawn_topology(draws),
+        "workload": parts[0] if len(parts) == 1 else {"kind": "mix", "parts": parts},
+        "duration_us": draws.number(1, 60),
+        "drain_us": draws.of(0, 5000, draws.number(1, 20_000)),
+        "payload_bytes": draws.of(1000, draws.whole(1, 1300), draws.whole(200, 1300)),
+        "overhead_bytes": draws.whole(0, 100),
+        "switch": switch,
+    }
+    return FabricScenario.model_validate(content)
+
+
+def drawn_knobs(draws: Draws, knobs: Any) -> dict[str, float]:
+    """Some parameters, of any size that they may have."""
+    return {name: _value(draws, knob) for name, knob in knobs.items() if draws.chance(0.25)}
+
+
+def _value(draws: Draws, knob: Knob) -> float:
+    limits = knob.limits
+    value = draws.of(0.0, (knob.default or 1.0) * draws.number(0.05, 20))
+    if limits is not None:
+        value = min(max(value, limits.low), limits.high)
+        value = round(value) if limits.whole else value
+    return float(f"{value:.4g}")
+
+
+def drawn_transport(draws: Draws) -> tuple[str, Policy]:
+    if draws.chance(0.15):
+        name = str(draws.of(*FILES))
+        return name, load_for_fabric(name).policy
+    name = str(draws.of(*TRANSPORTS))
+    knobs = ",".join(f"{key}={value}" for key, value in drawn_knobs(draws, TRANSPORTS[name].knobs).items())
+    tuner = (
+        draws.of("", "", "@default", "@expert", "@dcqcn-plus", "@paraleon:interval_us=20") if name == "dcqcn" else ""
+    )
+    name += (f":{knobs}" if knobs else "") + tuner
+    return name, load_for_fabric(name).policy
+
+
+def fabric_case(case: int) -> str:
+    """Run a case and return what became of it; a rule that is broken is an assertion."""
+    draws = Draws(2, case)
+    scenario, (name, policy) = accepted(drawn_scenario, draws), accepted(drawn_transport, draws)
+    try:
+        engines = {name: engine_of(policy, scenario.settings())}
+        seed = draws.whole(0, 2**50)
+        (trial,) = run_fabric_trials(scenario, engines, [seed])
+    except InputError:
+        return "refused"
+    check_trial(trial, scenario)
+    if draws.chance(0.1):
+        (again,) = run_fabric_trials(scenario, engines, [seed])
+        for key, value in trial.record.items():
+            assert np.asarray(value).tobytes() == np.asarray(again.record[key]).tobytes(), key
+    return "ran"
+
+
+def check_trial(trial: FabricTrial, scenario: FabricScenario) -> None:
+    """Check that no flow is faster than it can be, none gets more than it has, and no queue is above its buffer."""
+    record, size = trial.record, trial.flows.size_bytes
+    fct, ideal = record["flow_fct_ns"], record["flow_ideal_ns"]
+    done = np.isfinite(fct)
+    assert (fct[done] > 0).all() and (ideal > 0).all()
+    if not scenario.settings().plain_ideal:
+        assert (fct[done] * SLACK >= ideal[done]).all(), (fct[done] / ideal[done]).min()
+    assert (record["flow_delivered_bytes"] <= size).all() and (record["flow_delivered_bytes"][done] == size[done]).all()
+    switches, switch = record["port_node"] >= trial.hosts, scenario.switch
+    if switch.pfc and switch.headroom_delays >= 3:
+        assert record["port_drops"].sum() == 0
+    queued = record["port_most_queued_bytes"][switches]
+    if not switch.pfc:
+        assert (queued <= switch.buffer_bytes * SLACK).all(), queued.max() / switch.buffer_bytes
+    assert (record["port_mean_queued_bytes"] <= record["port_most_queued_bytes"] * SLACK).all()
+    assert (record["port_marked_packets"] <= record["port_data_packets"]).all()
+
+
+CASES = {"networks": network_case, "fabrics": fabric_case}
+
+if __name__ == "__main__":
+    for _engine in OPTIONS.engine or CASES:
+        _found: Counter[str] = Counter()
+        _case = OPTIONS.first
+        while _found.total() - _found["refused"] < OPTIONS.cases:
+            print(f"\r{_engine}: case {_case} ", end="", file=sys.stderr, flush=True)
+            _found[CASES[_engine](_case)] += 1
+            _case += 1
+        print(f"\r{_engine}: {dict(_found)}")
