@@ -86,7 +86,7 @@ def test_numbers_and_files_that_cannot_be_are_refused_before_anything_runs(
     ("command", "package"),
     [
         (("sweep", "--set", "trainer={kind: ppo}"), "torch"),
-        (("train", "--set", "trainer={kind: recurrent-ppo}"), "sb3_contrib"),
+        (("train", "--set", "trainer={kind: ppo}"), "stable_baselines3"),
         (("sweep", "--executor", "ray"), "ray"),
     ],
 )

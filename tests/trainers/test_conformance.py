@@ -25,8 +25,8 @@ GROWN: dict[str, Any] = {
     "polish": {"networks": 2, "check_networks": 6},
     "grow": {"rules": [1, 3, 5], "pairs": 8, "look_ups": 3},
 }
-DRL: dict[str, Any] = {"rounds": 2, "steps": 2000, "environments": 8, "hidden": [8], "scores": 4, "tensorboard": False}
-PPO = DRL | {"rollout": 512, "batch": 128, "epochs": 2}
+PPO: dict[str, Any] = {"rounds": 2, "steps": 2000, "environments": 8, "hidden": [8], "scores": 4, "tensorboard": False}
+PPO |= {"rollout": 512, "batch": 128, "epochs": 2}
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "rplus": RPLUS,
     "rplus exact": RPLUS | {"mode": "exact", "networks": 4},
@@ -35,8 +35,6 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "rplus grown": GROWN | {"budget_trials": 600},
     "rplus grown without a budget": GROWN | {"polish": {"networks": 2, "check_networks": 4, "trials_per_rule": 50}},
     "ppo": PPO,
-    "recurrent-ppo": PPO | {"cells": 6},
-    "sac": DRL | {"buffer": 1500, "batch": 64, "begin": 500},
 }
 EXAMPLE = Path(__file__).parent / "example_trainer.py"
 
@@ -52,7 +50,7 @@ class TestRegistered(TrainerConformance):
     def config(cls, name: str) -> TrainerConfig:
         kind = name.split()[0]
         if kind != "rplus":
-            pytest.importorskip("sb3_contrib")
+            pytest.importorskip("stable_baselines3")
         return configurations()[kind].model_validate(CONFIGURATIONS[name] | {"kind": kind})
 
 

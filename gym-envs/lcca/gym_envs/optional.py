@@ -9,7 +9,7 @@ from lcca.gym_envs.ns3.simulator import installed
 from lcca.inputs.errors import InputError
 
 EXTRAS: dict[str, tuple[str, ...]] = {
-    "drl": ("gymnasium", "stable-baselines3", "sb3-contrib", "torch", "tensorboard"),
+    "drl": ("gymnasium", "stable-baselines3", "torch", "tensorboard"),
     "tune": ("optuna", "cmaes"),
     "ns3gym": ("pyzmq", "gymnasium"),
     "ray": ("ray",),

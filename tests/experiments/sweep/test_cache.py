@@ -138,7 +138,7 @@ def test_what_changes_a_training_changes_its_key(tiny: Path) -> None:
 
 CODE: dict[str, set[str]] = {
     "gym-envs/lcca/gym_envs/batch/agent_slots.py": {"drl"},
-    "trainers/lcca/trainers/drl/sac.py": {"drl"},  # named in a text only, and imported when used
+    "trainers/lcca/trainers/drl/ppo.py": {"drl"},  # named in a text only, and imported when used
     "trainers/lcca/trainers/rplus/racing.py": {"rplus"},
     "evaluation/lcca/evaluation/scenarios/networks.py": {"drl", "rplus"},
     "evaluation/lcca/evaluation/trials/scoring.py": {"drl", "rplus"},
@@ -148,7 +148,7 @@ CODE: dict[str, set[str]] = {
     "evaluation/lcca/evaluation/report/report.py": set(),
 }
 LIBRARIES = {"numpy": {"drl", "rplus"}, "scipy": {"drl", "rplus"}, "torch": {"drl"}, "stable-baselines3": {"drl"}}
-LIBRARIES |= {"sb3-contrib": {"drl"}, "matplotlib": set()}
+LIBRARIES |= {"matplotlib": set()}
 
 
 def keys(configs: dict[str, CampaignConfig]) -> dict[str, str]:

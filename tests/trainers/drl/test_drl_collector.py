@@ -14,25 +14,25 @@ AGENT = Agent(("rtt_ratio", "receive_ewma"))
 
 
 def collected(space: NetworkSpace, counts: list[int], environments: int = 6) -> tuple[AgentSlots, Experience]:
-    """Decisions of random actions, the row of each kept with it."""
+    """Decisions of random actions, the row of each as its log-probability."""
     rules = Rules(AGENT, Reward("gain"), duration=space.duration)
     slots = AgentSlots(rules, space.draw(1, 64), environments=environments, seed=2, jobs=1)
     slots.reset()
     random, row = np.random.default_rng(3), 0
 
-    def decide(view, slot, first):  # type: ignore[no-untyped-def]
+    def decide(view):  # type: ignore[no-untyped-def]
         nonlocal row
-        kept = np.arange(row, row + len(view), dtype=np.float32)[:, None]
+        kept = np.arange(row, row + len(view), dtype=np.float32)
         row += len(view)
         return random.uniform(-1, 1, (len(view), 1)).astype(np.float32), kept
 
-    collector = Collector(slots, 1, 1)
+    collector = Collector(slots, 1)
     return slots, joined([collector.collect(count, decide) for count in counts])
 
 
 def test_no_decision_is_lost_nor_told_twice(space: NetworkSpace) -> None:
     slots, experience = collected(space, [500, 700])
-    rows = experience.kept[:, 0].astype(int)
+    rows = experience.log_probability.astype(int)
     assert len(set(rows)) == len(rows) >= 1200
     waiting = set(range(rows.max() + 1)) - set(rows)
     assert len(waiting) <= slots.num_slots  # at most one per slot still waits
@@ -42,10 +42,7 @@ def test_flows_are_told_from_their_first_decision_to_their_end(space: NetworkSpa
     _, experience = collected(space, [3000])
     for slot in np.unique(experience.slot):
         own = experience.slot == slot
-        first, ended = experience.first[own], experience.ended[own] != 0
-        assert first[0]
-        np.testing.assert_array_equal(first[1:], ended[:-1])
-        goes_on = ~ended[:-1]
+        goes_on = experience.ended[own][:-1] == 0
         np.testing.assert_array_equal(experience.after[own][:-1][goes_on], experience.view[own][1:][goes_on])
     assert (experience.ended != 0).sum() > 20
     assert (experience.elapsed > 0).all()

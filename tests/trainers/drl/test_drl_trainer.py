@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.gym_envs.batch.agent_slots import TRIAL_ENDED
 from lcca.inputs.errors import InputError
 
-pytest.importorskip("sb3_contrib")
+pytest.importorskip("stable_baselines3")
 
 from lcca.trainers.base import run
-from lcca.trainers.drl.curriculum import slots_of, space_at
+from lcca.trainers.drl.collector import Experience
+from lcca.trainers.drl.ppo import advantages, by_network
+from lcca.trainers.drl.trainer import slots_of, space_at
 
 from .drl_support import config_of, trainer_of
 
@@ -34,19 +37,18 @@ def expected(trainer: Any, views: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("kind", "changes"),
+    "changes",
     [
-        ("ppo", {}),
-        ("ppo", {"privileged": True, "history": 3, "hidden": [16, 8]}),
-        ("ppo", {"activation": "relu", "hidden": [16]}),
-        ("ppo", {"steering": TABLE}),
-        ("sac", {}),
-        ("sac", {"activation": "relu", "steering": {"kind": "rate"}}),
+        {},
+        {"privileged": True, "history": 3, "hidden": [16, 8]},
+        {"activation": "relu", "hidden": [16]},
+        {"steering": {"kind": "rate"}},
+        {"steering": TABLE},
     ],
     ids=str,
 )
-def test_the_policy_is_pytorchs(space: NetworkSpace, kind: str, changes: dict[str, Any]) -> None:
-    trainer = trainer_of(space, kind, rounds=1, steps=1500, **changes)
+def test_the_policy_is_pytorchs(space: NetworkSpace, changes: dict[str, Any]) -> None:
+    trainer = trainer_of(space, rounds=1, steps=1500, **changes)
     policy = run(trainer)
     views = np.random.default_rng(1).uniform(0, 3, (300, policy.agent.inputs)).astype(np.float32)
     said = policy.actions(policy.outputs(views)[0])
@@ -54,21 +56,6 @@ def test_the_policy_is_pytorchs(space: NetworkSpace, kind: str, changes: dict[st
         assert (said[:, 0] == expected(trainer, views)).mean() > 0.99  # but for ties
     else:
         np.testing.assert_allclose(np.clip(said, -1, 1), expected(trainer, views), atol=1e-5)
-
-
-@pytest.mark.parametrize("privileged", [False, True])
-def test_the_recurrent_policy_is_pytorchs(space: NetworkSpace, privileged: bool) -> None:
-    trainer = trainer_of(space, "recurrent-ppo", rounds=1, steps=1500, privileged=privileged)
-    policy, algorithm = run(trainer), trainer.algorithm
-    net, standard = algorithm.model.policy, algorithm._standard.first(policy.agent.inputs)  # type: ignore[attr-defined]
-    views = np.random.default_rng(1).uniform(0, 3, (40, 5, policy.agent.inputs)).astype(np.float32)
-    with torch.no_grad():
-        latent, _ = net.lstm_actor(torch.from_numpy(standard(views)))
-        wanted = net.action_net(net.mlp_extractor.policy_net(latent)).numpy()
-    states = None
-    for view, want in zip(views, wanted, strict=True):
-        said, states = policy.outputs(view, states)
-        np.testing.assert_allclose(said, want, atol=1e-5)
 
 
 def test_a_curriculum_goes_from_easy_to_all(space: NetworkSpace) -> None:
@@ -97,3 +84,38 @@ def test_logs_for_tensorboard(tmp_path: Path, space: NetworkSpace) -> None:
     run(trainer_of(space, checkpoint=tmp_path / "e2e.json", rounds=1, steps=1000, tensorboard=True))
     assert torch.equal(torch.random.get_rng_state(), before)  # the world's random numbers are left alone
     assert list((tmp_path / "tensorboard" / "e2e").glob("events.*"))
+
+
+def experience(**columns: Any) -> Experience:
+    """Experience of which only these columns matter."""
+    n = len(columns["slot"])
+    empty = np.zeros((n, 1), dtype=np.float32)
+    flat = {
+        name: np.zeros(n) for name in ("reward", "elapsed", "common", "log_probability", "ended", "network", "step")
+    }
+    wide = {name: empty for name in ("view", "action", "after", "state", "state_after")}
+    return Experience(**{**wide, **flat, **{name: np.array(column) for name, column in columns.items()}})
+
+
+def test_advantages_run_along_each_slot_and_stop_at_ends() -> None:
+    """Two slots; slot 1's flow ends after its first decision, slot 0's decisions come at steps 0, 1 and 3."""
+    rows = experience(slot=[0, 1, 0, 1, 0], step=[0, 0, 1, 2, 3], ended=[0, TRIAL_ENDED, 0, 0, 0])
+    reward = np.array([1, 2, 3, 4, 5], dtype=np.float32)
+    value, after = np.full(5, 0.5, np.float32), np.full(5, 0.25, np.float32)
+    discount = np.array([0.5, 0.5, 0.25, 0.5, 0.5], dtype=np.float32)
+    found = advantages(rows, reward, value, after, discount, gae=0.8)
+    surprise = reward + discount * after - value
+    last, middle = surprise[4], surprise[2] + 0.25 * 0.8 * surprise[4]
+    expected = [surprise[0] + 0.5 * 0.8 * middle, surprise[1], middle, surprise[3], last]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_advantages_are_scaled_within_networks() -> None:
+    random = np.random.default_rng(1)
+    values = np.concatenate([random.normal(5, 10, 200), random.normal(-3, 0.1, 100), [7.0]]).astype(np.float32)
+    network = np.repeat([0, 2, 3], [200, 100, 1])
+    scaled = by_network(values, network)
+    for which in (0, 2):
+        assert abs(scaled[network == which].mean()) < 1e-4
+        assert scaled[network == which].std() == pytest.approx(1, abs=1e-4)
+    assert abs(scaled[-1]) < 3  # alone on its network: scaled as all are

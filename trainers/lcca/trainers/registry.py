@@ -17,8 +17,6 @@ from lcca.trainers.base import Trainer, TrainerConfig
 TRAINERS = {
     "rplus": "lcca.trainers.rplus.config:RplusConfig",
     "ppo": "lcca.trainers.drl.config:PpoConfig",
-    "recurrent-ppo": "lcca.trainers.drl.config:RecurrentPpoConfig",
-    "sac": "lcca.trainers.drl.config:SacConfig",
 }
 """Configurations by `kind`. Each names its trainer."""
 

@@ -1,4 +1,4 @@
-"""Deep reinforcement learning: PPO, SAC and recurrent PPO on every competing flow of many networks.
+"""Deep reinforcement learning: PPO on every competing flow of many networks.
 
 Needs `pip install 'lcca[drl]'`. Configurations can be read without it; a training that begins says what is missing.
 """

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-Decide = Callable[[Floats, Ints, NDArray[np.bool_]], tuple[Floats, Floats]]
-"""From (n, inputs) views, their agent slots, and whether their flows have just begun: (n, numbers) actions, and numbers
-to keep with each, (n, …), such as log-probabilities."""
+Decide = Callable[[Floats], tuple[Floats, Floats]]
+"""From (n, inputs) views: (n, numbers) actions, and (n,) their log-probabilities."""
 
 
 @dataclass
@@ -31,7 +30,7 @@ class Experience:
     Attributes:
         view: (n, inputs) what was seen.
         action: (n, numbers) what was decided.
-        kept: (n, …) what `Decide` kept with it.
+        log_probability: (n,) of the action when it was decided.
         reward: (n,) until the next decision of the flow, or its end.
         elapsed: (n,) that time, in base delays.
         common: (n,) the reward that it would be at the mean rate of all flows of its network over that time; its own
@@ -41,7 +40,6 @@ class Experience:
             what they saw last.
         state_after: (n, inputs + 1) the same then; at a flow's end, as it was decided.
         ended: (n,) 0, or `FLOW_ENDED`, `TRIAL_ENDED`.
-        first: (n,) whether the decision was its flow's first.
         slot: (n,) the agent slot whose it was.
         network: (n,) on which network, as an index into the slots' networks.
         step: (n,) rises with time.
@@ -49,7 +47,7 @@ class Experience:
 
     view: Floats
     action: Floats
-    kept: Floats
+    log_probability: Floats
     reward: Floats
     elapsed: Floats
     common: Floats
@@ -57,7 +55,6 @@ class Experience:
     state: Floats
     state_after: Floats
     ended: NDArray[np.uint8]
-    first: NDArray[np.bool_]
     slot: Ints
     network: Ints
     step: Ints
@@ -71,10 +68,6 @@ class Experience:
         mixed: Floats = (1 - np.float32(common)) * self.reward + np.float32(common) * self.common
         return mixed
 
-    def take(self, rows: NDArray[np.int64]) -> Experience:
-        """Return some rows, in that order."""
-        return Experience(*(getattr(self, f.name)[rows] for f in fields(self)))
-
 
 class Collector:
     """Steps agent slots with a policy and keeps what came of it.
@@ -82,18 +75,16 @@ class Collector:
     Args:
         slots: the agent slots, without whole rows, reset.
         numbers: that an action has.
-        kept: numbers that are kept with each decision.
     """
 
-    def __init__(self, slots: AgentSlots, numbers: int, kept: int) -> None:
+    def __init__(self, slots: AgentSlots, numbers: int) -> None:
         self.slots = slots
         count, inputs = slots.num_slots, slots.rules.agent.inputs
         self._waits = np.zeros(count, dtype=bool)
-        self._first = np.ones(count, dtype=bool)
         self._network = np.zeros(count, dtype=np.int64)
         self._view = np.zeros((count, inputs), dtype=np.float32)
         self._action = np.zeros((count, numbers), dtype=np.float32)
-        self._kept = np.zeros((count, kept), dtype=np.float32)
+        self._log_probability = np.zeros(count, dtype=np.float32)
         environments = int(slots.slot_environment.max()) + 1
         self._rewards, self._time = np.zeros(environments), np.zeros(environments)  # of all flows so far, and over what
         self._many = np.zeros(environments)
@@ -125,10 +116,10 @@ class Collector:
         self._see(ready)
         state_after = self._states(had)
         state_after[over] = self._state[had[over]]
-        part = Experience(
+        return Experience(
             self._view[had],
             self._action[had],
-            self._kept[had],
+            self._log_probability[had],
             reward,
             elapsed,
             np.where(over, reward, elapsed * self._rate(had, reward, elapsed)),
@@ -136,13 +127,10 @@ class Collector:
             self._state[had],
             state_after,
             ended,
-            self._first[had],
             had,
             self._network[had],
             np.full(len(had), step),
         )
-        self._first[had] = over
-        return part
 
     def _rate(self, had: Ints, reward: Floats, elapsed: Floats) -> Floats:
         """Return what all flows of each one's network got per base delay since it decided."""
@@ -171,8 +159,8 @@ class Collector:
         slots = self.slots
         view = slots.observation[ready]
         self._state[ready] = self._states(ready)
-        action, kept = decide(view, ready, self._first[ready])
-        self._view[ready], self._action[ready], self._kept[ready] = view, action, kept
+        action, log_probability = decide(view)
+        self._view[ready], self._action[ready], self._log_probability[ready] = view, action, log_probability
         self._network[ready] = slots.network_index[ready]
         environment = slots.slot_environment[ready]
         self._rewards_before[ready], self._time_before[ready] = self._rewards[environment], self._time[environment]

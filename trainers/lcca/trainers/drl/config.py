@@ -1,9 +1,10 @@
-"""Configuration of training by deep reinforcement (`kind: ppo`, `sac` or `recurrent-ppo`)."""
+"""Configuration of training by deep reinforcement (`kind: ppo`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -16,11 +17,9 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.remy_plus.policies.agents import Agent, Decisions, RateSteering, Steering, TableSteering, WindowSteering
 from lcca.trainers.base import Budget, TrainerConfig
-from lcca.trainers.drl.presets import PRESETS, with_preset
 
 Floats = NDArray[np.float32]
 Share: TypeAlias = Annotated[float, Key(ge=0, le=1)]
-LIBRARIES = {"torch": "torch", "stable_baselines3": "stable-baselines3", "gymnasium": "gymnasium"}
 Width: TypeAlias = Annotated[int, Key(ge=1, le=4096)]
 
 
@@ -105,11 +104,42 @@ class StageConfig(Model):
     networks: dict[str, Any] = Key(default_factory=dict)
 
 
-class DrlConfig(TrainerConfig):
-    """What all trainers by reinforcement have in common.
+AURORA: Mapping[str, Any] = MappingProxyType(
+    {
+        "flows": "one",
+        "history": 10,
+        "decisions": {"rtts": 0.5, "round_trip": "latest"},
+        "steering": {"kind": "rate", "multiple": 0.025},
+        "reward": {"kind": "aurora"},
+        "hidden": (32, 16),
+        "activation": "tanh",
+        "discount": 0.99,
+        "discount_per": "decision",
+        "learning_rate": 1e-3,
+        "anneal": True,
+        "rollout": 8192,
+        "batch": 2048,
+        "epochs": 4,
+        "clip": 0.2,
+        "gae": 0.95,
+        "entropy": 0.01,
+        "noise": 1.0,
+        "normalise": "batch",
+        "steps": 3_936_000,
+    }
+)
+"""Jay et al., "A Deep Reinforcement Learning Perspective on Internet Congestion Control", ICML 2019, and its code.
+
+One flow alone on its network, monitor intervals of half a round trip, a change of the rate by at most 2.5 %, ten
+intervals of history, layers of 32 and 16, the reward 10 · throughput − 1000 · latency − 2000 · loss. Its signals are
+those of the signal set in `configs/drl/aurora.yaml`; its networks are the campaign's.
+"""
+
+
+class PpoConfig(TrainerConfig):
+    """Proximal policy optimisation (Schulman et al., 2017), by Stable-Baselines3.
 
     Attributes:
-        algorithm: ``module:Class`` of the `lcca.trainers.drl.algorithm.Algorithm`.
         preset: values for what is not named: ``aurora``, the set-up of Jay et al. (ICML 2019).
         steps: decisions to learn from, of all flows together.
         rounds: checkpoints; each is a policy file, of which the campaign's validation picks one.
@@ -136,12 +166,27 @@ class DrlConfig(TrainerConfig):
         curriculum: networks from easy to all; none: all networks all the time.
         scores: networks on which each checkpoint is scored for the learning curve; they pick nothing.
         tensorboard: whether to write logs for TensorBoard beside the checkpoint, where that is installed.
+        rollout: decisions between two updates.
+        batch: decisions per gradient step.
+        epochs: passes over a rollout.
+        clip: how far the probability of an action may move, as a share.
+        gae: λ of generalised advantage estimation.
+        entropy: weight of the entropy bonus.
+        value_weight: weight of the critic's loss.
+        largest_gradient: norm to which gradients are held.
+        noise: standard deviation of actions at first (not for tables). Small, since flows explore at once: much
+            noise fills the buffer, and there the smallest round trip that a flow has seen tells it nothing.
+        normalise: advantages are centred and scaled within each ``network``, or over the whole ``batch``.
     """
 
     trainer: ClassVar[str] = "lcca.trainers.drl.trainer:DrlTrainer"
-    algorithm: ClassVar[str]
-    libraries: ClassVar[Mapping[str, str]] = LIBRARIES
+    libraries: ClassVar[Mapping[str, str]] = {
+        "torch": "torch",
+        "stable_baselines3": "stable-baselines3",
+        "gymnasium": "gymnasium",
+    }
 
+    kind: Literal["ppo"] = "ppo"
     preset: Literal["aurora"] | None = None
     steps: Annotated[int, Key(ge=1000)] = 2_000_000
     rounds: Annotated[int, Key(ge=1)] = 10
@@ -164,13 +209,28 @@ class DrlConfig(TrainerConfig):
     curriculum: tuple[StageConfig, ...] = ()
     scores: Annotated[int, Key(ge=1)] = 100
     tensorboard: bool = True
+    rollout: Annotated[int, Key(ge=64)] = 32_768
+    batch: Annotated[int, Key(ge=8)] = 4096
+    epochs: Annotated[int, Key(ge=1)] = 5
+    clip: Annotated[float, Key(gt=0, lt=1)] = 0.2
+    gae: Share = 0.95
+    entropy: Annotated[float, Key(ge=0)] = 0.0
+    value_weight: Annotated[float, Key(ge=0)] = 0.5
+    largest_gradient: Annotated[float, Key(gt=0)] = 0.5
+    noise: Annotated[float, Key(gt=0, le=10)] = 0.1
+    normalise: Literal["network", "batch"] = "network"
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in_preset(cls, value: Any) -> Any:
-        if isinstance(value, dict) and value.get("preset") in PRESETS:
-            return with_preset(value, PRESETS[value["preset"]])
-        return value
+        if not isinstance(value, dict) or value.get("preset") != "aurora":
+            return value
+        merged: dict[str, Any] = dict(AURORA)
+        for key, own in value.items():
+            preset: Any = merged.get(key)
+            both = isinstance(own, dict) and isinstance(preset, dict)  # of a union: may be merged if of the same kind
+            merged[key] = {**preset, **own} if both and own.get("kind") in (None, preset.get("kind")) else own
+        return merged
 
     @field_validator("curriculum")
     @classmethod
@@ -181,7 +241,7 @@ class DrlConfig(TrainerConfig):
         return stages
 
     @model_validator(mode="after")
-    def _agent_is_possible(self) -> DrlConfig:
+    def _agent_is_possible(self) -> PpoConfig:
         try:
             self.agent(("rtt_ratio",))
         except InputError as error:
@@ -208,81 +268,3 @@ class DrlConfig(TrainerConfig):
         """Return how a network with these signals sees and steers a flow."""
         decisions = Decisions(self.decisions.rtts, self.decisions.round_trip)
         return Agent(signals, self.history, decisions, self.steering.build())
-
-
-class PpoConfig(DrlConfig):
-    """Proximal policy optimisation (Schulman et al., 2017), by Stable-Baselines3.
-
-    Attributes:
-        rollout: decisions between two updates.
-        batch: decisions per gradient step.
-        epochs: passes over a rollout.
-        clip: how far the probability of an action may move, as a share.
-        gae: λ of generalised advantage estimation.
-        entropy: weight of the entropy bonus.
-        value_weight: weight of the critic's loss.
-        largest_gradient: norm to which gradients are held.
-        noise: standard deviation of actions at first (not for tables). Small, since flows explore at once: much
-            noise fills the buffer, and there the smallest round trip that a flow has seen tells it nothing.
-        normalise: advantages are centred and scaled within each ``network``, or over the whole ``batch``.
-    """
-
-    algorithm: ClassVar[str] = "lcca.trainers.drl.ppo:Ppo"
-
-    kind: Literal["ppo"] = "ppo"
-    rollout: Annotated[int, Key(ge=64)] = 32_768
-    batch: Annotated[int, Key(ge=8)] = 4096
-    epochs: Annotated[int, Key(ge=1)] = 5
-    clip: Annotated[float, Key(gt=0, lt=1)] = 0.2
-    gae: Share = 0.95
-    entropy: Annotated[float, Key(ge=0)] = 0.0
-    value_weight: Annotated[float, Key(ge=0)] = 0.5
-    largest_gradient: Annotated[float, Key(gt=0)] = 0.5
-    noise: Annotated[float, Key(gt=0, le=10)] = 0.1
-    normalise: Literal["network", "batch"] = "network"
-
-
-class RecurrentPpoConfig(PpoConfig):
-    """PPO with a long short-term memory (`sb3-contrib`), which the policy file carries along.
-
-    Attributes:
-        cells: of the policy's memory, and of the critic's.
-    """
-
-    algorithm: ClassVar[str] = "lcca.trainers.drl.recurrent:RecurrentPpo"
-    libraries: ClassVar[Mapping[str, str]] = LIBRARIES | {"sb3_contrib": "sb3-contrib"}
-
-    kind: Literal["recurrent-ppo"] = "recurrent-ppo"  # type: ignore[assignment]
-    cells: Annotated[int, Key(ge=1, le=1024)] = 32
-    hidden: Annotated[tuple[Width, ...], Key(max_length=8)] = (32,)
-
-
-class SacConfig(DrlConfig):
-    """Soft actor-critic (Haarnoja et al., 2018), by Stable-Baselines3; not for tables of actions.
-
-    Attributes:
-        buffer: latest decisions that are learnt from.
-        batch: decisions per gradient step.
-        begin: decisions by chance before anything is learnt.
-        every: new decisions per gradient step.
-        tau: how fast the target network follows.
-        entropy: weight of the entropy; ``auto`` holds the entropy at minus the action's numbers.
-    """
-
-    algorithm: ClassVar[str] = "lcca.trainers.drl.sac:Sac"
-
-    kind: Literal["sac"] = "sac"
-    buffer: Annotated[int, Key(ge=1000)] = 300_000
-    batch: Annotated[int, Key(ge=8)] = 512
-    begin: Annotated[int, Key(ge=0)] = 10_000
-    every: Annotated[int, Key(ge=1)] = 64
-    tau: Annotated[float, Key(gt=0, le=1)] = 0.005
-    entropy: Annotated[float, Key(gt=0)] | Literal["auto"] = "auto"
-    privileged: Literal[False] = False
-
-    @field_validator("steering")
-    @classmethod
-    def _numbers(cls, value: WindowConfig | RateConfig | TableConfig) -> WindowConfig | RateConfig | TableConfig:
-        if isinstance(value, TableConfig):
-            raise ValueError("sac says numbers, not the index of an action: use window or rate, or kind: ppo")
-        return value

@@ -7,23 +7,25 @@ batches from it.
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from lcca.gym_envs.interface.spaces import action_space
 from lcca.inputs.extras import missing
+from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.agents import Agent
-from lcca.remy_plus.policies.mlp import MlpPolicy
-from lcca.trainers.drl.advantages import advantages, by_network
-from lcca.trainers.drl.collector import Collector, Experience, Floats
+from lcca.remy_plus.policies.mlp import Layer, MlpPolicy
+from lcca.trainers.drl.collector import Collector, Experience, Floats, Ints
 from lcca.trainers.drl.config import PpoConfig
-from lcca.trainers.drl.critic import PrivilegedPolicy
-from lcca.trainers.drl.export import layers_of
-from lcca.trainers.drl.standard import Standard
-from lcca.trainers.drl.views import PRIVILEGES, privileges, with_privileges
+from lcca.trainers.drl.export import ACTIVATIONS, layers_of
 
 if TYPE_CHECKING:
     from lcca.gym_envs.batch.agent_slots import AgentSlots
@@ -33,11 +35,10 @@ try:
     from stable_baselines3 import PPO
     from stable_baselines3.common.logger import Logger
     from stable_baselines3.common.policies import ActorCriticPolicy
+    from stable_baselines3.common.torch_layers import MlpExtractor
     from stable_baselines3.common.type_aliases import RolloutBufferSamples
 except ImportError as error:
     raise missing("stable-baselines3", "trainers by reinforcement") from error
-
-ACTIVATIONS: dict[str, type[torch.nn.Module]] = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}
 
 HALF_LOG_TWO_PI = 0.9189385332046727
 
@@ -46,6 +47,160 @@ STANDARD_ROWS = 8192
 
 AT_ONCE = 16_384
 """Rows that the critic values at once: they stay in the caches."""
+
+
+class Ppo:
+    """PPO on agent slots. What it does follows from its state, the slots and the random seed that `seeded` set.
+
+    Args:
+        config: how to learn.
+        agent: how the network sees and steers.
+        seed: of the first weights.
+        logger: of Stable-Baselines3.
+    """
+
+    def __init__(self, config: PpoConfig, agent: Agent, seed: int, logger: Logger) -> None:
+        self.config, self.agent = config, agent
+        self.model = self._model(seed)
+        self.model.set_logger(logger)
+        self._table: Floats | None = None  # privileges, by network
+        self._standard = Standard(self.model.observation_space.shape[0])
+
+    def _model(self, seed: int) -> Any:
+        config, seen = self.config, self.agent.inputs
+        shape: dict[str, Any] = {
+            "net_arch": {
+                "pi": list(config.hidden),
+                "vf": list(config.hidden if config.critic is None else config.critic),
+            },
+            "activation_fn": {name: module for module, name in ACTIVATIONS.items()}[config.activation],
+            "log_std_init": float(np.log(config.noise)),
+        }
+        model: Any = PPO(
+            PrivilegedPolicy if config.privileged else ActorCriticPolicy,
+            None,  # type: ignore[arg-type]
+            learning_rate=(lambda left: config.learning_rate * left) if config.anneal else config.learning_rate,
+            batch_size=config.batch,
+            n_epochs=config.epochs,
+            clip_range=config.clip,
+            ent_coef=config.entropy,
+            vf_coef=config.value_weight,
+            max_grad_norm=config.largest_gradient,
+            policy_kwargs=shape | ({"seen": seen} if config.privileged else {}),
+            seed=seed,
+            device="cpu",
+            _init_setup_model=False,
+        )
+        inputs = seen + (seen + 1 + len(PRIVILEGES) if config.privileged else 0)
+        model.observation_space = spaces.Box(-np.inf, np.inf, (inputs,), dtype=np.float32)
+        model.action_space = action_space(self.agent)
+        model.n_envs = model.n_steps = 1
+        model._setup_model()
+        return model
+
+    # --- learning
+
+    def learn(self, slots: AgentSlots, decisions: int, begin: float, end: float) -> int:
+        """Learn from at least so many decisions, and return how many they were.
+
+        Args:
+            slots: without whole rows, just reset.
+            decisions: to learn from.
+            begin: share of all training that is done before.
+            end: share that is done afterwards.
+        """
+        self._table = privileges(slots.networks) if self.config.privileged else None
+        collector, learnt = Collector(slots, self.agent.numbers), 0
+        if self._standard.samples == 0:
+            self._standard.take_in(self._raw(self._collect(collector, min(STANDARD_ROWS, self.config.rollout))))
+        while learnt < decisions:
+            experience = self._collect(collector, min(self.config.rollout, decisions - learnt))
+            self.model._current_progress_remaining = 1 - (begin + (end - begin) * learnt / decisions)
+            self.model.rollout_buffer = Rollout(self._columns(experience))
+            self.model.train()
+            self._standard.take_in(self._raw(experience))
+            learnt += len(experience)
+            self.model.num_timesteps += len(experience)
+            self._log(experience)
+        return learnt
+
+    @torch.no_grad()
+    def _collect(self, collector: Collector, count: int) -> Experience:
+        own, layers = self._standard.first(self.agent.inputs), self.model.policy.mlp_extractor.policy_net
+        return collector.collect(count, lambda view: self._by_chance(layers(torch.from_numpy(own(view)))))
+
+    def _by_chance(self, latent: torch.Tensor) -> tuple[Floats, Floats]:
+        """Return (n, numbers) actions after the last hidden layer, by chance, and (n,) their log-probabilities."""
+        policy = self.model.policy
+        said = policy.action_net(latent)
+        if isinstance(self.model.action_space, spaces.Discrete):
+            chances = said.log_softmax(1)
+            action = torch.multinomial(chances.exp(), 1)
+            return action.float().numpy(), chances.gather(1, action)[:, 0].numpy()
+        noise = torch.randn_like(said)
+        spread = policy.log_std
+        chance = -(noise**2 / 2 + spread + HALF_LOG_TWO_PI).sum(1)
+        return (said + spread.exp() * noise).numpy(), chance.numpy()
+
+    def _raw(self, experience: Experience) -> Floats:
+        return with_privileges(experience.view, experience.state, experience.network, self._table)
+
+    @torch.no_grad()
+    def _columns(self, experience: Experience) -> RolloutBufferSamples:
+        config = self.config
+        seen = torch.from_numpy(self._standard(self._raw(experience)))
+        value = self._values(seen)
+        later = with_privileges(experience.after, experience.state_after, experience.network, self._table)
+        after = self._values(torch.from_numpy(self._standard(later)))
+        reward = experience.shared(config.common) * np.float32(
+            1 - config.discount
+        )  # so that values are of a decision, not of a hundred
+        gained = advantages(experience, reward, value, after, config.discounts(experience.elapsed), config.gae)
+        scaled = by_network(gained, experience.network) if config.normalise == "network" else gained
+        columns = (seen, experience.action, value, experience.log_probability, scaled, gained + value)
+        return RolloutBufferSamples(*(torch.as_tensor(column) for column in columns))
+
+    def _values(self, seen: torch.Tensor) -> Floats:
+        policy = self.model.policy
+        critic = policy.mlp_extractor.forward_critic
+        return torch.cat([policy.value_net(critic(part)) for part in torch.split(seen, AT_ONCE)]).flatten().numpy()
+
+    def _log(self, experience: Experience) -> None:
+        logger = self.model.logger
+        logger.record("rollout/reward_per_decision", float(experience.reward.mean()))
+        logger.record("rollout/flows_ended", int((experience.ended != 0).sum()))
+        logger.dump(self.model.num_timesteps)
+
+    # --- what was learnt
+
+    def policy(self) -> MlpPolicy:
+        """Return what was learnt, without noise."""
+        policy, own = self.model.policy, self._standard.first(self.agent.inputs)
+        first, *others = layers_of([*policy.mlp_extractor.policy_net, policy.action_net])
+        return MlpPolicy(self.agent, (own.before_layer(first), *others))
+
+    def state(self) -> str:
+        """Return all that `load` needs to go on from here, as text."""
+        policy = self.model.policy
+        state = {
+            "policy": policy.state_dict(),
+            "optimiser": policy.optimizer.state_dict(),
+            "standard": self._standard.state(),
+            "updates": self.model._n_updates,
+            "decisions": self.model.num_timesteps,
+        }
+        buffer = io.BytesIO()
+        torch.save(state, buffer)
+        return base64.b64encode(buffer.getvalue()).decode()
+
+    def load(self, text: str) -> None:
+        """Go on from a state; it holds tensors and numbers alone."""
+        state = torch.load(io.BytesIO(base64.b64decode(text)), weights_only=True)
+        self.model.policy.load_state_dict(state["policy"])
+        self.model.policy.optimizer.load_state_dict(state["optimiser"])
+        self._standard.load(state["standard"])
+        self.model._n_updates = state["updates"]
+        self.model.num_timesteps = state["decisions"]
 
 
 class Rollout:
@@ -64,162 +219,214 @@ class Rollout:
                 yield RolloutBufferSamples(*(column[rows] for column in self._columns))
 
 
-class Ppo:
-    """PPO on agent slots; see `Algorithm`.
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Within, PyTorch draws from this seed on one thread; afterwards all is as before.
+
+    One thread: sums over threads would depend on their number.
+    """
+    threads, numpy_state = torch.get_num_threads(), np.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        np.random.seed(seed)
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
+            np.random.set_state(numpy_state)
+
+
+# --- advantages: how much better decisions turned out than the critic had thought
+
+FEWEST = 32
+"""Decisions on a network, from which on its advantages are scaled by themselves."""
+
+
+def advantages(
+    experience: Experience, reward: Floats, value: Floats, value_after: Floats, discount: Floats, gae: float
+) -> Floats:
+    """Return (n,) advantages (Schulman et al., 2016), flow by flow.
+
+    Where a flow or its trial ended, or the outcome of the next decision is not yet known, the critic's value of what
+    was seen last stands for the rest. That holds for flows that went off too: what ends them does not depend on what
+    they do, and a learner to whom an end were worth nothing would, all rewards being losses, learn to hasten it.
 
     Args:
-        config: how to learn.
-        agent: how the network sees and steers.
-        seed: of the first weights.
-        logger: of Stable-Baselines3.
+        experience: n decisions.
+        reward: (n,) their rewards.
+        value: (n,) the critic's values of what was seen.
+        value_after: (n,) of what was seen afterwards.
+        discount: (n,) γ over the time of each.
+        gae: λ.
+    """
+    surprise = reward + discount * value_after - value
+    goes_on = np.where(experience.ended != 0, 0, discount * gae).astype(np.float32)
+    found = np.empty(len(experience), dtype=np.float32)
+    carried = np.zeros(int(experience.slot.max(initial=0)) + 1, dtype=np.float32)
+    cuts = np.flatnonzero(np.diff(experience.step)) + 1
+    bounds = [0, *cuts.tolist(), len(experience)]
+    for begin, end in zip(reversed(bounds[:-1]), reversed(bounds[1:]), strict=True):
+        slot = experience.slot[begin:end]  # each at most once in a step
+        found[begin:end] = carried[slot] = surprise[begin:end] + goes_on[begin:end] * carried[slot]
+    return found
+
+
+def by_network(values: Floats, network: NDArray[np.int64]) -> Floats:
+    """Centre and scale values within each network; where a network has few, scale them as all are.
+
+    Networks differ in how much a decision can gain; without this the learner would look at some alone.
+    """
+    count = np.bincount(network)
+    many = np.maximum(count, 1)
+    mean = np.bincount(network, weights=values) / many
+    centred = values - np.where(count >= FEWEST, mean, values.mean())[network]
+    spread = np.sqrt(np.bincount(network, weights=centred**2) / many)
+    scale = np.where(count >= FEWEST, spread, values.std())
+    scaled: Floats = (centred / (scale[network] + 1e-8)).astype(np.float32)
+    return scaled
+
+
+# --- inputs brought to mean 0 and deviation 1: what a flow sees varies little about values near 1
+
+SLOWEST = 0.05
+"""Least weight of a new sample in the running mean."""
+
+FINEST = 1e-2
+"""Least deviation: inputs that vary less, such as the loss on a clean path, are not blown up."""
+
+
+@dataclass
+class Standard:
+    """Running means and variances of columns.
+
+    Attributes:
+        width: how many columns.
+        samples: taken in so far.
+        mean: (width,).
+        variance: (width,).
     """
 
-    def __init__(self, config: PpoConfig, agent: Agent, seed: int, logger: Logger) -> None:
-        self.config, self.agent = config, agent
-        self.model = self._model(seed)
-        self.model.set_logger(logger)
-        self._table: Floats | None = None  # privileges, by network
-        self._standard = Standard(self.model.observation_space.shape[0])
+    width: int
+    samples: int = 0
+    mean: NDArray[np.float64] = field(init=False)
+    variance: NDArray[np.float64] = field(init=False)
 
-    algorithm: Any = PPO
-    policy_class: Any = None  # of the policy; by the configuration if left out
+    def __post_init__(self) -> None:
+        """Begin with what changes nothing."""
+        self.mean, self.variance = np.zeros(self.width), np.ones(self.width)
 
-    def _model(self, seed: int) -> Any:
-        config, seen = self.config, self.agent.inputs
-        model = self.algorithm(
-            self.policy_class or (PrivilegedPolicy if config.privileged else ActorCriticPolicy),
-            None,
-            learning_rate=(lambda left: config.learning_rate * left) if config.anneal else config.learning_rate,
-            batch_size=config.batch,
-            n_epochs=config.epochs,
-            clip_range=config.clip,
-            ent_coef=config.entropy,
-            vf_coef=config.value_weight,
-            max_grad_norm=config.largest_gradient,
-            policy_kwargs=self._shape(),
-            seed=seed,
-            device="cpu",
-            _init_setup_model=False,
-        )
-        inputs = seen + (seen + 1 + len(PRIVILEGES) if config.privileged else 0)
-        model.observation_space = spaces.Box(-np.inf, np.inf, (inputs,), dtype=np.float32)
-        model.action_space = action_space(self.agent)
-        model.n_envs = model.n_steps = 1
-        model._setup_model()
-        return model
-
-    def _shape(self) -> dict[str, Any]:
-        config = self.config
-        critic = config.hidden if config.critic is None else config.critic
-        return {
-            "net_arch": {"pi": list(config.hidden), "vf": list(critic)},
-            "activation_fn": ACTIVATIONS[config.activation],
-            "log_std_init": float(np.log(config.noise)),
-            **({"seen": self.agent.inputs} if config.privileged else {}),
-        }
-
-    # --- learning
-
-    def learn(self, slots: AgentSlots, decisions: int, begin: float, end: float) -> int:
-        """See `Algorithm`."""
-        self._table = privileges(slots.networks) if self.config.privileged else None
-        collector, learnt = self._collector(slots), 0
-        if self._standard.samples == 0:
-            self._standard.take_in(self._raw(self._collect(collector, min(STANDARD_ROWS, self.config.rollout))))
-        while learnt < decisions:
-            experience = self._collect(collector, min(self.config.rollout, decisions - learnt))
-            self.model._current_progress_remaining = 1 - (begin + (end - begin) * learnt / decisions)
-            self.model.rollout_buffer = self._rollout(experience)
-            self.model.train()
-            self._standard.take_in(self._raw(experience))
-            learnt += len(experience)
-            self.model.num_timesteps += len(experience)
-            self._log(experience)
-        return learnt
-
-    def _collector(self, slots: AgentSlots) -> Collector:
-        return Collector(slots, self.agent.numbers, 1)
-
-    @torch.no_grad()
-    def _collect(self, collector: Collector, count: int) -> Experience:
-        own, layers = self._standard.first(self.agent.inputs), self.model.policy.mlp_extractor.policy_net
-        return collector.collect(count, lambda view, slot, first: self._by_chance(layers(torch.from_numpy(own(view)))))
+    def take_in(self, rows: Floats) -> None:
+        """Move towards the mean and variance of a sample's rows."""
+        self.samples += 1
+        weight = max(1 / self.samples, SLOWEST)
+        mean = rows.mean(axis=0, dtype=np.float64)
+        second = (1 - weight) * (self.variance + self.mean**2) + weight * (rows.var(axis=0, dtype=np.float64) + mean**2)
+        self.mean = (1 - weight) * self.mean + weight * mean
+        self.variance = np.maximum(second - self.mean**2, 0)
 
     @property
-    def _discrete(self) -> bool:
-        return isinstance(self.model.action_space, spaces.Discrete)
+    def deviation(self) -> NDArray[np.float64]:
+        """(width,) what is divided by."""
+        return np.maximum(np.sqrt(self.variance), FINEST)
 
-    def _by_chance(self, latent: torch.Tensor) -> tuple[Floats, Floats]:
-        """Return what is said after the last hidden layer, by chance, and how likely it was."""
-        policy = self.model.policy
-        said = policy.action_net(latent)
-        if self._discrete:
-            chances = said.log_softmax(1)
-            action = torch.multinomial(chances.exp(), 1)
-            return action.float().numpy(), chances.gather(1, action).numpy()
-        noise = torch.randn_like(said)
-        spread = policy.log_std
-        chance = -(noise**2 / 2 + spread + HALF_LOG_TWO_PI).sum(1, keepdim=True)
-        return (said + spread.exp() * noise).numpy(), chance.numpy()
+    def __call__(self, rows: Floats) -> Floats:
+        """Return rows with mean 0 and deviation 1, about."""
+        return ((rows - self.mean) / self.deviation).astype(np.float32)
 
-    def _raw(self, experience: Experience) -> Floats:
-        return with_privileges(experience.view, experience.state, experience.network, self._table)
+    def before_layer(self, layer: Layer) -> Layer:
+        """Return a layer that does the same to rows as they are."""
+        scaled = layer.weights.astype(np.float64) / self.deviation
+        biases = (layer.biases - scaled @ self.mean).astype(np.float32)
+        return replace(layer, weights=scaled.astype(np.float32), biases=biases)
 
-    def _rollout(self, experience: Experience) -> Any:
-        return Rollout(self._columns(experience))
-
-    @torch.no_grad()
-    def _columns(self, experience: Experience) -> RolloutBufferSamples:
-        config = self.config
-        seen = torch.from_numpy(self._standard(self._raw(experience)))
-        value = self._values(seen)
-        later = with_privileges(experience.after, experience.state_after, experience.network, self._table)
-        after = self._values(torch.from_numpy(self._standard(later)))
-        reward = experience.shared(config.common) * np.float32(
-            1 - config.discount
-        )  # so that values are of a decision, not of a hundred
-        gained = advantages(experience, reward, value, after, config.discounts(experience.elapsed), config.gae)
-        scaled = by_network(gained, experience.network) if config.normalise == "network" else gained
-        columns = (seen, torch.from_numpy(experience.action), value, experience.kept[:, 0], scaled, gained + value)
-        return RolloutBufferSamples(*(torch.as_tensor(column) for column in columns))
-
-    def _values(self, seen: torch.Tensor) -> Floats:
-        return torch.cat([self._critic(part) for part in torch.split(seen, AT_ONCE)]).flatten().numpy()
-
-    def _critic(self, seen: torch.Tensor) -> torch.Tensor:
-        policy = self.model.policy
-        value: torch.Tensor = policy.value_net(policy.mlp_extractor.forward_critic(seen))
-        return value
-
-    def _log(self, experience: Experience) -> None:
-        logger = self.model.logger
-        logger.record("rollout/reward_per_decision", float(experience.reward.mean()))
-        logger.record("rollout/flows_ended", int((experience.ended != 0).sum()))
-        logger.dump(self.model.num_timesteps)
-
-    # --- what was learnt
-
-    def policy(self) -> MlpPolicy:
-        """See `Algorithm`."""
-        policy, own = self.model.policy, self._standard.first(self.agent.inputs)
-        first, *others = layers_of([*policy.mlp_extractor.policy_net, policy.action_net])
-        return MlpPolicy(self.agent, (own.before_layer(first), *others))
+    def first(self, width: int) -> Standard:
+        """Return the same for the first columns alone."""
+        own = Standard(width, self.samples)
+        own.mean, own.variance = self.mean[:width], self.variance[:width]
+        return own
 
     def state(self) -> dict[str, Any]:
-        """See `Algorithm`."""
-        policy = self.model.policy
-        return {
-            "policy": policy.state_dict(),
-            "optimiser": policy.optimizer.state_dict(),
-            "standard": self._standard.state(),
-            "updates": self.model._n_updates,
-            "decisions": self.model.num_timesteps,
-        }
+        """Return all that `load` needs."""
+        return {"samples": self.samples, "mean": torch.tensor(self.mean), "variance": torch.tensor(self.variance)}
 
     def load(self, state: dict[str, Any]) -> None:
-        """See `Algorithm`."""
-        self.model.policy.load_state_dict(state["policy"])
-        self.model.policy.optimizer.load_state_dict(state["optimiser"])
-        self._standard.load(state["standard"])
-        self.model._n_updates = state["updates"]
-        self.model.num_timesteps = state["decisions"]
+        """Go on from a state."""
+        self.samples = int(state["samples"])
+        self.mean, self.variance = state["mean"].numpy().copy(), state["variance"].numpy().copy()
+
+
+# --- the privileged critic: it sees the network as a whole, which no flow could
+
+PRIVILEGES = ("link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss")
+"""Parameters of a network in the order in which the critic sees them."""
+
+
+def privileges(networks: NetworkList) -> Floats:
+    """Return (networks, 7) parameters, on scales on which usual ones are about 1: log₂ but for losses."""
+    rows = [
+        [
+            np.log2(net.link_rate),
+            np.log2(net.rtt) / 4,
+            np.log2(net.senders) / 2,
+            np.log2(min(net.buffer, 1e5)) / 8,
+            np.log2(net.mean_on) / 12,
+            np.log2(net.mean_off) / 10,
+            net.loss * 100,
+        ]
+        for net in networks.networks
+    ]
+    return np.array(rows, dtype=np.float32)
+
+
+def with_privileges(view: Floats, state: Floats, network: Ints, table: Floats | None) -> Floats:
+    """Return (n, …) views with the state of their network and its parameters behind; the views alone without a table.
+
+    Args:
+        view: (n, inputs) what flows saw.
+        state: (n, inputs + 1) of their networks; see `Experience`.
+        network: (n,) rows of the table.
+        table: (networks, 7) `privileges`.
+    """
+    return view if table is None else np.concatenate([view, state, table[network]], axis=1)
+
+
+class TwoViews(MlpExtractor):
+    """Layers of an actor that sees the first numbers alone, and of a critic that sees all the others.
+
+    Args:
+        seen: how many the actor sees.
+        inputs: how many there are.
+        more: what `MlpExtractor` takes.
+    """
+
+    def __init__(self, seen: int, inputs: int, **more: Any) -> None:
+        super().__init__(inputs, **more)
+        self.seen = seen
+        self.policy_net = MlpExtractor(seen, **more).policy_net
+        self.value_net = MlpExtractor(inputs - seen, **more).value_net
+
+    def forward_actor(self, features: torch.Tensor) -> torch.Tensor:
+        """Return what the actor's last hidden layer says."""
+        return super().forward_actor(features[:, : self.seen])
+
+    def forward_critic(self, features: torch.Tensor) -> torch.Tensor:
+        """Return what the critic's last hidden layer says."""
+        return super().forward_critic(features[:, self.seen :])
+
+
+class PrivilegedPolicy(ActorCriticPolicy):
+    """An `ActorCriticPolicy` whose actor sees the first `seen` numbers, its critic the others."""
+
+    def __init__(self, *arguments: Any, seen: int, **more: Any) -> None:
+        self._seen = seen
+        super().__init__(*arguments, **more)
+
+    def _build_mlp_extractor(self) -> None:
+        self.mlp_extractor = TwoViews(
+            self._seen,
+            self.features_dim,
+            net_arch=self.net_arch,
+            activation_fn=self.activation_fn,
+            device=self.device,
+        )

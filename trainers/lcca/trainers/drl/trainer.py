@@ -6,26 +6,63 @@ from its last whole round with the same bits as an unbroken one.
 
 from __future__ import annotations
 
+import hashlib
 import time
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.throughput_delay import ThroughputDelay
+from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.trainers.base import Keeper, LearningRow, Task, first_network
-from lcca.trainers.drl.config import DrlConfig
-from lcca.trainers.drl.curriculum import slots_of
-from lcca.trainers.drl.state import TrainingState
+from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
+from lcca.trainers.drl.config import PpoConfig
 
 if TYPE_CHECKING:
     from stable_baselines3.common.logger import Logger
 
-    from lcca.trainers.drl.algorithm import Algorithm
+    from lcca.trainers.drl.ppo import Ppo
+
+
+@dataclass
+class TrainingState:
+    """A training between two rounds.
+
+    Attributes:
+        round: rounds that are done.
+        decisions: learnt from so far.
+        trials: begun so far, those of the learning curve's scores too.
+        packets: delivered in those that came to their end.
+        cpu_s: CPU seconds of this process.
+        learner: what the algorithm needs to go on, base64; empty before the first round.
+        learning: one row per round.
+    """
+
+    round: int = 0
+    decisions: int = 0
+    trials: int = 0
+    packets: int = 0
+    cpu_s: float = 0.0
+    learner: str = ""
+    learning: list[LearningRow] = field(default_factory=list)
+
+    def save(self, path: Path, identity: str) -> None:
+        """Write the state as the checkpoint of a task."""
+        write_checkpoint(path, identity, vars(self) | {"learning": [asdict(row) for row in self.learning]})
+
+    @classmethod
+    def load(cls, path: Path, identity: str) -> TrainingState:
+        """Read a state back; see `read_checkpoint`."""
+        state = read_checkpoint(path, identity)
+        return cls(**state | {"learning": [LearningRow(**row) for row in state["learning"]]})
 
 
 class DrlTrainer:
@@ -34,7 +71,7 @@ class DrlTrainer:
     def __init__(
         self,
         task: Task,
-        config: DrlConfig,
+        config: PpoConfig,
         engine: Engine,
         checkpoint: Path | None = None,
         keep: Keeper = lambda round_, policy: None,
@@ -48,15 +85,12 @@ class DrlTrainer:
         self.checkpoint = checkpoint
         self.keep = keep
         self.agent = config.agent(task.signals)
-        self.state = self._begin()
-        self._algorithm: Algorithm | None = None
+        self.state = TrainingState()
+        if checkpoint is not None and checkpoint.exists():
+            self.state = TrainingState.load(checkpoint, task.identity)
+        self._algorithm: Ppo | None = None
         if not self.done:
             require_libraries(config.libraries, "trainers by reinforcement")
-
-    def _begin(self) -> TrainingState:
-        if self.checkpoint is not None and self.checkpoint.exists():
-            return TrainingState.load(self.checkpoint, self.task.identity)
-        return TrainingState()
 
     @property
     def done(self) -> bool:
@@ -79,15 +113,22 @@ class DrlTrainer:
         return self.algorithm.policy()
 
     @property
-    def algorithm(self) -> Algorithm:
+    def algorithm(self) -> Ppo:
         """The algorithm as it stands."""
         if self._algorithm is None:
-            self._algorithm = self._made()
+            from lcca.trainers.drl.ppo import Ppo, seeded
+
+            seed = derived_seed(self.task.seed, "weights")
+            with seeded(seed):
+                algorithm = Ppo(self.config, self.agent, seed, self.logger())
+            if self.state.learner:
+                algorithm.load(self.state.learner)
+            self._algorithm = algorithm
         return self._algorithm
 
     def step(self) -> None:
         """Take one round and checkpoint it. Stopped anywhere inside, the training repeats it with the same bits."""
-        from lcca.trainers.drl.algorithm import derived_seed, packed, seeded
+        from lcca.trainers.drl.ppo import seeded
 
         began, state, config = time.process_time(), self.state, self.config
         algorithm, round_ = self.algorithm, state.round
@@ -105,7 +146,7 @@ class DrlTrainer:
         state.cpu_s += time.process_time() - began
         cost = (state.trials, state.packets, round(state.cpu_s, 3))
         state.learning.append(LearningRow(state.round, round_, config.kind, 0, score, *cost))
-        state.learner = packed(algorithm.state())
+        state.learner = algorithm.state()
         self.keep(round_, policy)
         if self.checkpoint is not None:
             state.save(self.checkpoint, self.task.identity)
@@ -117,18 +158,6 @@ class DrlTrainer:
         rows = run_trials(self.engine, {"it": policy}, networks, [self.task.seed], self.task.utility, keep_delays=False)
         return float(rows["score_bits"].mean()), int(rows["packets_delivered"].sum())
 
-    # --- the algorithm
-
-    def _made(self) -> Algorithm:
-        from lcca.trainers.drl.algorithm import derived_seed, seeded, unpacked
-
-        seed = derived_seed(self.task.seed, "weights")
-        with seeded(seed):
-            algorithm: Algorithm = resolve_name(self.config.algorithm)(self.config, self.agent, seed, self.logger())
-        if self.state.learner:
-            algorithm.load(unpacked(self.state.learner))
-        return algorithm
-
     def logger(self) -> Logger:
         """Return what takes the algorithm's logs: TensorBoard's files beside the checkpoint, or nothing."""
         from stable_baselines3.common.logger import Logger, configure
@@ -136,3 +165,48 @@ class DrlTrainer:
         if not self.config.tensorboard or self.checkpoint is None or find_spec("tensorboard") is None:
             return Logger(None, [])
         return configure(str(self.checkpoint.parent / "tensorboard" / self.checkpoint.stem), ["tensorboard"])
+
+
+POOL = 1024
+"""Networks that are drawn for a round; an environment has in turn those with as many senders as its first."""
+
+
+def space_at(space: NetworkSpace, config: PpoConfig, share: float) -> NetworkSpace:
+    """Return the networks to learn on when this share of all steps is done.
+
+    Raises:
+        InputError: a stage names a parameter that networks do not have, or impossible values.
+    """
+    changes = next((stage.networks for stage in config.curriculum if share < stage.until), {})
+    alone = {"senders": 1} if config.flows == "one" else {}
+    if not changes and not alone:
+        return space
+    try:
+        return NetworkSpace.model_validate({**space.model_dump(), **changes, **alone})
+    except ValueError as error:
+        raise InputError(f"curriculum: {error}") from error
+
+
+def slots_of(task: Task, config: PpoConfig, agent: Agent, engine: Engine, round_: int, seed: int) -> AgentSlots:
+    """Return the agent slots of a round, reset; the number of threads changes nothing."""
+    wanted = task.utility
+    if not isinstance(wanted, ThroughputDelay):
+        raise InputError(f"utility {wanted.name}: agents learn throughput and delay alone; use trainer.kind rplus")
+    rules = Rules(
+        agent,
+        config.reward.build(wanted.throughput_weight, wanted.delay_weight),
+        duration=engine.duration,
+        model=engine.model,
+        patience=config.patience,
+    )
+    space = space_at(task.networks, config, round_ / config.rounds)
+    networks = space.draw(task.seed, POOL, first_id=first_network(space, round_))
+    slots = AgentSlots(rules, networks, environments=config.environments, seed=seed, jobs=engine.jobs)
+    slots.reset()
+    return slots
+
+
+def derived_seed(seed: int, *words: object) -> int:
+    """Return a seed below 2³² that depends on all of these."""
+    text = "/".join(str(word) for word in (seed, *words))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4, person=b"lcca-drl").digest(), "big")
