@@ -28,7 +28,7 @@ from lcca.cli.options.trials import add_rule, add_trials, plan_of, rule_of, stop
 from lcca.cli.tables import wide_console
 from lcca.evaluation.bench.benchmark import packaged_benchmarks
 from lcca.evaluation.bench.winning import WinningRate
-from lcca.evaluation.comparison.ranking import Ranking, rank
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Ranking, rank
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.report.figures.saving import save_as
 from lcca.evaluation.report.words.statements import interval
@@ -219,11 +219,9 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, notes: Ite
         table.add_row(rank_words(standing), escape(s["policy"]), score, s["ties"], *counts)
     console = wide_console()
     console.print(table)
-    console.print(
-        f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}",
-        style="dim",
-        markup=False,
-    )
+    words = f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}"
+    early = found.standings[0].best_rank is None
+    console.print(TOO_FEW_TO_RANK if early else words, style="" if early else "dim", markup=False)
     open_ = [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled]
     if open_:
         console.print(f"not settled: {', '.join(open_)}", style="dim", markup=False)
