@@ -51,5 +51,5 @@ def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
 
 
 def test_without_a_bound_nothing_runs(lcca: Any) -> None:
-    answer = lcca("compare", "aimd", "aimd", "--space", SPACE, "--topology", "multi-bottleneck", "--bound")
+    answer = lcca("compare", "aimd", "fixed-window:9", "--space", SPACE, "--topology", "multi-bottleneck", "--bound")
     assert (answer.status, answer.out) == (2, "") and "no bound on topology multi-bottleneck" in answer.err

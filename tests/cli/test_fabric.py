@@ -1,5 +1,6 @@
 """`lcca evaluate --fabric` from the command line."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,10 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
     [
         (("quic",), "'quic': neither a transport (window, dctcp"),
         ((str(RCP), "--set", "mtu_bytes=1059"), "telemetry of " + str(RCP) + " has 1060 bytes, more than 1059"),
-        (("dctcp", "dctcp"), "a transport is named twice"),
+        (("dctcp", "dctcp"), "a policy is named twice"),
         (("dctcp", "--utility", "default"), "--utility: default: scores networks, not a fabric"),
-        (("dctcp", "--duration", "5"), "--duration (use --set duration_us=…): not with --fabric"),
-        (("dctcp", "--topology", "line"), "--topology: not with --fabric"),
+        (("dctcp", "--duration", "5"), "--duration (use --set duration_us=…): not on a fabric"),
+        (("dctcp", "--topology", "line"), "--topology: not on a fabric"),
         (("dctcp", "--set", "workload.load=2"), "workload.load: would load the link"),
         (("dctcp", "--rates", "3"), "--rates: needs --figure"),
         (("dctcp", "--series", "3"), "--series: needs --figure"),
@@ -95,14 +96,16 @@ def test_a_learnt_policy_is_a_transport(lcca: Any, scenario: Path) -> None:
 
 def test_a_file_that_names_a_header_has_it_on_its_packets(lcca: Any, scenario: Path, tmp_path: Path) -> None:
     sent = {}
-    for option in ((), ("--free-header",)):
+    named = tmp_path / "named.json"
+    named.write_text(json.dumps(json.loads(Path(E2E).read_text()) | {"header": "nosignal-8b"}))
+    for policy in (named, E2E):
         ports = tmp_path / f"ports{len(sent)}.parquet"
-        answer = lcca("evaluate", RCP, "--fabric", scenario, "--seeds", "1", *option, "--json", "--per-port", ports)
+        answer = lcca("evaluate", policy, "--fabric", scenario, "--seeds", "1", "--json", "--per-port", ports)
         rows = pd.read_parquet(ports)
         assert answer.status == 0
-        sent[option] = rows.data_bytes.sum(), rows.data_packets.sum()
+        sent[policy] = rows.data_bytes.sum(), rows.data_packets.sum()
     (charged, packets), (free, same) = sent.values()
-    assert packets == same and charged - free == 4 * packets
+    assert packets == same and charged - free == 8 * packets
 
 
 def test_compares_on_the_same_flows(lcca: Any, scenario: Path) -> None:
@@ -111,9 +114,7 @@ def test_compares_on_the_same_flows(lcca: Any, scenario: Path) -> None:
     again = lcca("compare", "window", "hpcc", *options, "--utility", "slowdown-p99", "--jobs", "1")
     assert found.out == again.out and (found.json()["n"], found.json()["blocks"]) == (24, 6)
     assert found.json()["correlation"] > 0.3
-    same = lcca("compare", "hpcc", "hpcc", *options).json()
-    other = lcca("compare", "hpcc", "hpcc", *options, "--private-seeds").json()
-    assert same["difference"] == 0 != other["difference"] and same["utility"] == "slowdown"
+    assert lcca("compare", "hpcc", "window", *options).json()["utility"] == "slowdown"
 
 
 def test_shows_transports(lcca: Any) -> None:
@@ -137,12 +138,6 @@ def test_shows_markers(lcca: Any) -> None:
         "limits": None,
     }
     assert "SIGCOMM 2010" in lcca("show", "markers").out
-
-
-def test_networks_take_one_policy(lcca: Any) -> None:
-    for options, message in ((("aimd", "dctcp"), "takes one policy"), (("aimd", "--set", "a=1"), "needs --fabric")):
-        answer = lcca("evaluate", *options, "--networks", "x.yaml")
-        assert answer.status == 2 and message in answer.err
 
 
 def test_ranks_by_mean_scores_on_the_same_flows(lcca: Any, scenario: Path, tmp_path: Path) -> None:
@@ -169,9 +164,8 @@ def test_a_ranking_says_what_it_is_of(lcca: Any, scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--networks", "96"), "--networks: not with --fabric; --seeds says"),
-        (("--seeds", "8"), "--seeds: at least 24 are needed"),
-        (("--topology", "line"), "--topology: not with --fabric"),
+        (("--seeds", "8"), "--trials: at least 24 are needed"),
+        (("--topology", "line"), "--topology: not on a fabric"),
         (("--utility", "default"), "scores networks, not a fabric"),
     ],
 )

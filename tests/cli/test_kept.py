@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from lcca.cli.commands import agree, evaluate
-from lcca.cli.fabric import evaluation
 from lcca.cli.main import main
-from lcca.cli.options import pairing
+from lcca.evaluation.fabric import source as fabrics
+from lcca.evaluation.trials import source as spaces
+from lcca.experiments import places
+from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.remy_plus.engine import Engine
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -28,10 +29,10 @@ class SlowEngine(Engine):
     """Stands for ns-3: the same trials by another name."""
 
     name = "ns-3"
+    options = Ns3Options()
 
-
-def again(_: float, *__: Any) -> SlowEngine:
-    return SlowEngine(1000.0, jobs=1)
+    def __init__(self, duration: float, model: Any, jobs: int, _: Ns3Options) -> None:
+        super().__init__(duration, model, jobs)
 
 
 @pytest.fixture
@@ -42,13 +43,13 @@ def networks(tmp_path: Path) -> str:
 
 def commands(networks: str) -> dict[str, tuple[ModuleType, str, list[str]]]:
     """By name: what runs a block, and what is asked for."""
-    compare = ["compare", "aimd", "aimd", "--private-seeds", "--space", SPACE, "--pairs", "128", "--duration", "2000"]
+    compare = ["compare", "aimd", "fixed-window:9", "--space", SPACE, "--pairs", "128", "--duration", "2000"]
     fabric = ["evaluate", "dctcp", "dcqcn", *INCAST, "--seeds", "5"]
     return {
-        "compare": (pairing, "run_trials", [*compare, "--block", "16"]),
-        "evaluate": (evaluate, "run_trials", ["evaluate", "aimd", "--networks", networks, "--seeds", "30"]),
-        "evaluate-fabric": (evaluation, "run_fabric_trials", fabric),
-        "agree": (agree, "run_trials", ["agree", "aimd", "--space", SPACE, "--networks", "32", "--duration", "2000"]),
+        "compare": (spaces, "run_trials", [*compare, "--block", "16"]),
+        "evaluate": (spaces, "run_trials", ["evaluate", "aimd", "--networks", networks, "--seeds", "30"]),
+        "evaluate-fabric": (fabrics, "run_fabric_trials", fabric),
+        "agree": (spaces, "run_trials", ["agree", "aimd", "--space", SPACE, "--networks", "32", "--duration", "2000"]),
     }
 
 
@@ -69,7 +70,7 @@ def stops_after(calls: int, run: Callable[..., Any]) -> Callable[..., Any]:
 def test_a_stopped_run_goes_on(
     name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agree, "Ns3", again)
+    monkeypatch.setattr(places, "Ns3", SlowEngine)
     module, function, asked = commands(networks)[name]
     asked = [*asked, "--jobs", "1", "--json", "--out"]
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
@@ -114,7 +115,7 @@ def test_without_a_folder_nothing_is_kept_and_the_message_says_so(
 def test_a_plan_runs_a_few_trials_and_leaves_nothing(
     name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agree, "Ns3", again)
+    monkeypatch.setattr(places, "Ns3", SlowEngine)
     monkeypatch.setattr("lcca.experiments.runs.forecast._cpu_s", iter(range(100)).__next__)
     asked = [*commands(networks)[name][2], "--jobs", "2", "--plan", "--json", "--out", str(tmp_path / "run")]
     assert main(asked) == 0

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.cli.commands.rank import network_scores
+from lcca.evaluation.trials.running import mean_scores
 
 SPACE = """\
 link_rate: {min: 1, max: 2, step: 0.5}
@@ -83,6 +83,6 @@ def test_seeds_of_a_network_are_one_score_and_a_failed_one_is_none() -> None:
             "score_bits": [1.0, 3.0, np.nan, 5.0, 1.0, 1.0, 2.0, 9.0],
         }
     )
-    found = network_scores(rows)
+    found = mean_scores(rows)
     assert list(found) == ["b", "a"] and found["b"].tolist() == [2.0, 5.0]
     assert found["a"][0] == 1.0 and np.isnan(found["a"][1])

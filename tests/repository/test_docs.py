@@ -173,5 +173,5 @@ def test_the_example_in_python_runs(capsys: pytest.CaptureFixture[str], monkeypa
     monkeypatch.chdir(ROOT)
     example = re.search(r"```python\n(.*?)```", text_of(ROOT / "README.md"), re.DOTALL)
     assert example
-    exec(example[1].replace("count=200", "count=30").replace("duration=10_000", "duration=3000"), {})
-    assert capsys.readouterr().out.split()[0] in ("better", "worse", "equivalent", "not")
+    exec(example[1], {})
+    assert re.match(r"aimd against fixed-window:20: worse, −?-?\d", capsys.readouterr().out)

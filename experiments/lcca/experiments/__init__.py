@@ -1,19 +1,25 @@
-"""Experiments from a file to a report, and their results as tables."""
+"""Experiments from a file or a call to a verdict and a report, and their results as tables."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lcca.experiments.reading.loading import LoadedRun, load_run
+    from lcca.experiments.recipes.agree import agree
+    from lcca.experiments.recipes.compare import compare
+    from lcca.experiments.recipes.evaluate import evaluate
+    from lcca.experiments.recipes.rank import rank
 
-__all__ = ["LoadedRun", "load_run"]
+__all__ = ["LoadedRun", "agree", "compare", "evaluate", "load_run", "rank"]
+
+_READING = "reading.loading"
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: it needs pandas."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from lcca.experiments.reading import loading
-
-    return getattr(loading, name)
+    module = _READING if name in ("LoadedRun", "load_run") else f"recipes.{name}"
+    return getattr(import_module(f"lcca.experiments.{module}"), name)

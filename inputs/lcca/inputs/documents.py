@@ -60,7 +60,7 @@ def read_document(
     path: str | os.PathLike[str],
     overrides: Iterable[str] = (),
     *,
-    root: Literal["mapping", "list"] = "mapping",
+    root: Literal["mapping", "list", "either"] = "mapping",
 ) -> Document:
     """Read a YAML 1.2 file, what it extends, and overrides.
 
@@ -86,7 +86,7 @@ def document_of(data: bytes, path: Path, root: str = "mapping", seen: tuple[Path
     found, places = parse(_text(data, path), str(path))
     _require_root(path, found, root, places[()])
     document = Document(path, found, places)
-    if root != "mapping" or "extends" not in found:
+    if not isinstance(found, dict) or "extends" not in found:
         return document
     return _extended(document, (*seen, path.resolve()))
 
@@ -138,10 +138,11 @@ def _named_file(document: Document, keys: Keys, path: Path) -> bytes:
 
 
 def _require_root(path: Path, data: Any, root: str, place: Place) -> None:
-    expected = {"mapping": "keys with values (`key: value`)", "list": "a list (`- item`)"}[root]
+    mapping, items = "keys with values (`key: value`)", "a list (`- item`)"
+    expected = {"mapping": mapping, "list": items, "either": f"{mapping} or {items}"}[root]
     if data is None:
         raise ConfigError(Problem(Place(str(path)), (), f"is empty; expected {expected}"))
-    if not isinstance(data, {"mapping": dict, "list": list}[root]):
+    if not isinstance(data, {"mapping": dict, "list": list, "either": dict | list}[root]):
         raise ConfigError(Problem(place, (), f"expected {expected}, found {kind_name(data)}"))
 
 

@@ -129,3 +129,9 @@ def nearest(name: object, choices: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the nearest choice, or nothing when none is near."""
     near = difflib.get_close_matches(str(name)[:100], list(choices), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise `InputError` with this message unless the condition holds."""
+    if not condition:
+        raise InputError(message)

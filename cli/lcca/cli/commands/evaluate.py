@@ -1,188 +1,196 @@
-"""`lcca evaluate`: what one policy does on a list of networks, or transports on a fabric."""
+"""`lcca evaluate`: what policies do on a list of networks or a space, or transports on a fabric."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import asdict, replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.fabric.evaluation import evaluate as evaluate_on_fabric
-from lcca.cli.fabric.options import FABRIC_HELP, add_set, flow_numbers, parquet_file, positive_us
+from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import figure_file, positive, print_json
-from lcca.cli.options.costs import tell_costs
-from lcca.cli.options.kept import Kept, add_folder, kept
-from lcca.cli.options.policies import POLICY_HELP, check_duration
-from lcca.cli.options.simulators import report_failures, simulator_for
-from lcca.cli.options.trials import add_bound, add_trials, setup
+from lcca.cli.options.trials import (
+    POLICY_HELP,
+    add_bound,
+    add_folder,
+    add_place,
+    place_of,
+    report_failures,
+    run_or_plan,
+)
 from lcca.cli.tables import wide_console, with_error
-from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
-from lcca.evaluation.scenarios.networks import networks_from_yaml
-from lcca.evaluation.trials.blocks import Block, RunBlock, equal_blocks, run_blocks, to_the_end
-from lcca.evaluation.trials.layout import MEASURES
-from lcca.evaluation.trials.running import run_trials
-from lcca.experiments.runs.remaining import More
+from lcca.evaluation.bounds.ideals import IDEALS
+from lcca.evaluation.fabric.figures.curves import curve_rows, curves_of, rates_of
+from lcca.evaluation.fabric.figures.flows import draw_fabric, draw_rates
+from lcca.evaluation.fabric.figures.over_time import draw_series
+from lcca.evaluation.fabric.figures.series import series
+from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.trials import FabricTrial
+from lcca.evaluation.report.figures.saving import save, save_as
+from lcca.experiments.recipes.evaluate import SEEDS, SHOWN, evaluating, fabric_trials
 from lcca.inputs.class_names import one_name
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import require
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.fabric.fluid import FABRIC
 
 EXAMPLES = """\
-  lcca evaluate aimd --networks configs/networks/examples.yaml --seeds 10
-  lcca evaluate policy.json --networks configs/networks/examples.yaml --seeds 10 --duration 10000 --json
-  lcca evaluate policy.json --networks configs/networks/examples.yaml --seeds 3 --simulator ns3 --topology line
-  lcca evaluate RemyCC-2014-100x.dna --pacing absolute --networks my-networks.yaml --seeds 8 --duration 1e6
-  lcca evaluate dctcp dcqcn timely hpcc swift powertcp --fabric configs/fabric/leaf-spine.yaml
-  lcca evaluate dcqcn dcqcn:increase_us=55,fast_recovery=5 --fabric configs/fabric/incast.yaml --set switch.pfc=false"""
-
-TRIALS = 64
-"""In a block, what a kill loses at most."""
-
-DURATION_US = 10_000.0
-
-SHOWN = MEASURES[:5]
+  lcca evaluate aimd --on configs/networks/examples.yaml --seeds 10
+  lcca evaluate policy.json --on configs/networks/examples.yaml --seeds 10 --duration 10000 --json
+  lcca evaluate policy.json --on configs/networks/examples.yaml --seeds 3 --simulator ns3 --topology line
+  lcca evaluate dctcp dcqcn timely hpcc swift powertcp --on configs/fabric/leaf-spine.yaml
+  lcca evaluate dcqcn dcqcn:increase_us=55,fast_recovery=5 --on configs/fabric/incast.yaml --set switch.pfc=false"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("policies", nargs="+", type=one_name, metavar="policy", help=f"{POLICY_HELP}; {FABRIC_HELP}")
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--networks", type=Path, help="YAML list of networks (packets, packets/µs, µs), for one policy")
-    where.add_argument("--fabric", type=Path, help="YAML file of a fabric scenario, for any number of transports")
-    parser.add_argument("--seeds", type=positive, default=10, help="trials per network, or on the fabric (default: 10)")
-    add_set(parser)
-    parser.add_argument("--per-flow", type=parquet_file, help="parquet file for a row per flow (--fabric)")
-    parser.add_argument("--per-port", type=parquet_file, help="parquet file for a row per port (--fabric)")
+    parser.add_argument("policies", nargs="+", type=one_name, metavar="policy", help=POLICY_HELP)
+    add_place(parser, "--networks", "--space", "--fabric")
+    parser.add_argument("--seeds", type=positive, help=f"trials per network, or on the fabric (default: {SEEDS})")
+    parser.add_argument("--trials", type=positive, help="networks (default: all of a list, 10 of a space)")
+    parser.add_argument("--per-flow", type=_parquet_file, help="parquet file for a row per flow (fabric)")
+    parser.add_argument("--per-port", type=_parquet_file, help="parquet file for a row per port (fabric)")
     parser.add_argument(
         "--figure",
         type=figure_file,
-        help="PDF, PNG or SVG file, and PNG, SVG and CSV beside it: slowdown by size, distributions, pauses (--fabric)",
+        help="PDF, PNG or SVG file, and PNG, SVG and CSV beside it: slowdown by size, distributions, pauses (fabric)",
     )
     parser.add_argument(
         "--rates",
-        type=flow_numbers,
+        type=_flow_numbers,
         default=[],
         metavar="FLOWS",
         help="ids of flows of the first seed, as in 3,17: a figure of their rates over time beside --figure",
     )
     parser.add_argument(
         "--series",
-        type=positive_us,
+        type=_positive_us,
         metavar="US",
         help="throughput, round trips, queue and parameters over time of the first seed, beside --figure: by the looks "
         "of each tuner, and every so many µs where nobody looks",
     )
     add_bound(parser)
     add_folder(parser)
-    add_trials(parser, None)
-    parser.set_defaults(run=run, utility=None)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    return evaluate_on_fabric(options) if options.fabric else evaluate_on_networks(options)
-
-
-def evaluate_on_networks(options: argparse.Namespace) -> int:
-    """Run one policy on a list of networks."""
-    _complete(options)
-    name = options.policies[0]
-    networks = networks_from_yaml(options.networks)
-    if options.topology:
-        networks = [replace(network, topology=options.topology) for network in networks]
-    found = setup(options, [name], options.duration)
-    simulator, policies = simulator_for(options, found.engine), {name: found.policies[0]}
-    for network in networks:
-        check_duration(options.duration, network.rtt, network.link_rate, network.topology.hops(network.senders))
-    seeds, ideals = list(range(options.seed, options.seed + options.seeds)), None
-    if options.bound:
-        ideals = ideal_scores(networks, seeds, found.utility, options.duration).groupby("network")[list(IDEALS)].mean()
-
-    def run_block(block: Block) -> pd.DataFrame:
-        drawn = networks[block.first : block.end]
-        return run_trials(simulator, policies, drawn, seeds, found.utility, keep_delays=False)
-
-    if options.plan:
-        weights = [network.link_rate for network in networks]
-        return tell_costs(options, run_block, weights, {"in all": len(networks)}, "networks")
-    with kept(options, options.policies) as place:
-        trials = _trials(options, place, len(networks), run_block)
-        rows = [_row(network, trials[trials["network"] == network.id]) for network in networks]
-        if ideals is not None:
-            rows = [row | ideals.loc[row["id"]].to_dict() for row in rows]
-        content = {"policy": name, "simulator": simulator.name, "utility": options.utility}
-        content |= {"duration_us": options.duration, "seeds": options.seeds, "rows": rows}
-        place.finish(content)
+    for name, asked in {"--rates": options.rates, "--series": options.series}.items():
+        require(not asked or options.figure, f"{name}: needs --figure, beside which it is drawn")
+        require(not asked or not options.out, f"{name}: not with --out: trials are kept, not what was sampled in them")
+    prepared = evaluating(
+        options.policies,
+        options.on,
+        trials=options.trials,
+        bound=options.bound,
+        watched=options.rates,
+        observe_us=options.series,
+        **place_of(options),
+    )
+    place = prepared.experiment.place
+    of_fabric = {"--per-flow": options.per_flow, "--per-port": options.per_port, "--figure": options.figure}
+    for name, asked in of_fabric.items():
+        require(not asked or isinstance(place, FabricTrials), f"{name}: needs a fabric scenario")
+    if isinstance(place, FabricTrials) and place.simulator != FABRIC:
+        for name in ("--per-port", "--figure"):
+            require(not of_fabric[name], f"{name}: not with --simulator {place.simulator}, which has no port records")
+    if (result := run_or_plan(options, prepared)) is None:
+        return 0
+    content = result.content
+    if isinstance(place, FabricTrials):
+        trials = list(fabric_trials(result.rows, place))
+        _write(options, trials, place)
         if options.json:
-            print_json(content)
+            print_json(content | {"rows": [each.row(place.utility) for each in trials]})
         else:
-            _print(name, rows)
-    return report_failures([error for error in trials["error"] if error])
+            print_fabric(place.space.scenarios[0], place.utility.name, content["policies"], place.simulator)
+        return 0
+    if options.json:
+        print_json(content)
+    else:
+        _print(content["rows"])
+    return report_failures(list(result.rows["error"]))
 
 
-def _trials(options: argparse.Namespace, place: Kept, networks: int, run_block: RunBlock[pd.DataFrame]) -> pd.DataFrame:
-    """Return the trials on all networks."""
-    with place.reporter.task(f"evaluating {options.policies[0]}", networks, options.seeds, "networks") as task:
-
-        def tell(done: int, _: None) -> None:
-            left = networks - done
-            task.update(done, f"{done} of {networks} networks", More(left, left, "networks"))
-
-        plan = equal_blocks(_block(options.seeds), networks)
-        parts, _ = run_blocks(plan, run_block, to_the_end, keep=place.keep, tell=tell)
-    return pd.concat(parts, ignore_index=True)
-
-
-def _complete(options: argparse.Namespace) -> None:
-    """Fill in what fabrics have otherwise, and refuse what only they have."""
-    if len(options.policies) > 1:
-        raise InputError("--networks takes one policy; `lcca rank` ranks several on a network space")
-    asked = {"--set": options.overrides, "--per-flow": options.per_flow, "--per-port": options.per_port}
-    asked |= {"--figure": options.figure, "--rates": options.rates, "--series": options.series}
-    if wrong := [name for name, given in asked.items() if given]:
-        raise InputError(f"{wrong[0]}: needs --fabric")
-    options.duration = DURATION_US if options.duration is None else options.duration
-    options.utility = options.utility or "default"
-
-
-def _block(seeds: int) -> int:
-    """Return how many networks keep the threads busy, and end often enough to be kept; the same for any --jobs."""
-    return max(1, math.ceil(TRIALS / seeds))
-
-
-def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:
-    row: dict[str, Any] = asdict(network)
-    row["topology"] = str(network.topology)
-    row["buffer"] = "inf" if math.isinf(network.buffer) else network.buffer
-    for name in SHOWN:
-        values = trials[name].dropna()
-        row[name] = float(values.mean()) if len(values) else None
-        row[f"{name}_se"] = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
-    row["trials"] = len(trials)
-    row["failed"] = int((trials["status"] != "ok").sum())
-    for name in ("starved", "stalled_flows"):
-        row[name] = int(trials[name].sum())
-    return row
-
-
-def _print(policy: str, rows: list[dict[str, Any]]) -> None:
-    table = Table(title=f"{escape(policy)} (± one standard error over seeds)")
-    for name in ("network", "score (bits)", "share (packets/µs)", "throughput / link", "delay (µs)", "delay / rtt"):
-        table.add_column(name, justify="left" if name == "network" else "right")
-    bounds = [name for name in IDEALS if any(name in r for r in rows)]
-    for name in bounds:
-        table.add_column(name.removesuffix("_bits"), justify="right")
-    for r in rows:
-        table.add_row(
-            f"{r['id']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
-            *(with_error(r[name], r[f"{name}_se"]) for name in SHOWN),
-            *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
-        )
+def _print(found: Sequence[dict[str, Any]]) -> None:
     console = wide_console()
-    console.print(table)
+    for policy in dict.fromkeys(row["policy"] for row in found):
+        rows = [row for row in found if row["policy"] == policy]
+        table = Table(title=f"{escape(policy)} (± one standard error over seeds)")
+        for name in ("network", "score (bits)", "share (packets/µs)", "throughput / link", "delay (µs)", "delay / rtt"):
+            table.add_column(name, justify="left" if name == "network" else "right")
+        bounds = [name for name in IDEALS if any(name in r for r in rows)]
+        for name in bounds:
+            table.add_column(name.removesuffix("_bits"), justify="right")
+        for r in rows:
+            table.add_row(
+                f"{r['id']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
+                *(with_error(r[name], r[f"{name}_se"]) for name in SHOWN),
+                *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
+            )
+        console.print(table)
     console.print(f"1 packet/µs is {PACKET_BYTES * 8e-3:g} Gb/s with packets of {PACKET_BYTES:,} bytes", style="dim")
+
+
+def _write(options: argparse.Namespace, trials: list[FabricTrial], place: FabricTrials) -> None:
+    """Write the tables and figures that the options name."""
+    for path, rows in ((options.per_flow, FabricTrial.flow_rows), (options.per_port, FabricTrial.port_rows)):
+        if path:
+            pd.concat([rows(each) for each in trials], ignore_index=True).to_parquet(path, index=False)
+    if not options.figure:
+        return
+    name, file, curves, rates = place.space.name, options.figure, curves_of(trials), rates_of(trials)
+    _save(draw_fabric(curves, f"{name}, {len({each.seed for each in trials})} trials"), file, "")
+    if rates:
+        _save(draw_rates(rates, f"{name}, seed {options.seed}"), file, "-rates")
+    curve_rows(curves, rates).to_csv(_beside(file, ".csv"), index=False)
+    if place.observed:
+        tables = [series(policy, each) for policy, each in place.observed.items()]
+        _save(draw_series(tables, f"{name}, seed {options.seed}"), file, "-series")
+        pd.concat(tables, ignore_index=True).to_csv(_beside(file, "-series.csv"), index=False)
+
+
+def _save(figure: Figure, file: Path, part: str) -> None:
+    """Write a figure as PNG and SVG, and as PDF if that is asked for."""
+    save(figure, file.parent, f"{file.stem}{part}")
+    if file.suffix == ".pdf":
+        save_as(figure, _beside(file, f"{part}.pdf"))
+
+
+def _beside(file: Path, ending: str) -> Path:
+    return file.with_name(file.stem + ending)
+
+
+def _parquet_file(text: str) -> Path:
+    """Parse the name of a parquet file that can be written when the trials are done."""
+    path = Path(text)
+    if path.suffix != ".parquet":
+        raise argparse.ArgumentTypeError(f"{path}: name a file that ends in .parquet")
+    if not path.parent.is_dir() or path.is_dir():
+        raise argparse.ArgumentTypeError(f"{path}: no such folder, or a folder itself")
+    return path
+
+
+def _flow_numbers(text: str) -> list[int]:
+    """Parse the numbers of some flows."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and len(part) < 18 for part in parts):
+        raise argparse.ArgumentTypeError(f"{text[:60]}: must be numbers of flows such as 3,17")
+    return list(dict.fromkeys(map(int, parts)))
+
+
+def _positive_us(text: str) -> float:
+    """Parse an interval."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 1e9:
+        raise argparse.ArgumentTypeError(f"{text[:60]}: must be µs, from 0.001 to 1e9")
+    return value

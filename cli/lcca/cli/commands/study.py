@@ -13,11 +13,11 @@ from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
 from lcca.cli.tables import wide_console
 from lcca.evaluation.trials.layout import ANSWERS
-from lcca.experiments.campaign.config import require
 from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.plan import costs
 from lcca.experiments.study.run import study
 from lcca.experiments.study.words import comparison_cells, together
+from lcca.inputs.errors import require
 
 EXAMPLES = """\
   lcca study configs/fabric/study.yaml

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import positive, print_json
-from lcca.cli.options.policies import add_topology
+from lcca.cli.options.trials import add_topology
 from lcca.cli.tables import (
     print_forecasts,
     print_ideals,

@@ -8,12 +8,13 @@ from typing import Any
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import print_json
 from lcca.evaluation.trials.layout import checkpoint_files
-from lcca.experiments.campaign.config import read_campaign, require
+from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.sweep.learning.scalars import look_at
 from lcca.experiments.sweep.learning.training import check_libraries, engine_of, train
+from lcca.inputs.errors import require
 
 EXAMPLES = """\
   lcca train configs/quickstart.yaml

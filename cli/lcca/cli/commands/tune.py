@@ -13,9 +13,9 @@ from lcca.cli.options.common import print_json
 from lcca.cli.tables import print_comparison, wide_console
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.trials.layout import POLICY
-from lcca.experiments.campaign.config import require
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.run import DEFAULT, TUNED, join, tune
+from lcca.inputs.errors import require
 
 EXAMPLES = """\
   lcca tune configs/tuning/vegas.yaml

@@ -1,63 +1,114 @@
-"""What the commands that run policies on networks share: their options, and what these name."""
+"""Options of the commands that run policies on a place, as arguments of `lcca.experiments.recipes`."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+import sys
+from collections import Counter
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
-from lcca.cli.options.common import add_jobs, add_json, positive
-from lcca.cli.options.policies import (
-    add_policy_options,
-    add_topology,
-    add_trial_options,
-    check_duration,
-    engine_for,
-    load_policy,
-    policy_to_run,
+from lcca.cli.options.common import add_jobs, add_json, natural, positive, print_json
+from lcca.evaluation.bench.benchmark import packaged_benchmarks
+from lcca.evaluation.settling.rules import BY_KIND
+from lcca.evaluation.trials.utilities import UTILITIES
+from lcca.experiments.experiment import Costs
+from lcca.experiments.recipes.prepared import Prepared, Result
+from lcca.experiments.runs.remaining import words_for_time
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.remy_plus.fabric.fluid import FLUID
+from lcca.remy_plus.fabric.transports import TRANSPORTS
+from lcca.remy_plus.policies.families import CLASSICAL
+from lcca.remy_plus.policies.policy import SIMPLE
+from lcca.remy_plus.policies.python_control import PythonControl
+from lcca.remy_plus.topology import KINDS, Topology
+
+TOPOLOGY_HELP = (
+    f"in place of that of the networks: {', '.join(KINDS)}; with options as in line:hosts_per_router=4 or "
+    "reverse-path:reverse_senders=3,one_way"
 )
-from lcca.cli.options.simulators import add_ns3_options, add_simulator_options
-from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.stretches import stretches
-from lcca.evaluation.trials.blocks import Block, InBlocks
-from lcca.evaluation.trials.utilities import utility
-from lcca.evaluation.trials.utility import Utility
-from lcca.experiments.campaign.config import require
-from lcca.experiments.schemas.kinds import read_kind
-from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.policies.policy import Policy
+POLICY_HELP = (
+    f"policy.json, a .dna file, a class in Python as in {PythonControl.example}, or hand-designed: "
+    f"{', '.join(each.example for each in SIMPLE.values())}; "
+    f"in ns-3 alone also {', '.join(CLASSICAL)}, with parameters as in vegas:alpha=2 and "
+    "markers as in dctcp@red, or a class of ns-3 as in ns3::TcpBic:Beta=0.7; "
+    f"on a fabric transports: {', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5 "
+    "and perhaps a marker or a tuner as in dctcp@pred, dctcp@red:pmax=0.1 or dcqcn@expert"
+)
+_NS3 = {f.name: f.type for f in fields(Ns3Options) if f.name != "queue_attributes"}
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What a command runs.
-
-    Attributes:
-        policies: in the order in which they were named, with the headers that their files name.
-        engine: the fast engine with the model that the options or the policies ask for.
-        utility: scores a trial.
-    """
-
-    policies: tuple[Policy, ...]
-    engine: Engine
-    utility: Utility
-
-
-def add_trials(parser: argparse.ArgumentParser, duration: float | None, both_simulators: bool = False) -> None:
-    """Add the options of all commands that run policies; a duration of None is that of the space."""
-    add_trial_options(parser, duration)
-    add_policy_options(parser)
+def add_place(parser: argparse.ArgumentParser, *other_names: str, simulator: bool = True) -> None:
+    """Add where policies meet, and how their trials are run; the place may be named by other options too."""
+    parser.add_argument(
+        "--on",
+        *other_names,
+        dest="on",
+        required=True,
+        metavar="PLACE",
+        help="YAML file of a network space, a list of networks, a fabric scenario or a benchmark, or a benchmark: "
+        + ", ".join(packaged_benchmarks()),
+    )
+    parser.add_argument(
+        "--set",
+        dest="overrides",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override a key of the place's file, as in workload.load=0.7; may be repeated",
+    )
+    parser.add_argument("--utility", help=", ".join(UTILITIES))
+    parser.add_argument("--duration", type=float, help="µs of a trial on networks")
+    parser.add_argument("--seed", type=natural, default=1, help="first seed (default: 1)")
     add_topology(parser)
-    (add_ns3_options if both_simulators else add_simulator_options)(parser)
+    if simulator:
+        parser.add_argument(
+            "--simulator",
+            choices=("engine", "ns3", FLUID),
+            help="the fast engine (default), ns3 (default of a benchmark), or the approximation of a fabric: fluid",
+        )
+    parser.add_argument(
+        "--ns3",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help=f"an option of ns-3, repeatable: {', '.join(_NS3)}; other keys are attributes of the queue",
+    )
     add_jobs(parser)
     add_json(parser)
 
 
-def add_space(parser: argparse.ArgumentParser) -> None:
-    """Add the network space."""
-    parser.add_argument("--space", type=Path, required=True, help="YAML file of the network space")
+def add_topology(parser: argparse.ArgumentParser) -> None:
+    """Add the topology that replaces that of the networks."""
+    parser.add_argument("--topology", type=_topology, help=TOPOLOGY_HELP)
+
+
+def add_settling(parser: argparse.ArgumentParser, over: str) -> None:
+    """Add the rule, its margin and error rate `over` something, and when to stop."""
+    parser.add_argument(
+        "--block", type=positive, help="trials between two looks, in whole blocks (default: four blocks, in ns-3 one)"
+    )
+    parser.add_argument(
+        "--stop",
+        choices=("accurate", "settled"),
+        default="accurate",
+        help="stop when differences are known to an eighth of the margin (default), or as soon as all is settled, "
+        "before rare events may have been met",
+    )
+    parser.add_argument(
+        "--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter"
+    )
+    parser.add_argument("--alpha", type=float, default=0.05, help=f"error rate {over} (default: %(default)s)")
+    parser.add_argument(
+        "--rule",
+        choices=sorted(BY_KIND),
+        help="group-sequential: fixed maximum (default of rank); t-mixture: any-time valid (default of compare and of "
+        "benchmarks)",
+    )
 
 
 def add_bound(parser: argparse.ArgumentParser) -> None:
@@ -65,97 +116,99 @@ def add_bound(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bound", action="store_true", help="say too what is possible on these networks (lcca bound)")
 
 
-def add_rule(parser: argparse.ArgumentParser, unit: str, over: str) -> None:
-    """Add the block between two looks, the margin, the error rate `over` something, and when to stop."""
-    parser.add_argument(
-        "--block",
-        type=positive,
-        help=f"{unit} run before the next decision whether to stop, in whole blocks of the space (default: four, in "
-        "ns-3 one)",
-    )
-    parser.add_argument(
-        "--stop",
-        choices=("accurate", "settled"),
-        default="accurate",
-        help="stop when the difference is known to an eighth of the margin (default), or as soon as it is settled, "
-        "before rare events may have been met",
-    )
-    parser.add_argument(
-        "--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter"
-    )
-    parser.add_argument("--alpha", type=float, default=0.05, help=f"error rate {over} (default: %(default)s)")
+def add_folder(parser: argparse.ArgumentParser, when: str = "none, nothing is kept") -> None:
+    """Add where a run is kept, and what it costs; `when` says when one is kept unasked."""
+    parser.add_argument("--out", type=Path, help=f"folder that keeps every trial, for --resume (default: {when})")
+    parser.add_argument("--resume", action="store_true", help="go on with the run that is there, if there is one")
+    parser.add_argument("--plan", action="store_true", help="say what it costs, from a few trials, and run no more")
+    parser.set_defaults(unkept=True)
 
 
-FIRST_LOOK: int = Rule.model_fields["first_look"].default
+def place_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what options say of the place, as arguments of a recipe."""
+    names = ("overrides", "utility", "duration", "seed", "topology", "simulator", "jobs", "seeds", "trial_cache")
+    found = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    return found | {"ns3": parse_ns3(options.ns3) if options.ns3 else None}
 
 
-def rule_of(
-    options: argparse.Namespace,
-    kind: Callable[..., Rule],
-    option: str,
-    most: int,
-    space: InBlocks,
-    first_look: int = FIRST_LOOK,
-) -> Rule:
-    """Return the rule of this kind that the options ask for.
-
-    Args:
-        options: margin and α.
-        kind: of the rule.
-        option: says how many networks there are at most.
-        most: how many these are.
-        space: its blocks are the units.
-        first_look: blocks before anything is said.
-    """
-    require(0 < options.margin_percent < 1000, f"--margin-percent: must be > 0, got {options.margin_percent:g}")
-    require(0 < options.alpha < 1, f"--alpha: must be between 0 and 1, got {options.alpha:g}")
-    least = first_look * space.block
-    require(most >= least, f"{option}: at least {least} are needed for a first look, got {most}")
-    ceiling = space.whole(most) // space.block
-    return kind(margin_percent=options.margin_percent, alpha=options.alpha, ceiling=ceiling, first_look=first_look)
+def settling_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what options say of the rule, as arguments of a recipe."""
+    names = ("margin_percent", "alpha", "stop", "rule")
+    return {name: getattr(options, name) for name in names} | {"step": options.block}
 
 
-def plan_of(options: argparse.Namespace, rule: Rule, most: int, space: InBlocks) -> Iterator[Block]:
-    """Return the stretches of networks between two decisions whether to go on, all of whole blocks."""
-    usual = space.block * (1 if options.simulator == "ns3" else 4)
-    return stretches(rule, space.block, space.block * -(-(options.block or usual) // space.block), space.whole(most))
+def run_or_plan(options: argparse.Namespace, prepared: Prepared) -> Result | None:
+    """Run an experiment, or print what it costs and return None; what was assumed of files goes to standard error."""
+    for note in prepared.meeting.notes:
+        print(note, file=sys.stderr)
+    if options.plan:
+        print_costs(options, prepared.costs(options.jobs))
+        return None
+    options.unkept = options.out is None and not prepared.always_kept
+    result = prepared.run(options.out, resume=options.resume, quiet=False)
+    if result.folder is not None and not options.json:
+        print(f"everything is in {result.folder}")
+    return result
 
 
-def stops_when_settled(options: argparse.Namespace) -> bool:
-    """Tell whether a run stops as soon as all is settled, rather than when it is known accurately."""
-    return bool(options.stop == "settled")
+def print_costs(options: argparse.Namespace, costs: Costs) -> None:
+    """Print costs, a line each."""
+    if options.json:
+        print_json(costs.to_json())
+        return
+    for name, pace in costs.paces.items():
+        print(f"{name}: {pace:.2f} CPU s per Gb")
+    if costs.tried:
+        print(f"tried: {costs.tried} {next(iter(costs.ends.values())).unit}")
+    for words, each in costs.ends.items():
+        cpu, taken = (words_for_time(found, found) for found in (each.cpu_s, each.cpu_s / each.jobs))
+        print(f"{words}: {each.count} {each.unit}, {cpu} of CPU, {taken} on {each.jobs} cores")
 
 
-def stopped_early(trials: int, unit: str = "networks") -> str:
-    """Return what a reader must know of a run that stopped as soon as all was settled.
-
-    What happens in one network in k is met by n of them with a probability of 1 − (1 − 1/k)ⁿ: 95 % at k = n/3.
-    """
-    rare = trials // 3
-    return f"stopped as soon as settled, at {trials} {unit}: what happens on fewer than one in {rare} may be missing"
+def report_failures(errors: list[str]) -> int:
+    """Say on standard error why trials failed, each reason once; return the exit status, 1 if any did."""
+    for error, count in Counter(filter(None, errors)).items():
+        print(f"lcca: {count} trials failed: {error}", file=sys.stderr)
+    return 1 if any(errors) else 0
 
 
-def setup(options: argparse.Namespace, names: Sequence[str], duration: float) -> Setup:
-    """Return what a command runs: the policies of these names for a duration in µs."""
-    files = [load_policy(options, name) for name in names]
-    policies = tuple(policy_to_run(options, file) for file in files)
-    return Setup(policies, engine_for(options, files, duration), utility(options.utility))
+def seconds(text: str) -> float:
+    """Parse a time such as 90s, 30m or 2h."""
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smh])", text)
+    if not found or not float(found[1]):
+        raise argparse.ArgumentTypeError(f"{text[:40]}: must be a time such as 90s, 30m or 2h")
+    return float(found[1]) * _UNITS[found[2]]
 
 
-def space_of(options: argparse.Namespace) -> NetworkSpace:
-    """Return the space that the options name, with the topology that they name."""
-    space = read_kind(options.space, NetworkSpace)
-    return space.model_copy(update={"topology": options.topology}) if options.topology else space
+def parse_ns3(settings: list[str]) -> Ns3Options:
+    """Return the options of ns-3 from KEY=VALUE texts; keys that begin with a capital are the queue's attributes."""
+    values: dict[str, Any] = {}
+    attributes: list[tuple[str, str]] = []
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise InputError(f"--ns3 {setting}: write KEY=VALUE")
+        if key[:1].isupper():
+            attributes.append((key, text))
+        elif key in _NS3:
+            values[key] = _value(key, text)
+        else:
+            raise InputError(f"--ns3 {setting}: unknown key{did_you_mean(key, list(_NS3))}")
+    return Ns3Options(**values, queue_attributes=tuple(attributes))
 
 
-def setup_on_space(options: argparse.Namespace, names: Sequence[str]) -> tuple[Setup, NetworkSpace]:
-    """Return what a command runs, and the space that it draws networks from.
+def _value(key: str, text: str) -> Any:
+    kind = str(_NS3[key])
+    if "str" in kind:
+        return text
+    try:
+        return int(text) if "int" in kind else float(text)
+    except ValueError as error:
+        raise InputError(f"--ns3 {key}={text}: must be a number") from error
 
-    Raises:
-        InputError: a policy or the space cannot be read, or no packet could arrive within the duration.
-    """
-    space = space_of(options)
-    found = setup(options, names, space.duration if options.duration is None else options.duration)
-    hops = space.topology.hops(int(space.senders.max))
-    check_duration(found.engine.duration, space.rtt.max, space.link_rate.min, hops)
-    return found, space
+
+def _topology(text: str) -> Topology:
+    try:
+        return Topology.of(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

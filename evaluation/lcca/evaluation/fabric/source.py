@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -12,6 +12,7 @@ from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_t
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.remy_plus.fabric.fluid import FABRIC
+from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.policies.policy import Policy
 
@@ -26,6 +27,8 @@ class FabricTrials:
         utility: scores a trial.
         jobs: threads; results do not depend on it.
         simulator: `FABRIC` or `FLUID`, which tells of flows only.
+        watched: flows of trial 0, by their id, whose rates are sampled.
+        observed: keeps the looks of tuners in trial 0, by the names of the policies; changes no result.
 
     Raises:
         InputError: the utility scores rounds, and a scenario has none, or ports, and the simulator tells of flows.
@@ -37,6 +40,8 @@ class FabricTrials:
     jobs: int = 1
     simulator: str = FABRIC
     unit: str = "seeds"
+    watched: Sequence[int] = ()
+    observed: Mapping[str, Observation] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that there is something to score."""
@@ -72,7 +77,8 @@ class FabricTrials:
             scenario = group[0].scenario
             engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
             seeds = [each.seed for each in group]
-            found += run_fabric_trials(scenario, engines, seeds, self.jobs, simulator=self.simulator)
+            watched, observed = ((), {}) if group[0].number else (self.watched, self.observed)
+            found += run_fabric_trials(scenario, engines, seeds, self.jobs, watched, observed, self.simulator)
         order = {each.seed: each.number for each in self._drawn(block)}
         return sorted(found, key=lambda each: order[each.seed])
 

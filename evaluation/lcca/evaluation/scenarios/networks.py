@@ -9,7 +9,7 @@ two spaces that share a parameter's range and the size of blocks share its value
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -298,6 +298,32 @@ class ListedNetwork(_InPackets):
         return Network(id, **dict(self))
 
 
+class ListedNetworks(Model):
+    """Networks of a list, numbered by their positions; a block is one network.
+
+    Attributes:
+        networks: of the list.
+    """
+
+    networks: Annotated[tuple[ListedNetwork, ...], Field(min_length=1)]
+
+    block: ClassVar[int] = 1
+
+    @property
+    def topology(self) -> str:
+        """The topologies of the networks."""
+        return ", ".join(dict.fromkeys(str(each.topology) for each in self.networks))
+
+    def whole(self, count: int) -> int:
+        """Return a number of networks: at most all of them."""
+        return min(count, len(self.networks))
+
+    def draw(self, seed: int, count: int, first_id: int = 0) -> list[Network]:
+        """Return networks first_id … first_id + count − 1 of the list; the seed changes nothing."""
+        found = enumerate(self.networks[first_id : first_id + count], first_id)
+        return [listed.network(id) for id, listed in found]
+
+
 def networks_from_yaml(path: Path | str) -> list[Network]:
     """Read a list of networks, one mapping each, in packets, packets/µs and µs, or with units.
 
@@ -313,4 +339,5 @@ def networks_from_yaml(path: Path | str) -> list[Network]:
             f"{path}: must be a list with at least one network, such as `- {{link_rate: 3.0, rtt: 27, "
             "senders: 6, buffer: 225, mean_on: 4500, mean_off: 900, loss: 0.001}`"
         )
-    return [listed.network(id) for id, listed in enumerate(validate_list(document, ListedNetwork))]
+    listed = ListedNetworks(networks=tuple(validate_list(document, ListedNetwork)))
+    return listed.draw(0, len(listed.networks))

@@ -82,6 +82,14 @@ def common_scores(trials: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
     return {str(name): means[name].mask(lost).to_numpy(dtype=np.float64) for name in means}
 
 
+def mean_scores(trials: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
+    """Return each policy's score per network: the mean over its seeds, NaN where a trial failed."""
+    rows = trials.assign(score_bits=trials["score_bits"].where(trials["status"] == "ok"))
+    failed = rows["status"].ne("ok").groupby([rows["policy"], rows["network"]]).any()
+    mean = rows.groupby(["policy", "network"])["score_bits"].mean().mask(failed)
+    return {str(name): mean.loc[name].to_numpy(dtype=np.float64) for name in dict.fromkeys(rows["policy"])}
+
+
 def run_flows(
     engine: Simulator, policies: Mapping[str, Policy], networks: Sequence[Network], seeds: Sequence[int]
 ) -> pd.DataFrame:

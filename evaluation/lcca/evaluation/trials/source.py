@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 import pandas as pd
 
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.evaluation.trials.blocks import Block, InBlocks
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utility import Utility
@@ -62,7 +62,7 @@ class NetworkTrials:
     """
 
     simulator: Simulator
-    space: NetworkSpace
+    space: NetworkSpace | ListedNetworks
     seed: int
     seeds: Sequence[int]
     utility: Utility

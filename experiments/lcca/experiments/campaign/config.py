@@ -355,9 +355,3 @@ def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (),
     for override in (*overrides, *extra):  # one may name a file, and the next change what is in it
         document = with_files(apply_overrides(document, [override]))
     return document
-
-
-def require(condition: bool, message: str) -> None:
-    """Raise an `InputError` with this message unless the condition holds."""
-    if not condition:
-        raise InputError(message)

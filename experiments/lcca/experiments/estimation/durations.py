@@ -22,13 +22,12 @@ from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.layout import DURATION, DURATIONS
 from lcca.evaluation.trials.running import run_flows
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.experiments.campaign.config import require
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.sources import Inputs, read_inputs, values_of
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.seeds import derive
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, require
 from lcca.inputs.json_values import finite_values
 from lcca.remy_plus.engine import Engine
 

@@ -1,13 +1,17 @@
-"""The configuration of a run that a command line asks for, without a file of its own."""
+"""The configuration of a run that a command line or a Python call asks for, without a file of its own."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, Kind
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
+from lcca.remy_plus.fabric.policies import models_named
 
 
 class Named(Model):
@@ -17,17 +21,21 @@ class Named(Model):
 
 
 class Asked(RunConfig):
-    """What a command was asked for.
+    """What a command was asked for: all that its result depends on.
 
     Attributes:
         policies: that it runs.
-        where: the space, the networks, the fabric scenario or the benchmark.
+        place: that they meet on, with everything filled in that its file, what that extends, and overrides say.
         options: all others that a result depends on, by name.
     """
 
     policies: tuple[Named, ...]
-    where: Named
+    place: NetworkSpace | ListedNetworks | FabricSpace | Benchmark
     options: dict[str, Any]
+
+    def _named(self) -> dict[str, Any]:
+        models = models_named(each.name for each in self.policies)
+        return {"models": models} if models else {}
 
 
 class RankAsked(Asked):

@@ -10,7 +10,7 @@ from lcca.cli.options.common import add_json, print_json
 from lcca.cli.tables import print_verdicts
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import read_json
-from lcca.experiments.campaign.config import read_campaign, require
+from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.costs import Costs
@@ -21,6 +21,7 @@ from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.sweep.learning.training import engine_of
 from lcca.experiments.sweep.learning.trainings import seeds_done, trained_before
 from lcca.experiments.sweep.summary import all_comparisons, verdicts
+from lcca.inputs.errors import require
 
 EXAMPLES = """\
   lcca verdict results/quickstart/*/

@@ -1,0 +1,255 @@
+"""An experiment: contenders meet on the numbered trials of a place until questions about them are answered.
+
+Every command and campaign that compares, ranks, estimates or measures runs its trials here: block by block, kept where
+there is a run folder, with progress and a forecast, until its `Stop` says that it is enough.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+import pandas as pd
+
+from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.stretches import stretches
+from lcca.evaluation.trials.blocks import Block, Decision, InBlocks, Keep, equal_blocks, in_memory, run_blocks
+from lcca.evaluation.trials.source import TrialSource
+from lcca.experiments.runs.forecast import Cost, cpu_s_per_weight
+from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.runs.remaining import More, more_pairs
+
+RunTrials = Callable[[Mapping[str, Any], Block], pd.DataFrame]
+"""Runs contenders on a block of a place's trials, and returns their rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """The trials of an experiment so far.
+
+    Attributes:
+        parts: the rows of each block, in order.
+        done: how many trials of each contender that is.
+    """
+
+    parts: Sequence[pd.DataFrame]
+    done: int
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """All rows."""
+        return pd.concat(self.parts, ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the trials so far say to a question.
+
+    Attributes:
+        content: a comparison, a ranking, estimates: what the question is about.
+        settled: whether its verdicts are reached.
+        enough: whether it is known as accurately as a run is to know it.
+        comparisons: that it rests on, for forecasts.
+        words: how far it is, for progress; made of the comparisons if empty.
+        more: trials that are still to come, where comparisons do not say that.
+    """
+
+    content: Any
+    settled: bool
+    enough: bool
+    comparisons: tuple[Comparison, ...] = ()
+    words: str = ""
+    more: More | None = None
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Answer:
+        """Return the answer that is one comparison."""
+        return cls(comparison, comparison.verdict.settled, comparison.enough, (comparison,))
+
+
+class Question(Protocol):
+    """What an experiment is to find out."""
+
+    def __call__(self, trials: Trials) -> Answer:
+        """Return what the trials so far say; asked after every block."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When an experiment ends.
+
+    Attributes:
+        most: trials of each contender at which it ends in any case; with a rule rounded up to whole blocks.
+        at_least: trials that are run in any case.
+        when: all questions are settled, or their answers are accurate too, or never before `most`.
+        step: trials that are run and kept between two looks; None for four blocks of the place.
+        rule: steps end where it looks; None for equal steps.
+        budget_s: seconds after which no further block begins.
+    """
+
+    most: int
+    at_least: int = 0
+    when: Literal["settled", "accurate", "never"] = "accurate"
+    step: int | None = None
+    rule: Rule | None = None
+    budget_s: float | None = None
+
+    def end(self, place: InBlocks) -> int:
+        """Return the number of trials at which it ends in any case."""
+        return self.most if self.rule is None else place.whole(self.most)
+
+    def plan(self, place: InBlocks) -> Iterator[Block]:
+        """Return the blocks of trials between two looks."""
+        size = self.step or 4 * place.block
+        if self.rule is None:
+            return equal_blocks(size, self.most)
+        return stretches(self.rule, place.block, place.block * -(-size // place.block), self.end(place))
+
+    def reached(self, answers: Sequence[Answer], done: int) -> bool:
+        """Tell whether the answers are what it waits for."""
+        if self.when == "never" or not answers or done < self.at_least:
+            return False
+        return all(each.settled if self.when == "settled" else each.enough for each in answers)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What an experiment has found.
+
+    Attributes:
+        rows: of all trials.
+        answers: to its questions, in their order.
+        trials: of each contender.
+        reached: whether it ended as its questions were answered.
+        out_of_time: whether its budget of time ended it.
+    """
+
+    rows: pd.DataFrame
+    answers: Sequence[Answer]
+    trials: int
+    reached: bool
+    out_of_time: bool
+
+    @property
+    def contents(self) -> list[Any]:
+        """What the answers say."""
+        return [each.content for each in self.answers]
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """Contenders on a place, and what is to be found out.
+
+    Attributes:
+        place: numbers the trials; the same for all contenders.
+        contenders: by their names.
+        questions: each is answered after every block; without any all trials are run.
+        stop: when it ends.
+        title: of its progress.
+        run_trials: in place of the place's own `rows`.
+        each: trials of a unit of the place, for progress; the contenders unless given.
+    """
+
+    place: TrialSource[Any]
+    contenders: Mapping[str, Any]
+    questions: Sequence[Question]
+    stop: Stop
+    title: str
+    run_trials: RunTrials | None = None
+    each: int | None = None
+    _began: float = field(default_factory=time.monotonic)
+
+    def run(self, keep: Keep[pd.DataFrame] = in_memory, reporter: Reporter | None = None) -> Found:
+        """Run its trials block by block until it ends.
+
+        Args:
+            keep: where blocks are kept; those that are there are read.
+            reporter: of progress; none if left out.
+        """
+        run_trials, stop = self.run_trials or self.place.rows, self.stop
+        until = math.inf if stop.budget_s is None else time.monotonic() + stop.budget_s
+        most, unit = stop.end(self.place), self.place.unit
+
+        def decide(parts: Sequence[pd.DataFrame], done: int) -> Decision[list[Answer]]:
+            so_far = Trials(parts, done)
+            answers = [question(so_far) for question in self.questions]
+            return Decision(answers, stop.reached(answers, done) or time.monotonic() >= until)
+
+        each = len(self.contenders) if self.each is None else self.each
+        with (reporter or Reporter(quiet=True)).task(self.title, most, each, unit) as task:
+
+            def show(done: int, answers: list[Answer]) -> None:
+                task.update(done, _words(answers, done, most, unit), _more(answers, done, stop, most, unit))
+
+            parts, answers = run_blocks(
+                stop.plan(self.place), lambda block: run_trials(self.contenders, block), decide, keep=keep, tell=show
+            )
+        found = pd.concat(parts, ignore_index=True)
+        done = sum(block.size for block, _ in zip(stop.plan(self.place), parts, strict=False))
+        reached = stop.reached(answers, done)
+        return Found(found, answers, done, reached, not reached and done < most)
+
+    def costs(self, jobs: int, first_look: int | None = None) -> Costs:
+        """Run a few trials, and return what all of them cost by what these have cost.
+
+        Args:
+            jobs: threads.
+            first_look: blocks before anything is said; None where there are no looks.
+        """
+        run_trials, most = self.run_trials or self.place.rows, self.stop.end(self.place)
+        counts = {"in all": most}
+        if first_look is not None:
+            counts = {"first look": first_look * self.place.block, "at most": most}
+        weights = self.place.weights(max(counts.values()))
+        pace, tried = cpu_s_per_weight(lambda block: run_trials(self.contenders, block), weights)
+        unit = self.place.unit
+        return Costs(
+            {words: Cost(count, unit, pace * sum(weights[:count]), jobs) for words, count in counts.items()}, tried
+        )
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What an experiment costs.
+
+    Attributes:
+        ends: by words for where it may end.
+        tried: trials that this rests on.
+        paces: CPU seconds per Gb of each contender, where the place knows that.
+    """
+
+    ends: Mapping[str, Cost]
+    tried: int = 0
+    paces: Mapping[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as JSON values."""
+        known = {"cpu_s_per_gigabit": dict(self.paces)} if self.paces else {"tried": self.tried}
+        return known | {"costs": [each.to_json() for each in self.ends.values()]}
+
+
+def _words(answers: Sequence[Answer], done: int, most: int, unit: str) -> str:
+    if words := "; ".join(each.words for each in answers if each.words):
+        return words
+    found = [comparison for each in answers for comparison in each.comparisons]
+    if not found:
+        return f"{done} of {most} {unit}"
+    if len(found) == 1:
+        return f"{done} {unit}: {found[0].verdict.name}"
+    settled = sum(each.adjusted.settled for each in found)
+    return f"{done} {unit}: {settled} of {len(found)} comparisons settled"
+
+
+def _more(answers: Sequence[Answer], done: int, stop: Stop, most: int, unit: str) -> More:
+    known = [each.more for each in answers if each.more is not None]
+    if known:
+        return More(max(each.low for each in known), max(each.high for each in known), known[0].unit)
+    found = [comparison for each in answers for comparison in each.comparisons]
+    if not found or stop.when == "never":
+        return More(most - done, most - done, unit)
+    return more_pairs(found, done, stop.at_least, most, stop.when == "settled")

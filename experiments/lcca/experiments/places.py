@@ -1,0 +1,327 @@
+"""Places as a command line or a Python call names them, and the contenders that meet there.
+
+A place is a network space, a list of networks, a fabric scenario or a benchmark: a YAML file with one, a benchmark's
+name, or what such a file holds. `meet` reads it and the contenders and returns numbered trials and policies that are
+ready to run: all that an `Experiment` needs, whatever simulates it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias, TypedDict
+
+import pandas as pd
+
+from lcca.evaluation.bench.benchmark import Benchmark, benchmark, packaged_benchmarks
+from lcca.evaluation.bench.engine import EngineBench
+from lcca.evaluation.bench.ns3 import Ns3Bench
+from lcca.evaluation.bench.runner import Runner
+from lcca.evaluation.bench.source import BenchTrials
+from lcca.evaluation.bounds.ideals import ideal_scores
+from lcca.evaluation.fabric.scenario import FabricScenario, with_files_placed
+from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.scenarios.networks import ListedNetwork, ListedNetworks, NetworkSpace
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.trials.executors.local import Processes
+from lcca.evaluation.trials.source import NetworkTrials, TrialSource
+from lcca.evaluation.trials.utilities import fabric_utility, utility
+from lcca.experiments.bench.cache import CachedTrials
+from lcca.experiments.bench.forecast import cost, cpu_s_per_megabit
+from lcca.experiments.experiment import Costs
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.schemas.kinds import KINDS
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.inputs.documents import read_document
+from lcca.inputs.errors import InputError, about, require
+from lcca.inputs.model import Model
+from lcca.inputs.validation import validate, validate_list
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.engine import Model as EngineModel
+from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+from lcca.remy_plus.fabric.settings import FabricSettings
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.files.policyfile import PolicyFile
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.python_control import PythonControl
+from lcca.remy_plus.simulator import Simulator
+from lcca.remy_plus.topology import Topology
+from lcca.signal_sets.headers.policy_headers import runnable
+
+Space: TypeAlias = NetworkSpace | ListedNetworks | FabricSpace | Benchmark
+On: TypeAlias = str | os.PathLike[str] | Space | FabricScenario
+
+FIRST_LOOK: int = Rule.model_fields["first_look"].default
+PLACES: dict[str, type[Model]] = {
+    "networks": NetworkSpace,
+    "network-list": ListedNetworks,
+    "scenario": FabricScenario,
+    "benchmark": Benchmark,
+}
+CACHE = Path("results") / "trial-cache"
+BENCHES: Mapping[str, tuple[Callable[[int], Runner], tuple[str, ...]]] = {
+    "ns3": (Ns3Bench, ("lcca.evaluation.bench.ns3", "lcca.ns3")),
+    "engine": (EngineBench, ("lcca.evaluation.bench.engine", "lcca.remy_plus._core")),
+}
+"""What runs a benchmark, by simulator, and the code that a trial's result depends on, with all that it reaches."""
+
+
+class Options(TypedDict, total=False):
+    """How trials are run; what is left out is the place's own.
+
+    Attributes:
+        simulator: engine, ns3, or on a fabric fluid.
+        ns3: options of ns-3.
+        overrides: keys of the place's file, as in ``workload.load=0.7``.
+        topology: in place of that of the networks.
+        duration: µs of a trial on networks.
+        utility: that scores a trial.
+        seed: everything random follows from it.
+        seeds: trials on each network.
+        jobs: threads; never changes a result.
+        trial_cache: of a benchmark: folder of trials that were run before.
+    """
+
+    simulator: str | None
+    ns3: Ns3Options | None
+    overrides: Sequence[str]
+    topology: Topology | str | None
+    duration: float | None
+    utility: str | None
+    seed: int
+    seeds: int | None
+    jobs: int
+    trial_cache: Path | None
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Contenders and the place where they meet.
+
+    Attributes:
+        place: numbers the trials.
+        contenders: that are ready to run there, by their names.
+        space: that trials are drawn from, with everything filled in.
+        options: that results depend on, besides, as JSON values.
+        seeds: trials of each contender with a number.
+        first_look: blocks before anything is said.
+        step: trials between two looks.
+        ideals: returns what is possible in the first so many trials; None where nothing is known of that.
+        costs: returns what so many trials cost, where that is known better than from a few trials.
+        notes: what was assumed of files of contenders.
+    """
+
+    place: TrialSource[Any]
+    contenders: Mapping[str, Policy]
+    space: Space
+    options: Mapping[str, Any]
+    seeds: int = 1
+    first_look: int = FIRST_LOOK
+    step: int | None = None
+    ideals: Callable[[int], pd.DataFrame] | None = None
+    costs: Callable[[Sequence[int]], Costs] | None = field(default=None, repr=False)
+    notes: Sequence[str] = ()
+
+    @property
+    def simulator(self) -> str:
+        """What runs the trials."""
+        return str(self.place.origin["simulator"])
+
+    def most(self, wanted: int | None, engine: int, ns3: int, fabric: int) -> int:
+        """Return how many trials there are at most: those wanted, or what is usual in a simulator."""
+        if isinstance(self.space, Benchmark):
+            return wanted or len(self.space.scenarios)
+        usual = fabric if isinstance(self.space, FabricSpace) else ns3 if self.simulator.startswith("ns-3") else engine
+        return wanted or usual
+
+
+def meet(names: Sequence[str], on: On, word: str | None, options: Options) -> Meeting:
+    """Return contenders by these names and the place where they meet.
+
+    Args:
+        names: of the contenders: hand-designed ones, files of policies, classes in Python; transports on a fabric.
+        on: the place.
+        word: what the trials are for, which their seeds follow from; None for trials with seeds from `seed` on.
+        options: how they are run.
+
+    Raises:
+        InputError: something cannot be read, is named twice, or is not to be had at this place.
+    """
+    require(len(set(names)) == len(names), "a policy is named twice; give each once")
+    space = space_of(on, options.get("overrides", ()))
+    if isinstance(space, Benchmark):
+        return _on_benchmark(names, space, word, options)
+    if isinstance(space, FabricSpace):
+        return _on_fabric(names, space, word, options)
+    return _on_networks(names, space, word, options)
+
+
+def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
+    """Return what trials are drawn from.
+
+    Raises:
+        InputError: it cannot be read, or holds something else than networks, a fabric scenario or a benchmark.
+    """
+    if isinstance(on, FabricScenario):
+        return FabricSpace(fabric=on)
+    if not isinstance(on, str | os.PathLike):
+        return on
+    if str(on) in packaged_benchmarks() and not Path(on).exists():
+        require(not overrides, "--set: not with a benchmark")
+        return benchmark(on)
+    document = read_document(on, root="either")
+    if isinstance(document.data, list):
+        require(not overrides, "--set: not with a list of networks")
+        require(bool(document.data), f"{on}: must be a list with at least one network")
+        return ListedNetworks(networks=tuple(validate_list(document, ListedNetwork)))
+    keys = set(document.data)
+    kind = next((name for name, each in KINDS.items() if each.has(keys) and each.needs() <= keys), None)
+    if kind is not None and kind not in PLACES:
+        text = f"this is {KINDS[kind].what}, and no place where policies meet; what takes it: {KINDS[kind].use}"
+        raise InputError(f"{on}: {text}")
+    model = PLACES[kind or _nearest(keys)]
+    document = with_files_placed(read_document(on, overrides))
+    found: Any = validate(document, model)
+    space: Space = FabricSpace(fabric=found) if isinstance(found, FabricScenario) else found
+    return space
+
+
+def _nearest(keys: set[str]) -> str:
+    """Return the place that most of the keys are of: its model says what is wrong with the others."""
+    return max(("networks", "scenario", "benchmark"), key=lambda name: len(keys & set(PLACES[name].model_fields)))
+
+
+def _on_networks(
+    names: Sequence[str], space: NetworkSpace | ListedNetworks, word: str | None, options: Options
+) -> Meeting:
+    """Return contenders on networks, with the headers that their files name."""
+    require(options.get("trial_cache") is None, "--trial-cache: needs a benchmark")
+    if (kind := options.get("topology")) is not None:
+        space = _with_topology(space, Topology.of(kind))
+    files = [policyfile.load(name) for name in names]
+    duration = options.get("duration")
+    if duration is None:
+        duration = space.duration if isinstance(space, NetworkSpace) else LISTED_US
+    check_duration(duration, space)
+    engine = _engine(files, duration, options.get("jobs", 1))
+    simulator = _simulator(engine, options)
+    contenders = dict(zip(short_names(names), map(runnable, files), strict=True))
+    for policy in contenders.values():
+        simulator.compile(policy)  # or say so before any trial
+    scored, count = utility(options.get("utility") or "default"), options.get("seeds") or 1
+    seed = first = options.get("seed", 1)
+    if word is None:
+        seeds = list(range(first, first + count))
+    else:
+        seed = derive(first, word)
+        seeds = [derive(seed, "run", k) for k in range(count)] if word == "rank" else [seed]
+    place = NetworkTrials(simulator, space, seed, seeds, scored)
+
+    def ideals(networks: int) -> pd.DataFrame:
+        return ideal_scores(space.draw(seed, networks), seeds, scored, duration)
+
+    depends = {"simulator": simulator.name, "utility": scored.name, "duration_us": duration, "seeds": count}
+    if isinstance(simulator, Ns3):
+        depends["ns3"] = asdict(simulator.options)
+    step = place.block if isinstance(simulator, Ns3) else None
+    notes = [
+        f"{name}: {note}"
+        for name, file in zip(names, files, strict=True)
+        if Path(name).suffix != ".json"
+        for note in file.provenance.get("notes", ())
+    ]
+    return Meeting(place, contenders, space, depends, count, step=step, ideals=ideals, notes=notes)
+
+
+LISTED_US = 10_000.0
+"""Duration of a trial on a list of networks, which has none of its own."""
+
+
+def _with_topology(space: NetworkSpace | ListedNetworks, kind: Topology) -> NetworkSpace | ListedNetworks:
+    if isinstance(space, NetworkSpace):
+        return space.model_copy(update={"topology": kind})
+    return ListedNetworks(networks=tuple(each.model_copy(update={"topology": kind}) for each in space.networks))
+
+
+def check_duration(duration: float, space: NetworkSpace | ListedNetworks) -> None:
+    """Raise `InputError` if no packet could arrive within the duration."""
+    require(0 < duration < math.inf, f"--duration: must be a number of µs > 0, got {duration:g}")
+    if isinstance(space, NetworkSpace):
+        worst = [(space.rtt.max, space.link_rate.min, space.topology.hops(int(space.senders.max)))]
+    else:
+        worst = [(each.rtt, each.link_rate, each.topology.hops(each.senders)) for each in space.networks]
+    for rtt, link_rate, hops in worst:
+        needed = rtt + hops / link_rate
+        require(
+            duration > needed,
+            f"--duration: {duration:g} µs is too short: a packet takes rtt + {hops}/link_rate = {needed:g} µs",
+        )
+
+
+def _engine(files: Sequence[PolicyFile], duration: float, jobs: int) -> Engine:
+    """Return the fast engine; classes in Python run in processes, and rule tables of Remy and R+ in R+'s model."""
+    model = EngineModel(rplus_link_window=any("imported_from" in file.provenance for file in files))
+    if jobs > 1 and any(isinstance(file.policy, PythonControl) for file in files):
+        return Engine(duration, model, jobs, Processes(jobs))
+    return Engine(duration, model, jobs)
+
+
+def _simulator(engine: Engine, options: Options) -> Simulator:
+    name, settings = options.get("simulator") or "engine", options.get("ns3")
+    if name == "ns3":
+        return Ns3(engine.duration, engine.model, engine.jobs, settings or Ns3Options())
+    require(name == "engine", f"--simulator {name}: needs a fabric scenario; networks have engine and ns3")
+    require(settings is None, "--ns3: needs --simulator ns3")
+    return engine
+
+
+def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, options: Options) -> Meeting:
+    """Return contenders on the flows of a fabric scenario."""
+    for name in ("ns3", "topology", "duration", "trial_cache"):
+        advice = " (use --set duration_us=…)" if name == "duration" else ""
+        require(options.get(name) is None, f"--{name.replace('_', '-')}{advice}: not on a fabric")
+    contenders = {name: runnable(load_for_fabric(name)) for name in names}
+    for policy in contenders.values():
+        engine_of(policy, FabricSettings())  # or say so before any trial
+    with about("--utility"):
+        scored = fabric_utility(options.get("utility") or "slowdown")
+    first, name = options.get("seed", 1), options.get("simulator") or "engine"
+    require(name != "ns3", "--simulator ns3: not on a fabric")
+    seed = first if word is None else derive(first, word)
+    place = FabricTrials(space, seed, scored, options.get("jobs", 1), "fabric" if name == "engine" else name)
+    return Meeting(place, contenders, space, {"simulator": place.simulator, "utility": scored.name})
+
+
+def _on_benchmark(names: Sequence[str], space: Benchmark, word: str | None, options: Options) -> Meeting:
+    """Return congestion controls on the scenarios of a benchmark."""
+    for name in ("ns3", "topology", "duration", "utility", "seeds"):
+        require(options.get(name) is None, f"--{name}: not with a benchmark")
+    simulator, jobs = options.get("simulator") or "ns3", options.get("jobs", 1)
+    require(simulator in BENCHES, f"--simulator {simulator}: not with a benchmark; it has {', '.join(BENCHES)}")
+    contenders = dict(zip(short_names(names), (runnable(policyfile.load(name)) for name in names), strict=True))
+    make, modules = BENCHES[simulator]
+    runner = make(jobs)
+    for policy in contenders.values():
+        runner.check(space, policy)
+    cache = options.get("trial_cache")
+    cached = runner if cache is None else CachedTrials(runner, cache, modules)
+    place = BenchTrials(space, derive(options.get("seed", 1), "bench", space.name), cached)
+
+    def costs(counts: Sequence[int]) -> Costs:
+        paces = cpu_s_per_megabit(space, place.seed, runner, contenders)
+        ends = [cost(space, place.seed, paces, count, jobs) for count in counts]
+        words = ("first look", "at most")[-len(counts) :]
+        return Costs(dict(zip(words, ends, strict=True)), paces={name: 1000 * pace for name, pace in paces.items()})
+
+    return Meeting(place, contenders, space, {"simulator": simulator}, first_look=place.first_look, costs=costs)
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return what tables call each policy: a file's name without folder and ending, where that is unique."""
+    stems = [Path(name).stem if Path(name).is_file() else name for name in names]
+    return [stem if stems.count(stem) == 1 else name for name, stem in zip(names, stems, strict=True)]

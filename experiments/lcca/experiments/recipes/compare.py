@@ -1,0 +1,90 @@
+"""Two policies, paired on fresh trials, until it is settled which is better."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
+from lcca.evaluation.trials.running import mean_scores
+from lcca.experiments.experiment import Answer, Experiment, Found, Trials
+from lcca.experiments.places import On, Options, meet
+from lcca.experiments.recipes.prepared import Prepared, Result, asked
+from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
+from lcca.inputs.errors import require
+
+PAIRS = {"engine": 5000, "ns3": 512, "fabric": 256}
+"""At most. A trial in ns-3 costs 300 times as much; fewer would miss rare events: `benchmarks/null.py --pairs 512`."""
+
+
+class Wanted(Options, Settling, total=False):
+    """Options of a comparison."""
+
+
+def compare(
+    a: str,
+    b: str,
+    on: On,
+    *,
+    trials: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    quiet: bool = True,
+    **wanted: Unpack[Wanted],
+) -> Result:
+    """Compare policy `b` with the baseline `a` on the same trials until it is settled which is better.
+
+    Args:
+        a: the baseline: a hand-designed congestion control, a file of a policy, a class in Python, a transport.
+        b: the candidate, likewise.
+        on: where they meet; see `lcca.experiments.places`.
+        trials: of each at most.
+        out: folder that keeps every trial.
+        resume: whether to go on with the run that is there.
+        quiet: whether to leave progress out.
+        wanted: see `Options` and `Settling`.
+
+    Raises:
+        InputError: something cannot be read or run, or the folder is not free.
+    """
+    return comparing(a, b, on, trials=trials, **wanted).run(out, resume=resume, quiet=quiet)
+
+
+def comparing(
+    a: str, b: str, on: On, *, trials: int | None = None, bound: bool = False, **wanted: Unpack[Wanted]
+) -> Prepared:
+    """Return the comparison, ready to run; `bound` adds what is possible on its networks."""
+    meeting = meet([a, b], on, "compare", wanted)
+    place, most = meeting.place, meeting.most(trials, **PAIRS)
+    rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")
+    one, other = meeting.contenders
+    require(not bound or meeting.ideals is not None, "--bound: not on a fabric")
+    if bound and meeting.ideals is not None:
+        meeting.ideals(1)  # or say so before any trial
+
+    def question(trials: Trials) -> Answer:
+        scores = mean_scores(trials.rows)
+        return Answer.of(
+            compare_policies(
+                one, other, scores[one], scores[other], utility=place.utility, rule=rule, block=place.block
+            )
+        )
+
+    def content(found: Found, folder: Path | None) -> Mapping[str, Any]:
+        compared: Comparison = found.contents[0]
+        early = stopped_early(found, compared.n, "networks" if meeting.ideals else "pairs")
+        content = replace(compared, note="; ".join(filter(None, (compared.note, early)))).to_json()
+        if bound and meeting.ideals is not None:
+            scores = {name: float(each[each == each].mean()) for name, each in mean_scores(found.rows).items()}
+            ideals = ideal_summary(meeting.ideals(found.trials), place.block)
+            content["ideal"] = beside_ideals(ideals, scores, one)
+        return content
+
+    experiment = Experiment(place, meeting.contenders, [question], stop, f"comparing {other} with {one}")
+    options = {"trials": most, "step": stop.step, "stop": stop.when, "bound": bound, "rule": rule.model_dump()}
+    config = asked("compare", [a, b], on, meeting, wanted.get("seed", 1), options)
+    return Prepared(experiment, meeting, config, content)

@@ -1,0 +1,125 @@
+"""An experiment that is read and checked: it can say what it costs, run, keep its trials and go on after a stop."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.trials import layout
+from lcca.experiments.experiment import Answer, Costs, Experiment, Found
+from lcca.experiments.places import Meeting, On
+from lcca.experiments.runs.asked import ASKED, Asked, Named
+from lcca.experiments.runs.context import opened
+from lcca.experiments.runs.folder import default_folder
+from lcca.experiments.runs.manifest import COMPLETE
+from lcca.experiments.runs.progress import Reporter
+from lcca.inputs.errors import InputError
+from lcca.inputs.json_values import json_value
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What an experiment has found.
+
+    Attributes:
+        content: JSON values, as in summary.json.
+        rows: of its trials: one per contender and trial.
+        answers: to the questions of the experiment.
+        folder: that keeps it; None where nothing was kept.
+    """
+
+    content: dict[str, Any]
+    rows: pd.DataFrame
+    answers: Sequence[Answer] = ()
+    folder: Path | None = None
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """The comparisons that it rests on."""
+        return [each for answer in self.answers for each in answer.comparisons]
+
+    def __str__(self) -> str:
+        """Return the verdicts, a line each."""
+        return "\n".join(map(_line, self.comparisons)) or f"{len(self.rows)} trials"
+
+
+def _line(found: Comparison) -> str:
+    ends = f"[{found.low:+.3f}, {found.high:+.3f}]"
+    return f"{found.B} against {found.A}: {found.verdict.name}, {found.difference:+.3f} bits {ends}, {found.n} pairs"
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """An experiment on a place.
+
+    Attributes:
+        experiment: that runs.
+        meeting: contenders and place.
+        config: all that its result depends on.
+        content: returns the JSON values of what was found, and is in a folder, if in any.
+        looks: whether a rule looks at trials before the last one.
+        always_kept: whether a run folder keeps it where none is named.
+    """
+
+    experiment: Experiment
+    meeting: Meeting
+    config: Asked
+    content: Callable[[Found, Path | None], Mapping[str, Any]]
+    looks: bool = True
+    always_kept: bool = False
+
+    def costs(self, jobs: int = 1) -> Costs:
+        """Return what it costs, from a few trials."""
+        first_look = self.meeting.first_look if self.looks else None
+        if self.meeting.costs is None:
+            return self.experiment.costs(jobs, first_look)
+        place, most = self.meeting.place, self.meeting.place.whole(self.experiment.stop.most)
+        return self.meeting.costs((self.meeting.first_look * place.block, most))
+
+    def run(self, out: str | os.PathLike[str] | None = None, *, resume: bool = False, quiet: bool = True) -> Result:
+        """Run it.
+
+        Args:
+            out: folder that keeps every trial; none unless it is always kept.
+            resume: whether a run may be there already, to go on with.
+            quiet: whether to leave progress out.
+
+        Raises:
+            InputError: the folder is not free, or holds a run of something else.
+        """
+        if out is None and not self.always_kept:
+            if resume:
+                raise InputError("--resume: needs --out, the folder of the run to go on with")
+            found = self.experiment.run(reporter=Reporter(quiet=quiet))
+            return self._result(found, None)
+        folder = Path(out) if out is not None else default_folder(self.config)
+        with opened(self.config, folder, resume=resume, quiet=quiet) as run:
+            keep = run.phase(self.config.run_kind.name).blocks()
+            found = self.experiment.run(keep, run.reporter)
+            result = self._result(found, folder)
+            run.folder.write_json(layout.SUMMARY, json_value(result.content))
+            if not found.out_of_time:
+                run.folder.set_state(COMPLETE)
+            return result
+
+    def _result(self, found: Found, folder: Path | None) -> Result:
+        return Result(dict(self.content(found, folder)), found.rows, found.answers, folder)
+
+
+def asked(command: str, names: list[str], on: On, meeting: Meeting, seed: int, options: Mapping[str, Any]) -> Asked:
+    """Return the configuration of what was asked for: the resolved place, contenders and options."""
+    where = Path(on).stem if isinstance(on, str | os.PathLike) else getattr(on, "name", "place")
+    return ASKED[command](
+        name=f"{command}-" + re.sub(r"[^A-Za-z0-9._-]", "-", where)[:60],
+        seed=seed,
+        policies=tuple(Named(name=name) for name in names),
+        place=meeting.space,
+        options={**meeting.options, **{key: value for key, value in options.items() if value is not None}},
+    )

@@ -1,0 +1,102 @@
+"""Any number of policies on the same fresh trials: who is better than whom, and how sure the ranks are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.comparison.ranking import Ranking
+from lcca.evaluation.comparison.ranking import rank as ranked
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.trials.running import mean_scores
+from lcca.experiments.experiment import Answer, Experiment, Found, Trials
+from lcca.experiments.places import CACHE, On, Options, meet, space_of
+from lcca.experiments.recipes.prepared import Prepared, Result, asked
+from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
+from lcca.inputs.errors import require
+
+TRIALS = {"engine": 512, "ns3": 512, "fabric": 256}
+"""At most; of a benchmark each scenario once."""
+
+
+class Wanted(Options, Settling, total=False):
+    """Options of a ranking."""
+
+
+def rank(
+    policies: Sequence[str],
+    on: On,
+    *,
+    trials: int | None = None,
+    budget_s: float | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    quiet: bool = True,
+    **wanted: Unpack[Wanted],
+) -> Result:
+    """Rank policies on the same trials, until every pair is known accurately or settled.
+
+    Args:
+        policies: two at least: hand-designed congestion controls, files of policies, classes in Python, transports.
+        on: where they meet; see `lcca.experiments.places`.
+        trials: of each at most.
+        budget_s: seconds after which no further block begins.
+        out: folder that keeps every trial.
+        resume: whether to go on with the run that is there.
+        quiet: whether to leave progress out.
+        wanted: see `Options` and `Settling`.
+
+    Raises:
+        InputError: something cannot be read or run, or the folder is not free.
+    """
+    prepared = ranking(policies, on, trials=trials, budget_s=budget_s, **wanted)
+    return prepared.run(out, resume=resume, quiet=quiet)
+
+
+def ranking(
+    policies: Sequence[str],
+    on: On,
+    *,
+    trials: int | None = None,
+    budget_s: float | None = None,
+    cached: bool = False,
+    **wanted: Unpack[Wanted],
+) -> Prepared:
+    """Return the ranking, ready to run; `cached` uses the usual cache of a benchmark's trials where none is named."""
+    require(len(policies) >= 2, "a ranking needs at least two policies")
+    space = space_of(on, wanted.get("overrides", ()))
+    if isinstance(space, Benchmark):
+        if cached and wanted.get("trial_cache") is None:
+            wanted["trial_cache"] = CACHE
+    elif isinstance(space, FabricSpace):
+        trials = trials or wanted.get("seeds")
+    meeting = meet(policies, space, "rank", wanted)
+    place, most = meeting.place, meeting.most(trials, **TRIALS)
+    usual = "group-sequential" if meeting.costs is None else "t-mixture"  # of a benchmark
+    rule, stop = stop_of(meeting, most, wanted, usual, "--trials", budget_s)
+
+    def question(trials: Trials) -> Answer:
+        found = ranked(mean_scores(trials.rows), utility=place.utility, rule=rule, block=place.block)
+        return Answer(found, found.settled, found.enough, found.comparisons)
+
+    def content(found: Found, folder: Path | None) -> Mapping[str, Any]:
+        standings: Ranking = found.contents[0]
+        note = stopped_early(found, standings.networks, place.unit)
+        if found.out_of_time:
+            note = f"time budget used up after {standings.networks} {place.unit}"
+            note += "; --resume goes on" if folder else ""
+        failed = found.rows.loc[found.rows["status"] != "ok", ["policy", "network", "seed", "error"]]
+        return (
+            standings.to_json()
+            | {"format": 1, **place.origin, "utility": place.utility.name, "unit": place.unit, "seeds": meeting.seeds}
+            | {"failed": failed.to_dict("records"), "note": note}
+        )
+
+    title, each = f"ranking {len(meeting.contenders)} policies", len(meeting.contenders) * meeting.seeds
+    experiment = Experiment(place, meeting.contenders, [question], stop, title, each=each)
+    options = {"trials": most, "step": stop.step, "stop": stop.when, "rule": rule.model_dump()}
+    config = asked("rank", list(policies), on, meeting, wanted.get("seed", 1), options)
+    return Prepared(experiment, meeting, config, content, always_kept=isinstance(space, Benchmark))
