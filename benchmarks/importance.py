@@ -21,16 +21,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from queues import first_come_first_served, processor_sharing
+from tail_estimate import CCEVAL, TailEstimate, estimate_tail
 
 from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
 from lcca.evaluation.estimation.importance.attempt import attempt_tail
 from lcca.evaluation.estimation.importance.cross_entropy import search
 from lcca.evaluation.estimation.importance.cycles import Bench, Measure
-from lcca.evaluation.estimation.importance.estimator import TailEstimate, estimate_tail
 from lcca.evaluation.estimation.importance.flows import LognormalSizes, OpenLoop, Simulator, Sizes, TableSizes
 from lcca.evaluation.estimation.importance.options import ImportanceConfig
 from lcca.evaluation.estimation.importance.quantiles import batches, woodruff
-from lcca.evaluation.estimation.importance.queues import first_come_first_served, processor_sharing
 from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.scenarios.sizes import flow_sizes
 
@@ -91,7 +91,6 @@ def _slowdown(fct: Any, size: Any) -> Any:
     return fct / size
 
 
-CCEVAL = ImportanceConfig.cceval(0.5).model_dump(exclude={"quantile", "budget"})
 FCFS, LOGNORMAL = first_come_first_served(), LognormalSizes(0.0, 1.0)
 CASES = {
     "sharing-p99": Case(0.99),

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from queues import first_come_first_served, processor_sharing
 from scipy import stats
 
 from lcca.evaluation.estimation.importance.cross_entropy import search, update
 from lcca.evaluation.estimation.importance.cycles import Bench, Cycles, Measure, arrived_by
-from lcca.evaluation.estimation.importance.flows import Flows, LognormalSizes, OpenLoop, TableSizes, each_trial
+from lcca.evaluation.estimation.importance.flows import Flows, LognormalSizes, OpenLoop, TableSizes
 from lcca.evaluation.estimation.importance.quantiles import batches, quantile, tail_curve, woodruff
-from lcca.evaluation.estimation.importance.queues import first_come_first_served, processor_sharing
 from lcca.evaluation.estimation.importance.tilts import NormalTilt, TailBoost
 from lcca.evaluation.scenarios.sizes import flow_sizes
 
@@ -50,11 +50,18 @@ def one_by_one(arrival: np.ndarray, size: np.ndarray) -> np.ndarray:
     return done - arrival
 
 
+def each_trial(flows: Flows) -> np.ndarray:
+    """Return the FCTs of each trial by itself."""
+    cuts = flows.begin[1:-1]
+    pairs = zip(np.split(flows.arrival, cuts), np.split(flows.size, cuts), strict=True)
+    return np.concatenate([one_by_one(*each) for each in pairs])
+
+
 def test_queues_agree_with_slow_ones() -> None:
     cycles = Bench(loop(), QUEUES["sharing"]).run(plain(loop()), 200, np.random.default_rng(1))
     flows = cycles.flows
     assert np.diff(flows.begin).min() < 6  # rows of many lengths
-    assert QUEUES["sharing"](flows) == pytest.approx(each_trial(one_by_one)(flows))
+    assert QUEUES["sharing"](flows) == pytest.approx(each_trial(flows))
     fct = QUEUES["in order"](flows)
     for first, last in zip(flows.begin, flows.begin[1:], strict=False):
         free = 0.0
@@ -65,7 +72,7 @@ def test_queues_agree_with_slow_ones() -> None:
 
 def test_trials_without_flows() -> None:
     workload = OpenLoop(0.001, 1.0, SIZES["lognormal"])
-    for simulate in (*QUEUES.values(), each_trial(one_by_one)):
+    for simulate in (*QUEUES.values(), each_trial):
         cycles = Bench(workload, simulate).run(Measure(BOOST, 0.002, 1.0), 20, np.random.default_rng(1))
         assert cycles.trials == 20 and cycles.mean_flows == 0.001
         empty = np.diff(cycles.flows.begin) == 0

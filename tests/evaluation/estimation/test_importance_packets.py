@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from queues import first_come_first_served
 
 from lcca.evaluation.estimation.estimate import EstimateConfig
 from lcca.evaluation.estimation.importance.attempt import Attempt, attempt_tail
@@ -12,7 +13,6 @@ from lcca.evaluation.estimation.importance.flows import LognormalSizes, OpenLoop
 from lcca.evaluation.estimation.importance.options import ImportanceConfig
 from lcca.evaluation.estimation.importance.packets import packet_bench
 from lcca.evaluation.estimation.importance.quantiles import woodruff
-from lcca.evaluation.estimation.importance.queues import first_come_first_served
 from lcca.evaluation.estimation.importance.refusals import RefusalTest
 from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.scenarios.sizes import flow_sizes

@@ -5,13 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from queues import first_come_first_served, processor_sharing
+from tail_estimate import CCEVAL, TailEstimate, estimate_tail
 
 from lcca.evaluation.estimation.importance.cycles import Bench, Measure
-from lcca.evaluation.estimation.importance.estimator import TailEstimate, estimate_tail
 from lcca.evaluation.estimation.importance.flows import LognormalSizes, OpenLoop, TableSizes
 from lcca.evaluation.estimation.importance.options import ImportanceConfig
 from lcca.evaluation.estimation.importance.pareto import pareto_shape, shape_bound
-from lcca.evaluation.estimation.importance.queues import first_come_first_served, processor_sharing
 from lcca.evaluation.estimation.importance.refusals import Check, RefusalTest, check_cycles, check_shape, variance_ratio
 from lcca.evaluation.estimation.importance.size_models import fit_sizes
 from lcca.evaluation.estimation.importance.tilts import NormalTilt
@@ -135,7 +135,7 @@ def test_fallback_holds_the_truth() -> None:
 
 
 def test_ccevals_own_options_are_refused_in_long_trials() -> None:
-    config = ImportanceConfig.cceval(0.99, budget=4000)
+    config = ImportanceConfig.model_validate({**CCEVAL, "quantile": 0.99, "budget": 4000})
     assert (config.tilt, config.epochs, config.cycles, config.switching, config.interval) == (
         "normal", 10, 200, True, "batch",
     )  # fmt: skip

@@ -1,14 +1,9 @@
 """What comparisons take against the normal law with known variances and correlation."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from scipy import stats
-
-sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 from paired_metric import paired_metric, variance_left, wrong_signs
+from scipy import stats
 
 S_A, S_B, RHO, GAP = 2.0, 3.0, 0.8, 0.5
 

@@ -185,4 +185,3 @@ def test_options_of_the_method_are_part_of_the_hash() -> None:
     same = EstimationConfig.model_validate(base | {"estimate": asked | {"importance": {"cycles": 200}}})
     other = EstimationConfig.model_validate(base | {"estimate": asked | {"importance": {"cycles": 100}}})
     assert config.hash == same.hash != other.hash
-    assert config.estimate.sampling().budget == 2000

@@ -167,8 +167,6 @@ class OrderFlip:
 
     better_in_first: str
     better_in_second: str
-    first_bits: float
-    second_bits: float
     second_low: float
     second_high: float
     blocks: int
@@ -201,4 +199,4 @@ def _flip(wide: Sequence[pd.DataFrame], a: str, b: str, block: int) -> OrderFlip
     if first * second >= 0:
         return None
     better, worse = (b, a) if first > 0 else (a, b)
-    return OrderFlip(better, worse, first, second, low, high, other.size)
+    return OrderFlip(better, worse, low, high, other.size)

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 
 from lcca.evaluation.estimation.control import MOST_PER_TRIAL
 from lcca.evaluation.estimation.estimate import EstimateConfig
-from lcca.evaluation.estimation.importance.options import ImportanceConfig, ImportanceOptions
+from lcca.evaluation.estimation.importance import ImportanceOptions
 from lcca.evaluation.estimation.tails import TailTarget
 from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS, ROUND_COLUMNS
 from lcca.evaluation.fabric.scenario import FabricScenario
@@ -44,17 +44,6 @@ FabricSimulator = Literal["fabric", "fluid"]
 FLUID_COST = 0.05
 """CPU time of a trial over that of a whole fabric's, about (`benchmarks/fluid.py`). Given, so that the number of cheap
 trials does not depend on a clock."""
-
-
-class ImportanceBlock(ImportanceOptions):
-    """How importance sampling is done; see `docs/background/importance.md`.
-
-    Attributes:
-        size_model: what flow sizes are drawn from: their table, or CCEval's lognormal fitted to it (§5), which is
-            refused where it misses the target quantile by more than 1 %.
-    """
-
-    size_model: Literal["table", "lognormal"] = "table"
 
 
 class SplittingBlock(Model):
@@ -151,7 +140,7 @@ class EstimateBlock(EstimateConfig):
     block: int = Field(default=10, ge=1)
     method: EstimateMethod = "model-free"
     flows: FlowRange | None = None
-    importance: ImportanceBlock | None = Field(default=None, validate_default=True)
+    importance: ImportanceOptions | None = Field(default=None, validate_default=True)
     above_bytes: float | None = Field(default=None, gt=0)
     splitting: SplittingBlock | None = None
     control: ControlBlock | None = None
@@ -190,13 +179,13 @@ class EstimateBlock(EstimateConfig):
 
     @field_validator("importance")
     @classmethod
-    def _fits_the_method(cls, found: ImportanceBlock | None, info: ValidationInfo) -> ImportanceBlock | None:
+    def _fits_the_method(cls, found: ImportanceOptions | None, info: ValidationInfo) -> ImportanceOptions | None:
         method, ceiling = info.data.get("method"), info.data.get("ceiling")
         if method != "model-based" and found is not None:
             raise ValueError("is for method: model-based")
         if method != "model-based":
             return found
-        found = found or ImportanceBlock()
+        found = found or ImportanceOptions()
         if ceiling is not None and ceiling <= found.overhead:
             raise ValueError(
                 f"search and pilot take {found.overhead} trials (epochs × cycles + pilot), and ceiling is {ceiling}: "
@@ -249,12 +238,6 @@ class EstimateBlock(EstimateConfig):
 
     def _of(self, row: MetricRow) -> EstimateBlock:
         return EstimateBlock.model_validate(self.model_dump(exclude={"metrics"}) | row.model_dump(exclude_none=True))
-
-    def sampling(self) -> ImportanceConfig:
-        """Return the options of importance sampling; of the model-based method only."""
-        options = (self.importance or ImportanceBlock()).model_dump(exclude={"size_model"})
-        asked = {"quantile": self.quantile, "budget": self.ceiling, "confidence": self.confidence}
-        return ImportanceConfig.model_validate(options | asked)
 
 
 class Traffic(Model):

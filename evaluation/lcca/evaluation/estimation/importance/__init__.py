@@ -1,5 +1,11 @@
-"""Importance sampling for tail quantiles of open-loop trials: tilts, weights, refusals, and the plain way out.
+"""Importance sampling for tail quantiles of open-loop trials: tilts, weights, refusals (CCEval §4.3).
 
-Start reading at `estimator`. A user has a `Bench` (workload, simulator, metric) and an `ImportanceConfig`, and gets
-a `TailEstimate` from `estimate_tail`. Method and measurements: `docs/background/importance.md`.
+`TailSampler` is the door: nothing outside imports from the files of this folder. Start reading at `sampling`, then
+`attempt`. Method and measurements: `docs/background/importance.md`.
 """
+
+from lcca.evaluation.estimation.importance.options import ImportanceOptions
+from lcca.evaluation.estimation.importance.packets import FlowMetric
+from lcca.evaluation.estimation.importance.sampling import TailSample, TailSampler
+
+__all__ = ["FlowMetric", "ImportanceOptions", "TailSample", "TailSampler"]

@@ -153,18 +153,6 @@ Metric: TypeAlias = Callable[[Floats, Floats], Floats]
 """Takes (flows,) FCTs and sizes, returns (flows,) values whose quantile is wanted, such as slowdowns."""
 
 
-def each_trial(simulate: Callable[[Floats, Floats], Floats]) -> Simulator:
-    """Return a simulator of batches from one of single trials: (arrivals, sizes) -> FCTs."""
-
-    def batch(flows: Flows) -> Floats:
-        cuts = flows.begin[1:-1]
-        pairs = zip(np.split(flows.arrival, cuts), np.split(flows.size, cuts), strict=True)
-        found = [np.asarray(simulate(arrival, size), dtype=np.float64) for arrival, size in pairs]
-        return np.concatenate(found) if found else np.zeros(0)
-
-    return batch
-
-
 def completion_time(fct: Floats, size: Floats) -> Floats:
     """Return the FCTs themselves: the metric unless told otherwise."""
     return fct

@@ -9,7 +9,7 @@ from lcca.inputs.model import Model
 
 
 class ImportanceOptions(Model):
-    """How importance sampling is done, whatever is estimated.
+    """How importance sampling is done, whatever is estimated; see `docs/background/importance.md`.
 
     The cost of what is simulated is told in plain trials. Tilted ones have more and larger flows: by "work" a trial
     counts as its sizes, or as 1 if that is more; by "trials" every simulation counts as 1.
@@ -26,6 +26,8 @@ class ImportanceOptions(Model):
         interval: cluster-Woodruff, or Student's t over batches, which is CCEval's.
         batch: trials of a batch (CCEval's K).
         cost: what a trial counts as.
+        size_model: what flow sizes are drawn from: their table, or CCEval's lognormal fitted to it (§5), which is
+            refused where it misses the target quantile by more than 1 %.
     """
 
     tilt: Literal["tail-boost", "normal"] = "tail-boost"
@@ -38,6 +40,7 @@ class ImportanceOptions(Model):
     interval: Literal["woodruff", "batch"] = "woodruff"
     batch: int = Field(default=40, ge=2)
     cost: Literal["work", "trials"] = "work"
+    size_model: Literal["table", "lognormal"] = "table"
 
     @property
     def overhead(self) -> int:
@@ -63,12 +66,6 @@ class ImportanceConfig(ImportanceOptions):
     quantile: float = Field(gt=0, lt=1)
     budget: int = Field(default=10_000, ge=1)
     confidence: float = Field(default=0.95, gt=0, lt=1)
-
-    @classmethod
-    def cceval(cls, quantile: float, budget: int = 10_000) -> Self:
-        """Return the options of CCEval's own estimator (§4.3, §6.1), but with 200 trials per epoch."""
-        options = {"tilt": "normal", "tilt_rate": False, "bounded": False, "switching": True, "interval": "batch"}
-        return cls.model_validate(options | {"quantile": quantile, "budget": budget, "epochs": 10})
 
     @model_validator(mode="after")
     def _budget_suffices(self) -> Self:

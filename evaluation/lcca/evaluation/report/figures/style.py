@@ -222,15 +222,6 @@ def is_narrow() -> bool:
     return _PAGE.get().width < NARROW
 
 
-def legend_beside(ax: Axes) -> None:
-    """Put the legend of a panel at its right; on a narrow page one for all panels below."""
-    figure: Any = ax.figure
-    if not is_narrow():
-        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    elif not figure.legends:
-        legend_below(figure, ax, 1)
-
-
 def legend_below(figure: Figure, ax: Axes, columns: int, **how: Any) -> None:
     """Put what a panel names below all panels, in so many columns at most."""
     handles, names = ax.get_legend_handles_labels()

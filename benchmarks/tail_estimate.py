@@ -20,6 +20,11 @@ from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.estimation.tails import tail_quantile
 from lcca.inputs.json_values import finite_values
 
+CCEVAL: dict[str, Any] = {
+    "tilt": "normal", "tilt_rate": False, "bounded": False, "switching": True, "interval": "batch", "epochs": 10,
+}  # fmt: skip
+"""Options of CCEval's own estimator (§4.3, §6.1), but with 200 trials per epoch."""
+
 
 @dataclass(frozen=True)
 class TailEstimate:
