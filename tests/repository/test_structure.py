@@ -1,0 +1,182 @@
+"""The size of the structure: chains of imports, cycles of folders, crowded folders, options of commands, lines.
+
+Each bound is what holds today; lower it as the structure improves, and never raise it.
+"""
+
+import argparse
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+from lcca.cli.commands import COMMANDS, load
+from lcca.cli.main import parser
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST_CHAIN = 27  # goal: 14
+LONGEST_CHAIN_OF_THE_ENGINE = 15  # of inputs/ and remy-plus/ alone; goal: 9
+FOLDERS_IN_CYCLES = 16  # goal: 0
+MOST_FILES = 20
+CROWDED = {"benchmarks": 25, "tests/remy-plus/fabric": 22}  # goal: none
+MOST_OPTIONS = 170  # goal: 110
+MOST_LINES = 53_926  # goal: 47,700
+
+Edges = Mapping[str, set[str]]
+"""By module or folder, those that it imports from."""
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return the files of all portions by the names that they are imported by."""
+    files = sorted(ROOT.glob("*/lcca/**/*.py"))
+    names = [file.relative_to(ROOT).with_suffix("").parts[1:] for file in files]
+    return {".".join(name).removesuffix(".__init__"): file for name, file in zip(names, files, strict=True)}
+
+
+def for_types(node: ast.If) -> bool:
+    return ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def statements(nodes: Iterable[ast.AST], lazy: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports that run; those inside of functions only if asked for."""
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and for_types(node):
+            yield from statements(node.orelse, lazy)
+        elif lazy or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield from statements(ast.iter_child_nodes(node), lazy)
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """Yield the modules of the project that a statement imports; the compiled ones have no file and are none."""
+    if isinstance(node, ast.Import):
+        yield from (each.name for each in node.names if each.name in modules())
+        return
+    assert node.level == 0, "imports are absolute"
+    for each in node.names:
+        name = f"{node.module}.{each.name}"
+        if name in modules():
+            yield name
+        elif node.module in modules() and each.name != "_core":
+            yield node.module
+
+
+@cache
+def imports(lazy: bool) -> dict[str, set[str]]:
+    """Return what every module imports."""
+    return {
+        name: {
+            target
+            for node in statements(ast.parse(file.read_text(encoding="utf-8")).body, lazy)
+            for target in imported(node)
+        }
+        - {name}
+        for name, file in modules().items()
+    }
+
+
+def longest_chain(edges: Edges) -> list[str]:
+    """Return the longest chain, each imported by the one before it."""
+    found: dict[str, list[str]] = {}
+
+    def chain(name: str, above: tuple[str, ...]) -> list[str]:
+        assert name not in above, f"{' → '.join([*above, name])}: modules import each other"
+        if name not in found:
+            below = [chain(each, (*above, name)) for each in sorted(edges[name])]
+            found[name] = [name, *max(below, key=len, default=[])]
+        return found[name]
+
+    return max((chain(name, ()) for name in sorted(edges)), key=len)
+
+
+def cycles(edges: Edges) -> list[list[str]]:
+    """Return the sets of folders that all reach each other."""
+    reached = {name: reach(edges, name) for name in edges}
+    together = {
+        frozenset({name, *(each for each in found if name in reached[each])}) for name, found in reached.items()
+    }
+    return sorted(sorted(each) for each in together if len(each) > 1)
+
+
+def reach(edges: Edges, start: str) -> set[str]:
+    found, ahead = set[str](), [start]
+    while ahead:
+        new = edges[ahead.pop()] - found
+        found |= new
+        ahead += new
+    return found
+
+
+def folder(name: str) -> str:
+    return str(modules()[name].parent.relative_to(ROOT))
+
+
+def folders() -> dict[str, set[str]]:
+    """Return from which other folders the modules of each folder import, inside of functions too."""
+    edges: dict[str, set[str]] = {folder(name): set() for name in modules()}
+    for name, targets in imports(lazy=True).items():
+        edges[folder(name)] |= {folder(each) for each in targets} - {folder(name)}
+    return edges
+
+
+def crossings(together: list[str]) -> list[str]:
+    """Return the imports that make a cycle of folders."""
+    return [
+        f"{name} → {target}"
+        for name, targets in imports(lazy=True).items()
+        for target in sorted(targets)
+        if folder(name) != folder(target) and {folder(name), folder(target)} <= set(together)
+    ]
+
+
+def within(*portions: str) -> dict[str, set[str]]:
+    inside: Callable[[str], bool] = lambda name: name.split(".")[1] in portions  # noqa: E731
+    return {name: set(filter(inside, targets)) for name, targets in imports(lazy=False).items() if inside(name)}
+
+
+def test_chains_of_imports_are_short() -> None:
+    whole, engine = longest_chain(imports(lazy=False)), longest_chain(within("inputs", "remy_plus"))
+    assert len(whole) <= LONGEST_CHAIN, "\n".join(whole)
+    assert len(engine) <= LONGEST_CHAIN_OF_THE_ENGINE, "\n".join(engine)
+
+
+def test_no_folders_import_each_other() -> None:
+    found = cycles(folders())
+    told = "\n\n".join(", ".join(each) + "\n  " + "\n  ".join(crossings(each)) for each in found)
+    assert sum(map(len, found)) <= FOLDERS_IN_CYCLES, told
+
+
+def sources(*endings: str) -> list[Path]:
+    files = [file for file in ROOT.glob("[a-z]*/**/*") if file.suffix in endings]
+    return [file for file in files if file.relative_to(ROOT).parts[0] not in ("build", "dist", "site", "results")]
+
+
+def test_no_folder_is_crowded() -> None:
+    count = Counter(str(file.parent.relative_to(ROOT)) for file in sources(".py", ".hpp", ".cpp", ".h", ".cc"))
+    assert {where: n for where, n in count.items() if n > max(MOST_FILES, CROWDED.get(where, 0))} == {}
+
+
+def parsers(top: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield top
+    for action in top._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in {id(below): below for below in action.choices.values()}.values():
+                yield from parsers(each)
+
+
+def test_commands_have_few_options() -> None:
+    whole = parser({name: load(name) for name in COMMANDS})
+    found = [
+        f"{each.prog} {'/'.join(action.option_strings)}"
+        for each in parsers(whole)
+        for action in each._actions
+        if action.option_strings and "--help" not in action.option_strings
+    ]
+    assert len(found) <= MOST_OPTIONS, f"{len(found)}:\n" + "\n".join(found)
+
+
+def test_there_are_few_lines() -> None:
+    files = [file for file in sources(".py") if file.relative_to(ROOT).parts[0] not in ("tests", "benchmarks")]
+    assert sum(len(file.read_bytes().splitlines()) for file in files) <= MOST_LINES
