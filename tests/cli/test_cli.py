@@ -86,7 +86,7 @@ def test_numbers_and_files_that_cannot_be_are_refused_before_anything_runs(
     ("command", "package"),
     [
         (("sweep", "--set", "trainer={kind: ppo}"), "torch"),
-        (("train", "--set", "trainer={kind: ppo}"), "stable_baselines3"),
+        (("sweep", "--until", "trained", "--set", "trainer={kind: ppo}"), "stable_baselines3"),
         (("sweep", "--executor", "ray"), "ray"),
     ],
 )
@@ -176,7 +176,7 @@ def test_help_lists_the_commands(lcca: RunCommand) -> None:
         ("import", "NETWORKS", "x.json"),
         ("export", "aimd", "x.dna"),
         ("export", "nothere.json", "x.dna"),
-        ("train", ROOT / "configs" / "smoke.yaml", "--only", "lnk", "--out", "x"),
+        ("sweep", ROOT / "configs" / "smoke.yaml", "--until", "tested", "--out", "x"),
     ],
     ids=lambda arguments: " ".join(os.path.basename(word) for word in arguments) or "nothing",
 )

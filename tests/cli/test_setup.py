@@ -22,7 +22,7 @@ def test_bash_completes_commands_options_and_files(lcca: RunCommand, tmp_path: P
         done = subprocess.run(["bash", "-c", ask], cwd=tmp_path, capture_output=True, text=True, timeout=30)
         return set(done.stdout.split())
 
-    assert {"sweep", "schema"} <= completed("s") and "train" not in completed("s")
+    assert {"sweep", "schema"} <= completed("s") and "tune" not in completed("s")
     assert "--resume" in completed("sweep", "--re")
     assert completed("schema", "camp") == {"campaign"}
     assert "mine.yaml" in completed("sweep", "mi")

@@ -79,7 +79,7 @@ def test_a_campaign_uses_the_trainer_of_another_package(tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(
         "\n".join(lines).replace("training_seeds: [1, 2]", "training_seeds: [1]") + "\n"
     )
-    command = [sys.executable, "-m", "lcca.cli.main", "train", "tiny.yaml", "--out", "run"]
+    command = [sys.executable, "-m", "lcca.cli.main", "sweep", "tiny.yaml", "--until", "trained", "--out", "run"]
     subprocess.run(command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(package)}, check=True, timeout=120)
     kept = policyfile.read(tmp_path / "run" / "policies" / "loss+rtt.default.s1" / "round-02.json")
     assert isinstance(kept.policy, FixedWindow)

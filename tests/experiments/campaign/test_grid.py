@@ -60,10 +60,9 @@ def test_what_is_wrong_with_a_grid_is_told(tmp_path: Path, grid: str, said: str)
     assert said in str(caught.value)
 
 
-def test_other_commands_refuse_a_grid(tmp_path: Path, lcca: RunCommand) -> None:
-    answer = lcca("train", file(tmp_path, "grid: {seed: [1, 2]}\n"))
-    assert answer.status == 2
-    assert "only `lcca sweep` runs a grid" in answer.err
+def test_a_campaign_is_no_grid(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="only `lcca sweep` runs a grid"):
+        read_campaign(file(tmp_path, "grid: {seed: [1, 2]}\n"))
 
 
 def test_a_grid_runs_every_point_and_puts_them_side_by_side(tmp_path: Path, lcca: RunCommand, no_report: None) -> None:

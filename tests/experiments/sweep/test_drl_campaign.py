@@ -31,7 +31,7 @@ def campaign(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("no_report")
 def test_a_sweep_goes_on_from_its_trainings(campaign: Path, tmp_path: Path, lcca: RunCommand) -> None:
-    answer = lcca("train", campaign, "--out", tmp_path / "once", "--json")
+    answer = lcca("sweep", campaign, "--until", "trained", "--out", tmp_path / "once", "--json")
     assert answer.status == 0, answer.err
     rows = answer.json()["rows"]
     assert [len(row["policies"]) for row in rows] == [2, 2]
@@ -49,11 +49,11 @@ def test_a_sweep_goes_on_from_its_trainings(campaign: Path, tmp_path: Path, lcca
 
 def test_wrong_keys_are_told_by_line(campaign: Path, lcca: RunCommand) -> None:
     campaign.write_text(campaign.read_text().replace("rollout", "rolout"))
-    answer = lcca("train", campaign)
+    answer = lcca("sweep", campaign)
     assert answer.status == 2
     assert "rolout" in answer.err and "did you mean 'rollout'" in answer.err
     campaign.write_text(campaign.read_text().replace("kind: ppo", "kind: pppo"))
-    assert "trainer.kind" in lcca("train", campaign).err
+    assert "trainer.kind" in lcca("sweep", campaign).err
 
 
 @pytest.mark.parametrize(
@@ -66,14 +66,11 @@ def test_wrong_keys_are_told_by_line(campaign: Path, lcca: RunCommand) -> None:
 def test_what_a_trainer_cannot_do_is_told_before_it_begins(
     campaign: Path, lcca: RunCommand, asked: str, told: str
 ) -> None:
-    answer = lcca("train", campaign, "--set", asked)
+    answer = lcca("sweep", campaign, "--set", asked)
     assert answer.status == 2 and told in answer.err
 
 
-@pytest.mark.parametrize("command", ["sweep", "train"])
-def test_a_missing_extra_leaves_no_folder(
-    command: str, lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_leaves_no_folder(lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lcca.inputs.extras.find_spec", lambda name: None if name == "torch" else name)
-    answer = lcca(command, Path(__file__).parents[3] / "configs" / "drl" / "quickstart.yaml", "--out", tmp_path / "run")
+    answer = lcca("sweep", Path(__file__).parents[3] / "configs" / "drl" / "quickstart.yaml", "--out", tmp_path / "run")
     assert answer.status == 2 and "pip install 'lcca[drl]'" in answer.err and not (tmp_path / "run").exists()

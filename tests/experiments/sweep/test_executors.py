@@ -83,7 +83,7 @@ def struck() -> object:
 @pytest.mark.usefixtures("no_report")
 def test_a_run_goes_on_under_another_executor(lcca: RunCommand, tiny: Path, finished: Path) -> None:
     run = tiny.parent / "run"
-    assert lcca("train", tiny, "--out", run).status == 0
+    assert lcca("sweep", tiny, "--until", "trained", "--out", run).status == 0
     assert lcca("sweep", tiny, "--out", run, "--resume", "--executor", "processes", "--jobs", 2).status == 0
     assert records(run) == records(finished)
 

@@ -181,10 +181,10 @@ def test_a_changed_scenario_is_another_training(tmp_path: Path) -> None:
 def test_a_search_does_not_depend_on_what_was_trained_before(lcca: RunCommand, tmp_path: Path) -> None:
     """The packets of sets that look at hops are longer: their searches have no beginning in common."""
     brief = "trainer={rounds: 2, passes: 1, networks: 4, check_networks: 0, optimise: [increment]}"
-    wanted = ["--set", brief, "--set", "signal_sets=[e2e, link+queue]", "--set", "training_seeds=[1]"]
-    for folder, only in (("both", ["e2e", "link+queue"]), ("alone", ["link+queue"])):
-        named = [word for name in only for word in ("--only", name)]
-        assert lcca("train", written(tmp_path), *wanted, *named, "--out", tmp_path / folder).status == 0
+    wanted = ["--set", brief, "--set", "training_seeds=[1]", "--set", "baseline=link+queue", "--until", "trained"]
+    for folder, sets in (("both", "e2e, link+queue"), ("alone", "link+queue")):
+        named = ["--set", f"signal_sets=[{sets}]", "--out", tmp_path / folder]
+        assert lcca("sweep", written(tmp_path), *wanted, *named).status == 0
     both, alone = (tmp_path / each / "policies" / "link+queue.slowdown.s1" for each in ("both", "alone"))
     assert [read(file).policy for file in sorted(both.glob("*.json"))] == [
         read(file).policy for file in sorted(alone.glob("*.json"))

@@ -85,7 +85,7 @@ def test_how_many_learn_at_once_changes_no_byte(tiny: Path, lcca: RunCommand) ->
 @pytest.mark.usefixtures("no_report")
 def test_the_tables_that_may_be_gone_on_from_are_the_last_of_each_size(tiny: Path, lcca: RunCommand) -> None:
     path = tiny.parent / "run"
-    assert lcca("train", tiny, "--out", path, *SHORT, "--only", "loss+rtt").status == 0  # trains loss too
+    assert lcca("sweep", tiny, "--until", "trained", "--out", path, *SHORT).status == 0
     config = read_campaign(tiny, [each for each in SHORT if each != "--set"])
     folder = RunFolder(path, config)
     run = Run(folder, engine_of(config, 1), Costs(folder), Reporter(quiet=True))

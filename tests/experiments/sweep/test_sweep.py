@@ -211,8 +211,10 @@ def test_the_number_of_threads_changes_no_byte(finished: Path, tiny: Path, lcca:
 @pytest.mark.usefixtures("no_report")
 def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny: Path, lcca: RunCommand) -> None:
     run = tiny.parent / "run"
-    answer = lcca("train", tiny, "--out", run, "--only", "loss+queue", "--json")
-    assert [row["id"] for row in answer.json()["rows"]] == ["loss+queue.default.s1", "loss+queue.default.s2"]
+    answer = lcca("sweep", tiny, "--until", "trained", "--out", run, "--json")
+    assert [row["id"] for row in answer.json()["rows"]] == [
+        f"{name}.default.s{seed}" for seed in (1, 2) for name in ("loss+rtt", "loss+queue")
+    ]
     assert lcca("sweep", tiny, "--out", run, "--resume").status == 0
     assert results(run) == results(finished)
 

@@ -13,7 +13,6 @@ from types import ModuleType
 
 COMMANDS = {
     "sweep": "Train, select, test and report a whole campaign, or a grid of them.",
-    "train": "Run a campaign's trainings; `lcca sweep --resume` continues from them.",
     "evaluate": "Run one policy on a list of networks.",
     "compare": "Compare policy B with policy A on fresh networks, until settled.",
     "rank": "Rank policies on the same fresh networks, with confidence intervals.",

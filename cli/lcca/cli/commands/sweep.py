@@ -26,6 +26,7 @@ from lcca.experiments.sweep.forecast import forecast
 from lcca.experiments.sweep.grid_run import sweep_grid
 from lcca.experiments.sweep.learning.cache import TrainingCache
 from lcca.experiments.sweep.run import sweep
+from lcca.inputs.errors import require
 
 EXAMPLES = """\
   lcca sweep configs/quickstart.yaml
@@ -33,6 +34,7 @@ EXAMPLES = """\
   lcca sweep configs/headers/quickstart.yaml --plan
   lcca sweep configs/paper/signals-default.yaml --set training_seeds=[1,2] --jobs 2
   lcca sweep configs/signals.yaml --plan --executor ray --jobs 70 --trainings 70
+  lcca sweep configs/smoke.yaml --until trained
   lcca sweep configs/smoke.yaml --out /tmp/smoke --json"""
 
 CACHE = Path("results") / "training-cache"
@@ -62,6 +64,9 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="policies that learn at once, each in a process on one thread, with --executor ray on the cluster "
         "(default 1: each in turn, on all threads); never changes a result",
     )
+    parser.add_argument(
+        "--until", choices=("trained",), help="end after the trainings of the first training seeds; --resume goes on"
+    )
     add_topology(parser)
     parser.set_defaults(run=run)
 
@@ -74,7 +79,10 @@ def run(options: argparse.Namespace) -> int:
     cache = options.training_cache or (None if options.out else CACHE)
     if options.plan:
         return _plan(options, grid, TrainingCache(cache))
-    return _single(options, grid, cache) if grid.single else _grid(options, grid, cache)
+    if grid.single:
+        return _single(options, grid, cache)
+    require(options.until is None, "--until: not for a grid; give the campaign of one point")
+    return _grid(options, grid, cache)
 
 
 def _plan(options: argparse.Namespace, grid: Grid, cache: TrainingCache) -> int:
@@ -98,9 +106,15 @@ def _single(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
         place=options.executor,
         cache=cache,
         trainings=options.trainings,
+        until=options.until,
     )
     if options.json:
         print_json(summary)
+        return 0
+    for row in summary.get("rows", ()):
+        rules = f"{row['rules']} rules" if row["rules"] else "trained"
+        print(f"{row['id']}: {rules} after {row['trials']:,} trials: {row['policies'][-1]}")
+    if "rows" in summary:
         return 0
     print_sets(summary)
     print_policies(summary)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -20,7 +20,7 @@ from lcca.experiments.sweep.generalisation import run_generalisation
 from lcca.experiments.sweep.learning.cache import TrainingCache
 from lcca.experiments.sweep.learning.scalars import look_at
 from lcca.experiments.sweep.learning.training import check_libraries, engine_of
-from lcca.experiments.sweep.learning.trainings import run_trainings
+from lcca.experiments.sweep.learning.trainings import run_trainings, train_first
 from lcca.experiments.sweep.ns3.validation import validate_in_ns3
 from lcca.experiments.sweep.per_network import run_per_network
 from lcca.experiments.sweep.summary import all_comparisons, summary, verdicts
@@ -40,6 +40,7 @@ def sweep(
     place: str = "local",
     cache: Path | None = None,
     trainings: int = 1,
+    until: Literal["trained"] | None = None,
 ) -> dict[str, Any]:
     """Run a campaign to its end, going on from whatever its folder holds, and return its summary.
 
@@ -53,6 +54,7 @@ def sweep(
         cache: a folder of finished trainings, used and added to; None trains everything here.
         trainings: how many policies learn at once, each on one thread; 1 gives each in turn all the jobs. On a cluster
             they learn there.
+        until: where to end before; after the trainings of the first training seeds what is returned are their `rows`.
 
     Raises:
         InputError: the folder or the cache cannot be used, see `RunFolder.open`, or an extra is missing.
@@ -71,7 +73,10 @@ def sweep(
             return begun.folder.read_json(layout.SUMMARY)
         runner.report_to(begun.reporter.say)
         with closing(runner.pool(trainings)) as pool:
-            return _run(begun.on(engine_of(config, jobs, runner)), shared, pool)
+            run = begun.on(engine_of(config, jobs, runner))
+            if words := look_at(path, config.trainer):
+                run.reporter.say(words)
+            return _run(run, shared, pool) if until is None else {"rows": train_first(run, shared, pool)}
 
 
 def render(folder: Path) -> None:
@@ -84,8 +89,6 @@ def render(folder: Path) -> None:
 def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, pool: Pool) -> dict[str, Any]:
     folder, config, reporter = run.folder, run.config, run.reporter
     reporter.say(f"{config.name}: {_plan(config)}, then tests; everything goes to {folder.path}")
-    if words := look_at(folder.path, config.trainer):
-        reporter.say(words)
     folder.set_state("training")
     trained = run_trainings(run, cache, pool)
     folder.write_table(layout.LEARNING, pd.concat(trained.learning, ignore_index=True))

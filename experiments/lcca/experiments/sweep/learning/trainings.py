@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -86,6 +86,20 @@ def run_trainings(run: Run[CampaignConfig, Engine], cache: TrainingCache, pool: 
 
     parts, _ = run_blocks(blocks_between(accumulate(map(len, steps))), run_step, decide, tell=tell)
     return Trained.of(parts)
+
+
+def train_first(run: Run[CampaignConfig, Engine], cache: TrainingCache, pool: Pool) -> list[dict[str, Any]]:
+    """Train with the first training seeds, no more, and return a row with its policy files for each training."""
+    curves, plan = _train(run, run.config.seed_steps[0], cache, pool), learners(run.config, run.config.seed_steps[0])
+    return [
+        {
+            "id": learner.id,
+            "policies": [str(file) for file in layout.checkpoint_files(run.path, learner.id)],
+            "rules": int(curve["rules"].iloc[-1]),
+            "trials": int(curve["trials"].iloc[-1]),
+        }
+        for learner, curve in zip(plan, curves, strict=True)
+    ]
 
 
 def _run_seeds(run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: TrainingCache, pool: Pool) -> Trained:
