@@ -27,23 +27,27 @@ from lcca.experiments.runs.remaining import More, more_pairs
 RunTrials = Callable[[Mapping[str, Any], Block], pd.DataFrame]
 """Runs contenders on a block of a place's trials, and returns their rows."""
 
+Reduce = Callable[[Block, pd.DataFrame], Any]
+"""Returns what questions need of the rows of a block: all else is forgotten, or in the run's folder."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trials:
     """The trials of an experiment so far.
 
     Attributes:
-        parts: the rows of each block, in order.
+        parts: the rows of each block, in order, or what they are reduced to.
         done: how many trials of each contender that is.
     """
 
-    parts: Sequence[pd.DataFrame]
+    parts: Sequence[Any]
     done: int
 
     @cached_property
     def rows(self) -> pd.DataFrame:
         """All rows."""
-        return pd.concat(self.parts, ignore_index=True)
+        found: pd.DataFrame = pd.concat(self.parts, ignore_index=True)
+        return found
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,8 @@ class Stop:
     """When an experiment ends.
 
     Attributes:
-        most: trials of each contender at which it ends in any case; with a rule rounded up to whole blocks.
+        most: trials of each contender at which it ends in any case, with a rule rounded up to whole blocks; None for
+            no end but that of its questions.
         at_least: trials that are run in any case.
         when: all questions are settled, or their answers are accurate too, or never before `most`.
         step: trials that are run and kept between two looks; None for four blocks of the place.
@@ -92,23 +97,24 @@ class Stop:
         budget_s: seconds after which no further block begins.
     """
 
-    most: int
+    most: int | None
     at_least: int = 0
     when: Literal["settled", "accurate", "never"] = "accurate"
     step: int | None = None
     rule: Rule | None = None
     budget_s: float | None = None
 
-    def end(self, place: InBlocks) -> int:
-        """Return the number of trials at which it ends in any case."""
-        return self.most if self.rule is None else place.whole(self.most)
+    def end(self, place: InBlocks) -> int | None:
+        """Return the number of trials at which it ends in any case; None where there is none."""
+        return self.most if self.rule is None or self.most is None else place.whole(self.most)
 
     def plan(self, place: InBlocks) -> Iterator[Block]:
         """Return the blocks of trials between two looks."""
         size = self.step or 4 * place.block
-        if self.rule is None:
-            return equal_blocks(size, self.most)
-        return stretches(self.rule, place.block, place.block * -(-size // place.block), self.end(place))
+        end = self.end(place)
+        if self.rule is None or end is None:
+            return equal_blocks(size, end)
+        return stretches(self.rule, place.block, place.block * -(-size // place.block), end)
 
     def reached(self, answers: Sequence[Answer], done: int) -> bool:
         """Tell whether the answers are what it waits for."""
@@ -122,7 +128,7 @@ class Found:
     """What an experiment has found.
 
     Attributes:
-        rows: of all trials.
+        rows: of all trials; none where they are reduced.
         answers: to its questions, in their order.
         trials: of each contender.
         reached: whether it ended as its questions were answered.
@@ -152,6 +158,7 @@ class Experiment:
         stop: when it ends.
         title: of its progress.
         run_trials: in place of the place's own `rows`.
+        reduce: rows of a block to what questions need of them; all rows if left out.
         each: trials of a unit of the place, for progress; the contenders unless given.
     """
 
@@ -161,8 +168,8 @@ class Experiment:
     stop: Stop
     title: str
     run_trials: RunTrials | None = None
+    reduce: Reduce | None = None
     each: int | None = None
-    _began: float = field(default_factory=time.monotonic)
 
     def run(self, keep: Keep[pd.DataFrame] = in_memory, reporter: Reporter | None = None) -> Found:
         """Run its trials block by block until it ends.
@@ -175,7 +182,11 @@ class Experiment:
         until = math.inf if stop.budget_s is None else time.monotonic() + stop.budget_s
         most, unit = stop.end(self.place), self.place.unit
 
-        def decide(parts: Sequence[pd.DataFrame], done: int) -> Decision[list[Answer]]:
+        def run_block(block: Block) -> Any:
+            rows = keep(block, lambda block: run_trials(self.contenders, block))
+            return rows if self.reduce is None else self.reduce(block, rows)
+
+        def decide(parts: Sequence[Any], done: int) -> Decision[list[Answer]]:
             so_far = Trials(parts, done)
             answers = [question(so_far) for question in self.questions]
             return Decision(answers, stop.reached(answers, done) or time.monotonic() >= until)
@@ -186,13 +197,11 @@ class Experiment:
             def show(done: int, answers: list[Answer]) -> None:
                 task.update(done, _words(answers, done, most, unit), _more(answers, done, stop, most, unit))
 
-            parts, answers = run_blocks(
-                stop.plan(self.place), lambda block: run_trials(self.contenders, block), decide, keep=keep, tell=show
-            )
-        found = pd.concat(parts, ignore_index=True)
+            parts, answers = run_blocks(stop.plan(self.place), run_block, decide, tell=show)
         done = sum(block.size for block, _ in zip(stop.plan(self.place), parts, strict=False))
         reached = stop.reached(answers, done)
-        return Found(found, answers, done, reached, not reached and done < most)
+        rows = pd.concat(parts, ignore_index=True) if self.reduce is None else pd.DataFrame()
+        return Found(rows, answers, done, reached, not reached and most is not None and done < most)
 
     def costs(self, jobs: int, first_look: int | None = None) -> Costs:
         """Run a few trials, and return what all of them cost by what these have cost.
@@ -202,6 +211,8 @@ class Experiment:
             first_look: blocks before anything is said; None where there are no looks.
         """
         run_trials, most = self.run_trials or self.place.rows, self.stop.end(self.place)
+        if most is None:
+            raise ValueError("an experiment without an end has no cost")
         counts = {"in all": most}
         if first_look is not None:
             counts = {"first look": first_look * self.place.block, "at most": most}
@@ -233,7 +244,7 @@ class Costs:
         return known | {"costs": [each.to_json() for each in self.ends.values()]}
 
 
-def _words(answers: Sequence[Answer], done: int, most: int, unit: str) -> str:
+def _words(answers: Sequence[Answer], done: int, most: int | None, unit: str) -> str:
     if words := "; ".join(each.words for each in answers if each.words):
         return words
     found = [comparison for each in answers for comparison in each.comparisons]
@@ -245,11 +256,45 @@ def _words(answers: Sequence[Answer], done: int, most: int, unit: str) -> str:
     return f"{done} {unit}: {settled} of {len(found)} comparisons settled"
 
 
-def _more(answers: Sequence[Answer], done: int, stop: Stop, most: int, unit: str) -> More:
+def _more(answers: Sequence[Answer], done: int, stop: Stop, most: int | None, unit: str) -> More | None:
     known = [each.more for each in answers if each.more is not None]
     if known:
         return More(max(each.low for each in known), max(each.high for each in known), known[0].unit)
+    if most is None:
+        return None
     found = [comparison for each in answers for comparison in each.comparisons]
     if not found or stop.when == "never":
         return More(most - done, most - done, unit)
     return more_pairs(found, done, stop.at_least, most, stop.when == "settled")
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A place whose trials a function runs, whatever the contenders: a `TrialSource` without scores.
+
+    Attributes:
+        run: runs a block of them.
+        unit: what is numbered, in the plural.
+    """
+
+    run: Callable[[Block], pd.DataFrame]
+    unit: str = "trials"
+    block: int = 1
+    origin: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def utility(self) -> Any:
+        """None: nothing is scored."""
+        return None
+
+    def whole(self, count: int) -> int:
+        """Return the number itself: blocks are single trials."""
+        return count
+
+    def weights(self, count: int) -> Sequence[float]:
+        """Return 1 for every trial."""
+        return [1.0] * count
+
+    def rows(self, contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
+        """Run a block of trials."""
+        return self.run(block)

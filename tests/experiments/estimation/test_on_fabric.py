@@ -234,7 +234,7 @@ def test_pairs_can_be_run_in_what_stands_in(lcca: RunCommand, config: Path) -> N
 def test_ports_are_not_told_of(lcca: RunCommand, config: Path, option: tuple[str, str]) -> None:
     given = ("--fabric", config.parent / "scenario.yaml", "--seeds", 1, "--simulator", "fluid", *option)
     answer = lcca("evaluate", "dctcp", *given)
-    assert answer.status == 2 and "tells of flows only" in answer.err.replace("\n", " ")
+    assert answer.status == 2 and "no port records" in answer.err.replace("\n", " ")
 
 
 def test_trials_without_a_flow_are_run_by_every_simulator(lcca: RunCommand, config: Path) -> None:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from lcca.evaluation.estimation.importance import FlowMetric, ImportanceOptions, TailSample, TailSampler
 from lcca.evaluation.trials.layout import IMPORTANCE
+from lcca.experiments.estimation.accuracy import Found, estimate_plainly
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.estimation.model_free import Found, estimate_plainly
 from lcca.experiments.estimation.sources import Inputs, rows_of
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive

@@ -12,12 +12,10 @@ from lcca.evaluation.report.figures.estimates.convergence import ConvergenceRow,
 from lcca.evaluation.report.figures.estimates.violins import draw_violins, trial_counts, violin_data
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.layout import ESTIMATE
+from lcca.experiments.estimation.accuracy import Found, estimate_plainly, estimate_several, estimate_with_control
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.contents import heading, look_content, several_content
-from lcca.experiments.estimation.control_variate import estimate_with_control
 from lcca.experiments.estimation.model_based import estimate_by_model
-from lcca.experiments.estimation.model_free import Found, estimate_plainly
-from lcca.experiments.estimation.several import estimate_several
 from lcca.experiments.estimation.sources import Inputs, read_inputs, rows_of
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE

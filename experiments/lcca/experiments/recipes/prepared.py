@@ -80,7 +80,8 @@ class Prepared:
         first_look = self.meeting.first_look if self.looks else None
         if self.meeting.costs is None:
             return self.experiment.costs(jobs, first_look)
-        place, most = self.meeting.place, self.meeting.place.whole(self.experiment.stop.most)
+        place, most = self.meeting.place, self.experiment.stop.end(self.meeting.place)
+        assert most is not None
         return self.meeting.costs((self.meeting.first_look * place.block, most))
 
     def run(self, out: str | os.PathLike[str] | None = None, *, resume: bool = False, quiet: bool = True) -> Result:

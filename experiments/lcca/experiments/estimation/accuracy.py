@@ -1,0 +1,222 @@
+"""Estimates until they are accurate enough: of one metric or several, from plain trials, perhaps with a control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.estimation.control import Controlled
+from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
+from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.layout import CONTROL, ESTIMATE, ESTIMATION
+from lcca.experiments.estimation.config import FLOW_METRICS, ControlBlock, EstimateBlock, EstimationConfig
+from lcca.experiments.estimation.contents import several_content
+from lcca.experiments.estimation.sources import Floats, Inputs, flow_values, rows_of, values_of
+from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
+from lcca.experiments.runs.context import Run
+from lcca.experiments.runs.remaining import more_trials
+from lcca.inputs.errors import InputError
+
+CHEAP_BLOCK = 100
+"""Trials of a control that are run, and kept, at a time."""
+
+VALUE = "value"
+
+Rows: TypeAlias = Callable[[Block], pd.DataFrame]
+"""Runs a block of trials."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What an estimation found.
+
+    Attributes:
+        estimate: the estimate.
+        looks: at the estimate, on the way.
+        accurate: whether the accuracy was reached.
+        plain: the plain trials; None where importance sampling was delivered.
+        details: what estimate.json holds besides, as JSON values.
+        notes: what the user should read besides.
+    """
+
+    estimate: Estimate
+    looks: list[EstimateLook]
+    accurate: bool
+    plain: Estimating | None
+    details: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+class Accuracy:
+    """A question: is each metric known as accurately as asked? Parts hold, by metric, the values of each trial.
+
+    Args:
+        going: the estimates of the metrics.
+        key: of the configuration, for errors.
+    """
+
+    def __init__(self, going: Sequence[Estimating | Controlled], key: str = "estimate.metric") -> None:
+        self._going, self._key = going, key
+
+    def __call__(self, trials: Trials) -> Answer:
+        """Feed the last part, and return how far the estimates are.
+
+        Raises:
+            InputError: a metric has no value in any trial before the first look, or at the end.
+        """
+        for each, values in zip(self._going, trials.parts[-1], strict=True):
+            each.feed(values)
+            asked = each.config
+            if trials.done >= asked.floor and not each.trials:
+                raise InputError(f"{self._key}: {asked.metric} has no value in any of {trials.done} trials")
+            if asked.ceiling is not None and trials.done >= asked.ceiling and not each.looks:
+                raise InputError(
+                    f"estimate.ceiling: {asked.metric} has a value in {each.trials} of {trials.done} trials, fewer "
+                    f"than floor ({asked.floor}); raise ceiling, or the load"
+                )
+        enough = all(each.finished or (each.goes_on and each.first_accurate is not None) for each in self._going)
+        slowest = max(self._going, key=lambda each: each.looks[-1].forecast_high if each.looks else 0)
+        return Answer(self._going, enough, enough, words=self._words(trials.done), more=more_trials(slowest))
+
+    def _words(self, done: int) -> str:
+        if len(self._going) > 1:
+            accurate = sum(each.first_accurate is not None for each in self._going)
+            return f"{done} trials; {accurate} of {len(self._going)} accurate"
+        going = self._going[0]
+        if not going.looks:
+            return f"{done} trials; the first look is at {going.config.floor}"
+        look = going.looks[-1]
+        return f"{look.n} trials: {look.estimate:.4g} ± {look.half_width:.2g} (wanted ± {look.required:.2g})"
+
+
+def _run(
+    run: Run[EstimationConfig, Any], rows: Rows, question: Accuracy, reduce: Reduce, what: str, most: int | None
+) -> None:
+    """Run trials in blocks until the question is answered, keeping each block in the folder."""
+    stop = Stop(most, step=run.config.estimate.block)
+    title = f"estimating {what} of {run.config.policy}"
+    experiment = Experiment(Numbered(rows), {"policy": None}, [question], stop, title, reduce=reduce, each=0)
+    experiment.run(run.phase(ESTIMATION).blocks(), run.reporter)
+
+
+def estimate_plainly(run: Run[EstimationConfig, Any], rows: Rows) -> Found:
+    """Estimate one metric from plain trials.
+
+    Raises:
+        InputError: none of the trials at the first look has a value, or a flow did not complete.
+    """
+    asked = run.config.estimate
+    going = Estimating(asked)
+    _run(run, rows, Accuracy([going]), lambda _, found: [list(values_of(asked, found))], asked.metric, None)
+    return Found(going.state, going.looks, going.accurate, going, {})
+
+
+def estimate_several(run: Run[EstimationConfig, Any], rows: Rows) -> list[Estimating]:
+    """Estimate several metrics from the same trials, until the last of them is accurate enough or to the ceiling.
+
+    A metric goes on with the others once it is accurate: its estimate rests on all trials, and the look at which it was
+    accurate first is shown beside it. What is known is written after each block.
+
+    Raises:
+        InputError: a metric has no value in any trial before the first look, or a flow did not complete.
+    """
+    config = run.config
+    going = [Estimating(each, goes_on=True) for each in config.estimate.each]
+
+    def reduce(block: Block, found: pd.DataFrame) -> list[list[Floats]]:
+        if block.first:
+            run.folder.write_json(ESTIMATE, several_content(config, going))
+        return [list(values_of(each.config, found)) for each in going]  # type: ignore[arg-type]
+
+    _run(run, rows, Accuracy(going, "estimate.metrics"), reduce, f"{len(going)} metrics", config.estimate.ceiling)
+    for each in going:
+        each.look_again()
+    return going
+
+
+def estimate_with_control(run: Run[EstimationConfig, Any], inputs: Inputs, jobs: int) -> Found:
+    """Estimate one metric on a fabric with a control variate: many trials of an approximation, which cost less.
+
+    Raises:
+        InputError: none of the trials at the first look has a value, or a flow did not complete.
+    """
+    config, asked, control = run.config, run.config.estimate, run.config.estimate.control
+    if control is None:
+        raise ValueError("needs a control")
+    cheap = Cheap(run, inputs, jobs, control)
+    going = Controlled(asked, cheap.others, control.per_trial, control.cost)
+
+    def reduce(block: Block, found: pd.DataFrame) -> list[list[Floats]]:
+        pairs = np.stack([value_by_trial(asked, found, block), cheap.paired(block)], axis=1)
+        return [list(pairs[~np.isnan(pairs).any(axis=1)])]
+
+    what = f"{asked.metric} with {control.simulator}"
+    _run(run, rows_of(config, inputs, jobs), Accuracy([going]), reduce, what, asked.ceiling)
+    details = {"control": {"simulator": control.simulator, "cost": control.cost} | going.to_json()}
+    return Found(going.state, going.looks, going.accurate, None, details, _notes(control, going))
+
+
+def _notes(control: ControlBlock, going: Controlled) -> tuple[str, ...]:
+    """Return what the control did, in words."""
+    known = going.to_json()
+    if not known or known["variance_ratio"] is None:
+        return ()
+    narrower = f"variance {known['variance_ratio']:.2g} of the plain mean's"
+    return (f"{known['cheap_trials']:,} cheap trials of {control.simulator}: ρ {known['correlation']:.2f}, {narrower}",)
+
+
+class Cheap:
+    """Cheap trials of an estimation, kept in its folder as a value for each: with the flows of its trials, and others.
+
+    Args:
+        run: of the estimation.
+        inputs: what it names.
+        jobs: threads.
+        control: which simulator.
+    """
+
+    def __init__(self, run: Run[EstimationConfig, Any], inputs: Inputs, jobs: int, control: ControlBlock) -> None:
+        self._asked, self._keep = run.config.estimate, run.phase(CONTROL).blocks
+        same = run.config.model_copy(update={"simulator": control.simulator})
+        self._same, self._other = (rows_of(same, inputs, jobs, seeds) for seeds in ("estimate", CONTROL))
+        self._found: list[Floats] = []
+
+    def paired(self, block: Block) -> Floats:
+        """Return (trials,) the values with the flows of these trials; NaN where there is none."""
+        return self._values("paired", block, self._same)
+
+    def others(self, count: int) -> Floats:
+        """Return the values of the first `count` other trials that have one."""
+        done = len(self._found) * CHEAP_BLOCK
+        for number in range(len(self._found), -(-max(count - done, 0) // CHEAP_BLOCK) + len(self._found)):
+            block = Block(number, number * CHEAP_BLOCK, CHEAP_BLOCK)
+            self._found.append(self._values("others", block, self._other))
+        values = np.concatenate(self._found)[:count]
+        return values[~np.isnan(values)]
+
+    def _values(self, name: str, block: Block, rows: Callable[[Block], pd.DataFrame]) -> Floats:
+        def valued(block: Block) -> pd.DataFrame:
+            numbers = np.arange(block.first, block.end)
+            values = value_by_trial(self._asked, rows(block), block)
+            return pd.DataFrame({"policy": "policy", "network": numbers, "status": "ok", VALUE: values})
+
+        return self._keep(name)(block, valued)[VALUE].to_numpy(dtype=np.float64)
+
+
+def value_by_trial(asked: EstimateBlock, rows: pd.DataFrame, block: Block) -> Floats:
+    """Return (trials,) the value of each trial of a block; NaN of those without one.
+
+    Raises:
+        InputError: a flow did not complete.
+    """
+    numbers = np.arange(block.first, block.end)
+    if asked.metric not in FLOW_METRICS:
+        return rows.set_index("network")[asked.metric].reindex(numbers).to_numpy(dtype=np.float64)
+    counted = rows if asked.flows is None else asked.flows.of(rows)
+    values = flow_values(counted, asked.metric)
+    of_trial = [x.mean() if asked.quantile is None else np.quantile(x, asked.quantile) for x in values]
+    return pd.Series(of_trial, counted["network"].unique()).reindex(numbers).to_numpy(dtype=np.float64)
