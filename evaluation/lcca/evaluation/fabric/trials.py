@@ -222,7 +222,7 @@ def require_told(simulator: str, utility: Ratio) -> None:
         InputError: it tells of flows only, and ports are scored.
     """
     if simulator != FABRIC and utility.of_ports:
-        raise InputError(f"{utility.name}: scores ports, and simulator {simulator} tells of flows only; use {FABRIC}")
+        raise InputError(f"{utility.name}: scores ports, and simulator {simulator} has no port records; use {FABRIC}")
 
 
 def require_scored(scenario: FabricScenario, utility: Ratio, seeds: Sequence[int]) -> None:
