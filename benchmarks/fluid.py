@@ -27,7 +27,8 @@ from lcca.evaluation.estimation.control import best_per_trial
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trial, run_fluid_trial
 from lcca.remy_plus.fabric.fluid import FABRIC, FLUID
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+from lcca.remy_plus.fabric.policies import engine_of
+from lcca.signal_sets.load import resolve
 
 FABRICS: dict[str, dict[str, Any]] = {
     "leaf-spine": {"topology": {"kind": "leaf-spine", "tors": 4, "hosts_per_tor": 4, "spines": 2, "uplink_gbps": 200}},
@@ -62,7 +63,7 @@ def scenario(fabric: str, load: float, duration_us: float) -> FabricScenario:
 
 def measured(where: FabricScenario, transport: str, trials: int) -> pd.DataFrame:
     """Return a row per flow and simulator: trial, simulator, size_bytes, slowdown, cpu_s (of the trial)."""
-    engine, found = engine_of(load_for_fabric(transport).policy, where.settings()), []
+    engine, found = engine_of(resolve(transport, "fabric").policy, where.settings()), []
     for seed, simulator in itertools.product(range(trials), RUNS):
         flows, began = where.flows(seed), time.process_time()
         trial = RUNS[simulator](where, transport, engine, seed, flows)

@@ -22,9 +22,8 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import resolve
 from lcca.signal_sets.signal_set import signal_set
 from lcca.trainers.base import Task, run
 from lcca.trainers.rplus.config import GrowConfig, PolishConfig, RplusConfig
@@ -80,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
         if name in options.train:
             policy, took = train(options, name, space)
         else:
-            policy = runnable(policyfile.load(name))
+            policy = resolve(name, "engine").policy
         found.append(scored(name, policy, space, options.networks) | took)
         row = found[-1]
         said = "  ".join(f"{key} {value:,.0f}" for key, value in took.items())

@@ -162,6 +162,8 @@ def test_help_lists_the_commands(lcca: RunCommand) -> None:
         ("evaluate", "aimd", "--networks", "NETWORKS", "--duration", "inf"),
         ("evaluate", "aimd", "--networks", "NETWORKS", "--duration", "20"),
         ("evaluate", "aimd", "--networks", "NETWORKS", "--utility", "defalt"),
+        ("import", "a.dna", "a.json", "--link-interval", "0"),
+        ("import", "a.dna", "a.json", "--link-interval", "inf"),
         ("evaluate", "aimd", "--networks", "NETWORKS", "--jobs", "0"),
         ("evaluate", "fixed-window:0", "--networks", "NETWORKS"),
         ("evaluate", "fixed-rate", "--networks", "NETWORKS"),
@@ -419,6 +421,9 @@ def test_commands_say_what_they_assume_of_a_dna_file(lcca: RunCommand, networks:
     assert told in evaluated.err and evaluated.json()["rows"]
     few = ("--space", SPACE, "--pairs", 96, "--duration", 500)
     assert told in lcca("compare", policy, dna, *few).err
+    back = tmp_path / "b.json"
+    assert "raw signals: queue\n" in lcca("import", dna, back, "--int-signals", "raw").out
+    assert "axes" not in lcca("compare", policy, back, *few).err
 
 
 def test_import_never_overwrites(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
@@ -485,7 +490,13 @@ def test_evaluate_takes_policy_and_dna_files(lcca: RunCommand, networks: Path, f
     assert lcca("export", policy_of(finished), dna).status == 0
     options = ("--networks", networks, "--seeds", 2, "--duration", 2000, "--json")
     assert lcca("evaluate", policy_of(finished), *options).json()["rows"][0]["score_bits"] > 0
-    assert lcca("evaluate", dna, *options).status == 0
+    read = lcca("evaluate", dna, *options)
+    assert read.status == 0 and "one of R+; if not: lcca import --pacing absolute" in read.err
+    assert lcca("import", dna, tmp_path / "a.json", "--pacing", "absolute").status == 0
+    assert "pacing" not in lcca("evaluate", tmp_path / "a.json", *options).err
+    refused = lcca("import", policy_of(finished), tmp_path / "b.json", "--pacing", "absolute")
+    assert (refused.status, refused.out) == (2, "")
+    assert "its pacing is relative; leave the pacing option out" in refused.err
 
 
 def test_evaluate_charges_the_header_of_a_policy_file(lcca: RunCommand, networks: Path, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("quic",), "'quic': neither a transport (window, dctcp"),
+        (("quic",), "'quic': neither a transport (known: window, dctcp"),
         ((str(RCP), "--set", "mtu_bytes=1059"), "telemetry of " + str(RCP) + " has 1060 bytes, more than 1059"),
         (("dctcp", "dctcp"), "a policy is named twice"),
         (("dctcp", "--utility", "default"), "--utility: default: scores networks, not a fabric"),

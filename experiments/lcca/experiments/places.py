@@ -42,16 +42,11 @@ from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.model import Model
 from lcca.inputs.validation import validate, validate_list
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.engine import Model as EngineModel
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
-from lcca.remy_plus.fabric.settings import FabricSettings
-from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.simulator import Simulator
 from lcca.remy_plus.topology import Topology
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import Runnable, resolve, shared_model
 
 Space: TypeAlias = NetworkSpace | ListedNetworks | FabricSpace | Benchmark
 On: TypeAlias = str | os.PathLike[str] | Space | FabricScenario
@@ -203,14 +198,14 @@ def _on_networks(
     require(options.get("trial_cache") is None, "--trial-cache: needs a benchmark")
     if (kind := options.get("topology")) is not None:
         space = _with_topology(space, Topology.of(kind))
-    files = [policyfile.load(name) for name in names]
+    found = [resolve(name, "ns3" if options.get("simulator") == "ns3" else "engine") for name in names]
     duration = options.get("duration")
     if duration is None:
         duration = space.duration if isinstance(space, NetworkSpace) else LISTED_US
     check_duration(duration, space)
-    engine = _engine(files, duration, options.get("jobs", 1))
+    engine = _engine(found, duration, options.get("jobs", 1))
     simulator = _simulator(engine, options)
-    contenders = dict(zip(short_names(names), map(runnable, files), strict=True))
+    contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))
     for policy in contenders.values():
         simulator.compile(policy)  # or say so before any trial
     scored, count = utility(options.get("utility") or "default"), options.get("seeds") or 1
@@ -229,12 +224,7 @@ def _on_networks(
     if isinstance(simulator, Ns3):
         depends["ns3"] = asdict(simulator.options)
     step = place.block if isinstance(simulator, Ns3) else None
-    notes = [
-        f"{name}: {note}"
-        for name, file in zip(names, files, strict=True)
-        if Path(name).suffix != ".json"
-        for note in file.provenance.get("notes", ())
-    ]
+    notes = [f"{each.name}: {note}" for each in found for note in each.notes]
     return Meeting(place, contenders, space, depends, count, step=step, ideals=ideals, notes=notes)
 
 
@@ -263,10 +253,10 @@ def check_duration(duration: float, space: NetworkSpace | ListedNetworks) -> Non
         )
 
 
-def _engine(files: Sequence[PolicyFile], duration: float, jobs: int) -> Engine:
-    """Return the fast engine; classes in Python run in processes, and rule tables of Remy and R+ in R+'s model."""
-    model = EngineModel(rplus_link_window=any("imported_from" in file.provenance for file in files))
-    if jobs > 1 and any(isinstance(file.policy, PythonControl) for file in files):
+def _engine(policies: Sequence[Runnable], duration: float, jobs: int) -> Engine:
+    """Return the fast engine with the model that policies ask for; classes in Python run in processes."""
+    model = shared_model(policies)
+    if jobs > 1 and any(isinstance(each.file.policy, PythonControl) for each in policies):
         return Engine(duration, model, jobs, Processes(jobs))
     return Engine(duration, model, jobs)
 
@@ -285,9 +275,7 @@ def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, optio
     for name in ("ns3", "topology", "duration", "trial_cache"):
         advice = " (use --set duration_us=…)" if name == "duration" else ""
         require(options.get(name) is None, f"--{name.replace('_', '-')}{advice}: not on a fabric")
-    contenders = {name: runnable(load_for_fabric(name)) for name in names}
-    for policy in contenders.values():
-        engine_of(policy, FabricSettings())  # or say so before any trial
+    contenders = {name: resolve(name, "fabric").policy for name in names}
     with about("--utility"):
         scored = fabric_utility(options.get("utility") or "slowdown")
     first, name = options.get("seed", 1), options.get("simulator") or "engine"
@@ -303,7 +291,8 @@ def _on_benchmark(names: Sequence[str], space: Benchmark, word: str | None, opti
         require(options.get(name) is None, f"--{name}: not with a benchmark")
     simulator, jobs = options.get("simulator") or "ns3", options.get("jobs", 1)
     require(simulator in BENCHES, f"--simulator {simulator}: not with a benchmark; it has {', '.join(BENCHES)}")
-    contenders = dict(zip(short_names(names), (runnable(policyfile.load(name)) for name in names), strict=True))
+    found = [resolve(name, "ns3" if simulator == "ns3" else "engine").policy for name in names]
+    contenders = dict(zip(short_names(names), found, strict=True))
     make, modules = BENCHES[simulator]
     runner = make(jobs)
     for policy in contenders.values():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel
 
@@ -21,7 +22,7 @@ FileOrName = Annotated[str, _MARK]
 def digests_of_named_files(config: BaseModel) -> dict[str, str]:
     """Return a hash of every file that a `FileOrName` of a configuration names, by its dotted key.
 
-    It is the SHA-256 of the content; of a class in Python also of what the file imports (see `digest_of_imports`).
+    It is the SHA-256 of the content; of a class in Python also of what the file imports (see `files_named`).
 
     Raises:
         InputError: a file cannot be read.
@@ -29,13 +30,38 @@ def digests_of_named_files(config: BaseModel) -> dict[str, str]:
     return dict(_digests(config, ""))
 
 
+def files_named(name: str) -> dict[str, str]:
+    """Return a hash of the file that a name depends on, by the file's path; nothing where it names none.
+
+    Args:
+        name: a file, a class in Python, or a transport with a tuner whose model is in a file, as in
+            ``dcqcn@acc:model.json,interval_us=50``.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    named = None if Path(name).is_file() else ClassName.of(name)
+    if named:
+        path = named.file()
+        if path is None or not path.is_file():
+            return {}
+        text = read_limited(path)
+        return {str(path): digest_with_imports(text, digest_of_imports(text, named.package, path.parent))}
+    models = [part.partition(":")[2].partition(",")[0].strip() for part in name.split("@")[1:]]
+    return {file: hashlib.sha256(read_limited(file)).hexdigest() for file in (name, *models) if Path(file).is_file()}
+
+
 def _digests(value: Any, key: str) -> Iterator[tuple[str, str]]:
     """Yield the key and the hash of each file that is named in a value of a configuration."""
     if isinstance(value, BaseModel):
         for name, field in type(value).model_fields.items():
             inner = getattr(value, name)
-            if _MARK in field.metadata and isinstance(inner, str) and (digest := _digest(inner)):
-                yield f"{key}{name}", digest
+            inside = (getattr(item, "__metadata__", ()) for item in get_args(field.annotation))
+            if any(_MARK in metadata for metadata in (field.metadata, *inside)):
+                several = isinstance(inner, tuple)
+                for i, text in enumerate(inner if several else [inner] if inner else []):
+                    found = files_named(text).values()
+                    yield from ((f"{key}{name}.{i}" if several else f"{key}{name}", digest) for digest in found)
             yield from _digests(inner, f"{key}{name}.")
     elif isinstance(value, list | tuple):
         for i, inner in enumerate(value):
@@ -43,13 +69,3 @@ def _digests(value: Any, key: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, dict):
         for name, inner in value.items():
             yield from _digests(inner, f"{key}{name}.")
-
-
-def _digest(name: str) -> str:
-    """Return the hash of what a text names; empty if it names no file."""
-    named = None if Path(name).is_file() else ClassName.of(name)
-    path = named.file() if named else Path(name)
-    if path is None or not path.is_file():
-        return ""
-    text = read_limited(path)
-    return digest_with_imports(text, digest_of_imports(text, named.package, path.parent) if named else "")

@@ -10,7 +10,7 @@ from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.remy_plus.fabric.policies import load_for_fabric
+from lcca.signal_sets.load import resolve
 
 TRUTH = np.exp(0.5 * 0.6**2)  # mean of the lognormal values below
 
@@ -99,7 +99,7 @@ def test_intervals_on_a_small_fabric_cover() -> None:
         "duration_us": 100,
     }
     space = FabricSpace(fabric=FabricScenario.model_validate(content))
-    policies = {"policy": load_for_fabric("dctcp").policy}
+    policies = {"policy": resolve("dctcp", "fabric").policy}
 
     def values(name: str, seed: int, count: int) -> Floats:
         source = FabricTrials(space, seed, fabric_utility("slowdown"), simulator=name)

@@ -10,7 +10,8 @@ from scipy.stats import poisson
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.splitting import Crossing, continued, split_trial, splitting_problem
 from lcca.remy_plus.fabric.engine import FabricEngine
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+from lcca.remy_plus.fabric.policies import engine_of
+from lcca.signal_sets.load import resolve
 
 FRAME = 1048
 LOAD, DURATION_US, PAIRS = 0.7, 500.0, 8
@@ -31,7 +32,7 @@ def scenario(**changes: Any) -> FabricScenario:
 
 
 def engine(where: FabricScenario) -> FabricEngine:
-    return engine_of(load_for_fabric("dctcp").policy, where.settings())
+    return engine_of(resolve("dctcp", "fabric").policy, where.settings())
 
 
 def exceeds(packets: int, per_packet: int) -> float:

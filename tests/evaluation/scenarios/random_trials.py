@@ -39,7 +39,7 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.fabric.knobs import Knob
 from lcca.remy_plus.fabric.markers import MARKERS
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.transports import TRANSPORTS
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
@@ -51,6 +51,7 @@ from lcca.remy_plus.topology import KINDS, Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 from lcca.signal_sets.headers.catalogue import header, packaged_headers
 from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.load import resolve
 
 POLICIES = Path(__file__).parents[3] / "configs" / "policies"
 FILES = tuple(sorted(map(str, POLICIES.glob("*.json"))))
@@ -279,14 +280,14 @@ def _value(draws: Draws, knob: Knob) -> float:
 def drawn_transport(draws: Draws) -> tuple[str, Policy]:
     if draws.chance(0.15):
         name = str(draws.of(*FILES))
-        return name, load_for_fabric(name).policy
+        return name, resolve(name, "fabric").policy
     name = str(draws.of(*TRANSPORTS))
     knobs = ",".join(f"{key}={value}" for key, value in drawn_knobs(draws, TRANSPORTS[name].knobs).items())
     tuner = (
         draws.of("", "", "@default", "@expert", "@dcqcn-plus", "@paraleon:interval_us=20") if name == "dcqcn" else ""
     )
     name += (f":{knobs}" if knobs else "") + tuner
-    return name, load_for_fabric(name).policy
+    return name, resolve(name, "fabric").policy
 
 
 def fabric_case(case: int) -> str:

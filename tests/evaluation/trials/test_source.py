@@ -13,8 +13,8 @@ from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.source import NetworkTrials, TrialSource
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.signal_sets.load import resolve
 
 SPACE = {"link_rate": 2, "rtt": {"min": 10, "max": 20, "step": 5}, "senders": {"min": 1, "max": 2, "step": 1}} | {
     "buffer": 50,
@@ -38,7 +38,7 @@ def on_networks() -> tuple[TrialSource[Policy], dict[str, Policy]]:
 
 def on_fabric() -> tuple[TrialSource[Policy], dict[str, Policy]]:
     source = FabricTrials(FabricSpace.model_validate({"fabric": SCENARIO}), 3, Slowdown("slowdown"), jobs=2)
-    return source, {name: load_for_fabric(name).policy for name in ("window", "hpcc:eta=0.9")}
+    return source, {name: resolve(name, "fabric").policy for name in ("window", "hpcc:eta=0.9")}
 
 
 def on_two_fabrics() -> tuple[TrialSource[Policy], dict[str, Policy]]:

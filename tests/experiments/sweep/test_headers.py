@@ -18,9 +18,8 @@ from lcca.experiments.sweep import run
 from lcca.experiments.sweep.groups import outlooks
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.files.policyfile import read
 from lcca.signal_sets.headers.catalogue import header
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import resolve
 
 from ...conftest import TINY, RunCommand
 
@@ -184,14 +183,14 @@ def test_the_report_begins_with_the_answer(done: Path) -> None:
 
 
 def test_a_policy_file_says_its_header_and_runs_with_it(done: Path) -> None:
-    named = read(done / "policies" / "ecn.default.s1.json")
-    assert named.header == "ecn"
-    own = read(done / "policies" / "nosignal-8b_queue.bits-4.default.s1.json")
-    assert isinstance(own.header, dict)
-    for file in (named, own):
+    names = ("ecn.default.s1.json", "nosignal-8b_queue.bits-4.default.s1.json")
+    named, own = (resolve(str(done / "policies" / name), "engine") for name in names)
+    assert named.file.header == "ecn" and isinstance(own.file.header, dict)
+    for found in (named, own):
+        file = found.file
         candidate = next(c for c in read_campaign(done / "config.yaml").candidates if c.name == file.signal_set)
-        assert runnable(file) == candidate.equip(file.policy, charged=True)
-        Engine(1000.0).compile(runnable(file))
+        assert found.policy == candidate.equip(file.policy, charged=True)
+        Engine(1000.0).compile(found.policy)
 
 
 def test_verdicts_come_again_from_the_trials(done: Path, lcca: RunCommand) -> None:

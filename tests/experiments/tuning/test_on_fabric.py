@@ -116,7 +116,7 @@ def test_threads_and_going_on_change_nothing(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("tuner.policy=vegas", "tuner.policy: 'vegas': only transports can be tuned on a fabric"),
+        ("tuner.policy=vegas", "tuner.policy: vegas: runs in ns-3 only; a fabric has"),
         ("tuner.policy=dcqcn@expert", "'dcqcn@expert': expert sets parameters itself; tune the transport without it"),
         ("tuner.policy=quic", "tuner.policy: 'quic': neither a transport"),
         ("tuner.space={gain: [1, 2]}", "no parameter 'gain' (known: bdps)"),

@@ -13,7 +13,6 @@ from lcca.remy_plus.fabric.control import Change, Given
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.markers import USUAL
-from lcca.remy_plus.fabric.policies import load_for_fabric, models_named
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.fabric.transports import Transport, named_transport
 from lcca.remy_plus.fabric.tuners.acc_model import AccModel, content_of_layers, read_acc_model
@@ -21,6 +20,7 @@ from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.mlp import Layer
+from lcca.signal_sets.load import resolve
 
 from .acc_support import FEW, always, small_model
 
@@ -106,12 +106,8 @@ def test_names(tmp_path: Path) -> None:
     assert found.tuner is not None and found.tuner.model == small_model()
     assert found.parameters == {"increase_us": 55}
     assert found.tuner.parameters == {"interval_us": 20, "delay_us": 2, "explore": 0.1}
-    assert load_for_fabric(f"dctcp-window@acc:{file}").policy.tuner.parameters["interval_us"] == 10
-    names = ["dcqcn", "dcqcn@expert", "cubic", f"dcqcn@acc:{file}"]
-    before = models_named(names)
-    assert list(before) == names[3:]
-    written(tmp_path, small_model(2))
-    assert models_named(names) != before
+    policy = resolve(f"dctcp-window@acc:{file}", "fabric").policy
+    assert isinstance(policy, Transport) and policy.tuner and policy.tuner.parameters["interval_us"] == 10
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.markers import marking
-from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.files.policyfile import load
@@ -23,6 +22,7 @@ from lcca.remy_plus.signals import SIGNAL_CEILING
 from lcca.remy_plus.stamping import raw_stamping
 from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.load import resolve
 
 from .bare_support import BARE, PACKET_BYTES, POLICIES, RTT_US
 
@@ -186,5 +186,8 @@ def test_what_is_known_later_is_refused_at_enqueue() -> None:
 
 @pytest.mark.parametrize("name", ["bolt", "bolt:cc_thresh=1", "timly"])
 def test_a_transport_that_there_is_not_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match=r"neither a transport \(window, dctcp, .*swift.*\) nor the file of a policy"):
-        load_for_fabric(name)
+    with pytest.raises(
+        InputError,
+        match=r"neither a transport \((known: window.*swift|did you mean .timely).*\) nor the",
+    ):
+        resolve(name, "fabric")

@@ -102,7 +102,7 @@ def test_raw_signals_are_stored_as_smoothed_only_where_that_is_asked_for():
     assert smoothed.table.signals == ("queue_ewma", "rtt_ratio", "link_ewma")
     assert smoothed.notes[-1] == (
         "axes 7 and 8 taken as the smoothed signals: queue_ewma, link_ewma; "
-        "if raw ones were exported as smoothed: --int-signals raw"
+        "if raw ones were exported as smoothed: lcca import --int-signals raw"
     )
     assert dna.loads(data, int_signals="raw").table == raw
     assert dna.dumps(smoothed.table) == data
@@ -141,7 +141,8 @@ def test_a_file_of_2013_has_three_signals_and_is_widened():
     assert table.upper[:, 0].tolist() == [1.5, 1.5, 3, TOP]
     assert (table.upper[:, 1:] == TOP).all()
     assert imported.notes == (
-        "pacing taken as an absolute interval, because the file looks like one of Remy",
+        "pacing taken as an absolute interval, because the file looks like one of Remy; if not: lcca import --pacing "
+        "relative",
         *(f"{name} widened from 16384 to 163840" for name in REMY_2013),
         "1 of 4 rules have empty boxes and never act",
     )

@@ -30,7 +30,7 @@ from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.policy import Policy, baseline
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.topology import Topology
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import resolve
 
 HERE = Path(__file__).parent
 TABLE = Path(__file__).parents[3] / "configs" / "policies" / "link+queue.json"
@@ -400,7 +400,7 @@ def test_a_header_is_charged_and_has_to_carry_what_it_looks_at(file: Path) -> No
         "class Told:\n    signals = ('queue',)\n    header = 'nosignal-8b'\n    def start(self): return 9, 0\n"
         "    def on_ack(self, ack): return 9 - min(ack.queue, 8), 0\n"
     )
-    charged, free = (runnable(load(f"{file}:Told"), charged=each) for each in (True, False))
+    charged, free = (resolve(f"{file}:Told", "engine", charged=each).policy for each in (True, False))
     assert columns([charged]) != columns([free])
     text = file.read_text()
     file.write_text(text.replace("nosignal-8b", "my.yaml"))
@@ -408,7 +408,7 @@ def test_a_header_is_charged_and_has_to_carry_what_it_looks_at(file: Path) -> No
         load(f"{file}:Told")
     file.write_text(text.replace("('queue',)", "('flows',)"))
     with pytest.raises(InputError, match="flows"):
-        runnable(load(f"{file}:Told"))
+        resolve(f"{file}:Told", "engine")
 
 
 def test_it_is_shown_and_has_no_file(file: Path) -> None:

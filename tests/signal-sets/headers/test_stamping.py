@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads
+from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads, write
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, WithHeader, with_header
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.signal_sets.headers.catalogue import header, packaged_headers
@@ -21,8 +21,9 @@ from lcca.signal_sets.headers.codec import field_codec
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import HeaderField
 from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.policy_headers import described, header_of, runnable
+from lcca.signal_sets.headers.policy_headers import described, header_of
 from lcca.signal_sets.headers.stamping import coding, header_signals, stamping
+from lcca.signal_sets.load import resolve
 
 CATALOGUE = packaged_headers()
 SIMULATED = [name for name in CATALOGUE if name != "bolt"]
@@ -245,23 +246,26 @@ def test_policies_may_use_what_their_header_carries():
 # --- policy files
 
 
-def test_policy_files_hold_names_and_descriptions():
+def test_policy_files_hold_names_and_descriptions(tmp_path):
+    def runs(file, **options):
+        write(tmp_path / "policy.json", file)
+        return resolve(str(tmp_path / "policy.json"), "engine", **options).policy
+
     table = one_rule(("link",))
     named = PolicyFile(table, header=described(header("nosignal-8b")))
     assert named.header == "nosignal-8b"
     mine = own(source="util", encode={"kind": "linear", "max": 1.0})
     told = loads(dumps(PolicyFile(table, header=described(mine))))
     assert header_of(told.header) == mine
-    assert runnable(told) == WithHeader(table, stamping(mine))
-    assert runnable(loads(dumps(named)), charged=False) == WithHeader(
-        table, stamping(header("nosignal-8b"), charged=False)
-    )
-    assert runnable(PolicyFile(FixedRate(1.0))) == FixedRate(1.0)
+    assert runs(told) == WithHeader(table, stamping(mine))
+    assert runs(named, charged=False) == WithHeader(table, stamping(header("nosignal-8b"), charged=False))
+    assert runs(PolicyFile(FixedRate(1.0))) == FixedRate(1.0)
 
 
-def test_wrong_headers_of_policy_files_are_told():
+def test_wrong_headers_of_policy_files_are_told(tmp_path):
+    write(tmp_path / "policy.json", PolicyFile(Aimd(), header="nosignal"))
     with pytest.raises(InputError, match=r"unknown header 'nosignal' \(did you mean 'nosignal-8b'"):
-        runnable(PolicyFile(Aimd(), header="nosignal"))
+        resolve(str(tmp_path / "policy.json"), "engine")
     with pytest.raises(InputError, match=r"header: fields.0.agg: there is no aggregation"):
         told = described(own(source="util"))
         header_of(told | {"fields": [told["fields"][0] | {"agg": "median"}]})

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lcca.cli.fabric.tables import print_fabric
-from lcca.cli.options.common import figure_file, positive, print_json
+from lcca.cli.options.common import figure_file, positive, positive_us, print_json
 from lcca.cli.options.trials import (
     POLICY_HELP,
     add_bound,
@@ -69,7 +69,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--series",
-        type=_positive_us,
+        type=positive_us,
         metavar="US",
         help="throughput, round trips, queue and parameters over time of the first seed, beside --figure: by the looks "
         "of each tuner, and every so many µs where nobody looks",
@@ -183,14 +183,3 @@ def _flow_numbers(text: str) -> list[int]:
     if not all(part.isascii() and part.isdigit() and len(part) < 18 for part in parts):
         raise argparse.ArgumentTypeError(f"{text[:60]}: must be numbers of flows such as 3,17")
     return list(dict.fromkeys(map(int, parts)))
-
-
-def _positive_us(text: str) -> float:
-    """Parse an interval."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.001 <= value <= 1e9:
-        raise argparse.ArgumentTypeError(f"{text[:60]}: must be µs, from 0.001 to 1e9")
-    return value

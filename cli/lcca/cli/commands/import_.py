@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import add_json, positive_us, print_json
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
 
@@ -21,7 +22,21 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pacing", choices=("absolute", "relative"), help="µs (Remy) or a multiple of the receive EWMA (R+)"
     )
-    parser.add_argument("--int-signals", choices=("smoothed", "raw"), default="smoothed")
+    parser.add_argument(
+        "--int-signals",
+        choices=("smoothed", "raw"),
+        default="smoothed",
+        help="which queue and link signals the axes are (default: smoothed, as in R+)",
+    )
+    parser.add_argument(
+        "--link-interval", type=positive_us, metavar="US", help="over which the link signal is collected (default: 10)"
+    )
+    parser.add_argument(
+        "--link-window",
+        choices=("covered", "rplus"),
+        default="rplus",
+        help="divide the link's count by the time covered, or by the whole interval as R+ does (default: rplus)",
+    )
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -31,7 +46,9 @@ def run(options: argparse.Namespace) -> int:
     if options.policy.exists():
         raise InputError(f"{options.policy}: there already; remove it or choose another name")
     file = policyfile.load(options.dna, options.pacing, options.int_signals)
-    policyfile.write(options.policy, file)
+    model = {"link_interval_us": options.link_interval, "link_window": options.link_window}
+    asked = {key: value for key, value in model.items() if value not in (None, "rplus")}
+    policyfile.write(options.policy, replace(file, provenance={**file.provenance, **asked}))
     notes = list(file.provenance.get("notes", ()))
     if options.json:
         print_json({"policy": str(options.policy), "signals": list(file.signals), "notes": notes})

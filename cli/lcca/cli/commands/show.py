@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
   lcca show policy results/quickstart/*/policies/e2e.default.s1.json
-  lcca show policy RemyCC-2014-100x.dna --pacing absolute
+  lcca show policy RemyCC-2014-100x.dna
   lcca show signal-sets
   lcca show signal-set link+queue
   lcca show signal queue
@@ -52,8 +52,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         kind = kinds.add_parser(name, help=function.__doc__)
         if argument:
             kind.add_argument(argument)
-        if name == "policy":
-            kind.add_argument("--pacing", choices=("absolute", "relative"), help="meaning of pacing in a .dna file")
         add_json(kind)
         kind.set_defaults(run=function)
 
@@ -64,7 +62,7 @@ def _policy(options: argparse.Namespace) -> int:
     from lcca.remy_plus.files import policyfile
     from lcca.remy_plus.files.text import describe
 
-    file = policyfile.load(options.file, options.pacing)
+    file = policyfile.load(options.file)
     if options.json:
         print_json(json.loads(policyfile.dumps(file)))
     else:

@@ -70,3 +70,14 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def print_json(content: Any) -> None:
     """Print a result; numbers that are not finite become null."""
     print(json.dumps(json_value(content), sort_keys=True, allow_nan=False))
+
+
+def positive_us(text: str) -> float:
+    """Parse an interval."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 1e9:
+        raise argparse.ArgumentTypeError(f"{text[:60]}: must be µs, from 0.001 to 1e9")
+    return value

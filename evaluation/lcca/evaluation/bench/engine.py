@@ -56,7 +56,7 @@ class EngineBench:
             InputError: it cannot; says why.
         """
         if isinstance(policy, WithHeader):
-            raise InputError("benchmarks: packets have no headers of their own; use --free-header")
+            raise InputError("benchmarks: packets have no headers of their own; name a policy without one")
         compile_policy(policy)
         changing = [each.name for each in benchmark.scenarios if each.factor != 1]
         missing = {

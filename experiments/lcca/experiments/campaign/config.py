@@ -25,7 +25,6 @@ from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
 from lcca.experiments.campaign.fabrics import (
-    designed_on,
     packet_bytes,
     require_on_fabric,
     require_transports,
@@ -49,14 +48,15 @@ from lcca.experiments.schemas.kinds import of_kind
 from lcca.inputs.documents import Document, apply_overrides, read_document
 from lcca.inputs.errors import ConfigError, InputError, Problem, about
 from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.inputs.named_files import FileOrName
 from lcca.inputs.packaged import YAML_ENDINGS
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model as EngineModel
-from lcca.remy_plus.fabric.policies import models_named
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple
+from lcca.signal_sets.load import Place, resolve
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
 from lcca.trainers.registry import configurations
@@ -105,6 +105,12 @@ class LinkModel(Model):
         """Return the engine's form."""
         return EngineModel(self.link_interval, self.rplus_link_window)
 
+    @property
+    def provenance(self) -> dict[str, object]:
+        """What policy files say of it, so that they run in it again; nothing of the usual model."""
+        interval = {} if self.link_interval == EngineModel().link_interval else {"link_interval_us": self.link_interval}
+        return interval | ({"link_window": "rplus"} if self.rplus_link_window else {})
+
 
 class CampaignConfig(RunConfig):
     """A campaign: learn a policy per signal set and utility, compare them on fresh networks.
@@ -152,7 +158,7 @@ class CampaignConfig(RunConfig):
     trainer: AnyTrainer
     start: Literal["scratch", "baseline"] | dict[str, str] = "scratch"
     rivals: Literal["none", "subsets"] = "none"
-    hand_designed: tuple[str, ...] = ()
+    hand_designed: tuple[FileOrName, ...] = ()
     training_seeds: TrainingSeeds = (1,)
     validation: Annotated[ValidationConfig, Field(validate_default=True)] = ValidationConfig()
     test: Annotated[TestConfig, Field(validate_default=True)] = TestConfig()
@@ -305,7 +311,8 @@ class CampaignConfig(RunConfig):
     @cached_property
     def designed(self) -> dict[str, Policy]:
         """The hand-designed policies, by their names."""
-        return {name: designed_on(self.networks, name) for name in self.hand_designed}
+        place: Place = "fabric" if isinstance(self.networks, FabricSpace) else "engine"
+        return {name: resolve(name, place).policy for name in self.hand_designed}
 
     @property
     def seed_steps(self) -> list[tuple[int, ...]]:
@@ -327,8 +334,6 @@ class CampaignConfig(RunConfig):
 
     def _named(self) -> dict[str, Any]:
         found: dict[str, Any] = {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
-        if models := models_named(self.hand_designed):
-            found["models"] = models
         return found | ({"starts": {name: table.digest for name, table in self.starts.items()}} if self.starts else {})
 
 

@@ -10,13 +10,12 @@ from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.transports import Transport
-from lcca.remy_plus.policies.policy import Policy, baseline
 from lcca.remy_plus.policies.rules import one_rule
+from lcca.signal_sets.load import resolve
 
 if TYPE_CHECKING:
-    from lcca.evaluation.scenarios.networks import NetworkSpace
     from lcca.experiments.campaign.candidates import Candidate
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.campaign.trials import GeneralisationConfig
@@ -35,11 +34,6 @@ def packet_bytes(space: FabricSpace, said: int) -> int:
     return found
 
 
-def designed_on(space: NetworkSpace | FabricSpace, name: str) -> Policy:
-    """Return a hand-designed policy by its name: of the engine, or a transport of the fabric."""
-    return load_for_fabric(name).policy if isinstance(space, FabricSpace) else baseline(name)
-
-
 def require_transports(names: tuple[str, ...]) -> tuple[str, ...]:
     """Check that hand-designed policies are transports, each named once.
 
@@ -47,7 +41,7 @@ def require_transports(names: tuple[str, ...]) -> tuple[str, ...]:
         InputError: one is not.
     """
     for i, name in enumerate(names):
-        if not isinstance(load_for_fabric(name).policy, Transport):
+        if not isinstance(resolve(name, "fabric").policy, Transport):
             raise InputError(f"{name}: on a fabric name transports; `lcca show transports` lists them")
         if name in names[:i]:
             raise InputError(f"{name!r} is listed twice")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, field_validator, model_validator
 
@@ -17,10 +17,9 @@ from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import FABRIC_ACC
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
-from lcca.remy_plus.fabric.settings import FabricSettings
+from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.transports import Transport
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import resolve
 from lcca.trainers.ecn.config import FabricAccConfig
 
 ACC, EXPLORING, CHANCE = "acc", "acc-exploring", "chance"
@@ -48,7 +47,7 @@ class FabricAccTest(Model):
     @classmethod
     def _run_on_fabrics(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for i, name in enumerate(names):
-            engine_of(runnable(load_for_fabric(name)), FabricSettings())
+            resolve(name, "fabric")
             if name in (*names[:i], ACC, EXPLORING, CHANCE):
                 raise ValueError(f"{name!r} stands here twice, or is a name of ACC's")
         return names
@@ -80,7 +79,7 @@ class FabricAcc(RunConfig):
     @field_validator("transport")
     @classmethod
     def _marked_by_acc(cls, name: str) -> str:
-        found = load_for_fabric(name).policy
+        found = resolve(name, "fabric").policy
         if not isinstance(found, Transport) or found.marker or found.tuner:
             raise ValueError(f"must be a transport without a marker or a tuner, such as dcqcn, got {name[:60]!r}")
         return name
@@ -98,7 +97,7 @@ class FabricAcc(RunConfig):
     @property
     def policy(self) -> Transport:
         """The transport."""
-        found = load_for_fabric(self.transport).policy
+        found = resolve(self.transport, "fabric").policy
         assert isinstance(found, Transport)
         return found
 
@@ -123,7 +122,3 @@ class FabricAcc(RunConfig):
         """The settling rule of each comparison, with its part of α."""
         space, comparisons = FabricSpace(fabric=self.tested[0]), len(self.tested) * len(self.rivals)
         return self.settle.shared_among(comparisons).ending_at(space.whole(self.test.pairs) // space.block)
-
-    def _named(self) -> dict[str, Any]:
-        models = models_named(self.test.against)
-        return {"models": models} if models else {}

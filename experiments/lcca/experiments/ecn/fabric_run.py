@@ -27,11 +27,11 @@ from lcca.experiments.runs.version import version
 from lcca.inputs.checked import write_with_digest
 from lcca.inputs.extras import require_libraries
 from lcca.inputs.json_values import finite_values
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
+from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.tuners.acc_model import AccModel, read_acc_model
 from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.policies.policy import Policy
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import resolve
 
 CURVE_PARTS = 10
 
@@ -207,7 +207,7 @@ def _policies(config: FabricAcc, model: AccModel) -> dict[str, Policy]:
     shares = {ACC: 0.0, CHANCE: 1.0, EXPLORING: config.test.explore}
     learnt = {name: replace(config.policy, tuner=tuning("acc", model, explore=each)) for name, each in shares.items()}
     own: dict[str, Policy] = {ACC: learnt[ACC]}
-    return own | {name: learnt[name] if name in learnt else runnable(load_for_fabric(name)) for name in config.rivals}
+    return own | {name: learnt[name] if name in learnt else resolve(name, "fabric").policy for name in config.rivals}
 
 
 def _test(run: TrainingRun, scenario: FabricScenario, policies: Mapping[str, Policy], jobs: int) -> dict[str, Any]:

@@ -28,10 +28,11 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.named_files import FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.fluid import require_fluid
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
+from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.network import Network, open_network
 from lcca.remy_plus.record import RTTS
 from lcca.remy_plus.workload import OpenFlows
+from lcca.signal_sets.load import resolve
 
 FLOW_METRICS = ("fct_us", "slowdown")
 TRIAL_METRICS = (*MEASURES, *RTTS)
@@ -276,7 +277,7 @@ def require_stand_in(policy: str, fabric: FabricScenario) -> None:
     Raises:
         InputError: it cannot; or the policy cannot be.
     """
-    engine = engine_of(load_for_fabric(policy).policy, fabric.settings())
+    engine = engine_of(resolve(policy, "fabric").policy, fabric.settings())
     require_fluid(engine, fabric.has_rounds, fabric.switch.priorities > 1)
 
 
@@ -353,7 +354,7 @@ class EstimationConfig(RunConfig):
     def _require_splitting(self, fabric: FabricScenario) -> None:
         keys, text = splitting_problem(fabric)
         found = [problem_at(("fabric", *keys), text)] if text else []
-        if engine_of(load_for_fabric(self.policy).policy, fabric.settings()).tuner is not None:
+        if engine_of(resolve(self.policy, "fabric").policy, fabric.settings()).tuner is not None:
             found.append(problem_at(("policy",), "splitting has no law to check a tuner by; use model-free"))
         raise_problems("estimation", found)
 
@@ -389,10 +390,6 @@ class EstimationConfig(RunConfig):
             ports = (*PORT_COLUMNS, QUEUE_ABOVE) if self.simulator == "fabric" else ()
             return (*FLOW_METRICS, "score_bits", *FLOW_COLUMNS, *rounds, *ports)
         return FLOW_METRICS if self.network is not None else TRIAL_METRICS
-
-    def _named(self) -> dict[str, Any]:
-        models = models_named([self.policy])
-        return {"models": models} if models else {}
 
     @property
     def trial_us(self) -> float:

@@ -22,11 +22,10 @@ from lcca.experiments.estimation.config import FLOW_METRICS, EstimateBlock, Esti
 from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric
-from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import resolve
 
 Floats = NDArray[np.float64]
 
@@ -51,10 +50,10 @@ def read_inputs(config: EstimationConfig) -> Inputs:
         InputError: a file cannot be used, or the policy cannot run on a fabric.
     """
     if config.fabric is not None:
-        policy = runnable(load_for_fabric(config.policy))
+        policy = resolve(config.policy, "fabric").policy
         engine_of(policy, config.fabric.settings())
         return Inputs(policy, None)
-    policy = runnable(policyfile.load(config.policy))
+    policy = resolve(config.policy, "engine").policy
     return Inputs(policy, config.network.build() if config.network else None)
 
 

@@ -11,7 +11,6 @@ from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, Kind
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
-from lcca.remy_plus.fabric.policies import models_named
 
 
 class Named(Model):
@@ -32,10 +31,6 @@ class Asked(RunConfig):
     policies: tuple[Named, ...]
     place: NetworkSpace | ListedNetworks | FabricSpace | Benchmark
     options: dict[str, Any]
-
-    def _named(self) -> dict[str, Any]:
-        models = models_named(each.name for each in self.policies)
-        return {"models": models} if models else {}
 
 
 class RankAsked(Asked):

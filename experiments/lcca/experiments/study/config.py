@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -22,8 +22,8 @@ from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.named_files import FileOrName
-from lcca.remy_plus.fabric.policies import engine_of, load_for_fabric, models_named
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.remy_plus.fabric.policies import engine_of
+from lcca.signal_sets.load import resolve
 
 
 class Contender(Model):
@@ -48,7 +48,7 @@ class Contender(Model):
     @classmethod
     def _runs_on_fabrics(cls, value: str) -> str:
         if value:
-            load_for_fabric(value)
+            resolve(value, "fabric")
         return value
 
     @model_validator(mode="after")
@@ -151,15 +151,11 @@ class StudyConfig(RunConfig):
                     yield ("questions", i, "utilities", k), str(error)
 
     def _require_runs(self, scenario: FabricScenario, name: str) -> None:
-        policy = runnable(load_for_fabric(self.contenders[name].start))
+        policy = resolve(self.contenders[name].start, "fabric").policy
         try:
             scenario.require_telemetry(engine_of(policy, scenario.settings()).telemetry_bytes, name)
         except InputError as error:
             raise_problems("study", [problem_at(("contenders", name), str(error))])
-
-    def _named(self) -> dict[str, Any]:
-        models = models_named(each.start for each in self.contenders.values())
-        return {"models": models} if models else {}
 
     @property
     def planned(self) -> tuple[Planned, ...]:

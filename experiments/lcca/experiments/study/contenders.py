@@ -14,12 +14,11 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.study.config import Contender, StudyConfig
 from lcca.experiments.tuning import run as tuning_run
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model
 from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import resolve
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def _prepared(run: Run[StudyConfig, None], name: str, contender: Contender, jobs
         return _tuned(contender.start, contender.tune, folder, jobs)
     if contender.train is not None:
         return _trained(contender.train, folder)
-    return Prepared(runnable(load_for_fabric(contender.policy)), {"policy": contender.policy})
+    return Prepared(resolve(contender.policy, "fabric").policy, {"policy": contender.policy})
 
 
 def _tuned(start: str, config: TuningConfig, folder: Path, jobs: int) -> Prepared:

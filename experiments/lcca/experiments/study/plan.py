@@ -10,8 +10,7 @@ from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.run import trials_on
-from lcca.remy_plus.fabric.policies import load_for_fabric
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import resolve
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ def costs(config: StudyConfig) -> list[Cost]:
 
 def _cost(config: StudyConfig, scenario: str) -> Cost:
     source = trials_on(config, scenario, fabric_utility("slowdown"), 1)
-    policies = {name: runnable(load_for_fabric(config.contenders[name].start)) for name in config.on(scenario)}
+    policies = {name: resolve(config.contenders[name].start, "fabric").policy for name in config.on(scenario)}
     began = time.process_time()
     source.rows(policies, Block(0, 0, 1))
     spent = time.process_time() - began

@@ -38,6 +38,7 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
+from lcca.signal_sets.load import resolve
 from lcca.trainers.tune.race import Objective
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def source_of(config: TuningConfig, word: str, jobs: int) -> TrialSource[Policy]
     assert config.networks is not None
     duration = config.networks.duration
     simulator: Simulator = Ns3(duration, jobs=jobs) if config.simulator == "ns3" else Engine(duration, jobs=jobs)
-    simulator.compile(policyfile.load(config.tuner.policy).policy)
+    simulator.compile(resolve(config.tuner.policy, "ns3" if config.simulator == "ns3" else "engine").policy)
     return NetworkTrials(simulator, config.networks, seed, [seed], utility)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.policy import Policy
-from lcca.signal_sets.headers.policy_headers import runnable
+from lcca.signal_sets.load import resolve
 
 
 def policy_of(others: Policy | str | None) -> Policy | None:
@@ -13,4 +12,4 @@ def policy_of(others: Policy | str | None) -> Policy | None:
     Raises:
         InputError: no such name, or a bad file.
     """
-    return runnable(load(others)) if isinstance(others, str) else others
+    return resolve(others, "engine").policy if isinstance(others, str) else others

@@ -1,47 +1,19 @@
-"""What a fabric runs by its name: a transport with parameters, or a file of a learnt policy."""
+"""What runs a policy on a fabric."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
-from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
-from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport, is_transport, named_transport
-from lcca.remy_plus.files import dna, policyfile
-from lcca.remy_plus.files.policyfile import PolicyFile
+from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport
 from lcca.remy_plus.policies.hand_designed import Classical
-from lcca.remy_plus.policies.pacing import Pacing
-from lcca.remy_plus.policies.policy import Policy, is_baseline
-
-
-def load_for_fabric(name: str, pacing: Pacing | None = None, int_signals: dna.IntSignals = "smoothed") -> PolicyFile:
-    """Return the transport of a name such as ``dcqcn:increase_us=55`` or ``dctcp@pred``, or a file of a policy.
-
-    Names of transports come before those of policies elsewhere: ``dctcp`` is the fabric's.
-
-    Args:
-        name: of the transport or the file.
-        pacing: what pacing means in a ``.dna`` file.
-        int_signals: which queue and link signals the axes of a ``.dna`` file are.
-
-    Raises:
-        InputError: neither, or a file or parameter that cannot be.
-    """
-    if is_transport(name):
-        return PolicyFile(named_transport(name))
-    if not is_baseline(name) and not Path(name).is_file() and not ClassName.of(name):
-        known = ", ".join(TRANSPORTS)
-        raise InputError(f"{name[:60]!r}: neither a transport ({known}) nor the file of a policy")
-    return policyfile.load(name, pacing, int_signals)
+from lcca.remy_plus.policies.policy import Policy
 
 
 def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
@@ -56,13 +28,6 @@ def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
     if isinstance(policy, Classical):
         raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
     return FabricEngine(policy, settings=settings)
-
-
-def models_named(names: Iterable[str]) -> dict[str, str]:
-    """Return the SHA-256 of what a tuner has learnt, for each name of a transport with such a tuner."""
-    named = {name: named_transport(name).tuner for name in names if "@" in name and is_transport(name)}
-    models = {name: tuner.model for name, tuner in named.items() if tuner is not None}
-    return {name: hashlib.sha256(model.dumps()).hexdigest() for name, model in models.items() if model is not None}
 
 
 def require_transport(transport: Transport) -> None:

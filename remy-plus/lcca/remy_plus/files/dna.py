@@ -183,9 +183,12 @@ def _guess(root: Any) -> Pacing:
 
 
 def _guess_note(root: Any) -> str:
-    if _guess(root) == "relative":
-        return "pacing taken as relative to the receive EWMA, because the file looks like one of R+"
-    return "pacing taken as an absolute interval, because the file looks like one of Remy"
+    meaning, maker, other = ("relative to the receive EWMA", "R+", "absolute")
+    if _guess(root) == "absolute":
+        meaning, maker, other = ("an absolute interval", "Remy", "relative")
+    return (
+        f"pacing taken as {meaning}, because the file looks like one of {maker}; if not: lcca import --pacing {other}"
+    )
 
 
 def _dead_note(table: RuleTable) -> list[str]:
@@ -197,7 +200,8 @@ def _int_note(table: RuleTable, int_signals: IntSignals) -> list[str]:
     names = [name for pair in _RAW.items() for name in pair if name in table.signals]
     if not names:
         return []
-    other = "; if raw ones were exported as smoothed: --int-signals raw" if int_signals == "smoothed" else ""
+    raw = "; if raw ones were exported as smoothed: lcca import --int-signals raw"
+    other = raw if int_signals == "smoothed" else ""
     return [f"axes 7 and 8 taken as the {int_signals} signals: {', '.join(names)}{other}"]
 
 
@@ -210,7 +214,7 @@ def _export_axes(signals: Sequence[str], smoothed: bool) -> list[int]:
         raise InputError(
             f"a .dna file has axes for the smoothed queue and link only, and would come back as another policy: {raw} "
             "of this table is raw. Keep the table as policy.json; or store it as smoothed (lcca export --smoothed) and "
-            "always read it with --int-signals raw"
+            "read it with lcca import --int-signals raw"
         )
     axes = [_NUMBERS[name] for name in signals]
     for i, axis in enumerate(axes):

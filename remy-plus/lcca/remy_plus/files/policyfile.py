@@ -153,7 +153,7 @@ def load(
         return PolicyFile(baseline(name), provenance={"baseline": name})
     if ClassName.of(name) and not Path(name).is_file():
         return _from_class(name)
-    _check_exists(name)
+    _check_form(name)
     data = _whole(name)
     with about(name):
         if Path(name).suffix == ".json" or (Path(name).suffix != ".dna" and data.startswith(b"{")):
@@ -218,7 +218,13 @@ def _from_dna(name: str, data: bytes, pacing: Pacing | None, int_signals: dna.In
     return PolicyFile(imported.table, provenance={**source, "notes": list(imported.notes)})
 
 
-def _check_exists(name: str) -> None:
+def _check_form(name: str) -> None:
+    if Path(name).is_file():
+        if name.endswith(".py"):
+            raise InputError(f"{name}: name the class in it, as in {name}:Mine")
+        if name.endswith(YAML_ENDINGS):
+            raise InputError(f"{name}: a YAML file, and no policy; `lcca schema` lists what is written in YAML")
+        return
     if os.path.lexists(name) or os.sep in name or Path(name).suffix in (".json", ".dna"):
         return
     hint = did_you_mean(name, BASELINES)

@@ -8,13 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from lcca.inputs.errors import InputError, shown
-from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.files.policyfile import PolicyFile
-from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.signal_sets.headers.catalogue import header as catalogue_header
 from lcca.signal_sets.headers.catalogue import packaged_headers
 from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.stamping import stamping
 
 
 def described(header: Header) -> str | dict[str, Any]:
@@ -40,19 +36,3 @@ def header_of(named: str | Mapping[str, Any]) -> Header:
         raise InputError(
             f"header: {'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
         ) from None
-
-
-def runnable(file: PolicyFile, *, charged: bool = True, packet_bytes: int = PACKET_BYTES) -> Policy:
-    """Return what simulators run for a policy file: with its header, where it has one.
-
-    Args:
-        file: as loaded.
-        charged: as in `stamping`.
-        packet_bytes: as in `stamping`.
-
-    Raises:
-        InputError: the header is unknown, cannot be simulated, or does not carry what the policy uses.
-    """
-    if file.header is None:
-        return file.policy
-    return with_header(file.policy, stamping(header_of(file.header), charged=charged, packet_bytes=packet_bytes))

@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, Discriminator, Field, field_validator, mod
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, keyed_numbers
 from lcca.inputs.named_files import FileOrName
-from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.python_control import RUNS, PythonControl
+from lcca.signal_sets.load import resolve
 from lcca.trainers.tune.space import Axis, Space, ranges_of
 from lcca.trainers.tune.table5 import table_5
 
@@ -98,8 +98,11 @@ class TuneConfig(Model):
     @field_validator("policy")
     @classmethod
     def _can_be_tuned(cls, name: str) -> str:
-        if isinstance(load(name).policy, PythonControl):
+        found = resolve(name, "ns3")
+        if isinstance(found.file.policy, PythonControl):
             raise InputError(f"{name}: {RUNS}")
+        if found.header is not None:
+            raise InputError(f"{name}: a policy with a header has no parameters to tune; name it without")
         return name
 
     @model_validator(mode="after")
@@ -132,7 +135,7 @@ class TuneConfig(Model):
         Raises:
             InputError: it does not fit the policy.
         """
-        policy = load(self.policy).policy
+        policy = resolve(self.policy, "ns3").policy
         if isinstance(policy, Classical):
             if policy.marker is not None and self.space == "usual":
                 return Space(policy, ranges_of(policy.marker.searches()))

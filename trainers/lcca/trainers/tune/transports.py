@@ -11,8 +11,8 @@ from pydantic import BeforeValidator, field_validator
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.model import keyed_numbers
 from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
-from lcca.remy_plus.fabric.policies import load_for_fabric
 from lcca.remy_plus.fabric.transports import Transport
+from lcca.signal_sets.load import resolve
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.space import Axis, Space, ranges_of
 
@@ -61,7 +61,7 @@ class TransportTuneConfig(TuneConfig):
 
 
 def _transport(name: str) -> Transport:
-    found = load_for_fabric(name).policy
+    found = resolve(name, "fabric").policy
     if not isinstance(found, Transport):
         raise InputError(f"{name[:60]!r}: only transports can be tuned on a fabric")
     return found

@@ -190,14 +190,18 @@ def _policy_file(policy: Policy, learner: Learner, config: CampaignConfig, round
 
 def provenance(config: CampaignConfig, learner: Learner) -> dict[str, object]:
     """Return where a policy comes from; no times, so that equal runs give equal bytes."""
-    return {
-        "campaign": config.name,
-        "config_hash": config.hash,
-        "seed": config.seed,
-        "training_seed": learner.training_seed,
-        "utility": learner.utility.name,
-        "version": version(),
-    } | config.trainer.provenance
+    return (
+        {
+            "campaign": config.name,
+            "config_hash": config.hash,
+            "seed": config.seed,
+            "training_seed": learner.training_seed,
+            "utility": learner.utility.name,
+            "version": version(),
+        }
+        | config.trainer.provenance
+        | config.model.provenance
+    )
 
 
 def learning_rows(learner: Learner, rows: Sequence[LearningRow]) -> pd.DataFrame:

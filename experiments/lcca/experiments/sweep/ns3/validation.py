@@ -21,8 +21,9 @@ from lcca.experiments.sweep.generalisation import failures
 from lcca.experiments.sweep.groups import Group
 from lcca.experiments.sweep.ns3.checkpoints import ns3_of
 from lcca.experiments.sweep.own_networks import trials_on_own_networks
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.topology import Topology
+from lcca.signal_sets.load import resolve
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
@@ -62,7 +63,7 @@ def _trials(
     """
     config, ns3, phase = run.config, ns3_of(run), run.phase(NS3_VALIDATION)
     selected: dict[str, Policy] = {c.learner.id: c.charged for c in group.selected.values()}
-    beside: dict[str, Policy] = {name: baseline(name) for name in wanted.baselines}
+    beside: dict[str, Policy] = {name: resolve(name, "ns3").policy for name in wanted.baselines}
     seeds = [derive(config.seed, "ns3", k) for k in range(wanted.runs)]
     found: list[pd.DataFrame] = []
     for number, kind in enumerate(wanted.topologies):

@@ -1,0 +1,138 @@
+"""From the name of a policy to what runs: the one way for all commands and configurations.
+
+`resolve` takes every name that a user can give and returns a `Runnable`, which is a contender of any comparison:
+
+    >>> resolve("dctcp@pred", "fabric").policy.marker.kind
+    'pred'
+
+| name | runs |
+|---|---|
+| `aimd`, `fixed-window:20` | in the engine, in ns-3, on a fabric |
+| `vegas:alpha=2`, `dctcp@red`, `ns3::TcpBic` | in ns-3 |
+| `dcqcn:increase_us=55`, `dctcp@pred`, `dcqcn@acc:model.json` | on a fabric, where `dctcp` is the fabric's |
+| `policy.json` with its header, `x.dna` | everywhere, if it is no transport |
+| `my_cca.py:Mine:gain=0.5`, `package.module:Mine` | everywhere |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from lcca.inputs.class_names import ClassName
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.named_files import files_named
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.settings import FabricSettings
+from lcca.remy_plus.fabric.transports import TRANSPORTS, is_transport, named_transport
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.files.policyfile import PolicyFile
+from lcca.remy_plus.policies.hand_designed import Classical, kind_of
+from lcca.remy_plus.policies.policy import Policy, is_baseline, with_header
+from lcca.signal_sets.headers.header import Header
+from lcca.signal_sets.headers.policy_headers import header_of
+from lcca.signal_sets.headers.stamping import stamping
+
+Place: TypeAlias = Literal["engine", "ns3", "fabric"]
+"""What runs it: the one-bottleneck engine, ns-3 or the engine of fabrics. The first two run networks."""
+
+
+@dataclass(frozen=True)
+class Runnable:
+    """A policy that is ready to run at a place.
+
+    Attributes:
+        name: as the user wrote it.
+        place: where it runs.
+        policy: what a simulator takes: with its header, if it has one.
+        file: what the name stands for: the policy without a header, and where that comes from.
+        header: that its packets carry.
+        digests: SHA-256 of every file that it depends on, by the file's path: its own, the model of a tuner; of a class
+            in Python also of what the file imports.
+    """
+
+    name: str
+    place: Place
+    policy: Policy = field(hash=False)
+    file: PolicyFile
+    header: Header | None = field(default=None, hash=False)
+    digests: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def path(self) -> Path | None:
+        """Its file, or that of its tuner's model; None for what is named without one."""
+        return Path(next(iter(self.digests))) if self.digests else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed in reading a ``.dna`` file, a sentence each."""
+        return () if self.path and self.path.suffix == ".json" else tuple(self.file.provenance.get("notes", ()))
+
+
+def resolve(name: str, place: Place, *, charged: bool = True) -> Runnable:
+    """Return what a name means at a place; see the module for the names.
+
+    Args:
+        name: of a hand-designed policy or a transport with parameters, a file, or a class in Python.
+        place: where it is to run.
+        charged: whether the bytes of its header are on the wire; else they are free.
+
+    Raises:
+        InputError: no such name or file, a bad one, one that runs elsewhere only, or a header that is unknown or does
+            not carry what the policy uses.
+    """
+    file = _read(name, place)
+    header, policy = None, file.policy
+    if file.header is not None:
+        header = header_of(file.header)
+        policy = with_header(policy, stamping(header, charged=charged))
+    if place == "fabric":
+        engine_of(policy, FabricSettings())  # or say so before any trial
+    elif place == "engine" and isinstance(policy, Classical):
+        elsewhere = ", or a fabric scenario" if is_transport(name) else ""
+        raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3{elsewhere}")
+    return Runnable(name, place, policy, file, header, files_named(name))
+
+
+def shared_model(runnables: Iterable[Runnable]) -> Model:
+    """Return the network model that policies run in side by side, as their files ask for it in their provenance.
+
+    `link_interval_us` is what the link signal is collected over; `link_window` is "rplus", R+'s way to divide it, or
+    "covered". What comes from a ``.dna`` file has R+'s unless it says otherwise.
+
+    Raises:
+        InputError: one of them cannot be, or two policies see links over different intervals.
+    """
+    window, intervals = False, dict[float, str]()
+    for each in runnables:
+        asked = each.file.provenance
+        window |= asked.get("link_window", "rplus" if "imported_from" in asked else "covered") == "rplus"
+        if each.header is None and {"link", "link_ewma"} & set(each.file.signals):
+            intervals.setdefault(_interval(each.name, asked.get("link_interval_us", Model().link_interval)), each.name)
+    if len(intervals) > 1:
+        said = " and ".join(f"{name} {us:g} µs" for us, name in intervals.items())
+        raise InputError(f"links are collected over one interval for all policies that see them, but {said}")
+    return Model(next(iter(intervals), Model().link_interval), window)
+
+
+def _interval(name: str, value: Any) -> float:
+    if not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise InputError(f"{name}: provenance.link_interval_us: must be a number of µs > 0, got {value!r:.60}")
+    return float(value)
+
+
+def _read(name: str, place: Place) -> PolicyFile:
+    fabric, file = place == "fabric", Path(name)
+    if is_transport(name) and (fabric or not (is_baseline(name) or file.is_file())):
+        if not fabric:
+            raise InputError(f"{name[:60]}: a transport of fabrics, which networks have not: name a fabric scenario")
+        return PolicyFile(named_transport(name))
+    known = is_baseline(name) or file.is_file() or file.suffix in (".json", ".dna") or ClassName.of(name)
+    if fabric and not known:
+        hint = did_you_mean(kind_of(name), TRANSPORTS)
+        raise InputError(f"{name[:60]!r}: neither a transport{hint} nor the file of a policy")
+    return policyfile.load(name)
