@@ -36,7 +36,7 @@ SEED = 1  # of the resampling
 
 def read(run: Path) -> tuple[EstimationConfig, pd.DataFrame]:
     """Return a run's configuration and its flows."""
-    return validate(read_with_files(run / "config.yaml"), EstimationConfig), load_run(run).flows
+    return validate(read_with_files(run / "config.yaml", EstimationConfig), EstimationConfig), load_run(run).flows
 
 
 def scenario_words(run: Path) -> str:

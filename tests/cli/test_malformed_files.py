@@ -25,8 +25,8 @@ from ..conftest import RunCommand
 READERS: dict[str, Callable[[Path], Any]] = {
     "campaign": read_grid,
     "merge": read_grid,
-    "cceval": lambda path: validate(read_with_files(path), EstimationConfig),
-    "tuning": lambda path: validate(read_with_files(path), TuningConfig),
+    "cceval": lambda path: validate(read_with_files(path, EstimationConfig), EstimationConfig),
+    "tuning": lambda path: validate(read_with_files(path, TuningConfig), TuningConfig),
     "space": lambda path: read_config(path, NetworkSpace),
     "networks": networks_from_yaml,
     "sizes": flow_sizes,

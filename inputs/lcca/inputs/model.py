@@ -74,9 +74,13 @@ class Model(BaseModel):
 
     Attributes:
         units: of further keys, by name, in the words of `lcca.inputs.units.TARGETS`.
+        from_file: whether a text in its place names a file with it.
+        text_key: the key that a text in its place gives.
     """
 
     units: ClassVar[Mapping[str, str]] = {}
+    from_file: ClassVar[bool] = False
+    text_key: ClassVar[str] = ""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 

@@ -8,11 +8,10 @@ from importlib import resources
 from typing import TypeVar
 
 from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.named_files import YAML_ENDINGS
 from lcca.inputs.validation import config_of, read_config
 
 T = TypeVar("T")
-
-YAML_ENDINGS = (".yaml", ".yml")
 
 
 def packaged(package: str, folder: str, model: type[T]) -> dict[str, T]:

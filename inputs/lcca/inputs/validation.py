@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from lcca.inputs.documents import Document, document_of, read_document
 from lcca.inputs.errors import ConfigError, Place, Problem
 from lcca.inputs.locations import Location, locate
+from lcca.inputs.named_files import with_files
 from lcca.inputs.wording import describe
 
 T = TypeVar("T")
@@ -37,11 +38,13 @@ def config_of(data: bytes, name: str, model: type[T]) -> T:
 def validate(document: Document, model: type[T]) -> T:
     """Check a document against a model class.
 
-    Whole floats (`1e6`) serve as integers; otherwise the model says how strict it is.
+    Whole floats (`1e6`) serve as integers; otherwise the model says how strict it is. Names of files are relative to
+    the file that says them, in an override to the working folder; see `lcca.inputs.named_files.with_files`.
 
     Raises:
         ConfigError: listing every problem found, by file and line.
     """
+    document = with_files(document, model)
     return _validated(document, _prepared(document.data), model)
 
 

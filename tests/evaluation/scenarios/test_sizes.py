@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,32 @@ def test_flow_rows_are_paired_across_policies() -> None:
         assert (a[column] == w[column]).all()
     assert rows["completed"].all() and (rows["slowdown"] >= 1 - 1e-9).all()
     assert a["slowdown"].mean() > w["slowdown"].mean()  # slow start against a window above the BDP
+
+
+@pytest.mark.parametrize("shares", [(0, 0.25, 1), (0, 25, 100)])
+def test_a_csv_file(shares: tuple[float, ...], tmp_path: Path) -> None:
+    """Shares or per cent, as the last one says."""
+    rows = "".join(f"{size},{share}\n" for size, share in zip((1000, 3000, 9000), shares, strict=True))
+    (tmp_path / "sizes.csv").write_text("bytes,cumulative\n" + rows)
+    found = flow_sizes(tmp_path / "sizes.csv", 1000)
+    assert (found.packets, found.cumulative) == ((1, 3, 9), (0, 0.25, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must begin with the line `bytes,cumulative`"),
+        ("1000,0\n3000,1\n", "must begin with the line `bytes,cumulative`"),
+        ("bytes,cumulative\n1000,0\n3000\n", "line 3: must be two numbers"),
+        ("bytes,cumulative\n1000,0\n3000,0.9\n", "must end at 1, or at 100 per cent, not at 0.9"),
+        ("bytes,cumulative\n", "must end at 1"),
+        ("bytes,cumulative\n1000,0.5\n3000,1\n", "points must go from 0 to 100 per cent"),
+        ("bytes,cumulative\n1000,0\n500,1\n", "must not fall"),
+        ("bytes,cumulative\n1000,0\ninf,1\n", "finite"),
+    ],
+)
+def test_a_csv_file_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "sizes.csv").write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        flow_sizes(tmp_path / "sizes.csv")
+    assert str(caught.value).startswith(str(tmp_path / "sizes.csv"))

@@ -27,7 +27,7 @@ SMALL = [
 
 
 def small() -> AccCampaign:
-    return validate(read_with_files(ROOT / "configs/acc/smoke.yaml", SMALL), AccCampaign)
+    return validate(read_with_files(ROOT / "configs/acc/smoke.yaml", AccCampaign, SMALL), AccCampaign)
 
 
 class Killed(Exception):
@@ -91,7 +91,7 @@ def test_bad_input_is_told(lcca: Any, setting: str, words: str) -> None:
     "file", [ROOT / "configs/acc/acc.yaml", ROOT / "configs/acc/smoke.yaml"], ids=lambda file: file.stem
 )
 def test_committed_files_are_valid(file: Path) -> None:
-    config = validate(read_with_files(file), AccCampaign)
+    config = validate(read_with_files(file, AccCampaign), AccCampaign)
     env = new_env(config)
     assert 0.1 < config.incast.load < 1
     env.close()
@@ -102,7 +102,7 @@ def test_committed_files_are_valid(file: Path) -> None:
 def test_acc_learns_its_training_trace(tmp_path: Path) -> None:
     """Settled better than static RED with the paper's slopes, and than chance."""
     settings = ["test.grid_seeds=0", "test.fresh=false"]
-    config = validate(read_with_files(ROOT / "configs/acc/acc.yaml", settings), AccCampaign)
+    config = validate(read_with_files(ROOT / "configs/acc/acc.yaml", AccCampaign, settings), AccCampaign)
     test = run_acc(config, tmp_path / "run", jobs=2, resume=False)["tests"][TRAINING]
     for name in ("red-0.2", "red-0.65", "red-1.65", "red-2", CHANCE):
         assert test["acc_minus"][name]["acc_is"] == "better", name

@@ -40,7 +40,7 @@ SMOKE = ROOT / "configs/acc/fabric-smoke.yaml"
 
 
 def smoke(*settings: str) -> FabricAcc:
-    return validate(read_with_files(SMOKE, settings), FabricAcc)
+    return validate(read_with_files(SMOKE, FabricAcc, settings), FabricAcc)
 
 
 @pytest.fixture(scope="module")
@@ -136,16 +136,16 @@ def test_names_of_models_are_beside_the_file_that_says_them(finished: tuple[Path
     for kind, text in texts.items():
         file = tmp_path / "run.yaml"
         file.write_text(text)
-        configs = [validate(read_with_files(file), kind)]
+        configs = [validate(read_with_files(file, kind), kind)]
         assert f"dctcp-window@acc:{model},interval_us=7" in configs[0].model_dump_json()
         before = configs[0].hash
         model.write_bytes(model.read_bytes().replace(b'"seed": 1', b'"seed": 2'))
-        assert validate(read_with_files(file), kind).hash != before
+        assert validate(read_with_files(file, kind), kind).hash != before
         model.write_bytes((path / "model.json").read_bytes())
     (tmp_path / "study").mkdir()
     file = tmp_path / "study/study.yaml"
     file.write_text(texts[StudyConfig].replace(f"'{name}'", "{train: ../run.yaml}"))
-    trained = validate(read_with_files(file), StudyConfig).contenders["a"].train
+    trained = validate(read_with_files(file, StudyConfig), StudyConfig).contenders["a"].train
     assert trained is not None and f"dctcp-window@acc:{model},interval_us=7" in trained.test.against
 
 
@@ -214,11 +214,11 @@ def test_it_learns_to_mark() -> None:
 
 @pytest.mark.parametrize("name", ["fabric", "pred", "paraleon"])
 def test_committed_files_are_valid(name: str) -> None:
-    config = validate(read_with_files(ROOT / f"configs/acc/{name}.yaml"), FabricAcc)
+    config = validate(read_with_files(ROOT / f"configs/acc/{name}.yaml", FabricAcc), FabricAcc)
     assert config.rule.alpha < config.settle.alpha
 
 
 def test_the_committed_model_is_that_of_its_configuration() -> None:
-    config = validate(read_with_files(ROOT / "configs/acc/fabric.yaml"), FabricAcc)
+    config = validate(read_with_files(ROOT / "configs/acc/fabric.yaml", FabricAcc), FabricAcc)
     model = read_acc_model(ROOT / "configs/acc/leaf-spine.json")
     assert model.templates == config.trainer.templates and model.provenance["campaign"] == config.name

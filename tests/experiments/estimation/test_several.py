@@ -138,7 +138,7 @@ def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_the_estimations_that_ship_are_valid(path: Path) -> None:
-    config = validate(read_with_files(path), EstimationConfig)
+    config = validate(read_with_files(path, EstimationConfig), EstimationConfig)
     assert config.name == f"cceval-{path.stem}" and path.stem == f"{config.fabric.name}-{config.policy}"
     assert config.fabric.loads().of_uplinks == pytest.approx(0.15 if "dumbbell" in path.stem else 0.3)
     assert len(config.estimate.each) == 16 and {each.target for each in config.estimate.each} == {"mean-of-trials"}
@@ -147,7 +147,7 @@ def test_the_estimations_that_ship_are_valid(path: Path) -> None:
 @pytest.mark.parametrize("sizes", ["google-rpc", "ali-storage", "fb-hadoop"])
 def test_other_size_tables_can_be_chosen(sizes: str) -> None:
     chosen = [f"fabric.workload.sizes={sizes}", f"estimate={CCEVAL / 'metrics-all.yaml'}", "estimate.ceiling=50"]
-    config = validate(read_with_files(CCEVAL / "leaf-spine-timely.yaml", chosen), EstimationConfig)
+    config = validate(read_with_files(CCEVAL / "leaf-spine-timely.yaml", EstimationConfig, chosen), EstimationConfig)
     assert config.estimate.ceiling == 50
     assert config.policy == "timely" and config.fabric.workload.sizes == sizes and len(config.estimate.each) == 11
 

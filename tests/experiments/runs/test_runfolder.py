@@ -43,7 +43,7 @@ KINDS: dict[str, tuple[str, type[Any]]] = {
 def read(kind: str, folder: Path, seed: int = 1) -> Any:
     text, model = KINDS[kind]
     (folder / f"{kind}.yaml").write_text(text)
-    return validate(read_with_files(folder / f"{kind}.yaml", seed=seed), model)
+    return validate(read_with_files(folder / f"{kind}.yaml", model, seed=seed), model)
 
 
 @pytest.fixture(params=KINDS)
@@ -75,7 +75,7 @@ def refusal(run: Path, config: Any, resume: bool = True) -> str:
 
 def test_a_new_folder_holds_the_configuration_and_the_manifest(run: Path, config: Any) -> None:
     make(run, config)
-    assert validate(read_with_files(run / "config.yaml"), type(config)) == config
+    assert validate(read_with_files(run / "config.yaml", type(config)), type(config)) == config
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["config_hash"] == config.hash
     assert manifest["state"] == "begun"
@@ -206,7 +206,7 @@ def test_a_run_killed_before_it_wrote_its_configuration_is_completed(run: Path, 
     make(run, config)
     (run / "config.yaml").unlink()
     RunFolder.open(run, config, resume=True).close()
-    assert validate(read_with_files(run / "config.yaml"), type(config)) == config
+    assert validate(read_with_files(run / "config.yaml", type(config)), type(config)) == config
 
 
 def test_halves_of_files_are_swept_up(run: Path, config: Any) -> None:

@@ -86,7 +86,7 @@ def finished(config: Path) -> Path:
     """The folder of a study that was never stopped."""
     pytest.importorskip("optuna")
     run = config.parent / "finished"
-    study(validate(read_with_files(config), StudyConfig), run, jobs=1, resume=False, quiet=True)
+    study(validate(read_with_files(config, StudyConfig), StudyConfig), run, jobs=1, resume=False, quiet=True)
     return run
 
 
@@ -129,12 +129,14 @@ def test_intervals_share_alpha_and_rest_on_all_trials(finished: Path) -> None:
 
 
 def test_the_configuration_can_be_read_again(config: Path, finished: Path) -> None:
-    first, again = (validate(read_with_files(each), StudyConfig) for each in (config, finished / "config.yaml"))
+    first, again = (
+        validate(read_with_files(each, StudyConfig), StudyConfig) for each in (config, finished / "config.yaml")
+    )
     assert first == again and first.hash == again.hash
 
 
 def test_the_last_look_is_at_all_pairs(config: Path) -> None:
-    made = validate(read_with_files(config, ["pairs=50"]), StudyConfig)
+    made = validate(read_with_files(config, StudyConfig, ["pairs=50"]), StudyConfig)
     space = made.space("star")
     assert made.rule.ceiling == 13 and space.whole(made.pairs) == 13 * space.block
 
@@ -186,7 +188,7 @@ def test_a_policy_file_runs_with_its_header(tmp_path: Path) -> None:
         "questions: [{name: bytes, contender: headed, against: [window]}]\n"
     )
     (tmp_path / "study.yaml").write_text(text)
-    made = validate(read_with_files(tmp_path / "study.yaml"), StudyConfig)
+    made = validate(read_with_files(tmp_path / "study.yaml", StudyConfig), StudyConfig)
     study(made, tmp_path / "run", jobs=1, resume=False, quiet=True)
     stored = load_run(tmp_path / "run").trials.query("policy == 'headed'")
     policy = WithHeader(one_rule(("link",)), stamping(header("nosignal-8b")))

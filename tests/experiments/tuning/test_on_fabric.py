@@ -57,7 +57,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(config: Path) -> Path:
     """The folder of a tuning that was never broken."""
     run = config.parent / "finished"
-    tune(validate(read_with_files(config), TuningConfig), run, jobs=1, resume=False, quiet=True)
+    tune(validate(read_with_files(config, TuningConfig), TuningConfig), run, jobs=1, resume=False, quiet=True)
     return run
 
 
@@ -86,7 +86,9 @@ def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, 
 
 
 def test_the_configuration_can_be_read_again(config: Path, finished: Path) -> None:
-    first, again = (validate(read_with_files(each), TuningConfig) for each in (config, finished / "config.yaml"))
+    first, again = (
+        validate(read_with_files(each, TuningConfig), TuningConfig) for each in (config, finished / "config.yaml")
+    )
     assert first == again and first.hash == again.hash
 
 

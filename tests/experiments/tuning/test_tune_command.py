@@ -63,7 +63,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tuning that was never broken, not to be changed."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "small.yaml").write_text(SMALL)
-    config = validate(read_with_files(folder / "small.yaml"), TuningConfig)
+    config = validate(read_with_files(folder / "small.yaml", TuningConfig), TuningConfig)
     tune(config, folder / "small", jobs=2, resume=False)
     return folder / "small"
 
@@ -107,7 +107,7 @@ def test_gives_a_policy_its_worth_on_fresh_networks_and_all_candidates(finished:
 
 
 def test_search_and_test_meet_different_networks(finished: Path) -> None:
-    config = validate(read_with_files(finished / "config.yaml"), TuningConfig)
+    config = validate(read_with_files(finished / "config.yaml", TuningConfig), TuningConfig)
     tested = pd.concat([pd.read_parquet(f) for f in sorted((finished / "trials").glob("*.parquet"))])
     assert set(tested["seed"]) == {derive(config.seed, "test")} != {derive(config.seed, "tune")}
     assert set(tested["policy"]) == {"default", "tuned"} and (tested["status"] == "ok").all()
@@ -212,7 +212,7 @@ def test_says_what_to_install(
 
 @pytest.mark.parametrize("file", sorted((ROOT / "configs" / "tuning").glob("*.yaml")), ids=lambda f: f.stem)
 def test_packaged_tunings_are_valid(file: Path) -> None:
-    config = validate(read_with_files(file), TuningConfig)
+    config = validate(read_with_files(file, TuningConfig), TuningConfig)
     assert config.tuner.policy == file.stem
     assert config.fabric is not None or (config.tuner.space == "table-5" and config.simulator == "ns3")
 

@@ -42,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: in ns-3, or on a fabric where the configuration names one."""
-    if "fabric" in read_with_files(options.config, options.overrides, options.seed).data:
+    if "fabric" in read_with_files(options.config, FabricAcc, options.overrides, options.seed).data:
         return _on_fabric(options)
     config, folder = config_and_folder(options, AccCampaign)
     summary = run_acc(config, folder, jobs=options.jobs, resume=options.resume)

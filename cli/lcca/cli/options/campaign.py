@@ -44,5 +44,5 @@ def config_and_folder(options: argparse.Namespace, kind: type[C], path: Path | N
         kind: of configuration.
         path: of its file, where the command takes several.
     """
-    config = of_kind(read_with_files(path or options.config, options.overrides, options.seed), kind)
+    config = of_kind(read_with_files(path or options.config, kind, options.overrides, options.seed), kind)
     return config, options.out or default_folder(config)

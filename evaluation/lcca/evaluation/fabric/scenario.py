@@ -15,11 +15,10 @@ from lcca.evaluation.fabric.topologies import TopologyModel
 from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads
 from lcca.evaluation.fabric.workload.mix import Mix, Workload
 from lcca.evaluation.fabric.workload.streams import Streams
-from lcca.inputs.documents import Document, beside, read_document, with_value
 from lcca.inputs.errors import InputError, Keys
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.units import PACKET_BYTES
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_config
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -49,6 +48,8 @@ class FabricScenario(Model):
     Raises:
         ValidationError: keys that cannot be used, or that do not fit each other; `read_scenario` names file and line.
     """
+
+    from_file = True
 
     name: str = Field(min_length=1, max_length=40, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")
     preset: str = "default"
@@ -200,27 +201,4 @@ def read_scenario(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -
     Raises:
         ConfigError: listing the problems, by file and line.
     """
-    return validate(with_files_placed(read_document(path, overrides)), FabricScenario)
-
-
-def with_files_placed(document: Document, at: Keys = ()) -> Document:
-    """Return a document in which the names of files in the scenario at `at` no longer depend on who says them."""
-    for keys in _files(document, at):
-        document = _placed(document, keys)
-    return document
-
-
-def _files(document: Document, at: Keys) -> list[Keys]:
-    """Return where names of files may stand."""
-    workload = (*at, "workload")
-    parts = document.at((*workload, "parts"))
-    ways: list[Keys] = [(*workload, "parts", i) for i in range(len(parts))] if isinstance(parts, list) else []
-    return [(*at, "topology", "links"), *((*way, key) for way in (workload, *ways) for key in ("flows", "sizes"))]
-
-
-def _placed(document: Document, keys: Keys) -> Document:
-    name = document.at(keys)
-    if not isinstance(name, str) or (keys[-1] == "sizes" and not name.endswith((".yaml", ".yml"))):
-        return document
-    path = beside(document, keys, name).absolute()
-    return with_value(document, keys, os.fspath(path), {(): document.place(keys)})
+    return read_config(path, FabricScenario, overrides)

@@ -182,6 +182,8 @@ class NetworkSpace(_InPackets):
             varies, if left out.
     """
 
+    from_file = True
+
     link_rate: Annotated[Range, _checked("link_rate")]
     rtt: Annotated[Range, _checked("rtt")]
     senders: Annotated[Range, _checked("senders")]

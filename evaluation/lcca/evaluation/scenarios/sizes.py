@@ -1,19 +1,22 @@
-"""Distributions of flow sizes: packaged tables, tables of the user, lognormal and uniform ones."""
+"""Distributions of flow sizes: packaged tables, tables of the user in YAML or CSV, lognormal and uniform ones."""
 
 from __future__ import annotations
 
+import csv
 import math
 import os
 from functools import cache
 from importlib import resources
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 from scipy import special
 
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.inputs.files import read_limited
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import config_of, read_config
@@ -52,8 +55,9 @@ class SizeTable(Model):
 
 
 def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKET_BYTES) -> FlowSizes:
-    """Return a packaged distribution by name, one from a YAML file, ``lognormal:MU:SIGMA`` or ``uniform:LOW:HIGH``.
+    """Return a packaged distribution, one from a YAML or CSV file, ``lognormal:MU:SIGMA`` or ``uniform:LOW:HIGH``.
 
+    A CSV file has the columns bytes and cumulative, the share of flows up to that size, from 0 to 1 or 100 per cent.
     MU and SIGMA are those of the natural logarithm of bytes, LOW and HIGH bytes.
 
     Raises:
@@ -66,7 +70,34 @@ def flow_sizes(name_or_path: str | os.PathLike[str], packet_bytes: float = PACKE
         return _uniform_by_name(name, packet_bytes)
     if name.endswith((".yaml", ".yml")):
         return read_config(name, SizeTable).build(packet_bytes)
+    if name.endswith(".csv"):
+        return _from_csv(name).build(packet_bytes)
     return _packaged(name, packet_bytes)
+
+
+def _from_csv(path: str) -> SizeTable:
+    with about(path):
+        rows = list(csv.reader(read_limited(path, 1 << 20).decode("utf-8-sig", "replace").splitlines()))
+        if not rows or [each.strip() for each in rows[0]] != ["bytes", "cumulative"]:
+            raise InputError(
+                "must begin with the line `bytes,cumulative`; then, line by line, a size and what share has it at most"
+            )
+        points = []
+        for number, row in enumerate(rows[1:], start=2):
+            try:
+                size, share = (float(each) for each in row)
+            except ValueError:
+                raise InputError(f"line {number}: must be two numbers, bytes and cumulative") from None
+            points.append((size, share))
+        whole = points[-1][1] if points else 0.0
+        if whole not in (1, 100):
+            raise InputError(f"cumulative must end at 1, or at 100 per cent, not at {whole:g}")
+        try:
+            return SizeTable(
+                name=Path(path).stem, source=path, points=tuple((size, share * 100 / whole) for size, share in points)
+            )
+        except ValidationError as error:
+            raise InputError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
 
 
 @cache

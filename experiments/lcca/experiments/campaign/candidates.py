@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model
+from lcca.inputs.named_files import NAMES_A_FILE
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.remy_plus.stamping import Stamping
@@ -94,7 +95,9 @@ class HeaderEntry(Model):
             as they are carried.
     """
 
-    header: Header
+    text_key = "header"
+
+    header: Annotated[Header, NAMES_A_FILE]
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$", max_length=60)] | None = None
     set: dict[str, Any] = Field(default_factory=dict)
     grid: dict[str, tuple[Any, ...]] = Field(default_factory=dict)

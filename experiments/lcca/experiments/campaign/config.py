@@ -29,7 +29,6 @@ from lcca.experiments.campaign.fabrics import (
     require_on_fabric,
     require_transports,
 )
-from lcca.experiments.campaign.files import with_files
 from lcca.experiments.campaign.seeds import SeedsConfig, TrainingSeeds
 from lcca.experiments.campaign.starts import check_start, read_start
 from lcca.experiments.campaign.trials import (
@@ -48,8 +47,7 @@ from lcca.experiments.schemas.kinds import of_kind
 from lcca.inputs.documents import Document, apply_overrides, read_document
 from lcca.inputs.errors import ConfigError, InputError, Problem, about
 from lcca.inputs.model import Model, problem_at, raise_problems
-from lcca.inputs.named_files import FileOrName
-from lcca.inputs.packaged import YAML_ENDINGS
+from lcca.inputs.named_files import NAMES_A_FILE, YAML_ENDINGS, FileOrName, with_files
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import Policy
@@ -74,7 +72,7 @@ def _name_or_content(signals: SignalSet) -> str | dict[str, Any]:
     return signals.name if packaged else signals.model_dump(mode="json")
 
 
-NamedSet = Annotated[SignalSet, BeforeValidator(_named), PlainSerializer(_name_or_content)]
+NamedSet = Annotated[SignalSet, NAMES_A_FILE, BeforeValidator(_named), PlainSerializer(_name_or_content)]
 """A signal set: the name of a packaged one, a YAML file, or written out in the campaign's file."""
 
 
@@ -151,12 +149,12 @@ class CampaignConfig(RunConfig):
 
     networks: Networks
     signal_sets: Annotated[tuple[NamedSet, ...], Field(min_length=1)]
-    baseline: Annotated[str, Field(validate_default=True)] = "e2e"
+    baseline: Annotated[FileOrName, Field(validate_default=True)] = "e2e"
     headers: tuple[HeaderEntry, ...] = ()
     packet_bytes: Annotated[PacketBytes, Field(validate_default=True)] = PACKET_BYTES
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: AnyTrainer
-    start: Literal["scratch", "baseline"] | dict[str, str] = "scratch"
+    start: Literal["scratch", "baseline"] | dict[str, FileOrName] = "scratch"
     rivals: Literal["none", "subsets"] = "none"
     hand_designed: tuple[FileOrName, ...] = ()
     training_seeds: TrainingSeeds = (1,)
@@ -347,16 +345,18 @@ def read_campaign(
     Raises:
         ConfigError: listing every problem, by file and line.
     """
-    document = read_with_files(path, overrides, seed)
+    document = read_with_files(path, CampaignConfig, overrides, seed)
     if GRID in document.data:
         raise ConfigError(Problem(document.place((GRID,)), (GRID,), "only `lcca sweep` runs a grid; leave it out here"))
     return of_kind(document, CampaignConfig)
 
 
-def read_with_files(path: str | os.PathLike[str], overrides: Iterable[str] = (), seed: int | None = None) -> Document:
-    """Read a YAML file with overrides, and the files that its keys name."""
+def read_with_files(
+    path: str | os.PathLike[str], model: type[Model], overrides: Iterable[str] = (), seed: int | None = None
+) -> Document:
+    """Read a YAML file of a model with overrides, and the files that its keys name."""
     extra = [] if seed is None else [f"seed={seed}"]
-    document = with_files(read_document(path))
+    document = with_files(read_document(path), model)
     for override in (*overrides, *extra):  # one may name a file, and the next change what is in it
-        document = with_files(apply_overrides(document, [override]))
+        document = with_files(apply_overrides(document, [override]), model)
     return document

@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from lcca.experiments.campaign.config import GRID, CampaignConfig, read_with_files
-from lcca.experiments.campaign.files import with_files
 from lcca.experiments.schemas.kinds import of_kind
 from lcca.inputs.documents import Document, way_of, with_value
 from lcca.inputs.errors import ConfigError, Keys, Problem
-from lcca.inputs.packaged import YAML_ENDINGS
+from lcca.inputs.named_files import YAML_ENDINGS
 from lcca.inputs.validation import validate
 
 MOST_POINTS = 1000
@@ -77,7 +76,7 @@ def read_grid(path: str | PathLike[str], overrides: Iterable[str] = (), seed: in
     Raises:
         ConfigError: listing every problem, by file and line.
     """
-    document = read_with_files(path, overrides, seed)
+    document = read_with_files(path, CampaignConfig, overrides, seed)
     if GRID not in document.data:
         config = of_kind(document, CampaignConfig)
         return Grid(config.name, (Point("", config),))
@@ -123,7 +122,7 @@ def _point(
         document = with_value(document, way_of(document, key.split(".")), value, places)
     name = "_".join(name for name, _ in choice)
     named = with_value(document, ("name",), f"{document.data.get('name')}.{name}", {(): document.place(("name",))})
-    return Point(name, validate(with_files(named), CampaignConfig))
+    return Point(name, validate(named, CampaignConfig))
 
 
 def _word(value: Any) -> str:

@@ -67,6 +67,7 @@ class FabricAcc(RunConfig):
     """
 
     run_kind = FABRIC_ACC
+    from_file = True
 
     fabric: Scenarios
     held_out: tuple[FabricScenario, ...] = ()

@@ -136,6 +136,8 @@ class EstimateBlock(EstimateConfig):
             their own.
     """
 
+    from_file = True
+
     metric: str = ""
     metrics: tuple[MetricRow, ...] = ()
     block: int = Field(default=10, ge=1)

@@ -35,6 +35,8 @@ class Contender(Model):
         train: in its place a training of ACC, or a file with it, whose model sets the markers.
     """
 
+    text_key = "policy"
+
     policy: FileOrName = ""
     tune: TuningConfig | None = None
     train: FabricAcc | None = None

@@ -40,6 +40,7 @@ class TuningConfig(RunConfig):
     """
 
     run_kind = TUNE
+    from_file = True
 
     networks: NetworkSpace | None = None
     fabric: FabricScenario | None = None

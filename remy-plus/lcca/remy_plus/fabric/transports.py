@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -328,17 +328,6 @@ def named_transport(text: str) -> Transport:
         with about(f"{name}@{kind}"):
             found = found.with_(kind, values, file)
     return found
-
-
-def with_file_placed(text: str, place: Callable[[str], str]) -> str:
-    """Return the name of a transport with the file of what its tuner has learnt at its place.
-
-    Args:
-        text: any text; one that names no such file stays as it is.
-        place: from the file's name as it is told to where it lies.
-    """
-    parts = [(part, _without_file(part)[1]) for part in text.split("@")]
-    return "@".join(part.replace(file, place(file), 1) if file else part for part, file in parts)
 
 
 def _without_file(text: str) -> tuple[str, str]:

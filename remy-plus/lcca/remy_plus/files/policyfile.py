@@ -17,7 +17,7 @@ from lcca.inputs.checked import digest_file, read_with_digest, write_with_digest
 from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.files import read_limited, write_atomically
-from lcca.inputs.packaged import YAML_ENDINGS
+from lcca.inputs.named_files import YAML_ENDINGS
 from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.mlpjson import mlp_to_json
