@@ -22,7 +22,7 @@ from lcca.evaluation.bench.ns3 import Ns3Bench
 from lcca.evaluation.bench.runner import Runner
 from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.bounds.ideals import ideal_scores
-from lcca.evaluation.fabric.scenario import FabricScenario, with_files_placed
+from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetwork, ListedNetworks, NetworkSpace
@@ -180,8 +180,7 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
         text = f"this is {KINDS[kind].what}, and no place where policies meet; what takes it: {KINDS[kind].use}"
         raise InputError(f"{on}: {text}")
     model = PLACES[kind or _nearest(keys)]
-    document = with_files_placed(read_document(on, overrides))
-    found: Any = validate(document, model)
+    found: Any = validate(read_document(on, overrides), model)
     space: Space = FabricSpace(fabric=found) if isinstance(found, FabricScenario) else found
     return space
 
