@@ -143,6 +143,8 @@ def _digests(value: Any, key: str) -> Iterator[tuple[str, str]]:
             if any(NAMES_A_FILE in metadata for metadata in (field.metadata, *inside)):
                 several = isinstance(inner, tuple)
                 for i, text in enumerate(inner if several else [inner] if inner else []):
+                    if not isinstance(text, str):
+                        continue  # what the file held is in its place
                     found = files_named(text).values()
                     yield from ((f"{key}{name}.{i}" if several else f"{key}{name}", digest) for digest in found)
             yield from _digests(inner, f"{key}{name}.")
