@@ -1,6 +1,7 @@
 """Tilts, weights and cycles: whatever the change of measure, expectations stay those of the true measure."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -50,18 +51,23 @@ def one_by_one(arrival: np.ndarray, size: np.ndarray) -> np.ndarray:
     return done - arrival
 
 
-def each_trial(flows: Flows) -> np.ndarray:
-    """Return the FCTs of each trial by itself."""
-    cuts = flows.begin[1:-1]
-    pairs = zip(np.split(flows.arrival, cuts), np.split(flows.size, cuts), strict=True)
-    return np.concatenate([one_by_one(*each) for each in pairs])
+def each_trial(simulate: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[[Flows], np.ndarray]:
+    """Return a simulator of batches from one of single trials: (arrivals, sizes) to FCTs."""
+
+    def batch(flows: Flows) -> np.ndarray:
+        cuts = flows.begin[1:-1]
+        pairs = zip(np.split(flows.arrival, cuts), np.split(flows.size, cuts), strict=True)
+        found = [np.asarray(simulate(*each), dtype=np.float64) for each in pairs]
+        return np.concatenate(found) if found else np.zeros(0)
+
+    return batch
 
 
 def test_queues_agree_with_slow_ones() -> None:
     cycles = Bench(loop(), QUEUES["sharing"]).run(plain(loop()), 200, np.random.default_rng(1))
     flows = cycles.flows
     assert np.diff(flows.begin).min() < 6  # rows of many lengths
-    assert QUEUES["sharing"](flows) == pytest.approx(each_trial(flows))
+    assert QUEUES["sharing"](flows) == pytest.approx(each_trial(one_by_one)(flows))
     fct = QUEUES["in order"](flows)
     for first, last in zip(flows.begin, flows.begin[1:], strict=False):
         free = 0.0
@@ -72,7 +78,7 @@ def test_queues_agree_with_slow_ones() -> None:
 
 def test_trials_without_flows() -> None:
     workload = OpenLoop(0.001, 1.0, SIZES["lognormal"])
-    for simulate in (*QUEUES.values(), each_trial):
+    for simulate in (*QUEUES.values(), each_trial(one_by_one)):
         cycles = Bench(workload, simulate).run(Measure(BOOST, 0.002, 1.0), 20, np.random.default_rng(1))
         assert cycles.trials == 20 and cycles.mean_flows == 0.001
         empty = np.diff(cycles.flows.begin) == 0
