@@ -149,7 +149,7 @@ def test_what_stands_in_for_the_fabric_is_named(lcca: RunCommand, config: Path) 
         (["simulator=links"], "simulator: must be one of"),
         (["simulator=link"], "simulator: must be one of"),
         (["estimate.metric=drops"], "'drops' is not measured here"),
-        (["utility=queue"], "queue: scores ports, and simulator fluid tells of flows only"),
+        (["utility=queue"], "queue: scores ports, and simulator fluid has no port records"),
         (["fabric.switch.priorities=2"], "cannot have several classes"),
         (["fabric.workload={kind: all-to-all, bytes: 1000, rounds: 2, off_us: 1}"], "cannot have rounds"),
     ],
