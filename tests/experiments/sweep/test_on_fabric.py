@@ -216,7 +216,7 @@ def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
             "signal_sets=[e2e, flows]",
             "flows: fabric: policy: the fabric does not tell flows; without",
         ),
-        ("hand_designed=[vegas]", "on a fabric name transports"),
+        ("hand_designed=[vegas]", "vegas: runs in ns-3 only; a fabric has"),
         ("packet_bytes=800", "packets of the fabric have 1056"),
         ("networks.fabric.1.name=star", "two scenarios are called 'star'"),
         ("networks.fabric.1.payload_bytes=500", "payload_bytes and overhead_bytes must be the same"),
