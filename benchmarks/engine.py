@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
+from lcca.remy_plus.core.signals import SIGNAL_CEILING
 from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.rules import RuleTable
-from lcca.remy_plus.signals import SIGNAL_CEILING
 
 SENDERS = (1, 4, 8, 16)
 SIGNALS = ("send_ewma", "receive_ewma", "rtt_ratio", "slow_receive_ewma", "queue", "link")

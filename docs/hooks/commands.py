@@ -7,9 +7,9 @@ from typing import Any
 
 from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
-from lcca.remy_plus.fabric.knobs import Knob
-from lcca.remy_plus.fabric.markers import MARKERS
-from lcca.remy_plus.fabric.transports import TRANSPORTS
+from lcca.remy_plus.switches.knobs import Knob
+from lcca.remy_plus.switches.markers import MARKERS
+from lcca.remy_plus.switches.transports import TRANSPORTS
 
 MARK = "<!-- commands -->"
 TRANSPORTS_MARK = "<!-- transports -->"

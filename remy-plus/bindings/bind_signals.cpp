@@ -55,7 +55,7 @@ nb::list table() {
 }  // namespace
 
 void bind_signals(nb::module_& m) {
-  m.def("signal_table", &table, "A row per signal in engine order; see lcca.remy_plus.signals.");
+  m.def("signal_table", &table, "A row per signal in engine order; see lcca.remy_plus.core.signals.");
   m.attr("SIGNAL_CEILING") = signal_ceiling;
   m.attr("RCP_GAINS") = tuple_of(rcp_gains);
   m.attr("XCP_GAINS") = tuple_of(xcp_gains);

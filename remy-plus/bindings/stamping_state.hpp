@@ -1,4 +1,4 @@
-// A header from the plain values of lcca.remy_plus.stamping.Stamping.content().
+// A header from the plain values of lcca.remy_plus.core.stamping.Stamping.content().
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -3,7 +3,7 @@
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.signals import CARRIED, QUANTITIES, SIGNAL_CEILING, SIGNALS
+from lcca.remy_plus.core.signals import CARRIED, QUANTITIES, SIGNAL_CEILING, SIGNALS
 
 
 def test_order_and_ceiling():

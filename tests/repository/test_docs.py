@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lcca.remy_plus.fabric.markers import MARKERS
-from lcca.remy_plus.fabric.transports import TRANSPORTS
+from lcca.remy_plus.switches.markers import MARKERS
+from lcca.remy_plus.switches.transports import TRANSPORTS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

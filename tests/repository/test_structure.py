@@ -14,9 +14,9 @@ from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
 
 ROOT = Path(__file__).resolve().parents[2]
-LONGEST_CHAIN = 27  # goal: 14
-LONGEST_CHAIN_OF_THE_ENGINE = 15  # of inputs/ and remy-plus/ alone; goal: 9
-FOLDERS_IN_CYCLES = 16  # goal: 0
+LONGEST_CHAIN = 23  # goal: 14
+LONGEST_CHAIN_OF_THE_ENGINE = 10  # of inputs/ and remy-plus/ alone; goal: 9
+FOLDERS_IN_CYCLES = 11  # goal: 0
 MOST_FILES = 20
 CROWDED = {"benchmarks": 25, "tests/remy-plus/fabric": 22}  # goal: none
 MOST_OPTIONS = 170  # goal: 110

@@ -9,12 +9,12 @@ from pydantic import ValidationError
 from lcca.experiments.campaign.config import LinkModel
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model, compile_policy
-from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyfile import PolicyFile, write
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, WithHeader
 from lcca.remy_plus.policies.rules import one_rule
+from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.stamping import stamping
 from lcca.signal_sets.load import Place, Runnable, resolve, shared_model

@@ -3,8 +3,8 @@
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.signals import SIGNAL_CEILING
-from lcca.remy_plus.signals import SIGNALS as ENGINE_SIGNALS
+from lcca.remy_plus.core.signals import SIGNAL_CEILING
+from lcca.remy_plus.core.signals import SIGNALS as ENGINE_SIGNALS
 from lcca.signal_sets.registry import MEANINGS, SIGNALS, signal
 
 

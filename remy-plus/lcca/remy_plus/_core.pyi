@@ -54,7 +54,7 @@ def portable_log(x: float) -> float:
     """Natural logarithm by basic arithmetic alone, for x in (0, 1]."""
 
 def signal_table() -> list:
-    """A row per signal in engine order; see lcca.remy_plus.signals."""
+    """A row per signal in engine order; see lcca.remy_plus.core.signals."""
 
 SIGNAL_CEILING: float = 163840.0
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.transports import Transport
+from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.layout import Layout, layout
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -26,7 +26,7 @@ from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.record import Columns, Record
-from lcca.remy_plus.stamping import Stamping, raw_stamping
+from lcca.remy_plus.switches.transports import Transport
 
 Floats = NDArray[np.float64]
 

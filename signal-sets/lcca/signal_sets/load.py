@@ -28,11 +28,12 @@ from lcca.inputs.named_files import files_named
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.settings import FabricSettings
-from lcca.remy_plus.fabric.transports import TRANSPORTS, is_transport, named_transport
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.hand_designed import Classical, kind_of
 from lcca.remy_plus.policies.policy import Policy, is_baseline, with_header
+from lcca.remy_plus.switches.transports import TRANSPORTS, is_transport
+from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.signal_sets.headers.header import Header
 from lcca.signal_sets.headers.policy_headers import header_of
 from lcca.signal_sets.headers.stamping import stamping

@@ -7,7 +7,7 @@ Where the paper speaks of rates, gaps are stored (µs between packets): a small 
 from __future__ import annotations
 
 from lcca.inputs.errors import InputError, did_you_mean, shown
-from lcca.remy_plus.signals import QUANTITIES, Quantity
+from lcca.remy_plus.core.signals import QUANTITIES, Quantity
 from lcca.signal_sets.signal import Signal
 
 _HEADER_BITS = 32  # paper §4.3: an 8-byte header of two 32-bit fields

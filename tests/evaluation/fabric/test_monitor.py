@@ -7,7 +7,7 @@ from lcca.evaluation.fabric.monitor import monitor_metrics
 from lcca.remy_plus.fabric.builders import leaf_spine
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.tuners.registry import tuning
+from lcca.remy_plus.tuners.registry import tuning
 
 
 def test_by_hand() -> None:

@@ -8,8 +8,8 @@ from ruamel.yaml import YAML
 
 from lcca.evaluation.fabric.scenario import read_scenario
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import settings
+from lcca.remy_plus.switches.markers import marking
 
 CONFIGS = Path(__file__).parents[3] / "configs" / "fabric"
 GOOD = {

@@ -11,14 +11,14 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star
-from lcca.remy_plus.fabric.control import Change, Given, Seen
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.observation import MOST_LOOKS, Observation
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.settings import settings
-from lcca.remy_plus.fabric.transports import named_transport
+from lcca.remy_plus.switches.control import Change, Given, Seen
+from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.tuners.tuned import named_transport
 
 RED, PRED, STEP = marking("red"), marking("pred"), marking("step", k_bytes=1)
 

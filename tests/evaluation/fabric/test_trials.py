@@ -10,9 +10,10 @@ from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.policies import engine_of
-from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport, named_transport
+from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
+from lcca.remy_plus.tuners.tuned import named_transport
 
 SEEDS = (1, 2, 3)
 SLOWDOWN = UTILITIES["slowdown"]

@@ -36,17 +36,17 @@ if __name__ == "__main__":  # before anything imports the other one
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.signals import SIGNALS
 from lcca.remy_plus.engine import Engine, Model
-from lcca.remy_plus.fabric.knobs import Knob
-from lcca.remy_plus.fabric.markers import MARKERS
 from lcca.remy_plus.fabric.policies import engine_of
-from lcca.remy_plus.fabric.transports import TRANSPORTS
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.record import Record
-from lcca.remy_plus.signals import SIGNALS
+from lcca.remy_plus.switches.knobs import Knob
+from lcca.remy_plus.switches.markers import MARKERS
+from lcca.remy_plus.switches.transports import TRANSPORTS
 from lcca.remy_plus.topology import KINDS, Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 from lcca.signal_sets.headers.catalogue import header, packaged_headers

@@ -13,7 +13,7 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel, utilities_of
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.fabric.transports import named_transport
+from lcca.remy_plus.tuners.tuned import named_transport
 
 from .fabric_conformance import FabricUtilityConformance
 from .utility_conformance import UtilityConformance

@@ -24,11 +24,11 @@ from lcca.experiments.study.config import StudyConfig  # noqa: E402
 from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv  # noqa: E402
 from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402
 from lcca.inputs.validation import validate  # noqa: E402
-from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model  # noqa: E402
-from lcca.remy_plus.fabric.tuners.acc_ports import Templates  # noqa: E402
 from lcca.remy_plus.files.policyfile import PolicyFile, write  # noqa: E402
 from lcca.remy_plus.policies.policy import WithHeader  # noqa: E402
 from lcca.remy_plus.policies.rules import one_rule  # noqa: E402
+from lcca.remy_plus.tuners.acc import read_acc_model  # noqa: E402
+from lcca.remy_plus.tuners.acc_ports import Templates  # noqa: E402
 from lcca.signal_sets.headers.catalogue import header  # noqa: E402
 from lcca.signal_sets.headers.stamping import stamping  # noqa: E402
 from lcca.trainers.ecn.config import DqnConfig, FabricAccConfig  # noqa: E402

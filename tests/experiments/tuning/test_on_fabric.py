@@ -14,9 +14,10 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.run import tune
 from lcca.inputs.validation import validate
-from lcca.remy_plus.fabric.markers import marking
-from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport, named_transport
 from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
+from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.trainers.tune.space import Range
 from lcca.trainers.tune.transports import TransportTuneConfig
 

@@ -11,13 +11,13 @@ from lcca.gym_envs.batch.agent_slots import Rules
 from lcca.gym_envs.interface.rewards import Reward
 from lcca.gym_envs.interface.sources import base_delay_us
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.signals import CARRIED, SIGNALS
+from lcca.remy_plus.core.stamping import PLAIN
 from lcca.remy_plus.engine import Engine, compile_network, compile_policy
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, TableSteering
 from lcca.remy_plus.policies.policy import LARGEST_WINDOW, Policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
-from lcca.remy_plus.signals import CARRIED, SIGNALS
-from lcca.remy_plus.stamping import PLAIN
 
 KNOWN = tuple(name for name in SIGNALS if CARRIED.get(name, "queue") in PLAIN)
 """What environments have: signals that need no header."""

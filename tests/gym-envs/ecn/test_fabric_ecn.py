@@ -17,10 +17,10 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.settings import settings
-from lcca.remy_plus.fabric.tuners.acc_model import AccModel, content_of_layers
-from lcca.remy_plus.fabric.tuners.acc_ports import LONGEST_BYTES, Agents, Interval, Ports, Templates
-from lcca.remy_plus.fabric.tuners.registry import tuning
-from lcca.remy_plus.policies.mlp import Layer
+from lcca.remy_plus.policies.layers import Layer
+from lcca.remy_plus.tuners.acc import AccModel, content_of_layers
+from lcca.remy_plus.tuners.acc_ports import LONGEST_BYTES, Agents, Interval, Ports, Templates
+from lcca.remy_plus.tuners.registry import tuning
 
 SMALL = SmallFabric(60, 200.0)
 FEW = Templates(kmin_bytes=(5e3, 20e3), kmax_bytes=(40e3, 100e3), pmax=(0.1, 1.0))

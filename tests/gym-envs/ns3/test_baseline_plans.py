@@ -7,10 +7,10 @@ import pytest
 
 from lcca.gym_envs.ns3.baselines import bounded_threshold, step_marking, with_classical
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
 from lcca.remy_plus.policies.hand_designed import classical
+from lcca.remy_plus.switches.markers import marking
 
 NETWORK = Network(0, link_rate=2.0, rtt=100.0, senders=2, buffer=200, mean_on=1000.0, mean_off=1000.0, loss=0.0)
 EMPTY: dict[str, Any] = {"policy": None, "queue": "drop-tail", "queue_attributes": {}, "options": {"packet_bytes": 590}}

@@ -13,12 +13,12 @@ from lcca.remy_plus.engine import Model
 from lcca.remy_plus.fabric.builders import dumbbell
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import MARKERS
 from lcca.remy_plus.fabric.settings import settings
-from lcca.remy_plus.fabric.transports import named_transport
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.hand_designed import classical
+from lcca.remy_plus.switches.markers import MARKERS
 from lcca.remy_plus.topology import Topology
+from lcca.remy_plus.tuners.tuned import named_transport
 
 pytestmark = pytest.mark.usefixtures("ns3")
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from lcca.remy_plus.fabric.tuners.acc_model import AccModel, content_of_layers
-from lcca.remy_plus.fabric.tuners.acc_ports import NUMBERS, Templates
-from lcca.remy_plus.policies.mlp import Layer
+from lcca.remy_plus.policies.layers import Layer
+from lcca.remy_plus.tuners.acc import AccModel, content_of_layers
+from lcca.remy_plus.tuners.acc_ports import NUMBERS, Templates
 
 FEW = Templates(kmin_bytes=(5e3, 20e3), kmax_bytes=(40e3, 100e3), pmax=(0.1, 1.0))
 

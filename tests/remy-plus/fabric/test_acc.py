@@ -9,17 +9,18 @@ import pytest
 from lcca.inputs.checked import write_with_digest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, star
-from lcca.remy_plus.fabric.control import Change, Given
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import USUAL
 from lcca.remy_plus.fabric.settings import settings
-from lcca.remy_plus.fabric.transports import Transport, named_transport
-from lcca.remy_plus.fabric.tuners.acc_model import AccModel, content_of_layers, read_acc_model
-from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
-from lcca.remy_plus.policies.mlp import Layer
+from lcca.remy_plus.policies.layers import Layer
+from lcca.remy_plus.switches.control import Change, Given
+from lcca.remy_plus.switches.markers import USUAL
+from lcca.remy_plus.switches.transports import Transport
+from lcca.remy_plus.tuners.acc import AccModel, content_of_layers, read_acc_model
+from lcca.remy_plus.tuners.registry import tuning
+from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.signal_sets.load import resolve
 
 from .acc_support import FEW, always, small_model

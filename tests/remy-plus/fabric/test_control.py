@@ -8,12 +8,12 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, star
-from lcca.remy_plus.fabric.control import Change, Given, Seen, Sketch, Tuner
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import settings
-from lcca.remy_plus.fabric.tuners.registry import TUNERS, tuning
+from lcca.remy_plus.switches.control import Change, Given, Seen, Sketch, Tuner
+from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.tuners.registry import TUNERS, tuning
 
 from .acc_support import small_model
 

@@ -5,12 +5,12 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import dumbbell, star
-from lcca.remy_plus.fabric.control import Change
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import settings
-from lcca.remy_plus.fabric.tuners.registry import tuning
+from lcca.remy_plus.switches.control import Change
+from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.tuners.registry import tuning
 
 from .test_control import Watcher, with_tuner
 

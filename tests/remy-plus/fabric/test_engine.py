@@ -7,10 +7,10 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import dumbbell, fat_tree, leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
-from lcca.remy_plus.fabric.transports import TRANSPORTS
+from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.switches.transports import TRANSPORTS
 
 WITHOUT_TELEMETRY = ["window", "dctcp", "dcqcn"]
 

@@ -14,7 +14,7 @@ from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.fluid import run_fluid
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
-from lcca.remy_plus.fabric.transports import named_transport
+from lcca.remy_plus.tuners.tuned import named_transport
 
 END = 1e9
 FULL = 1048  # bytes of a full frame

@@ -10,9 +10,9 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.switches.markers import marking
 
 
 def incast(senders: int, size: int) -> FabricFlows:

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lcca.remy_plus.core.signals import SIGNALS
 from lcca.remy_plus.fabric.builders import leaf_spine
 from lcca.remy_plus.fabric.engine import FabricEngine, Record
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.learnt import compiled
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
-from lcca.remy_plus.signals import SIGNALS
 
 FABRIC = leaf_spine(tors=2, hosts_per_tor=3, spines=1)
 SIZES = np.array([300_000, 40_000, 90_500, 250_000, 100])

@@ -6,8 +6,8 @@ import pytest
 from lcca.remy_plus.fabric.builders import dumbbell, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.fabric.settings import settings
+from lcca.remy_plus.switches.markers import marking
 
 NEVER_MARKED = marking("step", k_bytes=1e12)
 

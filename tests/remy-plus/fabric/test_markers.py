@@ -7,8 +7,8 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine, Record
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
 from lcca.remy_plus.fabric.settings import settings
+from lcca.remy_plus.switches.markers import MARKERS, Marking, marking
 
 FRAME, COUNT, GBPS = 1048, 400, 10.0
 SERVICE = FRAME * 8 / GBPS  # ns

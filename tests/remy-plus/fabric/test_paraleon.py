@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus.fabric.builders import leaf_spine
-from lcca.remy_plus.fabric.control import Change, Given, Samples, Seen, Sketch, Sketches
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.markers import USUAL
-from lcca.remy_plus.fabric.tuners.annealing import Annealing, Schedule, Step
-from lcca.remy_plus.fabric.tuners.flow_sizes import FlowSizes, FlowStates
-from lcca.remy_plus.fabric.tuners.paraleon import STEPS, Paraleon
-from lcca.remy_plus.fabric.tuners.registry import tuning
+from lcca.remy_plus.switches.control import Change, Given, Samples, Seen, Sketch, Sketches
+from lcca.remy_plus.switches.markers import USUAL
+from lcca.remy_plus.tuners.annealing import Annealing, Schedule, Step
+from lcca.remy_plus.tuners.flow_sizes import FlowSizes, FlowStates
+from lcca.remy_plus.tuners.paraleon import STEPS, Paraleon
+from lcca.remy_plus.tuners.registry import tuning
 
 from .test_control import Watcher, with_tuner
 

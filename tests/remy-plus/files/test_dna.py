@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import LARGEST_FILE
+from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
 from lcca.remy_plus.files import dna, dna_scan
 from lcca.remy_plus.files.dna_schema import R_PLUS_AXES, Tree
 from lcca.remy_plus.policies.rules import MOST_RULES, bisect, one_rule
-from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 
 TOP = SIGNAL_CEILING
 REMY_2013 = R_PLUS_AXES[:3]

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
 from lcca.remy_plus.files.policyfile import PolicyFile, load
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
-from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 
 
 def test_a_rule_table_reads_like_this():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
 from lcca.remy_plus.policies.agents import (
     EVERY_ACK,
     Agent,
@@ -20,7 +21,6 @@ from lcca.remy_plus.policies.agents import (
     WindowSteering,
     agent_from_json,
 )
-from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 
 ALL = Agent(SIGNALS)
 

@@ -7,12 +7,12 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import compile_policy
-from lcca.remy_plus.fabric.transports import named_transport
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, load, loads
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
 from lcca.remy_plus.policies.hand_designed import Classical, classical, kind_of
 from lcca.remy_plus.policies.policy import baseline, is_baseline
+from lcca.remy_plus.tuners.tuned import named_transport
 
 
 def test_their_names():

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.files.mlpjson import shortest
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, RateSteering, TableSteering, WindowSteering
-from lcca.remy_plus.policies.mlp import Layer, Lstm, MlpPolicy
+from lcca.remy_plus.policies.layers import Layer, Lstm
+from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.mlpjson import shortest
 
 from .mlp_support import SIGNALS, random_network, reference
 

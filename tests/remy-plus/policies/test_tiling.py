@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
 from lcca.remy_plus.policies import tiling as module
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.policies.tiling import tiling
-from lcca.remy_plus.signals import SIGNAL_CEILING, SIGNALS
 
 TOP = SIGNAL_CEILING
 seeds = st.integers(0, 2**32 - 1)

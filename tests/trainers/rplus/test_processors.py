@@ -13,7 +13,7 @@ import numpy as np
 
 from lcca.evaluation.scenarios.sizes import lognormal
 from lcca.evaluation.trials.utilities import utility
-from lcca.remy_plus.elementary import exp, log, log2
+from lcca.remy_plus.core.elementary import exp, log, log2
 from lcca.signal_sets.headers.encoding import Log
 from lcca.signal_sets.headers.grids import LogCodec
 from lcca.trainers.rplus.coordinates import Coordinates

@@ -26,9 +26,9 @@ if TYPE_CHECKING:  # what comes in: whoever makes a task has imported it
     from lcca.evaluation.scenarios.networks import NetworkSpace
     from lcca.evaluation.trials.blocks import InBlocks
     from lcca.evaluation.trials.utility import Utility
+    from lcca.remy_plus.core.stamping import Stamping
     from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.policies.policy import Policy
-    from lcca.remy_plus.stamping import Stamping
 
 BLOCKS_PER_STEP = 1 << 16
 """Blocks of networks set aside for each step, so that no two steps share a network's random streams."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lcca.cli.options.common import add_json, print_json
 
 if TYPE_CHECKING:
-    from lcca.remy_plus.fabric.knobs import Knob
+    from lcca.remy_plus.switches.knobs import Knob
     from lcca.signal_sets.signal import Signal
 
 EXAMPLES = """\
@@ -163,7 +163,7 @@ def _transports(options: argparse.Namespace) -> int:
     """All transports of fabrics and their parameters at hosts of 100 Gb/s."""
     from dataclasses import asdict
 
-    from lcca.remy_plus.fabric.transports import TRANSPORTS
+    from lcca.remy_plus.switches.transports import TRANSPORTS
 
     def own(name: str) -> dict[str, Any]:
         marker = TRANSPORTS[name].marker
@@ -174,14 +174,14 @@ def _transports(options: argparse.Namespace) -> int:
 
 def _markers(options: argparse.Namespace) -> int:
     """All markers of fabrics' switches (ECN) and their parameters at ports of 100 Gb/s."""
-    from lcca.remy_plus.fabric.markers import MARKERS
+    from lcca.remy_plus.switches.markers import MARKERS
 
     return _with_knobs(options, MARKERS, lambda name: {})
 
 
 def _tuners(options: argparse.Namespace) -> int:
     """All tuners of a fabric's switches and hosts and their parameters."""
-    from lcca.remy_plus.fabric.tuners.registry import TUNERS
+    from lcca.remy_plus.tuners.registry import TUNERS
 
     return _with_knobs(options, TUNERS, lambda name: {})
 

@@ -20,10 +20,10 @@ from lcca.experiments.runs.remaining import words_for_time
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.fabric.fluid import FLUID
-from lcca.remy_plus.fabric.transports import TRANSPORTS
 from lcca.remy_plus.policies.families import CLASSICAL
 from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.python_control import PythonControl
+from lcca.remy_plus.switches.transports import TRANSPORTS
 from lcca.remy_plus.topology import KINDS, Topology
 
 TOPOLOGY_HELP = (

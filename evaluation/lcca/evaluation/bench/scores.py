@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from lcca.inputs.model import Model
-from lcca.remy_plus.elementary import power
+from lcca.remy_plus.core.elementary import power
 
 Floats = NDArray[np.float64]
 Won = NDArray[np.bool_]

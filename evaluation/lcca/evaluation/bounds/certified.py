@@ -28,7 +28,7 @@ from lcca.evaluation.trials.throughput_delay import (
     REFERENCE_DELAY_US,
     ThroughputDelay,
 )
-from lcca.remy_plus.elementary import log
+from lcca.remy_plus.core.elementary import log
 
 Floats = NDArray[np.float64]
 

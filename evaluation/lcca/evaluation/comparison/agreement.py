@@ -19,7 +19,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.units import BLOCK, means_of
 from lcca.inputs.json_values import finite_values
-from lcca.remy_plus.elementary import log
+from lcca.remy_plus.core.elementary import log
 
 Floats = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from pydantic import ConfigDict, Field, model_validator
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, keyed_numbers, problem_at, raise_problems
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.markers import MARKERS, Marking, marking
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.switches.markers import MARKERS, Marking, marking
 
 HEADROOM_FRAMES = 4
 """For each link beside its delays; `remy-plus/src/fabric/simulation_setup.cpp` says which."""
@@ -24,7 +24,7 @@ def few_classes(priority: int, priorities: int) -> str:
 
 
 class MarkerModel(Model):
-    """A marker of `lcca.remy_plus.fabric.markers.MARKERS`, and those of its parameters that differ from the defaults.
+    """A marker of `lcca.remy_plus.switches.markers.MARKERS`, and those of its parameters that differ from the defaults.
 
     Attributes:
         kind: its name.

@@ -20,7 +20,7 @@ from lcca.inputs.files import read_limited
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import config_of, read_config
-from lcca.remy_plus.elementary import exp
+from lcca.remy_plus.core.elementary import exp
 from lcca.remy_plus.workload import FlowSizes
 
 LOGNORMAL_POINTS = 4000

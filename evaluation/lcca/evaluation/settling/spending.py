@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from lcca.remy_plus.elementary import exp
+from lcca.remy_plus.core.elementary import exp
 
 Grid = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ import numpy as np
 from lcca.evaluation.trials.outcome import FlowTimes, Outcome, flow_times
 from lcca.evaluation.trials.ratio import WORST_BITS, Ratio
 from lcca.evaluation.trials.utility import Floats, TrialScores
-from lcca.remy_plus.elementary import log2
+from lcca.remy_plus.core.elementary import log2
 from lcca.remy_plus.record import Record
 
 

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.trials.utility import Floats, TrialScores
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.elementary import log2
+from lcca.remy_plus.core.elementary import log2
 from lcca.remy_plus.record import Record
 
 FLOOR_THROUGHPUT = 2.0**-10  # packets/µs

@@ -16,8 +16,8 @@ from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import NAMES_A_FILE
 from lcca.inputs.units import PACKET_BYTES
+from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.policies.policy import Policy, with_header
-from lcca.remy_plus.stamping import Stamping
 from lcca.signal_sets.headers.catalogue import header as header_named
 from lcca.signal_sets.headers.header import Header
 from lcca.signal_sets.headers.stamping import header_signals, stamping

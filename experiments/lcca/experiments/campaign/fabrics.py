@@ -11,8 +11,8 @@ from lcca.inputs.errors import InputError, about
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.policies import engine_of
-from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.policies.rules import one_rule
+from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
 
 if TYPE_CHECKING:

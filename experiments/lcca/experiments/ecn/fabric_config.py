@@ -18,7 +18,7 @@ from lcca.experiments.runs.kinds import FABRIC_ACC
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.fabric.policies import engine_of
-from lcca.remy_plus.fabric.transports import Transport
+from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
 from lcca.trainers.ecn.config import FabricAccConfig
 

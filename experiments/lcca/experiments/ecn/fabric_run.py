@@ -28,9 +28,9 @@ from lcca.inputs.checked import write_with_digest
 from lcca.inputs.extras import require_libraries
 from lcca.inputs.json_values import finite_values
 from lcca.remy_plus.fabric.policies import engine_of
-from lcca.remy_plus.fabric.tuners.acc_model import AccModel, read_acc_model
-from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.tuners.acc import AccModel, read_acc_model
+from lcca.remy_plus.tuners.registry import tuning
 from lcca.signal_sets.load import resolve
 
 CURVE_PARTS = 10
@@ -141,7 +141,7 @@ def _test_seed(config: FabricAcc, scenario: FabricScenario) -> int:
 
 def _train(run: TrainingRun) -> AccModel:
     from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv
-    from lcca.remy_plus.fabric.tuners.acc_ports import NUMBERS
+    from lcca.remy_plus.tuners.acc_ports import NUMBERS
     from lcca.trainers.ecn.double_dqn import DoubleDqn
     from lcca.trainers.ecn.ports import model_of, new_learner, play_ports
     from lcca.trainers.ecn.training import Progress, train

@@ -14,10 +14,10 @@ from lcca.experiments.runs.context import Run
 from lcca.experiments.study.config import Contender, StudyConfig
 from lcca.experiments.tuning import run as tuning_run
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model
-from lcca.remy_plus.fabric.tuners.registry import tuning
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.tuners.acc import read_acc_model
+from lcca.remy_plus.tuners.registry import tuning
 from lcca.signal_sets.load import resolve
 
 

@@ -18,13 +18,13 @@ from lcca.gym_envs.interface.rewards import Reward
 from lcca.gym_envs.interface.sources import NetworkSource, base_delay_us, networks_from
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.signals import CARRIED
+from lcca.remy_plus.core.stamping import PLAIN
 from lcca.remy_plus.engine import Model, available_jobs, compile_network, compile_policy
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.agents import Agent, TableSteering
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.simple import Simple
-from lcca.remy_plus.signals import CARRIED
-from lcca.remy_plus.stamping import PLAIN
 
 Floats = NDArray[np.float32]
 

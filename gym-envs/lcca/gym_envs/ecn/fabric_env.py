@@ -15,10 +15,10 @@ from lcca.gym_envs.ecn.looks import Looks
 from lcca.gym_envs.interface.actions import action_array
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
-from lcca.remy_plus.fabric.control import Floats, Seen, TunerMaker
 from lcca.remy_plus.fabric.engine import FabricEngine, Record
-from lcca.remy_plus.fabric.knobs import Limits
-from lcca.remy_plus.fabric.tuners.acc_ports import NUMBERS, Agents, Interval, Ports, Templates
+from lcca.remy_plus.switches.control import Floats, Seen, TunerMaker
+from lcca.remy_plus.switches.knobs import Limits
+from lcca.remy_plus.tuners.acc_ports import NUMBERS, Agents, Interval, Ports, Templates
 
 try:
     import gymnasium

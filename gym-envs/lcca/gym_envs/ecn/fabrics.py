@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lcca.remy_plus.elementary import exp
+from lcca.remy_plus.core.elementary import exp
 from lcca.remy_plus.fabric.builders import leaf_spine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings, settings

@@ -13,8 +13,8 @@ from threading import Thread
 from typing import TypeAlias
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.control import Change, Given, Seen, Tuner
 from lcca.remy_plus.fabric.engine import Record
+from lcca.remy_plus.switches.control import Change, Given, Seen, Tuner
 
 
 class _Abandoned(Exception):

@@ -18,11 +18,11 @@ from lcca.gym_envs.processes.workers import Failure, run_all
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model
-from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
-from lcca.remy_plus.fabric.markers import marking
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.python_control import in_real_time
+from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
+from lcca.remy_plus.switches.markers import marking
 
 _TIME_SCALE = 1000.0
 _IN_COMMON = ("time_scale", "min_rto", "initial_window")

@@ -17,12 +17,12 @@ from lcca.gym_envs.ns3.columns import columns
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError, did_you_mean
+from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.engine import Model, available_jobs, compile_policy
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.record import Record
-from lcca.remy_plus.stamping import Stamping
 
 MISSING = (
     "ns-3 is not installed: from a checkout, `make ns3`, or "

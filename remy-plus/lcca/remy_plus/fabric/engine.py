@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric import markers
-from lcca.remy_plus.fabric.control import Control, Given, TunerMaker
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
 from lcca.remy_plus.fabric.learnt import Compiled, compiled
-from lcca.remy_plus.fabric.markers import Marking
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
-from lcca.remy_plus.fabric.transports import TransportKind, transport_kind
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.switches import markers
+from lcca.remy_plus.switches.control import Control, Given, TunerMaker
+from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
+from lcca.remy_plus.switches.markers import Marking
+from lcca.remy_plus.switches.transports import TransportKind, transport_kind
 
 Record = Mapping[str, Any]
 """Arrays by name: `flow_…` one entry per flow, `port_…` one per directed port, `sample_…` one row per sample."""
@@ -46,8 +46,8 @@ class FabricEngine:
     """The fabric engine with a transport.
 
     Attributes:
-        transport: its name, of `lcca.remy_plus.fabric.transports.TRANSPORTS`; or a learnt policy, whose windows are in
-            packets of the fabric's payload and gaps in µs, as where it was learnt; or one that is compiled already.
+        transport: its name, of `lcca.remy_plus.switches.transports.TRANSPORTS`; or a learnt policy, whose windows are
+            in packets of the fabric's payload and gaps in µs, as where it was learnt; or one that is compiled already.
         parameters: of the transport that differ from the defaults; a policy has none.
         settings: of the fabric.
         tuner: sets parameters of switches and hosts during a run; None for nobody.

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.stamping import StampedField
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.policies.policy import WithHeader
-from lcca.remy_plus.stamping import StampedField
 
 _UNKNOWN = {"flows": "ports of a fabric do not know when a flow ends"}
 """Sources that ports never have, each with the reason."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.signals import CARRIED
 from lcca.remy_plus.engine import compile_policy
 from lcca.remy_plus.fabric.headers import on_fabric
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
-from lcca.remy_plus.signals import CARRIED
 
 HOPS = {"queue", "link", "queue_ewma", "link_ewma", "available_capacity", "available_capacity_ewma"}
 """Signals that the stamps of a fabric's hops tell."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.control import Change, Given, Samples, Seen, Sketch, Tuner, TunerMaker
-from lcca.remy_plus.fabric.markers import Marking
+from lcca.remy_plus.switches.control import Change, Given, Samples, Seen, Sketch, Tuner, TunerMaker
+from lcca.remy_plus.switches.markers import Marking
 
 NEVER_US = 1e9
 """A tuner that looks no more often sets something once."""

@@ -11,9 +11,9 @@ from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
-from lcca.remy_plus.fabric.transports import TRANSPORTS, Transport
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
 
 
 def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:

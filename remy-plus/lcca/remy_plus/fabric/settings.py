@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.remy_plus.fabric.markers import Marking
+from lcca.remy_plus.switches.markers import Marking
 
 USUAL: Mapping[str, float] = MappingProxyType({"arrival_bytes": 0.0, "ack_priority": -1.0})
 """What holds where neither the settings nor the transport say otherwise."""
@@ -39,7 +39,7 @@ class FabricSettings:
         priorities: classes of traffic: 0 first, each before the next wherever packets wait; thresholds, headroom and
             pauses are those of a class.
         ack_priority: the class of ACKs; that of their data if left out.
-        marker: ECN, of `lcca.remy_plus.fabric.markers.MARKERS`.
+        marker: ECN, of `lcca.remy_plus.switches.markers.MARKERS`.
         mark_at_dequeue: the marker is asked as a packet leaves the queue; else as it joins it.
         queue_quantum_bytes: unit of queue lengths in stamps.
         bytes_quantum_bytes: unit of byte counters in stamps.

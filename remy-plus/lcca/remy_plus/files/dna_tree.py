@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.signals import SIGNAL_CEILING
 from lcca.remy_plus.files.dna_schema import DEFAULT_AXES, R_PLUS_AXES
 from lcca.remy_plus.policies.rules import MOST_RULES
-from lcca.remy_plus.signals import SIGNAL_CEILING
 
 Bounds: TypeAlias = list[float]
 

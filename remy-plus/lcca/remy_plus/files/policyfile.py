@@ -18,17 +18,17 @@ from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.files import read_limited, write_atomically
 from lcca.inputs.named_files import YAML_ENDINGS
-from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.files import dna
-from lcca.remy_plus.files.mlpjson import mlp_to_json
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.mlpjson import mlp_to_json
 from lcca.remy_plus.policies.pacing import Pacing
 from lcca.remy_plus.policies.policy import BASELINES, Policy, WithHeader, baseline, is_baseline
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.rehearsal import rehearse
+from lcca.remy_plus.switches.transports import Transport
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,19 @@ from pydantic import BeforeValidator, Field, model_validator
 from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, shown
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
-from lcca.remy_plus.fabric.markers import Marking, marking
-from lcca.remy_plus.fabric.transports import Transport
-from lcca.remy_plus.fabric.tuners.acc_model import AccModel
-from lcca.remy_plus.fabric.tuners.registry import tuning
-from lcca.remy_plus.files.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.agents import agent_from_json
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.pacing import pacing_unit
 from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tiling import tiling
+from lcca.remy_plus.switches.markers import Marking, marking
+from lcca.remy_plus.switches.transports import Transport
+from lcca.remy_plus.tuners.acc import AccModel
+from lcca.remy_plus.tuners.registry import tuning
 
 FORMAT = 1
 

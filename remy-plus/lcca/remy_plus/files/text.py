@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from lcca.remy_plus.fabric.markers import Marking
-from lcca.remy_plus.fabric.transports import Transport
-from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning
+from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.agents import TableSteering
 from lcca.remy_plus.policies.hand_designed import Classical
@@ -17,7 +15,9 @@ from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, digits
-from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING
+from lcca.remy_plus.switches.markers import Marking
+from lcca.remy_plus.switches.transports import Transport
+from lcca.remy_plus.tuners.registry import TUNERS, Tuning
 
 LONGEST_LINE = 100
 """Characters; longer lines are wrapped."""

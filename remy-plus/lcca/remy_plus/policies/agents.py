@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError, about, did_you_mean, shown
 from lcca.remy_plus import _core
-from lcca.remy_plus.signals import QUANTITIES, SIGNAL_CEILING, Quantity, check_signals
+from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING, Quantity, check_signals
 
 Floats = NDArray[np.float32]
 

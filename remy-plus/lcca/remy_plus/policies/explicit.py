@@ -12,9 +12,9 @@ from typing import ClassVar, Self
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.stamping import Gains, Stamping, raw_stamping
 from lcca.remy_plus.policies.simple import Simple, digits
 from lcca.remy_plus.policies.tunables import Parameter
-from lcca.remy_plus.stamping import Gains, Stamping, raw_stamping
 
 _INITIAL_RATE = Parameter(
     "initial_rate", 0.25, 1e-6, 1e3, unit="packets/µs", meaning="until the network has spoken (our choice)"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.remy_plus.fabric.knobs import named_numbers
-from lcca.remy_plus.fabric.markers import Marking, changed_marking, marking
 from lcca.remy_plus.policies.families import FAMILIES
 from lcca.remy_plus.policies.stock import is_type, named_type
 from lcca.remy_plus.policies.tunables import Family, Value
+from lcca.remy_plus.switches.knobs import named_numbers
+from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
 
 
 @dataclass(frozen=True)

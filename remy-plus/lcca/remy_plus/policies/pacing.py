@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.remy_plus.signals import SIGNALS
+from lcca.remy_plus.core.signals import SIGNALS
 
 Pacing: TypeAlias = str
 

@@ -11,7 +11,7 @@ from typing import ClassVar, TypeAlias
 from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.transports import Transport
+from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.families import CLASSICAL
 from lcca.remy_plus.policies.hand_designed import Classical, classical, kind_of
@@ -20,7 +20,7 @@ from lcca.remy_plus.policies.python_control import RUNS
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, check_within, digits
 from lcca.remy_plus.policies.stock import is_type
-from lcca.remy_plus.stamping import Stamping
+from lcca.remy_plus.switches.transports import Transport
 
 LARGEST_WINDOW = 1_000_000
 """Packets; R+ clamps every window to it."""

@@ -16,10 +16,10 @@ from typing import Any, ClassVar, TypeVar
 from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, nearest
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.signals import SIGNALS, check_signals
+from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.policies.python_source import PythonClass, said
 from lcca.remy_plus.policies.simple import Simple, digits
-from lcca.remy_plus.signals import SIGNALS, check_signals
-from lcca.remy_plus.stamping import Stamping, raw_stamping
 
 RUNS = (
     "a class in Python runs in `lcca evaluate`, `compare`, `rank`, `agree` and `estimate` and beside the learner of "

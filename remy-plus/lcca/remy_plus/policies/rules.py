@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.signals import SIGNAL_CEILING, check_signals
 from lcca.remy_plus.policies.pacing import Pacing, pacing_signals, pacing_unit
-from lcca.remy_plus.signals import SIGNAL_CEILING, check_signals
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Self, TypeVar
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.stamping import Stamping
+from lcca.remy_plus.core.stamping import Stamping
 
 N = TypeVar("N", int, float)
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.core.signals import SIGNAL_CEILING
 from lcca.remy_plus.policies.rules import Array, RuleTable, describe_point
-from lcca.remy_plus.signals import SIGNAL_CEILING
 
 Integers: TypeAlias = NDArray[Any]
 """Arrays of Python's unbounded integers (dtype object)."""

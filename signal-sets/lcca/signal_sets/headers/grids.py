@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.elementary import log, power
+from lcca.remy_plus.core.elementary import log, power
 from lcca.signal_sets.headers.codes import Codec, Codes, Values
 from lcca.signal_sets.headers.encoding import Float, Log, Rounding, Table
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.stamping import Coding, Reading, StampedField, Stamping, Token
+from lcca.remy_plus.core.stamping import Coding, Reading, StampedField, Stamping, Token
 from lcca.signal_sets.headers.codec import field_codec, initial_code
 from lcca.signal_sets.headers.encoding import LARGEST_TABLE_BITS, Counter, Enum, Flag, Float, Linear, Log, Table, Uint
 from lcca.signal_sets.headers.expression import Expression

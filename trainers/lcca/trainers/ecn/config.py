@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field, model_validator
 
 from lcca.inputs.model import Model
-from lcca.remy_plus.fabric.tuners.acc_model import Heads
-from lcca.remy_plus.fabric.tuners.acc_ports import Templates
+from lcca.remy_plus.tuners.acc import Heads
+from lcca.remy_plus.tuners.acc_ports import Templates
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]

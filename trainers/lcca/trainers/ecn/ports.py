@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv
-from lcca.remy_plus.fabric.tuners.acc_model import AccModel, content_of_layers
-from lcca.remy_plus.policies.mlp import Layer
+from lcca.remy_plus.policies.layers import Layer
+from lcca.remy_plus.tuners.acc import AccModel, content_of_layers
 from lcca.trainers.ecn.config import FabricAccConfig
 from lcca.trainers.ecn.double_dqn import DoubleDqn
 

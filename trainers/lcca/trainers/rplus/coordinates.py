@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.remy_plus.elementary import exp, log
+from lcca.remy_plus.core.elementary import exp, log
 from lcca.remy_plus.policies.pacing import Pacing
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.rplus.actions import FIELDS, Field, limits

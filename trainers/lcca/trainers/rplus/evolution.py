@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.remy_plus.elementary import exp, log
+from lcca.remy_plus.core.elementary import exp, log
 
 Floats = NDArray[np.float64]
 

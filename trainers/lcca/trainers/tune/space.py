@@ -12,13 +12,13 @@ from pydantic import Field, model_validator
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.model import Model
-from lcca.remy_plus.fabric.knobs import Search
 from lcca.remy_plus.fabric.policies import require_transport
-from lcca.remy_plus.fabric.transports import Transport
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.tunables import Value
+from lcca.remy_plus.switches.knobs import Search
+from lcca.remy_plus.switches.transports import Transport
 
 Params: TypeAlias = dict[str, Value]
 """Values by parameter, for all parameters of a space."""

@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, field_validator
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.model import keyed_numbers
-from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
-from lcca.remy_plus.fabric.transports import Transport
+from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
+from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.space import Axis, Space, ranges_of

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.remy_plus.fabric.control import Given, Seen
 from lcca.remy_plus.fabric.observation import Look, Observation, setting
 from lcca.remy_plus.fabric.topology import FabricTopology
-from lcca.remy_plus.fabric.tuners.paraleon import Weights, host_ports
+from lcca.remy_plus.switches.control import Given, Seen
+from lcca.remy_plus.tuners.paraleon import Weights, host_ports
 
 MEASURES: Mapping[str, str] = {
     "throughput_gbps": "throughput, Gb/s",

@@ -14,12 +14,12 @@ from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trial
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.signals import SIGNALS
+from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.learnt import Compiled, compiled
 from lcca.remy_plus.policies.policy import with_header
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
-from lcca.remy_plus.signals import SIGNALS
-from lcca.remy_plus.stamping import Stamping
 from lcca.trainers.rplus import lookups
 from lcca.trainers.rplus.lookups import Lookups, even_cut
 from lcca.trainers.rplus.trials.contract import Floats, Ints, Ran

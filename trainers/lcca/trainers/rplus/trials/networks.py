@@ -12,11 +12,11 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.scoring import trial_scores
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.policy import with_header
 from lcca.remy_plus.policies.rules import RuleTable
-from lcca.remy_plus.stamping import Stamping
 from lcca.trainers.rplus.lookups import Lookups, look_up
 from lcca.trainers.rplus.trials.contract import Floats, Ints, Ran
 

@@ -15,7 +15,7 @@ import numpy as np
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus import _core
-from lcca.remy_plus.signals import CARRIED
+from lcca.remy_plus.core.signals import CARRIED
 
 Token: TypeAlias = tuple[str, float | str]
 """One step of a formula in postfix order: ("number", 2.0), ("source", name), ("field", index) or (operator, "")."""

@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.remy_plus.fabric.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around, named_numbers
-from lcca.remy_plus.fabric.markers import MARKERS, Marking, changed_marking, marking
-from lcca.remy_plus.fabric.tuners.acc_model import read_acc_model
-from lcca.remy_plus.fabric.tuners.registry import TUNERS, Tuning, tuning
+from lcca.inputs.errors import InputError, about
+from lcca.remy_plus.switches.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around
+from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.tuners.registry import Tuning
 
 MOST = 1e9
 """Of any parameter: more than means anything, and still a time, a rate or a count that the engine can hold."""
@@ -256,7 +257,7 @@ class Transport:
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise InputError(f"{self.name}: {name}: must be a number, got {value!r:.60}")
         self.kind.parameters(REFERENCE_GBPS, self.parameters)
-        if self.marker and self.tuner and self.tuner.kind in TUNERS and TUNERS[self.tuner.kind].marks:
+        if self.marker and self.tuner and self.tuner.marks:
             raise InputError(f"{self.tuner.kind} sets all markers itself: leave out @{self.marker.kind}")
         object.__setattr__(self, "parameters", {name: float(self.parameters[name]) for name in sorted(self.parameters)})
 
@@ -264,22 +265,6 @@ class Transport:
     def kind(self) -> TransportKind:
         """What it is."""
         return transport_kind(self.name)
-
-    def with_(self, kind: str, values: Mapping[str, float], file: str = "") -> Transport:
-        """Return it with a marker or a tuner; the file is of what a tuner has learnt.
-
-        Raises:
-            InputError: neither is called so, one is there already, or a parameter or the file cannot be.
-        """
-        part = "tuner" if kind in TUNERS else "marker"
-        if getattr(self, part) is not None:
-            raise InputError(f"there is a {part} already, {getattr(self, part).kind}")
-        if part == "tuner":
-            return replace(self, tuner=tuning(kind, read_acc_model(file) if file else None, **values))
-        if kind not in MARKERS:
-            known = [*MARKERS, *TUNERS]
-            raise InputError(f"neither a marker nor a tuner{did_you_mean(kind, known)}")
-        return replace(self, marker=marking(kind, **values))
 
     @property
     def named_parameters(self) -> dict[str, float]:
@@ -308,35 +293,6 @@ class Transport:
 def is_transport(text: str) -> bool:
     """Tell whether a text such as ``hpcc``, ``dcqcn:increase_us=55`` or ``dctcp@pred`` names a transport."""
     return re.split("[:@]", text, maxsplit=1)[0] in TRANSPORTS
-
-
-def named_transport(text: str) -> Transport:
-    """Return what ``hpcc`` and ``dcqcn:increase_us=55,fast_recovery=5`` mean.
-
-    Behind ``@`` come a marker and a tuner, as in ``dctcp@red:pmax=0.1``, ``dcqcn@expert`` or, with the file of what it
-    has learnt, ``dcqcn@acc:model.json,interval_us=50``. The name of that file has no ``@``, ``,`` or ``=``.
-
-    Raises:
-        InputError: an unknown name or parameter, a value that is no finite number, or a file that cannot be.
-    """
-    own, *behind = text.split("@")
-    name, parameters = named_numbers(own)
-    found = Transport(name, parameters)
-    for each in behind:
-        each, file = _without_file(each)
-        kind, values = named_numbers(each)
-        with about(f"{name}@{kind}"):
-            found = found.with_(kind, values, file)
-    return found
-
-
-def _without_file(text: str) -> tuple[str, str]:
-    """Return what names a tuner that is learnt without its file, and that file; any other text and nothing."""
-    kind, _, rest = text.partition(":")
-    first, _, others = rest.partition(",")
-    if kind not in TUNERS or not TUNERS[kind].learnt or "=" in first:
-        return text, ""
-    return f"{kind}:{others}", first.strip()
 
 
 def transport_kind(name: str) -> TransportKind:

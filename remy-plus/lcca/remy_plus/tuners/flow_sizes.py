@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lcca.remy_plus.elementary import log
-from lcca.remy_plus.fabric.control import Sketches
+from lcca.remy_plus.core.elementary import log
+from lcca.remy_plus.switches.control import Sketches
 
 FLOOR = 1e-6
 """Least share in a divergence: an empty class would make it infinite."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from pydantic import Field, model_validator
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.elementary import log2
-from lcca.remy_plus.fabric.control import Change, Floats, Seen
-from lcca.remy_plus.fabric.knobs import REFERENCE_GBPS
-from lcca.remy_plus.fabric.markers import Marking, marking
-from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.core.elementary import log2
+from lcca.remy_plus.switches.control import Change, Floats, Seen
+from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
+from lcca.remy_plus.switches.markers import Marking, marking
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.topology import FabricTopology
 
 Indices = NDArray[np.int64]
 Single = NDArray[np.float32]

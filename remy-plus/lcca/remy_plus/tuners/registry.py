@@ -8,13 +8,12 @@ from types import MappingProxyType
 from typing import Any
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.control import Samples, Sketch, Tuner
-from lcca.remy_plus.fabric.knobs import FLAG, Knob, Limits, values_of
-from lcca.remy_plus.fabric.tuners.acc import Acc
-from lcca.remy_plus.fabric.tuners.acc_model import AccModel
-from lcca.remy_plus.fabric.tuners.annealing import Schedule
-from lcca.remy_plus.fabric.tuners.paraleon import Paraleon, Weights
-from lcca.remy_plus.fabric.tuners.static import Static
+from lcca.remy_plus.switches.control import Samples, Sketch, Tuner
+from lcca.remy_plus.switches.knobs import FLAG, Knob, Limits, values_of
+from lcca.remy_plus.tuners.acc import Acc, AccModel
+from lcca.remy_plus.tuners.annealing import Schedule
+from lcca.remy_plus.tuners.paraleon import Paraleon, Weights
+from lcca.remy_plus.tuners.static import Static
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,11 @@ class Tuning:
     kind: str
     parameters: Mapping[str, float] = field(hash=False)
     model: AccModel | None = field(default=None, hash=False)
+
+    @property
+    def marks(self) -> bool:
+        """Whether it sets the markers of all switches."""
+        return self.kind in TUNERS and TUNERS[self.kind].marks
 
     def build(self) -> Tuner:
         """Return a tuner for one run."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.remy_plus.fabric.knobs import Limits
-from lcca.remy_plus.fabric.markers import Marking
-from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.switches.knobs import Limits
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.topology import FabricTopology
+    from lcca.remy_plus.switches.markers import Marking
 
 Floats = NDArray[np.float64]
 

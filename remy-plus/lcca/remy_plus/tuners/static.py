@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.control import Change, Given, Seen
-from lcca.remy_plus.fabric.markers import Marking, marking
+from lcca.remy_plus.switches.control import Change, Given, Seen
+from lcca.remy_plus.switches.markers import Marking, marking
 
 
 @dataclass(frozen=True)

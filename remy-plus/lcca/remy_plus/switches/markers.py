@@ -9,7 +9,7 @@ from typing import Any
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.knobs import FLAG, Knob, Search, around, values_of
+from lcca.remy_plus.switches.knobs import FLAG, Knob, Search, around, values_of
 
 
 @dataclass(frozen=True)

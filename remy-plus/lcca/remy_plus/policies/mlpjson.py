@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lcca.inputs.errors import InputError, about
 from lcca.inputs.model import Model
-from lcca.remy_plus.policies.mlp import Activation, Floats, Layer, Lstm, MlpPolicy
+from lcca.remy_plus.policies.layers import Activation, Floats, Layer, Lstm
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.policies.mlp import MlpPolicy
 
 _MEMORY = ("from_input", "from_hidden", "biases")
 

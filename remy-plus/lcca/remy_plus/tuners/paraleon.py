@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lcca.remy_plus.fabric.control import Change, Floats, Given, Samples, Seen, Sketch, Sketches
-from lcca.remy_plus.fabric.markers import marking
-from lcca.remy_plus.fabric.tuners.annealing import Annealing, Schedule, Step
-from lcca.remy_plus.fabric.tuners.flow_sizes import FlowSizes, FlowStates
-from lcca.remy_plus.fabric.tuners.static import require_dcqcn
+from lcca.remy_plus.switches.control import Change, Floats, Given, Samples, Seen, Sketch, Sketches
+from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.tuners.annealing import Annealing, Schedule, Step
+from lcca.remy_plus.tuners.flow_sizes import FlowSizes, FlowStates
+from lcca.remy_plus.tuners.static import require_dcqcn
 
 STEPS: Mapping[str, Step] = {
     "increase_us": Step(300, 50, 600, 50, -1),

@@ -1,0 +1,1 @@
+"""What signals there are, what packets bring of them, and arithmetic that has the same bits everywhere."""
