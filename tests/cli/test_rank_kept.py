@@ -28,10 +28,41 @@ def test_a_ranking_that_is_kept_goes_on_where_it_was(tmp_path: Path, capsys: pyt
     assert names == {file.name for file in (stopped / "trials").iterdir()}
 
 
+@pytest.mark.parametrize("command", ["rank", "compare"])
+def test_more_trials_go_on_from_those_that_are_there(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = {"rank": "--networks", "compare": "--pairs"}[command]
+    asked = [command, "aimd", "fixed-window:12", "--space", SPACE, "--json", "--out", str(tmp_path / "run")]
+    asked += ["--rule", "t-mixture"] if command == "rank" else []
+    assert main([*asked, count, "160"]) == 0
+    before = {file.name: file.read_bytes() for file in (tmp_path / "run" / "trials").iterdir()}
+    means = json.loads(capsys.readouterr().out)
+    assert main([*asked, count, "100", "--resume"]) == 2
+    assert "options.trials: 160 → 100" in capsys.readouterr().err
+    for most in ("320", "352"):
+        assert main([*asked, count, most, "--resume"]) == 0
+    after = {file.name: file.read_bytes() for file in (tmp_path / "run" / "trials").iterdir()}
+    assert before.items() < after.items()
+    content = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert content["networks" if command == "rank" else "n"] == 352 > means["networks" if command == "rank" else "n"]
+    assert main([*asked, count, "352", "--resume"]) == 0
+    assert json.loads((tmp_path / "run" / "summary.json").read_text()) == content
+
+
+def test_a_number_that_is_fixed_beforehand_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["rank", "aimd", "fixed-window:12", "--space", SPACE, "--json", "--out", str(tmp_path / "run")]
+    assert main([*asked, "--networks", "96"]) == 0
+    assert main([*asked, "--networks", "160", "--resume"]) == 2
+    said = capsys.readouterr().err
+    assert "options.trials: 96 → 160" in said
+    assert "the rule group-sequential spends" in said and "--rule t-mixture" in said
+
+
 def test_a_folder_is_one_rankings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*ASKED, "--out", str(tmp_path / "a")]) == 0
     assert main([*ASKED, "--seed", "2", "--out", str(tmp_path / "a"), "--resume"]) == 2
-    assert "another configuration" in capsys.readouterr().err
+    assert "another configuration: seed: 1 → 2; choose another --out" in capsys.readouterr().err
     assert main([*ASKED, "--resume"]) == 2
     assert "--out" in capsys.readouterr().err
 

@@ -205,6 +205,9 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
         )
     wide_console().print(table)
     for point, each in found.items():
+        if parts := each.cpu_parts:
+            times = (f"{name} {words_for_time(*ends)} (by {key})" for name, (key, *ends) in parts.items())
+            print(f"{point + ': ' if point else ''}CPU time: {', '.join(times)}")
         if each.ns3_trials[1]:
             trials = " to ".join(f"{count:,}" for count in dict.fromkeys(each.ns3_trials))
             print(f"{point + ': ' if point else ''}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")

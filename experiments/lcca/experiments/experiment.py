@@ -38,10 +38,12 @@ class Trials:
     Attributes:
         parts: the rows of each block, in order, or what they are reduced to.
         done: how many trials of each contender that is.
+        earlier: as of `Stop`.
     """
 
     parts: Sequence[Any]
     done: int
+    earlier: Sequence[int] = ()
 
     @cached_property
     def rows(self) -> pd.DataFrame:
@@ -95,6 +97,7 @@ class Stop:
         step: trials that are run and kept between two looks; None for four blocks of the place.
         rule: steps end where it looks; None for equal steps.
         budget_s: seconds after which no further block begins.
+        earlier: rising numbers of trials at which it was to end before it was given more; steps end there too.
     """
 
     most: int | None
@@ -103,6 +106,7 @@ class Stop:
     step: int | None = None
     rule: Rule | None = None
     budget_s: float | None = None
+    earlier: Sequence[int] = ()
 
     def end(self, place: InBlocks) -> int | None:
         """Return the number of trials at which it ends in any case; None where there is none."""
@@ -114,7 +118,8 @@ class Stop:
         end = self.end(place)
         if self.rule is None or end is None:
             return equal_blocks(size, end)
-        return stretches(self.rule, place.block, place.block * -(-size // place.block), end)
+        kept = [place.whole(count) for count in self.earlier]
+        return stretches(self.rule, place.block, place.block * -(-size // place.block), end, kept)
 
     def reached(self, answers: Sequence[Answer], done: int) -> bool:
         """Tell whether the answers are what it waits for."""
@@ -187,7 +192,7 @@ class Experiment:
             return rows if self.reduce is None else self.reduce(block, rows)
 
         def decide(parts: Sequence[Any], done: int) -> Decision[list[Answer]]:
-            so_far = Trials(parts, done)
+            so_far = Trials(parts, done, stop.earlier)
             answers = [question(so_far) for question in self.questions]
             return Decision(answers, stop.reached(answers, done) or time.monotonic() >= until)
 

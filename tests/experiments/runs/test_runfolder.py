@@ -106,10 +106,16 @@ def test_a_complete_run_is_named_so(run: Path, config: Any) -> None:
 def test_the_run_of_another_configuration_or_kind_is_refused(tmp_path: Path, run: Path, config: Any) -> None:
     make(run, config)
     other = read(config.run_kind.name, tmp_path, seed=2)
-    expected = (
-        f"RUN: a run of another configuration ({config.hash}, not {other.hash}), or of other files that it names; "
+    expected = "RUN: a run of another configuration: seed: 1 → 2; choose another --out"
+    assert refusal(run, other) == expected
+    manifest = read_manifest(run) or {}
+    write_state(run / "manifest.json", {key: value for key, value in manifest.items() if key != "config"})
+    assert refusal(run, other) == expected  # of earlier versions: by config.yaml
+    write_state(
+        run / "manifest.json", manifest | {"config": {**config.content, "files": {"a.b": "x"}}, "config_hash": ""}
     )
-    assert refusal(run, other) == expected + "choose another --out"
+    assert refusal(run, config) == "RUN: a run of another configuration: a.b has another content; choose another --out"
+    write_state(run / "manifest.json", manifest)
     kind = next(kind for kind in KINDS if kind != config.run_kind.name)
     assert refusal(run, read(kind, tmp_path)) == f"RUN: a run of lcca {config.run_kind.name}; choose another --out"
 

@@ -194,6 +194,12 @@ def test_a_search_does_not_depend_on_what_was_trained_before(lcca: RunCommand, t
 def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
     (point,) = lcca("sweep", written(tmp_path), "--plan", "--out", tmp_path / "x", "--json").json()["points"]
     assert point["to_train"] == [4, 4] and 0 < point["trial_cpu_s"] < 1 and not (tmp_path / "x").exists()
+    parts = point["cpu_s_by_part"]
+    keys = {name: each["key"] for name, each in parts.items()}
+    assert keys == {
+        "training": "trainer.budget_trials", "validation": "validation.networks", "test": "test.pairs"
+    }  # fmt: skip
+    assert sum(each["most"] for each in parts.values()) == pytest.approx(point["cpu_s"][1], abs=0.3)
 
 
 @pytest.mark.parametrize(
@@ -236,4 +242,5 @@ def test_what_cannot_work_is_refused_by_file_and_key(tmp_path: Path, change: str
 def test_other_executors_are_refused(lcca: RunCommand, tmp_path: Path) -> None:
     answer = lcca("sweep", written(tmp_path), "--out", tmp_path / "x", "--executor", "processes")
     assert answer.status == 2 and "trials on a fabric run on threads here" in answer.err
+    assert lcca("sweep", tmp_path / "flows.yaml", "--plan", "--executor", "processes").err == answer.err
     assert not (tmp_path / "x").exists()

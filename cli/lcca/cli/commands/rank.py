@@ -23,7 +23,7 @@ from lcca.cli.options.trials import (
 )
 from lcca.cli.tables import wide_console
 from lcca.evaluation.bench.winning import WinningRate
-from lcca.evaluation.comparison.ranking import Ranking
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Ranking
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.report.figures.saving import save_as
 from lcca.evaluation.report.words.statements import interval
@@ -102,9 +102,10 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
         score = interval(s["score_bits"], s["low"], s["high"], "{:.3f}")
         counts = (str(s["better_than"]), str(s["worse_than"]))
         table.add_row(rank_words(standing), escape(s["policy"]), score, s["ties"], *counts)
-    notes: Sequence[str] = [
+    together = (
         f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}"
-    ]
+    )
+    notes: Sequence[str] = [TOO_FEW_TO_RANK if found.standings[0].best_rank is None else together]
     if open_ := [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled]:
         notes = [*notes, f"not settled: {', '.join(open_)}"]
     console = wide_console()

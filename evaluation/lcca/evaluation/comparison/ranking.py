@@ -95,7 +95,9 @@ class Ranking:
         }
 
 
-def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule, block: int = BLOCK) -> Ranking:
+def rank(
+    scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule, block: int = BLOCK, most: int | None = None
+) -> Ranking:
     """Rank policies.
 
     Args:
@@ -104,6 +106,7 @@ def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule, block
         utility: of the scores; scales the margin.
         rule: when to look, in blocks, and what to call settled, with the α of all comparisons together.
         block: networks in a block.
+        most: networks that the intervals of means are tuned for; the rule's ceiling, or these, unless given.
 
     Raises:
         ValueError: fewer than two policies, or scores of different length.
@@ -127,7 +130,7 @@ def rank(scores: Mapping[str, ArrayLike], *, utility: Utility, rule: Rule, block
         )
         for a, b in pairs
     )
-    most = (rule.ceiling or whole.size // block) * block
+    most = most or (rule.ceiling or whole.size // block) * block
     means = {name: mean_interval(own, rule.alpha, most, block) for name, own in common.items()}
     return Ranking(
         standings=_standings(means, comparisons),

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.experiments.reading.loading import LoadedRun
+from lcca.experiments.runs.manifest import leaves
 
 PLACE = ["phase", "condition", "level", "utility", "candidate", "baseline"]
 """What makes two comparisons the same question; selected policies may come from other training seeds."""
@@ -44,20 +45,7 @@ def difference(first: LoadedRun, second: LoadedRun) -> RunDifference:
 
 def _told(run: LoadedRun) -> dict[str, Any]:
     made = {f"manifest.{key}": run.manifest.get(key) for key in ("kind", "version", "commit", "state")}
-    return made | dict(_leaves(run.config, ""))
-
-
-def _leaves(content: Any, key: str) -> list[tuple[str, Any]]:
-    """Return the values of a configuration by their dotted keys; lists of plain values are values."""
-    if isinstance(content, Mapping) and content:
-        return [leaf for name, value in content.items() for leaf in _leaves(value, f"{key}.{name}" if key else name)]
-    if isinstance(content, list) and any(isinstance(each, Mapping | list) for each in content):
-        return [leaf for i, value in enumerate(content) for leaf in _leaves(value, f"{key}[{_named(value, i)}]")]
-    return [(key, content)]
-
-
-def _named(value: Any, number: int) -> str:
-    return str((isinstance(value, Mapping) and value.get("name")) or number)
+    return made | dict(leaves(run.config, ""))
 
 
 def _configs(first: Mapping[str, Any], second: Mapping[str, Any]) -> pd.DataFrame:

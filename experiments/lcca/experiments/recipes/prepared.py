@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,9 @@ class Prepared:
         folder = Path(out) if out is not None else default_folder(self.config)
         with opened(self.config, folder, resume=resume, quiet=quiet) as run:
             keep = run.phase(self.config.run_kind.name).blocks()
-            found = self.experiment.run(keep, run.reporter)
+            earlier = (run.folder.manifest() or {}).get("grown_from", ())
+            experiment = replace(self.experiment, stop=replace(self.experiment.stop, earlier=earlier))
+            found = experiment.run(keep, run.reporter)
             result = self._result(found, folder)
             run.folder.write_json(layout.SUMMARY, json_value(result.content))
             if not found.out_of_time:

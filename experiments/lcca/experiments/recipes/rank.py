@@ -79,7 +79,8 @@ def ranking(
     rule, stop = stop_of(meeting, most, wanted, usual, "--trials", budget_s)
 
     def question(trials: Trials) -> Answer:
-        found = ranked(mean_scores(trials.rows), utility=place.utility, rule=rule, block=place.block)
+        tuned_for = place.whole(trials.earlier[0]) if trials.earlier else None  # beforehand, not when more were given
+        found = ranked(mean_scores(trials.rows), utility=place.utility, rule=rule, block=place.block, most=tuned_for)
         return Answer(found, found.settled, found.enough, found.comparisons)
 
     def content(found: Found, folder: Path | None) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from lcca.evaluation.bench.benchmark import Benchmark
@@ -11,6 +12,8 @@ from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, Kind
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
+
+FIXED_BEFOREHAND = "group-sequential"
 
 
 class Named(Model):
@@ -33,13 +36,42 @@ class Asked(RunConfig):
     options: dict[str, Any]
 
 
-class RankAsked(Asked):
+class Growing(Asked):
+    """What a command was asked for whose run may get more trials later, if its rule is valid at any number of them."""
+
+    count: ClassVar[str] = "options.trials"
+
+    def grows(self, changed: Mapping[str, tuple[Any, Any]]) -> bool:
+        """Tell whether only the number of trials was smaller."""
+        if not self._only_count(changed) or self._fixed_beforehand:
+            return False
+        before, now = changed[self.count]
+        return isinstance(before, int) and isinstance(now, int) and now > before
+
+    def advice(self, changed: Mapping[str, tuple[Any, Any]]) -> str:
+        """Return what to do where it may not go on."""
+        if not (self._only_count(changed) and self._fixed_beforehand):
+            return super().advice(changed)
+        return (
+            f"the rule {FIXED_BEFOREHAND} spends its error rate over a number that is fixed beforehand; choose another "
+            "--out, or begin with --rule t-mixture to add trials later"
+        )
+
+    def _only_count(self, changed: Mapping[str, tuple[Any, Any]]) -> bool:
+        return self.count in changed and changed.keys() <= {self.count, "options.rule.ceiling"}
+
+    @property
+    def _fixed_beforehand(self) -> bool:
+        return bool(self.options["rule"]["kind"] == FIXED_BEFOREHAND)
+
+
+class RankAsked(Growing):
     """What `lcca rank` was asked for."""
 
     run_kind: ClassVar[Kind] = RANK
 
 
-class CompareAsked(Asked):
+class CompareAsked(Growing):
     """What `lcca compare` was asked for."""
 
     run_kind: ClassVar[Kind] = COMPARE

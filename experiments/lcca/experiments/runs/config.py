@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
@@ -19,11 +20,13 @@ class RunConfig(Model):
 
     Attributes:
         run_kind: of the runs.
+        count: key of how many trials there may be, of runs that may be given more.
         name: names the folder of its runs.
         seed: everything random follows from it.
     """
 
     run_kind: ClassVar[Kind]
+    count: ClassVar[str] = ""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)]
     seed: Annotated[int, Field(ge=0)] = 1
@@ -37,9 +40,25 @@ class RunConfig(Model):
         Raises:
             InputError: a file that it names cannot be read.
         """
+        return hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:12]
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """All that its result depends on, as JSON values: its keys, and as `files` a digest of each file it names.
+
+        Raises:
+            InputError: a file that it names cannot be read.
+        """
         files = digests_of_named_files(self)
-        content = self.model_dump(mode="json") | self._named() | ({"files": files} if files else {})
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+        return self.model_dump(mode="json") | self._named() | ({"files": files} if files else {})
+
+    def grows(self, changed: Mapping[str, tuple[Any, Any]]) -> bool:
+        """Tell whether a run may go on from one that had other values of these keys (dotted; before, now)."""
+        return False
+
+    def advice(self, changed: Mapping[str, tuple[Any, Any]]) -> str:
+        """Return what to do where it may not."""
+        return "choose another --out"
 
     def _named(self) -> dict[str, Any]:
         """Return what its values name without telling, as JSON values."""

@@ -19,7 +19,7 @@ from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, write_json, write_state, write_table
 from lcca.evaluation.trials.tables import missing_files, read_manifest
 from lcca.experiments.runs.config import RunConfig
-from lcca.experiments.runs.manifest import COMPLETE, check_same, new_manifest
+from lcca.experiments.runs.manifest import COMPLETE, check_same, grown, new_manifest
 from lcca.inputs.checked import DIGEST, digest_file, read_with_digest, write_with_digest
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import dump
@@ -72,6 +72,8 @@ class RunFolder(Generic[C]):
         self._remove_halves()
         if not self._look(resume):
             self._create()
+        elif (manifest := self.manifest() or {})["config_hash"] != self.config.hash:
+            write_state(self.path / layout.MANIFEST, grown(self.path, manifest, self.config))
         text, file = resolved_yaml(self.config).encode(), self.path / layout.CONFIG
         if not file.exists() or file.read_bytes() != text or not digest_file(file).exists():
             write_with_digest(file, text)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,16 @@ from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP, Kind
 from lcca.experiments.runs.version import CHANGED, commit, version
 from lcca.inputs.errors import InputError
+from lcca.inputs.yaml_text import parse
 
 BEGUN, COMPLETE = "begun", "complete"
 """States of a run: its first, and the one with nothing left to do."""
+
+FILES = "files."
+"""What keys of digests begin with."""
+
+MOST_NAMED, MOST_LETTERS = 8, 60
+"""Keys that are named of all that have changed, and letters of each value."""
 
 
 def new_manifest(config: RunConfig) -> dict[str, Any]:
@@ -25,6 +34,7 @@ def new_manifest(config: RunConfig) -> dict[str, Any]:
         "kind": config.run_kind.name,
         "name": config.name,
         "config_hash": config.hash,
+        "config": config.content,
         "version": version(),
         "commit": commit(),
         "seed": config.seed,
@@ -35,6 +45,13 @@ def new_manifest(config: RunConfig) -> dict[str, Any]:
         },
         "state": BEGUN,
     }
+
+
+def grown(path: Path, manifest: dict[str, Any], config: RunConfig) -> dict[str, Any]:
+    """Return the manifest of a run that goes on with more trials than it was to have, and how many these were."""
+    before = [*manifest.get("grown_from", ()), changes(path, config, manifest)[config.count][0]]
+    kept = {key: value for key, value in manifest.items() if key != "files"}
+    return kept | {"config": config.content, "config_hash": config.hash, "state": BEGUN, "grown_from": before}
 
 
 def check_same(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list[str]:
@@ -49,12 +66,65 @@ def check_same(path: Path, config: RunConfig, manifest: dict[str, Any]) -> list[
     kind = config.run_kind
     if manifest["kind"] != kind.name:
         raise InputError(f"{path}: a run of lcca {manifest['kind']}; choose another --out")
-    if (theirs := manifest["config_hash"]) != config.hash:
+    if manifest["config_hash"] != config.hash and not config.grows(changed := changes(path, config, manifest)):
         raise InputError(
-            f"{path}: a run of another configuration ({theirs}, not {config.hash}), or of other files "
-            "that it names; choose another --out"
+            f"{path}: a run of another configuration: {_listed(changed, config.content)}; {config.advice(changed)}"
         )
     return _check_code(path, manifest)
+
+
+def changes(path: Path, config: RunConfig, manifest: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return what the run in a folder and a configuration have different, by dotted key; None where one lacks it.
+
+    Runs of earlier versions told their keys alone, in config.yaml; of them it is not known which files have changed.
+    """
+    if (before := manifest.get("config")) is None:
+        file = path / layout.CONFIG
+        before = parse(file.read_text(encoding="utf-8"), str(file))[0] if file.is_file() else {}
+    theirs, ours = (dict(leaves(content, "")) for content in (before, config.content))
+    known = ours if "config" in manifest else dict(leaves(config.model_dump(mode="json"), ""))
+    keys = dict.fromkeys((*theirs, *known))
+    return {key: (theirs.get(key), ours.get(key)) for key in keys if theirs.get(key) != ours.get(key)}
+
+
+def leaves(content: Any, key: str) -> list[tuple[str, Any]]:
+    """Return the values of a configuration by their dotted keys; lists of plain values are values."""
+    if isinstance(content, Mapping) and content:
+        return [leaf for name, value in content.items() for leaf in leaves(value, f"{key}.{name}" if key else name)]
+    if isinstance(content, list) and any(isinstance(each, Mapping | list) for each in content):
+        return [leaf for i, value in enumerate(content) for leaf in leaves(value, f"{key}[{_named(value, i)}]")]
+    return [(key, content)]
+
+
+def _named(value: Any, number: int) -> str:
+    return str((isinstance(value, Mapping) and value.get("name")) or number)
+
+
+def _listed(changed: Mapping[str, tuple[Any, Any]], content: Any) -> str:
+    """Return keys with their values before and now, and the files that have other contents."""
+    words = [
+        f"{_file(content, key.removeprefix(FILES))} has another content"
+        if key.startswith(FILES)
+        else f"{key}: {_short(a)} → {_short(b)}"
+        for key, (a, b) in changed.items()
+    ]
+    more = f", and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else ""
+    return ", ".join(words[:MOST_NAMED]) + more or "files that it names have changed"
+
+
+def _file(content: Any, key: str) -> str:
+    """Return the name of the file that a key names, the key where it cannot be found by its parts."""
+    try:
+        for part in key.split("."):
+            content = content[int(part)] if isinstance(content, list) else content[part]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return key
+    return str(content)
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
 
 
 def _check_code(path: Path, manifest: dict[str, Any]) -> list[str]:
@@ -69,19 +139,19 @@ def _check_code(path: Path, manifest: dict[str, Any]) -> list[str]:
         return []
     if theirs.rstrip(CHANGED) != ours.rstrip(CHANGED):
         raise InputError(
-            f"{path}: begun at commit {_short(theirs)}, this is {_short(ours)}: results could differ; "
-            f"finish it there (git checkout {_short(theirs).rstrip(CHANGED)}) or choose another --out"
+            f"{path}: begun at commit {_short_commit(theirs)}, this is {_short_commit(ours)}: results could differ; "
+            f"finish it there (git checkout {_short_commit(theirs).rstrip(CHANGED)}) or choose another --out"
         )
     if CHANGED in theirs + ours:
         changed = "begun with" if theirs.endswith(CHANGED) else "this has"
         return [
-            f"{path}: {changed} uncommitted changes at commit {_short(theirs).rstrip(CHANGED)}: "
+            f"{path}: {changed} uncommitted changes at commit {_short_commit(theirs).rstrip(CHANGED)}: "
             "whether the code is still the same cannot be told"
         ]
     return []
 
 
-def _short(commit: str) -> str:
+def _short_commit(commit: str) -> str:
     return commit[:10] + CHANGED * commit.endswith(CHANGED)
 
 
@@ -123,7 +193,7 @@ def read_summary(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG --resume")
     summary = read_json(path / layout.SUMMARY, "delete it and resume")
     if any("size" not in each for each in summary["comparisons"]):
-        there = f" (git checkout {_short(manifest['commit']).rstrip(CHANGED)})" if manifest["commit"] else ""
+        there = f" (git checkout {_short_commit(manifest['commit']).rstrip(CHANGED)})" if manifest["commit"] else ""
         raise InputError(
             f"{path / layout.SUMMARY}: written before comparisons had a size; report it with the code that "
             f"wrote it{there} or run the campaign anew"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner, learners, warm_starts, waves
 from lcca.experiments.campaign.trials import GeneralisationConfig
@@ -34,6 +35,9 @@ class Forecast:
             trained before the next one begins.
         more_cpu_s: CPU seconds, least and most, that trials under other conditions take beyond as many of this space.
         ns3_trials: in ns-3, least and most; beside the others, and not in the times.
+        validation: of the trials of validation and tests, those of validation, least and most.
+        of_trainings: of them, those of the test of each training, least and most.
+        test_jobs: cores that validation and tests have; 0 for all of them.
     """
 
     trainings: tuple[tuple[str, str, bool], ...]
@@ -48,6 +52,9 @@ class Forecast:
     groups: tuple[int, ...] = ()
     more_cpu_s: tuple[float, float] = (0.0, 0.0)
     ns3_trials: tuple[int, int] = (0, 0)
+    validation: tuple[int, int] = (0, 0)
+    of_trainings: tuple[int, int] = (0, 0)
+    test_jobs: int = 0
 
     @property
     def to_train(self) -> tuple[int, int]:
@@ -66,12 +73,29 @@ class Forecast:
         return first, last
 
     @property
+    def cpu_parts(self) -> dict[str, tuple[str, float, float]]:
+        """CPU seconds of training, validation and test: the key that drives them, least and most; empty as `cpu_s`."""
+        if self.cpu_s is None:
+            return {}
+        pace, (least, most) = self.trial_cpu_s, self.to_train
+        training = (least * self.budget * pace, most * self.budget * pace)
+        validation = (self.validation[0] * pace, self.validation[1] * pace)
+        test = [whole - a - b for whole, a, b in zip(self.cpu_s, training, validation, strict=True)]
+        others = self.tests_most - self.validation[1] - self.of_trainings[1]
+        driver = "test.per_training_seed" if self.of_trainings[1] >= others else "test.pairs"
+        return {
+            "training": ("trainer.budget_trials", *training),
+            "validation": ("validation.networks", *validation),
+            "test": (driver, test[0], test[1]),
+        }
+
+    @property
     def wall_s(self) -> tuple[float, float] | None:
         """Seconds, least and most, on cores that are not shared; None where trainings have no budget of trials."""
         if self.cpu_s is None:
             return None
         turns = self._turns(self.first), self._turns(len(self.trainings))
-        tests = self.tests_least / self.jobs, self.tests_most / self.jobs
+        tests = (count / (self.test_jobs or self.jobs) for count in (self.tests_least, self.tests_most))
         least, most = (
             self.trial_cpu_s * (self.budget * n + each) + more / self.jobs
             for n, each, more in zip(turns, tests, self.more_cpu_s, strict=True)
@@ -102,6 +126,10 @@ class Forecast:
             "trial_cpu_s": round(self.trial_cpu_s, 6),
             "jobs": self.jobs,
             "trainings_at_once": self.at_once,
+            "cpu_s_by_part": {
+                name: {"key": key, "least": round(low, 1), "most": round(high, 1)}
+                for name, (key, low, high) in self.cpu_parts.items()
+            },
             "cpu_s": None if self.cpu_s is None else [round(end, 1) for end in self.cpu_s],
             "wall_s": None if ends is None else [round(end, 1) for end in ends],
         }
@@ -128,6 +156,11 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
     slower = [max(condition_cpu_s(config, each) - pace, 0.0) for each in config.generalisation]
     begun, generalisation = (sum(counts[i] for counts in conditions) for i in range(2))
     more = [sum(counts[i] * each for counts, each in zip(conditions, slower, strict=True)) for i in range(2)]
+    here, seeds = len(os.sched_getaffinity(0)), (config.seed_steps[0], config.seeds)
+    validation, own = (
+        [sum(trials(config, each) for each in learners(config, some)) for some in seeds]
+        for trials in (_validation, _own_tests)
+    )
     repeated = selected * config.per_network.networks * config.per_network.seeds if config.per_network else 0
     return Forecast(
         trainings,
@@ -136,11 +169,14 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
         least + tested * config.test.at_least + begun + repeated,
         most + tested * config.test.pairs + generalisation + repeated,
         pace,
-        jobs if away else min(jobs, len(os.sched_getaffinity(0))),
+        jobs if away else min(jobs, here),
         at_once,
         tuple(map(len, groups)),
         (more[0], more[1]),
         (_in_ns3(config, config.seed_steps[0]), _in_ns3(config, config.seeds)),
+        (validation[0], validation[1]),
+        (own[0], own[1]),
+        here if away and isinstance(config.networks, FabricSpace) else 0,
     )
 
 
@@ -159,11 +195,22 @@ def _groups(config: CampaignConfig, seeds: Sequence[int]) -> list[list[Learner]]
 
 def _tests_of_trainings(config: CampaignConfig, seeds: Sequence[int]) -> int:
     """Return the trials that validate and test the trainings with these seeds."""
-    validation, tested = config.trainer.policies * config.validation.networks, 1 + config.trainer.sizes
-    own, wanted = config.test.per_training_seed, config.per_network
+    wanted = config.per_network
     repeated = wanted.networks * wanted.seeds if wanted else 0
     luck = (len(seeds) - 1) * len(config.utilities) * repeated
-    return luck + sum(validation + (tested + each.candidate.costs) * own + repeated for each in learners(config, seeds))
+    return luck + sum(
+        _validation(config, each) + _own_tests(config, each) + repeated for each in learners(config, seeds)
+    )
+
+
+def _validation(config: CampaignConfig, learner: Learner) -> int:
+    """Return the trials that pick a checkpoint of a training."""
+    return config.trainer.policies * config.validation.networks
+
+
+def _own_tests(config: CampaignConfig, learner: Learner) -> int:
+    """Return the trials of a training's test on networks of its training seed."""
+    return (1 + config.trainer.sizes + learner.candidate.costs) * config.test.per_training_seed
 
 
 def _in_ns3(config: CampaignConfig, seeds: Sequence[int]) -> int:

@@ -18,6 +18,7 @@ from lcca.experiments.runs.blocks import of_trainings
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.runs.context import Run
+    from lcca.experiments.runs.progress import Task
     from lcca.experiments.sweep.groups import Group
     from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.policies.policy import Policy
@@ -33,7 +34,7 @@ def trials_on_own_networks(
     run_seed: Callable[[dict[str, Policy], Block], pd.DataFrame],
     title: str,
 ) -> pd.DataFrame:
-    """Return the trials of all training seeds; what a killed run has kept is not run again.
+    """Return the trials of all training seeds; the blocks that a killed run has kept are not run again.
 
     Args:
         run: of the campaign.
@@ -48,10 +49,18 @@ def trials_on_own_networks(
     """
     name, *words = part
     phase, apart = run.phase(of_trainings(name)), space.block * -(-networks // space.block)
-    parts = []
-    with run.reporter.task(title, total=len(group.training_seeds)) as task:
-        for done, seed in enumerate(group.training_seeds, 1):
-            trials = partial(run_seed, policies_of(seed), Block(0, seed * apart, networks))
-            parts.append(phase.part(*words, seed, run=trials))
-            task.update(done, f"training seed {seed}")
+    parts, seeds = [], group.training_seeds
+    each = max(len(policies_of(seed)) for seed in seeds)
+    with run.reporter.task(title, len(seeds) * networks, each, "networks") as task:
+        for before, seed in enumerate(seeds):
+            trials, block = partial(run_seed, policies_of(seed)), Block(0, seed * apart, networks)
+            size = space.block * -(-run.config.test.block // space.block)
+            tell = telling(task, before * networks, seed)
+            parts.append(phase.pieces(*words, seed, block=block, size=size, run=trials, tell=tell))
+            tell(networks)
     return pd.concat(parts, ignore_index=True)
+
+
+def telling(task: Task, before: int, seed: int) -> Callable[[int], None]:
+    """Return what tells a task how many networks of a training seed are done, so many having been done before it."""
+    return lambda done: task.update(before + done, f"training seed {seed}: {done} networks")

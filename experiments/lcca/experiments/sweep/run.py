@@ -61,10 +61,7 @@ def sweep(
     """
     if config.validation.ns3:
         installed()  # or say so before hours of training
-    if isinstance(config.networks, FabricSpace) and place != "local" and (place != "ray" or trainings == 1):
-        raise InputError(
-            f"executor {place}: trials on a fabric run on threads here; use local, or ray with --trainings"
-        )
+    check_place(config, place, trainings)
     shared = TrainingCache(cache)
     check_libraries(config, path)
     with executor(place, jobs) as runner, opened(config, path, resume=resume, quiet=quiet) as begun:
@@ -79,6 +76,18 @@ def sweep(
             return _run(run, shared, pool) if until is None else {"rows": train_first(run, shared, pool)}
 
 
+def check_place(config: CampaignConfig, place: str, trainings: int) -> None:
+    """Check that a campaign can run there.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if isinstance(config.networks, FabricSpace) and place != "local" and (place != "ray" or trainings == 1):
+        raise InputError(
+            f"executor {place}: trials on a fabric run on threads here; use local, or ray with --trainings"
+        )
+
+
 def render(folder: Path) -> None:
     """Draw the report. What draws takes as long to load as all the rest, and a run needs it at its end alone."""
     from lcca.evaluation.report.report import render as draw
@@ -89,10 +98,8 @@ def render(folder: Path) -> None:
 def _run(run: Run[CampaignConfig, Engine], cache: TrainingCache, pool: Pool) -> dict[str, Any]:
     folder, config, reporter = run.folder, run.config, run.reporter
     reporter.say(f"{config.name}: {_plan(config)}, then tests; everything goes to {folder.path}")
-    folder.set_state("training")
     trained = run_trainings(run, cache, pool)
     folder.write_table(layout.LEARNING, pd.concat(trained.learning, ignore_index=True))
-    folder.set_state("testing")
     found_groups = trained.groups(config)
     trials = {g.utility.name: run_tests(run, g) for g in found_groups}
     repeated = [row for g in found_groups for row in run_per_network(run, g)]

@@ -6,7 +6,7 @@ complete before another one is added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.groups import Group, equal_rules, groups
 from lcca.experiments.sweep.learning.training import learning_rows, train
 from lcca.experiments.sweep.net_benefit import CandidateVerdicts, candidate_verdicts
+from lcca.experiments.sweep.own_networks import telling
 from lcca.experiments.sweep.selection import Chosen, choose
 from lcca.experiments.sweep.side_by_side import train_side_by_side
 from lcca.experiments.sweep.source import source_of
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from lcca.experiments.runs.context import Run
     from lcca.experiments.sweep.learning.cache import TrainingCache
     from lcca.remy_plus.engine import Engine
+    from lcca.remy_plus.policies.policy import Policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +105,9 @@ def train_first(run: Run[CampaignConfig, Engine], cache: TrainingCache, pool: Po
 
 
 def _run_seeds(run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: TrainingCache, pool: Pool) -> Trained:
+    run.folder.set_state("training")
     curves = _train(run, seeds, cache, pool)
+    run.folder.set_state("testing")
     plan = learners(run.config, seeds)
     chosen = []
     with run.reporter.task("picking checkpoints on validation networks", total=len(plan)) as task:
@@ -133,27 +137,45 @@ def _test(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> dict[st
     """Test the policies of each training seed on networks of that seed, the same for all candidates."""
     found: dict[str, list[pd.DataFrame]] = {}
     cells = list(dict.fromkeys((c.learner.utility, c.learner.training_seed) for c in chosen))
-    with run.reporter.task("testing the trainings", total=len(cells)) as task:
-        for i, (utility, seed) in enumerate(cells, 1):
-            own = [c for c in chosen if (c.learner.utility, c.learner.training_seed) == (utility, seed)]
-            found.setdefault(utility.name, []).append(test_of_seed(run, own))
-            task.update(i, f"training seed {seed}, utility {utility.name}")
+    own = [[c for c in chosen if (c.learner.utility, c.learner.training_seed) == cell] for cell in cells]
+    size, each = _tested(run.config, 0).size, max((len(_policies(run.config, cell)) for cell in own), default=0)
+    with run.reporter.task("testing the trainings", len(cells) * size, each, "networks") as task:
+        for i, (utility, seed) in enumerate(cells):
+            tell = telling(task, i * size, seed)
+            found.setdefault(utility.name, []).append(test_of_seed(run, own[i], tell))
+            tell(size)
     return {name: pd.concat(parts, ignore_index=True) for name, parts in found.items()}
 
 
-def test_of_seed(run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen]) -> pd.DataFrame:
-    """Return the test trials of all policies of one utility and training seed, also at equal numbers of rules."""
+def test_of_seed(
+    run: Run[CampaignConfig, Engine], chosen: Sequence[Chosen], tell: Callable[[int], None] = lambda done: None
+) -> pd.DataFrame:
+    """Return the test trials of all policies of one utility and training seed, also at equal numbers of rules.
+
+    They are run and kept block by block; `tell` is told after each how many networks are done.
+    """
     config, learner = run.config, chosen[0].learner
+    policies, seed = _policies(config, chosen), derive(config.seed, "trainings test")
 
-    def run_all() -> pd.DataFrame:
-        size, seed = config.networks.whole(config.test.per_training_seed), derive(config.seed, "trainings test")
-        policies = {id: policy for c in chosen for id, policy in c.tested.items()}
-        sizes = equal_rules(chosen, config.baseline)
-        policies |= {at_rules(c.learner.id, r): c.at(r) for c in chosen for r in sizes[c.learner.id]}
-        first = learner.training_seed * config.networks.block * -(-size // config.networks.block)
-        return source_of(run, seed, learner.utility).rows(policies, Block(0, first, size))
+    def run_block(block: Block) -> pd.DataFrame:
+        return source_of(run, seed, learner.utility).rows(policies, block)
 
-    return run.phase(layout.TRAININGS_TEST).part(learner.utility.name, learner.training_seed, run=run_all)
+    block, words = _tested(config, learner.training_seed), (learner.utility.name, learner.training_seed)
+    phase = run.phase(layout.TRAININGS_TEST)
+    return phase.pieces(*words, block=block, size=config.test.block, run=run_block, tell=tell)
+
+
+def _policies(config: CampaignConfig, chosen: Sequence[Chosen]) -> dict[str, Policy]:
+    """Return what is tested of one utility and training seed, by its ids in test trials."""
+    sizes = equal_rules(chosen, config.baseline)
+    at_equal = {at_rules(c.learner.id, r): c.at(r) for c in chosen for r in sizes[c.learner.id]}
+    return {id: policy for c in chosen for id, policy in c.tested.items()} | at_equal
+
+
+def _tested(config: CampaignConfig, training_seed: int) -> Block:
+    """Return the networks of a training seed's test."""
+    space, size = config.networks, config.networks.whole(config.test.per_training_seed)
+    return Block(0, training_seed * space.block * -(-size // space.block), size)
 
 
 test_of_seed.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of its name
@@ -163,8 +185,9 @@ def seeds_done(run: Run[CampaignConfig, Engine]) -> list[int]:
     """Return the training seeds whose policies have all been tested, as far as they follow one another."""
     done: list[int] = []
     for step in run.config.seed_steps:
+        phase, size = run.phase(layout.TRAININGS_TEST), run.config.test.block
         cells = [(utility.name, seed) for seed in step for utility in run.config.utilities]
-        if not all(run.phase(layout.TRAININGS_TEST).has(*cell) for cell in cells):
+        if not all(phase.has_pieces(*cell, block=_tested(run.config, cell[1]), size=size) for cell in cells):
             break
         done += step
     return done
