@@ -10,8 +10,17 @@ from rich.table import Table
 
 from lcca.cli.console import ResultConsole
 from lcca.evaluation.bounds.summary import WORDS
+from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.report.words.headline import score_explained
-from lcca.evaluation.report.words.statements import coverage, coverage_apart, finding, interval, sign_and_size
+from lcca.evaluation.report.words.statements import (
+    NOT_SETTLED,
+    coverage,
+    coverage_apart,
+    finding,
+    interval,
+    rules_words,
+    sign_and_size,
+)
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
 from lcca.experiments.runs.remaining import words_for_time
@@ -52,19 +61,20 @@ def print_policies(summary: dict[str, Any]) -> None:
     """Print one line per policy: its results on the test networks of its training seed."""
     table = Table(title=f"{summary['campaign']}: policies on fresh test networks")
     shown = MEASURED if _on_networks(summary) else ON_FABRIC
-    for name in ("policy", "rules", "score (bits)", *shown, "trials"):
+    for name in ("policy", "rules", "score (bits)", *shown, "trials", "networks of"):
         table.add_column(name, justify="left" if name == "policy" else "right", overflow="fold")
     for policy in summary["policies"]:
         test = policy["trained"]
         table.add_row(
             policy["id"] + (" *" if policy["selected"] else ""),
-            str(policy["rules"] or "–"),
+            rules_words(policy["rules"]),
             with_error(test["score_bits"], test["score_bits_se"]),
             *(
                 with_error(test[key], test[f"{key}_se"]) if key != "starved" else str(test[key])
                 for key in shown.values()
             ),
             str(test["trials"]),
+            f"training seed {policy['training_seed']}",
         )
     console = wide_console()
     console.print(table)
@@ -147,6 +157,9 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
     of = found.get("percent_of") or ("throughput at equal delay" if _on_networks(summary) else "slowdown")
     print(f"pays: more than {found['required_percent']:g} % of {of}, its bytes charged")
     for choice in found["choices"]:
+        if note := no_choice_yet(choice["pairs"]):
+            print(f"utility {choice['utility']}: {note}")
+            continue
         others = [name for name in choice["answers"] if name != choice["take"]]
         also = f" (may also be best: {', '.join(others)})" if others else ""
         print(f"utility {choice['utility']}: recommended: {choice['take']}{also}")
@@ -278,7 +291,7 @@ def percent(value: float | None) -> str:
 def verdict_words(comparison: dict[str, Any]) -> str:
     """Return the verdict, and its two statements apart: the difference's sign, and its size against the margin."""
     words = sign_and_size(comparison)
-    return words if words == comparison["verdict"] else f"{comparison['verdict']}: {words}"
+    return words if comparison["verdict"] == NOT_SETTLED else f"{comparison['verdict']}: {words}"
 
 
 def forecast_words(comparison: dict[str, Any]) -> str:
@@ -294,6 +307,9 @@ def forecast_words(comparison: dict[str, Any]) -> str:
     return f"about {low}–{high} more {unit}" if low else f"up to {high} more {unit}"
 
 
+OVER_SEEDS = ", mean over training seeds"
+
+
 def print_ideals(found: Mapping[str, Any], title: str) -> None:
     """Print what is possible, and policies beside it, if there are any."""
     policies = found.get("policies", [])
@@ -303,7 +319,7 @@ def print_ideals(found: Mapping[str, Any], title: str) -> None:
         table.add_column(name, justify="right")
     for row in [*found.get("signal_sets", ()), *policies]:
         share = "" if row["gap_closed"] is None else f"{100 * row['gap_closed']:.0f} %"
-        name = escape(row["policy"]) if "policy" in row else f"{escape(row['name'])}, mean over training seeds"
+        name = f"{escape(row['policy'])}, on these networks" if "policy" in row else escape(row["name"]) + OVER_SEEDS
         table.add_row(name, with_error(row["score_bits"], None), share)
     for name, words in WORDS.items():
         if found[name] is not None:

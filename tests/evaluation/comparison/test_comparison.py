@@ -8,10 +8,13 @@ import pytest
 from scipy import stats
 
 from lcca.evaluation.comparison.compare import (
+    SAME,
     Comparison,
     compare_policies,
     paper_relative_percent,
 )
+from lcca.evaluation.comparison.sets import UNLEARNT, compare_sets
+from lcca.evaluation.report.words.statements import sign_and_size
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT, UTILITIES
@@ -21,7 +24,7 @@ KEYS = {
     "level", "utility", "A", "B", "metric", "difference", "low", "high", "unit",
     "throughput_equivalent_percent", "paper_relative_percent", "margin", "alpha", "verdict",
     "by_more_than_margin", "direction", "n", "likely_n", "ceiling_n", "sigma_d", "correlation",
-    "skewness", "looks", "e_value", "adjusted_verdict", "note", "rule", "size", "block", "blocks",
+    "skewness", "looks", "e_value", "adjusted_verdict", "note", "rule", "size", "block", "blocks", "same",
 }  # fmt: skip
 
 
@@ -93,8 +96,7 @@ def test_not_settled_has_a_forecast() -> None:
 
 
 def test_pairs_that_are_all_alike_are_forecast_to_settle_at_the_fewest_that_may() -> None:
-    scores = np.linspace(1, 2, 100)
-    record = compare_policies("a", "b", scores, scores, utility=DEFAULT, rule=RULE)
+    record = compare_policies("a", "b", np.zeros(100), np.full(100, 2**-8), utility=DEFAULT, rule=RULE)
     assert (record.verdict.name, record.likely_n, record.ceiling_n) == ("not settled", (112, 112), 112)
     assert record.note == "the difference was the same on all 96 pairs; 112 such pairs would settle it"
 
@@ -120,8 +122,22 @@ def test_failed_trials_are_left_out_in_pairs() -> None:
 def test_a_policy_against_itself() -> None:
     same = np.random.default_rng(0).normal(3, 1, 112)
     record = compare_policies("a", "a", same, same, utility=DEFAULT, rule=RULE)
-    assert (record.verdict.name, record.difference, record.n) == ("equivalent", 0.0, 112)
-    assert "same on all 112 pairs" in record.note
+    assert (record.same, record.difference, record.n) == (SAME, 0.0, 112)
+    assert "same, bit for bit, on all 112 pairs" in record.note
+    plain = record.to_json()
+    assert (plain["verdict"], plain["adjusted_verdict"], plain["size"]) == ("not settled", "not settled", "open")
+    assert sign_and_size(plain) == SAME and plain["likely_n"] is None
+    assert sign_and_size({key: value for key, value in plain.items() if key != "same"}) == "not settled"  # of before
+    other = same.copy()
+    other[50] += 1e-12
+    assert compare_policies("a", "b", same, other, utility=DEFAULT, rule=RULE).to_json()["verdict"] == "equivalent"
+
+
+def test_sets_whose_policies_are_all_the_same() -> None:
+    for seeds in (1, 5, 12):
+        own = dict.fromkeys(range(seeds), 1.5)
+        plain = compare_sets("e2e", "ecn", own, own, utility=DEFAULT, rule=RULE).to_json()
+        assert (plain["same"], plain["verdict"]) == (UNLEARNT, "not settled")
 
 
 def test_scores_must_be_aligned() -> None:

@@ -1,13 +1,15 @@
 """Which header pays, which one to take, and the front."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
-from lcca.evaluation.comparison.net_benefit import NetBenefit, choose, decision, front
+from lcca.evaluation.comparison.net_benefit import NetBenefit, choose, decision, front, no_choice_yet
 from lcca.evaluation.comparison.sets import MOST_SEEDS, SeedInterval, compare_sets
-from lcca.evaluation.report.sections.which_header import sentence, title
+from lcca.evaluation.report.sections.which_header import _statements, sentence, title
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
 
@@ -106,10 +108,29 @@ def test_a_header_that_does_worse_for_free_is_called_undertrained() -> None:
 
 def test_the_title_says_what_to_take_and_what_is_open() -> None:
     rows = [benefit("good", 8, 0.4).to_json(), benefit("unclear", 4, 0.0).to_json()]
-    choice = {"utility": "default", "take": "good", "answers": ["good"], "front": ["good"]}
+    seen = {"n": 5, "low": -1.0, "high": 1.0}
+    choice = {"utility": "default", "take": "good", "answers": ["good"], "front": ["good"], "pairs": [seen]}
     said = {"baseline": "e2e", "rows": rows, "choices": [choice]}
     assert title(said).startswith("Take good: 8")
     choice["take"] = "e2e"
-    assert title(said) == "No header yet: 1 of 2 are open"
+    assert title(said) == "Keep e2e without a header: 1 of 2 headers are open"
     said["rows"] = [benefit("bad", 8, -0.4).to_json()]
-    assert title(said) == "No header pays"
+    assert title(said) == "Keep e2e without a header: no header pays"
+
+
+def test_nothing_is_recommended_before_the_first_look() -> None:
+    early, no_interval = {"n": 2, "low": None, "high": None}, {"n": 6, "low": None, "high": None}
+    assert no_choice_yet([early]) == "no recommendation yet: 2 of at least 5 training seeds"
+    assert no_choice_yet([no_interval]) == "no recommendation yet: 6 training seeds are too few for an interval"
+    assert no_choice_yet([no_interval, {"n": 6, "low": -1.0, "high": 1.0}]) == ""
+    choice = {"utility": "default", "take": "e2e", "answers": ["e2e"], "front": [], "pairs": [early]}
+    said = {"baseline": "e2e", "rows": [benefit("good", 8, 0.4).to_json()], "choices": [choice]}
+    assert title(said) == "No recommendation yet: 2 of at least 5 training seeds"
+    assert next(_statements(said, {})).text == f"{title(said)}."
+
+
+def test_a_header_whose_signals_nothing_was_learnt_from_is_open() -> None:
+    zeros = dict.fromkeys(range(12), 0.0)
+    same = compare_sets("e2e", "x", zeros, zeros, utility=DEFAULT, rule=RULE, margin=REQUIRED)
+    found = replace(benefit("x", 8, -0.4), gross_set=same)
+    assert found.decision == "open" and "nothing learnt from the signal" in sentence(found.to_json(), "e2e", False)

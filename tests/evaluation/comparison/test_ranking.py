@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from lcca.evaluation.comparison.ranking import Ranking, mean_interval, rank
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Ranking, mean_interval, rank
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
@@ -70,7 +70,8 @@ def test_networks_that_one_policy_lacks_count_for_nobody() -> None:
 
 def test_too_few_say_nothing() -> None:
     result = rank(drawn({"a": 5, "b": 0}, 80, 6), utility=DEFAULT, rule=SettlingRule())
-    assert all((s.best_rank, s.worst_rank, s.ties) == (1, 2, "a") for s in result.standings)
+    assert all((s.best_rank, s.worst_rank, s.ties) == (None, None, "") for s in result.standings)
+    assert draw_ranking(result.standings, "").axes[0].texts[-1].get_text() == TOO_FEW_TO_RANK
     assert result.comparisons[0].blocks == 5 and result.comparisons[0].to_json()["low"] is None
     assert not result.settled and rank({"a": [1.0], "b": [0.0]}, utility=DEFAULT, rule=SettlingRule()).networks == 1
     with pytest.raises(ValueError, match="at least two"):

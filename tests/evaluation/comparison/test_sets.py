@@ -57,8 +57,8 @@ def test_seeds_that_one_set_lacks_are_left_out() -> None:
 
 @pytest.mark.parametrize(("seeds", "verdict"), [(9, "not settled"), (10, "equivalent")])
 def test_equal_differences_settle_little(seeds: int, verdict: str) -> None:
-    a = dict.fromkeys(range(seeds), 3.0)
-    record = compare_sets("a", "b", a, a, utility=DEFAULT, rule=RULE)
+    a, b = dict.fromkeys(range(seeds), 3.0), dict.fromkeys(range(seeds), 3.0 + 2**-8)
+    record = compare_sets("a", "b", a, b, utility=DEFAULT, rule=RULE)
     assert record.verdict.name == verdict
     assert "the same with every one" in record.note
 

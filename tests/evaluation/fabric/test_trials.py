@@ -84,6 +84,7 @@ def test_summary_pools_flows_for_quantiles_and_averages_trials_for_means(trials:
         assert (
             each["flows"] == each["flows_finished"] == sum(part["flows"] for part in each["by_size"]) == len(slowdown)
         )
+        assert each["slowdown_mean"]["low"] >= 1 and each["goodput_gbps"]["low"] > 0
     scores = [[trial.row(SLOWDOWN)["score_bits"] for trial in trials[side::2]] for side in (0, 1)]
     assert found[0]["difference_bits"]["low"] == 0
     assert found[1]["difference_bits"]["estimate"] == pytest.approx(np.subtract(scores[1], scores[0]).mean())

@@ -217,7 +217,7 @@ def test_one_training_seed_is_not_a_signal_set_and_hostile_names_are_escaped(bui
     write_with_digest(folder / "config.yaml", b"name: </pre><script>")
     _, text = read(render(folder))
     assert (folder / "report.html").read_text(encoding="utf-8").count("<script") == 1 and evil in text
-    assert "Signal sets: not settled by one training seed" in text
+    assert "Signal sets: 1 of at least 5 training seeds" in text
     assert "no interval yet" in text
     assert re.search(r"Selected policies against e2e: link( and .*)? positive, (larger than 3|size open)", text)
 
@@ -226,9 +226,9 @@ def test_equal_policies_are_told_in_words() -> None:
     rule, same = SettlingRule(), np.linspace(2, 3, 112)
     record = compare_policies("a", "b", same, same, utility=DEFAULT, rule=rule).to_json()
     found = answer([record], {"a": "e2e", "b": "link"})
-    assert found.title == "Selected policies against e2e: link sign open, smaller than 3\u00a0%"
+    assert found.title == "Selected policies against e2e: link the same policy"
     assert found.policies[0].text == (
-        "b against a: sign open, smaller than 3\u00a0%; 0\u00a0% throughput-equivalent on every pair; over 112 pairs."
+        "b against a: the same policy; 0\u00a0% throughput-equivalent on every pair; over 112 pairs."
     )
 
 

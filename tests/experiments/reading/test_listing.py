@@ -66,6 +66,12 @@ def first(policy: str, best: int) -> dict[str, Any]:
         ),
         ("tune", {"kind": "tune", "comparison": {"A": "default", "B": "tuned", "verdict": "better"}}, "tuned: better"),
         ("sweep", {"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "default: ecn recommended"),
+        (
+            "sweep",
+            {"net_benefit": {"choices": [{"utility": "u", "take": "e2e", "pairs": [{"n": 2, "low": None}]}]}},
+            "u: open, no recommendation yet: 2 of at least 5 training seeds",
+        ),
+        ("rank", {"standings": [first("a", 1)], "comparisons": [{"looks": 0}]}, "open: too few for a rank"),
         ("sweep", {}, ""),
         ("compare", {"A": "a", "B": "b", "verdict": "worse"}, "b: worse"),
         ("agree", {"agreement": [{"metric": "score_bits", "verdict": "agree within 0.1"}]}, "1 of 1 mean scores agree"),

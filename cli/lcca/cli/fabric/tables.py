@@ -11,6 +11,7 @@ from rich.table import Table
 
 from lcca.cli.tables import wide_console
 from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.report.words.statements import TOO_FEW, bracketed, interval
 from lcca.remy_plus.fabric.fluid import FABRIC
 
 Cell = Callable[[dict[str, Any]], str]
@@ -29,7 +30,8 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[dict[str, An
     if "queue_max_bytes" in rows[0]:
         console.print(_table("ports, mean over trials", rows, PORTS))
     console.print(
-        "in brackets 95 % intervals over trials: means by Student's t; quantiles are those of all trials' flows",
+        "in brackets 95 % intervals over trials: means by Student's t, slowdowns on the log scale; quantiles are those "
+        "of all trials' flows",
         style="dim",
         markup=False,
     )
@@ -70,14 +72,14 @@ def _bytes(value: float) -> str:
 
 
 def _with_interval(value: dict[str, float]) -> str:
-    low, high = (_number(value[end]) for end in ("low", "high"))
-    return f"{_number(value['estimate'])} [{low}, {high}]"
+    ends = [_number(value[end]) if math.isfinite(value[end]) else TOO_FEW for end in ("low", "high")]
+    return f"{_number(value['estimate'])} {bracketed(*ends)}"
 
 
 def _number(value: float) -> str:
     """Return three digits, thousands apart."""
     if not math.isfinite(value):
-        return "–" if math.isnan(value) else "∞" if value > 0 else "−∞"
+        return "–"
     digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{digits}f}"
 
@@ -91,7 +93,8 @@ def _interval(name: str) -> Cell:
 
 
 def _score(row: dict[str, Any]) -> str:
-    return f"{row['score_bits']['estimate']:.3f} [{row['score_bits']['low']:.3f}, {row['score_bits']['high']:.3f}]"
+    found = {key: None if math.isnan(value) else value for key, value in row["score_bits"].items()}
+    return interval(found["estimate"], found["low"], found["high"], "{:.3f}")
 
 
 FLOWS: dict[str, Cell] = {

@@ -16,12 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.settling.base import ACCURATE, FEWEST_ALIKE, Rule, Settling
-from lcca.evaluation.settling.judgement import Look, Verdict
+from lcca.evaluation.settling.judgement import NOT_SETTLED, Look, Verdict
 from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import finite
 
 Level = Literal["policy", "set"]
+
+SAME = "the same policy"
+UNLEARNT = "the same policy: nothing learnt from the signal"
+"""In place of a verdict on two that score the same, bit for bit: of any two, and of one that has signals more."""
 Floats = NDArray[np.float64]
 
 
@@ -68,6 +72,8 @@ class Comparison:
             rule is at its ceiling.
         enough_n: forecast of the pairs until then; None before the first look.
         history: every look, for the policy level; its numbers count pairs.
+        same: `SAME` or `UNLEARNT` if the two score the same everywhere, bit for bit, else empty. The record has no
+            verdict on them then; `verdict` says all the same when no more pairs are wanted.
     """
 
     level: Level
@@ -98,6 +104,7 @@ class Comparison:
     enough: bool = False
     enough_n: int | None = None
     history: tuple[Look, ...] = field(default=(), repr=False)
+    same: str = ""
 
     @property
     def units(self) -> str:
@@ -111,6 +118,7 @@ class Comparison:
             history: whether to add `history`, one entry per look.
         """
         ends = {"difference": self.difference, "low": self.low, "high": self.high}
+        verdict, adjusted = (NOT_SETTLED, NOT_SETTLED) if self.same else (self.verdict, self.adjusted)
         record: dict[str, Any] = {
             "level": self.level,
             "utility": self.utility.name,
@@ -123,21 +131,22 @@ class Comparison:
             "paper_relative_percent": finite(paper_relative_percent(self.difference, self.baseline)),
             "margin": self.margin,
             "alpha": self.alpha,
-            "verdict": self.verdict.name,
-            "by_more_than_margin": self.verdict.by_more_than_margin,
-            "direction": self.verdict.direction,
-            "size": self.verdict.size,
+            "verdict": verdict.name,
+            "by_more_than_margin": verdict.by_more_than_margin,
+            "direction": verdict.direction,
+            "size": verdict.size,
+            "same": self.same,
             "n": self.n,
             "block": self.block,
             "blocks": self.blocks,
-            "likely_n": list(self.likely_n) if self.likely_n else None,
+            "likely_n": list(self.likely_n) if self.likely_n and not self.same else None,
             "ceiling_n": self.ceiling_n,
             "sigma_d": finite(self.sigma_d),
             "correlation": finite(self.correlation),
             "skewness": finite(self.skewness),
             "looks": self.looks,
             "e_value": finite(self.e_value),
-            "adjusted_verdict": self.adjusted.name,
+            "adjusted_verdict": adjusted.name,
             "rule": self.rule,
             "note": self.note,
         }
@@ -218,6 +227,7 @@ def compare_policies(
         enough=run.finished or (run.accurate and look.n == pairs.a.size),
         enough_n=_enough(look, margin) * block if run.looks else None,
         history=tuple(replace(each, n=pairs.until(each.n)) for each in run.looks),
+        same=SAME if pairs.x.size and np.array_equal(pairs.x, pairs.y) else "",
     )
 
 
@@ -289,6 +299,8 @@ def _policy_note(run: Settling, pairs: _Pairs) -> str:
     if not run.looks:
         first = f"{run.rule.first_look * block} ({run.rule.first_look} whole blocks of {block})"
         notes.append(f"{counted(pairs.x.size, 'pair')}: too few; the first look is at {first}")
+    elif np.array_equal(pairs.x, pairs.y):
+        notes.append(f"the two score the same, bit for bit, on all {pairs.until(look.n)} pairs")
     elif look.spread == 0:
         more = "" if look.verdict.settled else f"; {FEWEST_ALIKE * block} such pairs would settle it"
         notes.append(f"the difference was the same on all {pairs.until(look.n)} pairs{more}")

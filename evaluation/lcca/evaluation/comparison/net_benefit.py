@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.comparison.sets import FIRST_SEEDS
 
 Json = dict[str, Any]
 DecisionName = Literal["pays", "does not pay", "open"]
@@ -68,8 +69,8 @@ class NetBenefit:
 
     @property
     def decision(self) -> DecisionName:
-        """Whether it pays for its bytes, by the mean over training seeds."""
-        return decision(self.net_set, self.required)
+        """Whether it pays for its bytes, by the mean over training seeds; open if no training used its signals."""
+        return "open" if self.gross_set.same else decision(self.net_set, self.required)
 
     def to_json(self) -> Json:
         """Return the record as JSON values."""
@@ -117,6 +118,16 @@ def choose(
     good = [name for name in wire_bytes if name not in worse] or list(wire_bytes)
     answers = sorted(good, key=lambda name: (wire_bytes[name], name != baseline, -net[name]))
     return Choice(utility, answers[0], tuple(answers), front(wire_bytes, net))
+
+
+def no_choice_yet(pairs: Sequence[Mapping[str, Any]]) -> str:
+    """Return why no header can be recommended yet, from the records of a choice's pairs; empty if one can."""
+    seeds = min((pair["n"] for pair in pairs), default=FIRST_SEEDS)
+    if seeds < FIRST_SEEDS:
+        return f"no recommendation yet: {seeds} of at least {FIRST_SEEDS} training seeds"
+    if pairs and all(pair["low"] is None for pair in pairs):
+        return f"no recommendation yet: {seeds} training seeds are too few for an interval"
+    return ""
 
 
 def front(wire_bytes: Mapping[str, int], net: Mapping[str, float]) -> tuple[str, ...]:

@@ -30,6 +30,9 @@ from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import finite_values
 
+TOO_FEW_TO_RANK = "too few for a rank"
+"""Said where the rule has not looked at every pair."""
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -39,8 +42,9 @@ class Standing:
         policy: its name.
         score_bits: mean over the networks that all policies were scored on.
         low, high: its confidence sequence; NaN where there are too few networks.
-        best_rank, worst_rank: the range of ranks, 1 being the best; ranges of all policies hold together.
-        ties: letters of its tie groups.
+        best_rank, worst_rank: the range of ranks, 1 being the best; ranges of all policies hold together. None before
+            the first look at every pair.
+        ties: letters of its tie groups; none before that either.
         better_than, worse_than: how many policies it is settled better or worse than, by however little.
     """
 
@@ -48,8 +52,8 @@ class Standing:
     score_bits: float
     low: float
     high: float
-    best_rank: int
-    worst_rank: int
+    best_rank: int | None
+    worst_rank: int | None
     ties: str
     better_than: int
     worse_than: int
@@ -177,15 +181,16 @@ def _standings(
     below = {name: {other for other in names if name in above[other]} for name in names}
     told = {frozenset((c.A, c.B)) for c in comparisons if c.adjusted.name in ("better", "worse")}
     letters = _letters(names, told)
+    seen = all(c.looks for c in comparisons)
     return tuple(
         Standing(
             policy=name,
             score_bits=means[name][0],
             low=means[name][1],
             high=means[name][2],
-            best_rank=1 + len(above[name]),
-            worst_rank=len(names) - len(below[name]),
-            ties=letters[name],
+            best_rank=1 + len(above[name]) if seen else None,
+            worst_rank=len(names) - len(below[name]) if seen else None,
+            ties=letters[name] if seen else "",
             better_than=len(below[name]),
             worse_than=len(above[name]),
         )

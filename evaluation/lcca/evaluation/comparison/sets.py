@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from lcca.evaluation.comparison.compare import Comparison, correlation, counted
+from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, correlation, counted
 from lcca.evaluation.settling.base import Rule, spread_range
 from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.settling.sequence import HORIZON, half_width, log_e_value, pairs_until
@@ -184,6 +184,7 @@ def compare_sets(
         e_value=found.e_value,
         note=_note(found, len(scores_a.keys() ^ scores_b.keys())),
         rule=RULE,
+        same=UNLEARNT if x.size and np.array_equal(x, y) else "",
     )
 
 
@@ -191,6 +192,8 @@ def _note(found: SeedInterval, left_out: int) -> str:
     notes = [f"over {counted(found.n, 'training seed')}, each tested on networks of its own"]
     if found.n < FIRST_SEEDS:
         notes = [f"{counted(found.n, 'training seed')}; the first look is at {FIRST_SEEDS}"]
+    elif found.spread == found.mean == 0:
+        notes.append("each time both policies score the same, bit for bit")
     elif found.spread == 0:
         more = "" if found.n >= ALIKE_SEEDS else f"; {ALIKE_SEEDS} such seeds would settle it"
         notes.append(f"the difference was the same with every one{more}")

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from lcca.evaluation.estimation.tails import tail_quantile
 from lcca.evaluation.fabric.metrics import QUANTILES, SIZE_CLASSES
 from lcca.evaluation.fabric.trials import FabricTrial
-from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.settling.intervals import positive_interval, t_interval
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 
@@ -28,8 +29,9 @@ POOLED = {f"{what}_{name}{unit}" for what, unit in (("slowdown", ""), ("fct", "_
 def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any]]:
     """Return a row per transport: score, metrics and metrics by size, each with an interval over trials.
 
-    Means are over trials, by Student's t. Quantiles of slowdowns are those of all flows of all trials, by Woodruff's
-    interval with trials as clusters (`tail_quantile`); flows that did not finish count with what they take at least.
+    Means are over trials, by Student's t, but for scores on the log scale. Quantiles of slowdowns are those of all
+    flows of all trials, by Woodruff's interval with trials as clusters (`tail_quantile`); flows that did not finish
+    count with what they take at least.
     `difference_bits` is that of scores from the first transport, over the seeds that both have met.
     """
     found: dict[str, list[FabricTrial]] = {}
@@ -50,9 +52,13 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
 def _means(table: pd.DataFrame) -> dict[str, Any]:
     counted = {name: int(table[name].sum()) for name in ("flows", "flows_finished")}
     rest = table.drop(columns=["policy", "seed", *counted, *POOLED])
-    return {"trials": len(table), **counted} | {
-        str(name): _value(t_interval(rest[name], 1 - CONFIDENCE)) for name in rest
-    }
+    return {"trials": len(table), **counted} | {str(name): _mean(str(name), rest[name]) for name in rest}
+
+
+def _mean(name: str, values: ArrayLike) -> Value:
+    if name == "score_bits":
+        return _value(t_interval(values, 1 - CONFIDENCE))
+    return _value(positive_interval(values, 1 - CONFIDENCE, least=1.0 if name.startswith("slowdown") else 0.0))
 
 
 def _slowdowns(times: Sequence[FlowTimes]) -> dict[str, Value]:
@@ -69,7 +75,7 @@ def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
         flows = sum(len(each.size_bytes) for each in parts)
         means = [float(each.slowdown.mean()) for each in parts if len(each.size_bytes)]
         if flows:
-            mean = _value(t_interval(means, 1 - CONFIDENCE))
+            mean = _mean("slowdown", means)
             rows.append({"size_from": low, "size_to": high, "flows": flows, "slowdown_mean": mean} | _slowdowns(parts))
     return rows
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, Undefined
 
+from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
@@ -17,7 +18,7 @@ from lcca.evaluation.report.sections.which_header import WhichHeader, which_head
 from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent, score_explained
 from lcca.evaluation.report.words.in_units import gbps, outcome, packet_bytes_of
-from lcca.evaluation.report.words.statements import sign_and_size
+from lcca.evaluation.report.words.statements import rules_words, sign_and_size
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import RunTables, group_of
 from lcca.evaluation.trials.utilities import utilities_of
@@ -78,7 +79,13 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=number, percent=percent_or_dash, interval=interval, counts=counts, sign_and_size=sign_and_size
+        number=number,
+        percent=percent_or_dash,
+        interval=interval,
+        counts=counts,
+        sign_and_size=sign_and_size,
+        rules_words=rules_words,
+        no_choice_yet=no_choice_yet,
     )
     return environment
 

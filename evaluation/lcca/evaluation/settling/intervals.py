@@ -21,3 +21,16 @@ def t_interval(values: ArrayLike, alpha: float = 0.05) -> tuple[float, float, fl
     mean, error = float(x.mean()), float(x.std(ddof=1)) / math.sqrt(x.size)
     width = t_quantile(x.size - 1, alpha) * error
     return mean, mean - width, mean + width
+
+
+def positive_interval(values: ArrayLike, alpha: float = 0.05, least: float = 0.0) -> tuple[float, float, float]:
+    """Return (mean, low, high) of positive values: by Student's t for the mean's logarithm.
+
+    The logarithm's standard error is that of the mean over the mean. `least` bounds values that are all above it.
+    """
+    mean, low, high = t_interval(values, alpha)
+    if math.isfinite(low) and mean > 0:
+        factor = math.exp(min((high - mean) / mean, 700.0))
+        low, high = mean / factor, mean * factor
+    known = np.asarray(values, dtype=np.float64)
+    return mean, max(low, least) if np.nanmin(known, initial=math.inf) >= least else low, high

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lcca.evaluation.comparison.net_benefit import no_choice_yet
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK
 from lcca.evaluation.report.words.headline import answer
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import read_costs, read_manifest
@@ -88,10 +90,14 @@ def headline(folder: Path, kind: str) -> str:
     result = result_of(folder)
     if kind == SWEEP.name and result:
         if choices := result.get("net_benefit", {}).get("choices"):
-            return "; ".join(f"{each['utility']}: {each['take']} recommended" for each in choices)
+            notes = {each["utility"]: no_choice_yet(each.get("pairs", ())) for each in choices}
+            said = {each["utility"]: f"{each['take']} recommended" for each in choices}
+            return "; ".join(f"{name}: {f'open, {note}' if note else said[name]}" for name, note in notes.items())
         names = {each["id"]: each["signal_set"] for each in result["policies"]}
         return answer(result["comparisons"], names).title
     if kind == RANK.name and result:
+        if any(each["looks"] == 0 for each in result.get("comparisons", ())):
+            return f"open: {TOO_FEW_TO_RANK}"
         first = [each["policy"] for each in result["standings"] if each["best_rank"] == 1]
         return f"best: {first[0]}" if len(first) == 1 else f"may be best: {', '.join(first)}"
     if kind == ESTIMATE.name:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.comparison.compare import Comparison, compare_policies
+from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, compare_policies
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE, Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
@@ -85,7 +85,7 @@ class Group:
         A network on which any policy of these trials failed counts for none of them, so that differences add up.
         """
         scores = common_scores(trials)
-        return compare_policies(
+        found = compare_policies(
             a,
             b,
             scores[a],
@@ -95,6 +95,7 @@ class Group:
             comparisons=max(total, 1),
             block=self.block,
         )
+        return replace(found, same=UNLEARNT) if found.same and b not in self.hand_designed else found
 
     def compare_selected(self, trials: pd.DataFrame, total: int) -> list[Comparison]:
         """Compare each candidate's selected policy, and the hand-designed ones, with the baseline's."""
@@ -212,5 +213,5 @@ def outlooks(found: Sequence[Comparison]) -> str:
     for c in found:
         likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} {c.units}" if c.likely_n else ""
         bytes_ = " net" if c.B.endswith(CHARGED) else " gross" if c.B in charged else ""
-        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]}{bytes_} {c.verdict.name}{likely}")
+        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]}{bytes_} {c.same or c.verdict.name}{likely}")
     return "; ".join(words)

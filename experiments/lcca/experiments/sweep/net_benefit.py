@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.comparison.net_benefit import CHARGED, Choice, NetBenefit, choose, decision
+from lcca.evaluation.comparison.net_benefit import CHARGED, Choice, NetBenefit, choose, decision, no_choice_yet
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.experiments.sweep.groups import Group, outlooks
 
@@ -170,4 +170,6 @@ def benefits_content(
 
 def _choice_content(family: HeaderFamily) -> dict[str, Any]:
     said = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(family.choice()).items()}
-    return said | {"pairs": [c.to_json() for c in family.pairs]}
+    pairs = [c.to_json() for c in family.pairs]
+    note = no_choice_yet(pairs)
+    return said | {"take": None if note else said["take"], "note": note, "pairs": pairs}

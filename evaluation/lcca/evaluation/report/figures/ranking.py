@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from lcca.evaluation.comparison.ranking import Standing
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Standing
 from lcca.evaluation.report.figures.style import HUES, INK, drawing, letters, new_figure
 
 
 def rank_words(standing: Standing) -> str:
-    """Return a range of ranks as people read it, such as ``2`` or ``1–3``."""
+    """Return a range of ranks as people read it, such as ``2`` or ``1–3``; a dash before the first look."""
     low, high = standing.best_rank, standing.worst_rank
+    if low is None:
+        return "–"
     return str(low) if low == high else f"{low}–{high}"
 
 
@@ -28,12 +30,12 @@ def draw_ranking(standings: Sequence[Standing], title: str) -> Figure:
     figure = new_figure(1.3 + 0.34 * len(standings))
     ax = figure.subplots()
     for y, each in enumerate(standings):
-        hue = HUES[1 + (ord(each.ties[0]) - ord("a")) % (len(HUES) - 1)]
+        hue = HUES[1 + (ord(each.ties[:1] or "a") - ord("a")) % (len(HUES) - 1)]
         if math.isfinite(each.low):
             ax.plot([each.low, each.high], [y, y], color=hue, linewidth=2.2, solid_capstyle="butt")
         ax.plot([each.score_bits], [y], marker="o", color=hue, markersize=6.5)
         ax.annotate(
-            f"{each.ties}   rank {rank_words(each)}",
+            f"{each.ties}   rank {rank_words(each)}" if each.best_rank else TOO_FEW_TO_RANK,
             (1.01, y),
             xycoords=("axes fraction", "data"),
             va="center",

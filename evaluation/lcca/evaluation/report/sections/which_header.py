@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.comparison.regions import inside, regions_of
 from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.pareto import Point, draw_pareto
@@ -133,6 +134,8 @@ def _caption(benefits: Json) -> str:
 def title(benefits: Json) -> str:
     """Return the answer in one line."""
     choices = benefits["choices"]
+    if notes := list(dict.fromkeys(filter(None, (no_choice_yet(choice.get("pairs", ())) for choice in choices)))):
+        return "; ".join(_capital(note) for note in notes)
     takes = {choice["take"] for choice in choices}
     if len(takes) > 1:
         parts = [f"{choice['take']} (utility {choice['utility']})" for choice in choices]
@@ -141,7 +144,12 @@ def title(benefits: Json) -> str:
     if take != benefits["baseline"]:
         return f"Take {_of(benefits, choices[0])}"
     opened = [row["header"] for row in benefits["rows"] if row["decision"] == "open"]
-    return f"No header yet: {len(opened)} of {len(benefits['rows'])} are open" if opened else "No header pays"
+    left = f"{len(opened)} of {len(benefits['rows'])} headers are open" if opened else "no header pays"
+    return f"Keep {take} without a header: {left}"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _of(benefits: Json, choice: Json) -> str:
@@ -171,6 +179,8 @@ def _statements(benefits: Json, gaps: Mapping[str, float]) -> Iterator[Statement
 
 def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
     under = f" under utility {choice['utility']}" if len(benefits["choices"]) > 1 else ""
+    if note := no_choice_yet(choice["pairs"]):
+        return Statement("not settled", f"{_capital(note)}{under}.")
     base, answers = benefits["baseline"], choice["answers"]
     others = [name for name in answers if name != choice["take"]]
     left = (
@@ -201,6 +211,8 @@ def sentence(row: Json, base: str, name_utility: bool) -> str:
     paid = "" if cost is None else f"; signals {_percent(gross)}, bytes {_percent(cost)}"
     if gross["verdict"] == "worse":
         words += f"; trained too little: worse than {base} with its bytes free, although a policy can ignore signals"
+    if gross.get("same"):
+        words += f"; {gross['same']}"
     by = f" (utility {row['utility']})" if name_utility else ""
     seeds = f"{net['n']} training seed{'' if net['n'] == 1 else 's'}"
     return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)} over {seeds}{paid}."

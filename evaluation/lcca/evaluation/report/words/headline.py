@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE
+from lcca.evaluation.comparison.sets import FIRST_SEEDS, TRAINED_TOO_LITTLE
 from lcca.evaluation.report.words.statements import NOT_SETTLED, SIGNS, SIZES, sign_and_size
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
@@ -71,8 +71,8 @@ def _title(sets: Sequence[Json], policies: Sequence[Json]) -> str:
         return "Nothing is settled yet" if sets else "Nothing was compared"
     if not sets:
         return f"Selected policies{_against(policies)}: {summed_up(policies)}"
-    one_seed = max(each["n"] for each in sets) < 2
-    lack = "not settled by one training seed" if one_seed else "not settled"
+    seeds = max(each["n"] for each in sets)
+    lack = f"{seeds} of at least {FIRST_SEEDS} training seeds" if seeds < FIRST_SEEDS else "not settled"
     return f"Selected policies{_against(policies)}: {summed_up(policies)}. Signal sets: {lack}"
 
 
@@ -90,7 +90,7 @@ def summed_up(comparisons: Sequence[Json]) -> str:
         sign_and_size({"direction": sign, "size": size}, margin): [] for sign in SIGNS for size in SIZES
     }
     for each in comparisons:
-        found[sign_and_size(each, margin)].append(each)
+        found.setdefault(sign_and_size(each, margin), []).append(each)
     open_ = found.pop(NOT_SETTLED)
     parts = [_part(words, own, len(comparisons)) for words, own in [*found.items(), (NOT_SETTLED, open_)] if own]
     return "; ".join(parts).replace("-", NO_BREAK_HYPHEN)

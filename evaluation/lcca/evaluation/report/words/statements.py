@@ -7,16 +7,24 @@ from typing import Any
 SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
 SIZES = {"larger": "larger than {}", "open": "size open", "smaller": "smaller than {}"}
 NOT_SETTLED = "not settled"
+TOO_FEW = "too few"
 FINDINGS = {"+": "missed this use of the signals", "-": "does better", "0": "is not told from it"}
 
 
+def rules_words(rules: int | None) -> str:
+    """Return how many rules a policy has, "–" for what is no table; one rule acts the same whatever the signals say."""
+    return "1, not learnt yet" if rules == 1 else str(rules or "–")
+
+
 def sign_and_size(comparison: Mapping[str, Any], margin: str = "the margin") -> str:
-    """Return such as "positive, smaller than the margin"; "not settled" where both are open.
+    """Return such as "positive, smaller than the margin"; "not settled" where both are open, "the same policy" if so.
 
     Args:
         comparison: a record with `direction` and `size`.
         margin: how the margin is named.
     """
+    if same := comparison.get("same"):
+        return str(same)
     direction, size = comparison["direction"], comparison["size"]
     if (direction, size) == ("0", "open"):
         return NOT_SETTLED
@@ -61,8 +69,13 @@ def coverages(comparisons: Sequence[Mapping[str, Any]]) -> str:
 
 
 def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
-    """Return a number with its interval; unknown ends are infinite."""
+    """Return a number with its interval; units are too few for ends that are unknown."""
     if value is None:
         return "–"
-    ends = ("−∞" if low is None else form.format(low), "+∞" if high is None else form.format(high))
-    return f"{form.format(value)} [{ends[0]}, {ends[1]}]"
+    ends = [TOO_FEW if end is None else form.format(end) for end in (low, high)]
+    return f"{form.format(value)} {bracketed(*ends)}"
+
+
+def bracketed(low: str, high: str) -> str:
+    """Return an interval between two ends, "(too few)" where neither is known."""
+    return f"({TOO_FEW})" if low == high == TOO_FEW else f"[{low}, {high}]"

@@ -216,7 +216,7 @@ def learning_rows(learner: Learner, rows: Sequence[LearningRow]) -> pd.DataFrame
 
 def note(row: LearningRow) -> str:
     """Return a step in words."""
-    rules = f"{row.rules} rules, " if row.rules else ""
+    rules = f"{row.rules} rules, " if row.rules > 1 else "1 rule, not learnt yet, " if row.rules else ""
     return (
         f"round {row.round + 1}, step {row.step} ({row.kind}): {rules}score {row.score_bits:.3f} bits, "
         f"{row.trials:,} trials, {row.cpu_s:.1f} CPU s"

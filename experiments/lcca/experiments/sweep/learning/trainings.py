@@ -113,7 +113,8 @@ def _run_seeds(run: Run[CampaignConfig, Engine], seeds: Sequence[int], cache: Tr
     with run.reporter.task("picking checkpoints on validation networks", total=len(plan)) as task:
         for i, learner in enumerate(plan):
             chosen.append(choose(run, learner))
-            task.update(i + 1, f"{learner.id}: {chosen[-1].validation_score_bits:.3f} bits")
+            unlearnt = " (one rule: not learnt yet)" if chosen[-1].rules == 1 else ""
+            task.update(i + 1, f"{learner.id}: {chosen[-1].validation_score_bits:.3f} bits{unlearnt}")
     return Trained(tuple(chosen), tuple(curves), _test(run, chosen))
 
 
