@@ -20,7 +20,7 @@ FOLDERS_IN_CYCLES = 11  # goal: 0
 MOST_FILES = 20
 CROWDED = {"benchmarks": 25, "tests/remy-plus/fabric": 22}  # goal: none
 MOST_OPTIONS = 170  # goal: 110
-MOST_LINES = 54_000
+MOST_LINES = 54_500
 
 Edges = Mapping[str, set[str]]
 """By module or folder, those that it imports from."""
