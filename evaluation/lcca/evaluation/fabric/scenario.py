@@ -16,6 +16,7 @@ from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads
 from lcca.evaluation.fabric.workload.mix import Mix, Workload
 from lcca.evaluation.fabric.workload.streams import Streams
 from lcca.inputs.errors import InputError, Keys
+from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_config
@@ -26,6 +27,9 @@ from lcca.remy_plus.fabric.topology import FabricTopology
 ROUNDING = 1e-9
 MOST_FLOWS = 10_000_000
 """Of a trial: some GB."""
+
+FLOW_BYTES = 600
+"""Of memory that a flow of a trial takes at least (some 800 were measured)."""
 
 
 class FabricScenario(Model):
@@ -77,6 +81,9 @@ class FabricScenario(Model):
     def _possible(self) -> FabricScenario:
         """Check what needs the fabric itself; only the first of these problems is told."""
         try:
+            dense = any(part.dense for _, part in self.parts)
+            if problem := self.topology.size.problem(dense):
+                raise InputError(problem)
             fabric = self.fabric
         except InputError as error:
             raise_problems("scenario", [problem_at(("topology",), str(error).removeprefix("topology: "))])
@@ -184,9 +191,15 @@ class FabricScenario(Model):
                 f"would load the link from {a} to {b} to {most:.3g} of its rate; it may ask for {1 / most:.3g} of that"
             )
             return ("workload", *_load_key(self.workload)), text
-        if not self._duration_problem() and (count := self.workload.count(fabric, self.end_ns)) > MOST_FLOWS:
-            return ("workload",), f"has {count:.2g} flows, more than {MOST_FLOWS:.2g}; ask for fewer, or a shorter time"
-        return (), ""
+        if self._duration_problem():
+            return (), ""
+        count, free, text = self.workload.count(fabric, self.end_ns), free_bytes(), ""
+        if count > MOST_FLOWS:
+            text = f"has {count:.2g} flows, more than {MOST_FLOWS:.2g}; ask for fewer, or a shorter time"
+        elif count * FLOW_BYTES > free:
+            needed = f"{count * FLOW_BYTES / 1e9:,.1f} GB of memory at least"
+            text = f"has {count:.2g} flows, which need {needed}, and {free / 1e9:,.1f} GB are free; ask for fewer"
+        return ("workload",), text
 
 
 def _load_key(workload: Any) -> Keys:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model
 from lcca.inputs.named_files import FileOrName
 from lcca.remy_plus.fabric import builders
@@ -15,6 +18,42 @@ from lcca.remy_plus.fabric.topology import FabricTopology
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Positive = Annotated[float, Field(gt=0)]
 
+LINK_BYTES = 600
+"""Of memory that a link takes at least while a topology is built."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a topology is; known before it is built.
+
+    Attributes:
+        keys: that say so.
+        hosts: how many.
+        nodes: hosts and switches.
+        links: how many.
+    """
+
+    keys: tuple[str, ...]
+    hosts: int
+    nodes: int
+    links: int
+
+    def problem(self, dense: bool) -> str:
+        """Return that its memory is not there; empty if it is.
+
+        Args:
+            dense: whether its workload has a rate for each pair of hosts.
+        """
+        distances = 2 * self.hosts * self.nodes  # the engine's, uint16
+        demand = 16 * self.hosts**2 if dense else 0  # two of (hosts, hosts) float64
+        needed, free = LINK_BYTES * self.links + max(distances, demand), free_bytes()
+        if needed <= free:
+            return ""
+        return (
+            f"{', '.join(self.keys)}: {self.hosts:,} hosts and {self.links:,} links need {needed / 1e9:,.1f} GB of "
+            f"memory at least, and {free / 1e9:,.1f} GB are free; ask for fewer"
+        )
+
 
 class Star(Model):
     """Hosts around one switch."""
@@ -23,6 +62,11 @@ class Star(Model):
     hosts: Annotated[int, Field(ge=2, le=100_000)]
     gbps: Positive = GBPS
     delay_ns: Positive = DELAY_NS
+
+    @property
+    def size(self) -> Size:
+        """How large it is."""
+        return Size(("hosts",), self.hosts, self.hosts + 1, self.hosts)
 
     def build(self) -> FabricTopology:
         """Return the topology."""
@@ -38,6 +82,11 @@ class Dumbbell(Model):
     host_gbps: Positive = GBPS
     bottleneck_delay_ns: Positive = DELAY_NS
     host_delay_ns: Positive = DELAY_NS
+
+    @property
+    def size(self) -> Size:
+        """How large it is."""
+        return Size(("pairs",), 2 * self.pairs, 2 * self.pairs + 2, 2 * self.pairs + 1)
 
     def build(self) -> FabricTopology:
         """Return the topology."""
@@ -57,6 +106,13 @@ class LeafSpine(Model):
     uplink_gbps: Positive = GBPS
     host_delay_ns: Positive = DELAY_NS
     uplink_delay_ns: Positive = DELAY_NS
+
+    @property
+    def size(self) -> Size:
+        """How large it is."""
+        hosts = self.tors * self.hosts_per_tor
+        links = hosts + self.tors * self.spines
+        return Size(("tors", "hosts_per_tor", "spines"), hosts, hosts + self.tors + self.spines, links)
 
     def build(self) -> FabricTopology:
         """Return the topology."""
@@ -81,6 +137,14 @@ class FatTree(Model):
     fabric_gbps: Positive = GBPS
     delay_ns: Positive = DELAY_NS
 
+    @property
+    def size(self) -> Size:
+        """How large it is."""
+        half, keys = self.k // 2, ("k",) if self.hosts_per_edge is None else ("k", "hosts_per_edge")
+        edges = self.k * half
+        hosts = edges * (self.hosts_per_edge or half)
+        return Size(keys, hosts, hosts + 2 * edges + half**2, hosts + 2 * edges * half)
+
     def build(self) -> FabricTopology:
         """Return the topology."""
         return builders.fat_tree(self.k, self.hosts_per_edge, self.host_gbps, self.fabric_gbps, self.delay_ns)
@@ -98,6 +162,14 @@ class ThreeTier(Model):
     host_gbps: Positive = GBPS
     fabric_gbps: Positive = 4 * GBPS
     delay_ns: Positive = DELAY_NS
+
+    @property
+    def size(self) -> Size:
+        """How large it is."""
+        tors = self.pods * self.tors_per_pod
+        hosts, switches = tors * self.hosts_per_tor, tors + self.pods * self.aggs_per_pod + self.cores
+        keys = ("pods", "tors_per_pod", "aggs_per_pod", "cores", "hosts_per_tor")
+        return Size(keys, hosts, hosts + switches, hosts + tors * self.aggs_per_pod + self.pods * self.cores)
 
     def build(self) -> FabricTopology:
         """Return the topology."""
@@ -125,8 +197,18 @@ class LinkFile(Model):
     links: FileOrName
     hosts: Annotated[int, Field(ge=2)] | None = None
 
+    @property
+    def size(self) -> Size:
+        """How large it is; of files of a limited size."""
+        fabric = self._built
+        return Size(("links",), fabric.hosts, fabric.nodes, len(fabric.a))
+
     def build(self) -> FabricTopology:
         """Return the topology."""
+        return self._built
+
+    @cached_property
+    def _built(self) -> FabricTopology:
         return builders.topology_from_file(self.links, self.hosts)
 
 

@@ -167,9 +167,13 @@ def connection_problem(topology: FabricTopology) -> str:
         return (
             f"switch {topology.hosts + part.index(without_hosts[0])} is connected to no host; join it or leave it out"
         )
-    apart = np.argwhere(reached @ reached.T == 0)
-    if len(apart):
-        return f"hosts {apart[0][0]} and {apart[0][1]} have no path over switches; add a link between their switches"
+    alike, of = np.unique(reached, axis=0, return_inverse=True)  # few, where hosts squared are many
+    apart = alike @ alike.T == 0
+    if apart.any():
+        of = of.reshape(-1)
+        first = int(np.argmax(apart.any(axis=1)[of]))
+        second = int(np.argmax(apart[of[first]][of]))
+        return f"hosts {first} and {second} have no path over switches; add a link between their switches"
     return ""
 
 

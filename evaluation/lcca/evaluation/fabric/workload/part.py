@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
@@ -40,6 +40,9 @@ class Part(Model):
         priority: the class of its flows; the switches' `priorities` says how many there are.
     """
 
+    dense: ClassVar[bool] = False
+    """Whether it has a rate for each pair of hosts (`demand`)."""
+
     priority: int = Field(default=0, ge=0)
 
     @property
@@ -72,6 +75,8 @@ class Timed(Part):
         start_us: from then on.
         stop_us: and before then; within the whole duration if left out.
     """
+
+    dense: ClassVar[bool] = True
 
     start_us: float = Field(default=0, ge=0, le=MOST_US)
     stop_us: float | None = Field(default=None, gt=0, le=MOST_US)
