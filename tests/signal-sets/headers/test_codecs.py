@@ -11,7 +11,6 @@ from lcca.inputs.errors import InputError
 from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.codec import codec, field_codec
 from lcca.signal_sets.headers.encoding import Counter, Enum, Flag, Float, Linear, Log, Table, Uint
-from lcca.signal_sets.headers.grids import GridCodec, LinearCodec
 
 ROUNDINGS = st.sampled_from(["floor", "ceil", "nearest", "stochastic"])
 SIZES = st.floats(1e-6, 1e6)
@@ -151,13 +150,11 @@ def test_stochastic_rounding_takes_one_draw_a_number_from_the_given_stream():
 
 @given(st.integers(1, 52), st.floats(1e-3, 1e3), st.integers(0, 2**50), st.integers(0, 2**50))
 @settings(deadline=None)
-def test_counters_wrap_and_tell_differences(bits, step, start, more):
+def test_counters_wrap(bits, step, start, more):
     made = codec(Counter(step=step), bits)
-    assert isinstance(made, LinearCodec)
     steps = np.array([start, start + more])
     codes = made.encode((steps + 0.5) * step)
     assert codes.tolist() == (steps % 2**bits).tolist()
-    assert made.elapsed(codes[0], codes[1]) == more % 2**bits * step
 
 
 @given(st.integers(1, 30), st.integers(-(2**40), 2**40))
@@ -167,12 +164,14 @@ def test_wrapping_is_modulo(bits, value):
 
 
 @given(st.integers(0, 2**32 - 1))
+@settings(deadline=None)
 def test_32_bits_carry_the_paper_s_queue_exactly(packets):
     queue = field_codec(header("nosignal-8b").field("queue"))
     assert queue.decode_one(queue.encode_one(packets)) == packets
 
 
 @given(st.floats(0, 1), st.integers(0, 2**31))
+@settings(deadline=None)
 def test_32_bits_carry_the_paper_s_link_to_half_a_billionth(value, threshold):
     """R+'s tables compare signals with thresholds; no comparison with a multiple of the step changes."""
     link = field_codec(header("nosignal-8b").field("link"))
@@ -206,14 +205,14 @@ def test_64_bits_saturate_exactly():
 
 
 def test_small_floats_are_what_they_say():
-    numbers = codec(Float(mant=3, exp=2, step=0.5), 5).grid()
+    numbers = codec(Float(mant=3, exp=2, step=0.5), 5).decode(np.arange(32))
     assert numbers[:16].tolist() == [i / 2 for i in range(16)]
     assert numbers[16:].tolist() == [8 + i for i in range(8)] + [16 + 2 * i for i in range(8)]
 
 
 def test_logarithms_with_and_without_zero():
-    assert codec(Log(base=2, min=0.25), 3).grid().tolist() == [0.25, 0.5, 1, 2, 4, 8, 16, 32]
-    assert codec(Log(base=2, min=0.25, zero=True), 3).grid().tolist() == [0, 0.25, 0.5, 1, 2, 4, 8, 16]
+    assert codec(Log(base=2, min=0.25), 3).decode(np.arange(8)).tolist() == [0.25, 0.5, 1, 2, 4, 8, 16, 32]
+    assert codec(Log(base=2, min=0.25, zero=True), 3).decode(np.arange(8)).tolist() == [0, 0.25, 0.5, 1, 2, 4, 8, 16]
     assert codec(Log(base=2, min=0.25, zero=True), 3).encode([0, 0.2, 0.25]).tolist() == [0, 0, 1]
 
 
@@ -299,12 +298,8 @@ def test_what_does_not_fit_is_told(encoding, bits, text):
 
 @given(grids())
 @settings(max_examples=50, deadline=None)
-def test_small_fields_can_be_told_as_a_table(grid):
+def test_the_numbers_of_a_small_field_rise(grid):
     made, _, low, _, top = grid
-    assert isinstance(made, GridCodec)
     if made.bits <= 16 and top == 2**made.bits - 1:
-        numbers = made.grid()
+        numbers = made.decode(np.arange(2**made.bits))
         assert numbers[0] == low and (np.diff(numbers) > 0).all()
-    elif made.bits > 16:
-        with pytest.raises(InputError, match="too many for a table"):
-            made.grid()

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError
-from lcca.signal_sets.headers.encoding import LARGEST_TABLE_BITS
 
 Codes: TypeAlias = NDArray[np.uint64]
 Values: TypeAlias = NDArray[np.float64]
@@ -55,16 +54,6 @@ class Codec(ABC):
     def decode_one(self, code: int) -> float | str:
         """Return what one code stands for: a number, or a name; see `decode`."""
         return float(self.decode(code))
-
-    def grid(self) -> Values:
-        """Return the number of every code, for fields of at most 16 bits: all that another implementation needs.
-
-        Raises:
-            InputError: the field is larger.
-        """
-        if self.bits > LARGEST_TABLE_BITS:
-            raise InputError(f"{self.bits} bits are too many for a table of all codes (at most {LARGEST_TABLE_BITS})")
-        return self.decode(np.arange(2**self.bits, dtype=np.uint64))
 
     def _codes(self, codes: ArrayLike, top: int) -> Codes:
         """Return `codes` as an array, checked to be whole numbers from 0 to `top`."""

@@ -116,27 +116,16 @@ class LinearCodec(GridCodec):
         invalid: Invalid | None = None,
     ) -> None:
         super().__init__(bits, 2**bits - 1, rounding, wraps, invalid)
-        self._base, self.step = base, step
+        self._base, self._step = base, step
         self._largest = largest
 
     def _number(self, codes: Values) -> Values:
-        numbers = self._base + codes * self.step
+        numbers = self._base + codes * self._step
         return numbers if self._largest is None else np.where(codes == 2.0**self.bits - 1, self._largest, numbers)
 
     def _near(self, values: Values) -> Values:
-        near: Values = np.floor((values - self._base) / self.step)
+        near: Values = np.floor((values - self._base) / self._step)
         return near
-
-    def elapsed(self, earlier: ArrayLike, later: ArrayLike) -> Values:
-        """Return how far a wrapping counter went between two codes, less than one turn.
-
-        Raises:
-            InputError: something that is no code of this field.
-        """
-        top = 2**self.bits - 1
-        before, after = self._codes(earlier, top), self._codes(later, top)
-        steps: Codes = (after - before) & np.uint64(top)  # unsigned numbers wrap by themselves
-        return np.asarray(steps.astype(np.float64) * self.step)
 
 
 class LogCodec(GridCodec):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from lcca.signal_sets.headers.field import HeaderField
-from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.packing import Position, layout
+from lcca.signal_sets.headers.header import Header, Slot
 from lcca.signal_sets.headers.parts import PerHop
 
 _LONGEST = 44
@@ -18,6 +18,28 @@ _PLACES = {
     "l3": "behind IP",
     "l4": "behind UDP or TCP",
 }
+
+
+class Position(NamedTuple):
+    """Where a field lies: in the head or in each record, ``offset`` bits from its beginning."""
+
+    field: HeaderField
+    in_record: bool
+    offset: int
+
+
+def layout(header: Header) -> tuple[Position, ...]:
+    """Return the position of every field in the order of the wire; the head's count from the fixed bits on."""
+    return (
+        *_positions(header.head, False, header.placement.fixed_bits),
+        *_positions(header.record, True, 0),
+    )
+
+
+def _positions(slots: tuple[Slot, ...], in_record: bool, offset: int) -> Iterator[Position]:
+    for slot in slots:
+        yield from (Position(field, in_record, offset) for field in slot)
+        offset += slot[0].bits
 
 
 def content(header: Header) -> dict[str, Any]:
