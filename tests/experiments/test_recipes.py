@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.experiments import compare, evaluate, rank
 from lcca.inputs.errors import InputError
 
@@ -88,3 +89,14 @@ def test_kept_trials_belong_to_the_files_of_a_scenario(
     scenario: Path, tmp_path: Path, file: str, old: str, new: str
 ) -> None:
     is_refused_after(edit(tmp_path / file, old, new), ["dctcp"], scenario, tmp_path / "run")
+
+
+def test_trials_that_are_all_the_same_are_one_sample(scenario: Path) -> None:
+    met = {"on": scenario, "trials": 64}
+    compared, ranked = compare("dctcp", "hpcc", **met).content, rank(["dctcp", "hpcc"], **met).content
+    assert compared["difference"] < 0 and compared["low"] is compared["high"] is None
+    assert compared["same"] == ONE_SAMPLE and compared["verdict"] == "not settled" and "32 trials" in compared["note"]
+    assert all(each["best_rank"] is each["low"] is None for each in ranked["standings"])
+    assert ONE_SAMPLE in ranked["note"]
+    (evaluated,) = evaluate(["dctcp"], on=scenario, seeds=4).content["policies"]
+    assert evaluated["note"] == ONE_SAMPLE and not evaluated["slowdown_p99"]["high"] < float("inf")

@@ -96,7 +96,8 @@ def test_not_settled_has_a_forecast() -> None:
 
 
 def test_pairs_that_are_all_alike_are_forecast_to_settle_at_the_fewest_that_may() -> None:
-    record = compare_policies("a", "b", np.zeros(100), np.full(100, 2**-8), utility=DEFAULT, rule=RULE)
+    scores = np.arange(100) / 64
+    record = compare_policies("a", "b", scores, scores + 2**-8, utility=DEFAULT, rule=RULE)
     assert (record.verdict.name, record.likely_n, record.ceiling_n) == ("not settled", (112, 112), 112)
     assert record.note == "the difference was the same on all 96 pairs; 112 such pairs would settle it"
 

@@ -35,6 +35,8 @@ def print_fabric(scenario: FabricScenario, utility: str, rows: list[dict[str, An
         style="dim",
         markup=False,
     )
+    for row in filter(lambda row: row["note"], rows):
+        console.print(f"{row['policy']}: {row['note']}", markup=False)
 
 
 def _table(title: str, rows: list[dict[str, Any]], columns: dict[str, Cell]) -> Table:

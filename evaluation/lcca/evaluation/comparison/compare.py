@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.settling.base import ACCURATE, FEWEST_ALIKE, Rule, Settling
+from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.evaluation.settling.judgement import NOT_SETTLED, Look, Verdict
 from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
@@ -72,8 +73,9 @@ class Comparison:
             rule is at its ceiling.
         enough_n: forecast of the pairs until then; None before the first look.
         history: every look, for the policy level; its numbers count pairs.
-        same: `SAME` or `UNLEARNT` if the two score the same everywhere, bit for bit, else empty. The record has no
-            verdict on them then; `verdict` says all the same when no more pairs are wanted.
+        same: `SAME` or `UNLEARNT` if the two score the same everywhere, bit for bit, `ONE_SAMPLE` if each scores the
+            same in all trials, else empty. The record has no verdict then; `verdict` says all the same when no more
+            pairs are wanted.
     """
 
     level: Level
@@ -117,7 +119,8 @@ class Comparison:
         Args:
             history: whether to add `history`, one entry per look.
         """
-        ends = {"difference": self.difference, "low": self.low, "high": self.high}
+        low, high = (math.nan, math.nan) if self.same == ONE_SAMPLE else (self.low, self.high)
+        ends = {"difference": self.difference, "low": low, "high": high}
         verdict, adjusted = (NOT_SETTLED, NOT_SETTLED) if self.same else (self.verdict, self.adjusted)
         record: dict[str, Any] = {
             "level": self.level,
@@ -227,7 +230,7 @@ def compare_policies(
         enough=run.finished or (run.accurate and look.n == pairs.a.size),
         enough_n=_enough(look, margin) * block if run.looks else None,
         history=tuple(replace(each, n=pairs.until(each.n)) for each in run.looks),
-        same=SAME if pairs.x.size and np.array_equal(pairs.x, pairs.y) else "",
+        same=pairs.same,
     )
 
 
@@ -274,6 +277,14 @@ class _Pairs:
         return float(np.mean(scores)) if scores.size else math.nan
 
     @property
+    def same(self) -> str:
+        """Why there is no verdict on them, however many there are; empty if there is one."""
+        if self.x.size and np.array_equal(self.x, self.y):
+            return SAME
+        alike = self.x.size > 1 and np.ptp(self.x) == 0 == np.ptp(self.y)
+        return ONE_SAMPLE if alike else ""
+
+    @property
     def unseen(self) -> Look:
         """What is there before the first look: a mean without an interval."""
         d = self.b - self.a if self.a.size else self.y - self.x
@@ -299,7 +310,9 @@ def _policy_note(run: Settling, pairs: _Pairs) -> str:
     if not run.looks:
         first = f"{run.rule.first_look * block} ({run.rule.first_look} whole blocks of {block})"
         notes.append(f"{counted(pairs.x.size, 'pair')}: too few; the first look is at {first}")
-    elif np.array_equal(pairs.x, pairs.y):
+    elif pairs.same == ONE_SAMPLE:
+        notes.append(f"all {pairs.until(look.n)} trials are the same, bit for bit: they are one sample")
+    elif pairs.same:
         notes.append(f"the two score the same, bit for bit, on all {pairs.until(look.n)} pairs")
     elif look.spread == 0:
         more = "" if look.verdict.settled else f"; {FEWEST_ALIKE * block} such pairs would settle it"

@@ -25,13 +25,14 @@ from numpy.typing import ArrayLike
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.evaluation.settling.sequence import Moments, half_width
 from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.json_values import finite_values
 
 TOO_FEW_TO_RANK = "too few for a rank"
-"""Said where the rule has not looked at every pair."""
+"""Said where the rule has not looked at every pair, and where all trials are one sample."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Standing:
         score_bits: mean over the networks that all policies were scored on.
         low, high: its confidence sequence; NaN where there are too few networks.
         best_rank, worst_rank: the range of ranks, 1 being the best; ranges of all policies hold together. None before
-            the first look at every pair.
+            the first look at every pair, and where all trials are the same.
         ties: letters of its tie groups; none before that either.
         better_than, worse_than: how many policies it is settled better or worse than, by however little.
     """
@@ -150,7 +151,7 @@ def mean_interval(scores: ArrayLike, alpha: float, most: int, block: int = BLOCK
 
     Its units are blocks, as in comparisons, so that the difference of two means is what a comparison says. The mixture
     is tuned beforehand, for a quarter of the blocks that there may be at most. The ends are NaN while there are too
-    few; NaNs among the scores are left out of their blocks.
+    few, and where all scores are the same: those are one sample. NaNs among the scores are left out of their blocks.
 
     Args:
         scores: one per network, in bits.
@@ -164,7 +165,7 @@ def mean_interval(scores: ArrayLike, alpha: float, most: int, block: int = BLOCK
     moments.extend(units[np.isfinite(units)].tolist())
     if moments.n == 0:
         return math.nan, math.nan, math.nan
-    if x.size < block:
+    if x.size < block or np.nanmin(x) == np.nanmax(x):
         return moments.mean, math.nan, math.nan
     log_term = -2 * math.log(alpha)
     g = (log_term + math.log(max(log_term, 1.0)) + 1) / max(most / block / 4, 1)
@@ -177,11 +178,11 @@ def _standings(
     means: Mapping[str, tuple[float, float, float]], comparisons: Sequence[Comparison]
 ) -> tuple[Standing, ...]:
     names = sorted(means, key=lambda name: -means[name][0])
-    above = {name: {c.B if c.A == name else c.A for c in comparisons if _loses(name, c)} for name in names}
+    judged = [c for c in comparisons if c.same != ONE_SAMPLE]
+    above = {name: {c.B if c.A == name else c.A for c in judged if _loses(name, c)} for name in names}
     below = {name: {other for other in names if name in above[other]} for name in names}
-    told = {frozenset((c.A, c.B)) for c in comparisons if c.adjusted.name in ("better", "worse")}
-    letters = _letters(names, told)
-    seen = all(c.looks for c in comparisons)
+    letters = _letters(names, {frozenset((c.A, c.B)) for c in judged if c.adjusted.name in ("better", "worse")})
+    seen = all(c.looks for c in comparisons) and len(judged) == len(comparisons)
     return tuple(
         Standing(
             policy=name,

@@ -98,7 +98,8 @@ def tail_quantile(
         raise ValueError("a flow's value is NaN")
     if target == "pooled":
         value = _quantile(pooled, p)
-        low, high = _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
+        alike = all(np.array_equal(flows[0], each) for each in flows)  # they are one sample
+        low, high = (-math.inf, math.inf) if alike else _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
     else:
         value, low, high = mean_over_trials([float(np.quantile(x, p)) for x in flows], confidence)
     beyond = int(pooled.size - np.searchsorted(pooled, value, side="right"))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from lcca.evaluation.estimation.tails import tail_quantile
 from lcca.evaluation.fabric.metrics import QUANTILES, SIZE_CLASSES
 from lcca.evaluation.fabric.trials import FabricTrial
-from lcca.evaluation.settling.intervals import positive_interval, t_interval
+from lcca.evaluation.settling.intervals import ONE_SAMPLE, positive_interval, t_interval
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 
@@ -32,7 +32,8 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     Means are over trials, by Student's t, but for scores on the log scale. Quantiles of slowdowns are those of all
     flows of all trials, by Woodruff's interval with trials as clusters (`tail_quantile`); flows that did not finish
     count with what they take at least.
-    `difference_bits` is that of scores from the first transport, over the seeds that both have met.
+    `difference_bits` is that of scores from the first transport, over the seeds that both have met. `note` says of
+    trials that are equal bit for bit that they are one sample.
     """
     found: dict[str, list[FabricTrial]] = {}
     for each in trials:
@@ -44,7 +45,7 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
         | _means(table)
         | {"difference_bits": _value(t_interval(table["score_bits"].to_numpy() - first, 1 - CONFIDENCE))}
         | _slowdowns([each.times for each in found[name]])
-        | {"by_size": _by_size([each.times for each in found[name]])}
+        | {"by_size": _by_size([each.times for each in found[name]]), "note": _note(found[name])}
         for name, table in tables.items()
     ]
 
@@ -59,6 +60,11 @@ def _mean(name: str, values: ArrayLike) -> Value:
     if name == "score_bits":
         return _value(t_interval(values, 1 - CONFIDENCE))
     return _value(positive_interval(values, 1 - CONFIDENCE, least=1.0 if name.startswith("slowdown") else 0.0))
+
+
+def _note(trials: Sequence[FabricTrial]) -> str:
+    first, *others = (each.times.slowdown for each in trials)
+    return ONE_SAMPLE if others and len(first) and all(np.array_equal(first, each) for each in others) else ""
 
 
 def _slowdowns(times: Sequence[FlowTimes]) -> dict[str, Value]:

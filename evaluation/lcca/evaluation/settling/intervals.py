@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+ONE_SAMPLE = "one sample: all trials are the same"
+"""In place of a verdict on trials that are equal bit for bit, as those of a trace may be whatever their seeds."""
+
 
 def t_quantile(degrees: int, alpha: float) -> float:
     """Return the two-sided quantile of Student's t: 1 − α/2."""
@@ -13,10 +16,14 @@ def t_quantile(degrees: int, alpha: float) -> float:
 
 
 def t_interval(values: ArrayLike, alpha: float = 0.05) -> tuple[float, float, float]:
-    """Return (mean, low, high) over independent values; NaNs are left out, fewer than 2 give NaN ends."""
+    """Return (mean, low, high) over independent values; NaNs are left out.
+
+    Ends are NaN with fewer than two values, and where all are the same: trials that are equal bit for bit are one
+    sample. Only zeros keep theirs, such as the differences of a policy from itself.
+    """
     x = np.asarray(values, dtype=np.float64)
     x = x[np.isfinite(x)]
-    if x.size < 2:
+    if x.size < 2 or (np.ptp(x) == 0 and x[0] != 0):
         return (float(x[0]) if x.size else math.nan), math.nan, math.nan
     mean, error = float(x.mean()), float(x.std(ddof=1)) / math.sqrt(x.size)
     width = t_quantile(x.size - 1, alpha) * error

@@ -11,6 +11,7 @@ from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.comparison.ranking import Ranking
 from lcca.evaluation.comparison.ranking import rank as ranked
 from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.evaluation.trials.running import mean_scores
 from lcca.experiments.experiment import Answer, Experiment, Found, Trials
 from lcca.experiments.places import CACHE, On, Options, meet, space_of
@@ -89,6 +90,8 @@ def ranking(
         if found.out_of_time:
             note = f"time budget used up after {standings.networks} {place.unit}"
             note += "; --resume goes on" if folder else ""
+        if any(each.same == ONE_SAMPLE for each in standings.comparisons):
+            note = "; ".join(filter(None, (ONE_SAMPLE, note)))
         failed = found.rows.loc[found.rows["status"] != "ok", ["policy", "network", "seed", "error"]]
         return (
             standings.to_json()
