@@ -30,7 +30,7 @@ def test_a_run_that_has_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["watch", str(run), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["phases"][0]["trials"] == 192
     loaded = load_run(run)
-    assert len(loaded.trials) == 192 and set(loaded.trials["side"]) == {"A", "B"}
+    assert len(loaded.trials) == 192 and set(loaded.trials["policy"]) == {"aimd", "fixed-window:12"}
 
 
 def test_it_ends_when_the_process_does(

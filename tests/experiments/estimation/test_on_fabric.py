@@ -88,7 +88,7 @@ def test_threads_and_going_on_change_nothing(lcca: RunCommand, config: Path) -> 
     assert lcca("estimate", whole / "config.yaml", "--out", whole, "--resume").status == 0  # as it was kept
     (config.parent / "links.csv").write_text(LINKS.replace("5,6,100", "5,6,200"))
     answer = lcca("estimate", config, "--out", whole, "--resume")
-    assert answer.status == 2 and "other files" in answer.err
+    assert answer.status == 2 and "links.csv has another content" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,13 @@ class ListedNetwork(_InPackets):
     link_rate: Annotated[float, _holds("link_rate")]
     rtt: Annotated[float, _holds("rtt")]
     senders: Annotated[int, _holds("senders")]
-    buffer: Annotated[float, Field(allow_inf_nan=True), BeforeValidator(_inf_is_a_buffer), _holds("buffer")]
+    buffer: Annotated[
+        float,
+        Field(allow_inf_nan=True),
+        BeforeValidator(_inf_is_a_buffer),
+        _holds("buffer"),
+        PlainSerializer(lambda value: value if math.isfinite(value) else "inf", when_used="json"),
+    ]
     mean_on: Annotated[float, _holds("mean_on")]
     mean_off: Annotated[float, _holds("mean_off")]
     loss: Annotated[float, _holds("loss")]
