@@ -6,7 +6,7 @@ import pytest
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.console import ResultConsole
+from lcca.cli.printing.console import ResultConsole
 
 HEADS = ("policy", "difference (bits) [95 %]", "as throughput", "forecast")
 ROWS = (

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
-from lcca.cli.tables import wide_console
+from lcca.cli.printing.console import wide_console
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.trials.layout import MODEL, SUMMARY
 from lcca.experiments.campaign.config import read_with_files

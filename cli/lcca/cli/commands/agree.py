@@ -10,7 +10,7 @@ from rich.table import Table
 
 from lcca.cli.options.common import figure_file, positive, print_json
 from lcca.cli.options.trials import POLICY_HELP, add_folder, add_place, place_of, run_or_plan
-from lcca.cli.tables import wide_console
+from lcca.cli.printing.console import wide_console
 from lcca.evaluation.comparison.agreement import MARGIN_BITS, paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
 from lcca.evaluation.report.figures.saving import save_as

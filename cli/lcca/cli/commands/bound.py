@@ -6,7 +6,7 @@ import argparse
 
 from lcca.cli.options.common import add_json, natural, positive, print_json
 from lcca.cli.options.trials import add_topology
-from lcca.cli.tables import print_ideals
+from lcca.cli.printing.tables import print_ideals
 from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.bounds.summary import ideal_summary, population_fair_bits
 from lcca.evaluation.scenarios.networks import NetworkSpace

@@ -16,7 +16,7 @@ from lcca.cli.options.trials import (
     run_or_plan,
     settling_of,
 )
-from lcca.cli.tables import print_comparison, print_ideals
+from lcca.cli.printing.tables import print_comparison, print_ideals
 from lcca.experiments.recipes.compare import PAIRS, comparing
 from lcca.inputs.class_names import one_name
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lcca.cli.estimate_tables import print_durations, print_metrics
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
+from lcca.cli.printing.estimates import print_durations, print_metrics
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.durations import parse_durations, try_durations
 from lcca.experiments.estimation.run import Estimated, estimate

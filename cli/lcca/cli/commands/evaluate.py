@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.fabric.tables import print_fabric
 from lcca.cli.options.common import figure_file, positive, positive_us, print_json
 from lcca.cli.options.trials import (
     POLICY_HELP,
@@ -24,7 +23,9 @@ from lcca.cli.options.trials import (
     report_failures,
     run_or_plan,
 )
-from lcca.cli.tables import wide_console, with_error
+from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.fabric import print_fabric
+from lcca.cli.printing.tables import with_error
 from lcca.evaluation.bounds.ideals import IDEALS
 from lcca.evaluation.fabric.figures.curves import curve_rows, curves_of, rates_of
 from lcca.evaluation.fabric.figures.flows import draw_fabric, draw_rates

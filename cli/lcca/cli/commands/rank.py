@@ -21,7 +21,7 @@ from lcca.cli.options.trials import (
     seconds,
     settling_of,
 )
-from lcca.cli.tables import wide_console
+from lcca.cli.printing.console import wide_console
 from lcca.evaluation.bench.winning import WinningRate
 from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Ranking
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words

@@ -250,7 +250,7 @@ def _levels(content: Any) -> str:
 
 def _run(options: argparse.Namespace) -> int:
     """A run's policies and verdicts."""
-    from lcca.cli.tables import print_policies, print_verdicts
+    from lcca.cli.printing.tables import print_policies, print_verdicts
     from lcca.experiments.runs.manifest import read_summary
 
     summary = read_summary(Path(options.folder))

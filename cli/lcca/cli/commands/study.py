@@ -11,7 +11,7 @@ from rich.table import Table
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
-from lcca.cli.tables import wide_console
+from lcca.cli.printing.console import wide_console
 from lcca.evaluation.trials.layout import ANSWERS
 from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.plan import costs

@@ -9,7 +9,7 @@ from pathlib import Path
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.trials import add_topology
-from lcca.cli.tables import (
+from lcca.cli.printing.tables import (
     print_forecasts,
     print_ideals,
     print_net_benefit,

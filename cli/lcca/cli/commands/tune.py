@@ -10,7 +10,8 @@ from rich.table import Table
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
-from lcca.cli.tables import print_comparison, wide_console
+from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.trials.layout import POLICY
 from lcca.experiments.tuning.config import TuningConfig

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.common import add_json, print_json
-from lcca.cli.tables import print_net_benefit, print_policies, print_sets, print_verdicts
+from lcca.cli.printing.tables import print_net_benefit, print_policies, print_sets, print_verdicts
 from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
 from lcca.experiments.runs.manifest import read_so_far, read_summary

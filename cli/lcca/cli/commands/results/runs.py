@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lcca.cli.options.common import add_json, print_json
-from lcca.cli.tables import wide_console
+from lcca.cli.printing.console import wide_console
 from lcca.experiments.reading.listing import RunLine, runs_in
 
 EXAMPLES = """\

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.common import add_json, print_json
-from lcca.cli.tables import print_verdicts
+from lcca.cli.printing.tables import print_verdicts
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import read_json
 from lcca.experiments.campaign.config import read_campaign

@@ -9,7 +9,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.tables import wide_console
+from lcca.cli.printing.console import wide_console
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.report.words.statements import TOO_FEW, bracketed, interval
 from lcca.remy_plus.fabric.fluid import FABRIC

@@ -71,3 +71,9 @@ def _stacked(table: Table) -> Text:
 
 def _text(cell: Any) -> str:
     return render(cell).plain if isinstance(cell, str) else str(cell)
+
+
+def wide_console() -> ResultConsole:
+    """Return a console for results: piped output is not cut to a terminal's width."""
+    console = ResultConsole(highlight=False)
+    return console if console.is_terminal else ResultConsole(highlight=False, width=max(console.width, 200))

@@ -8,7 +8,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.console import ResultConsole
+from lcca.cli.printing.console import wide_console
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.report.words.headline import score_explained
@@ -25,12 +25,6 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
 from lcca.experiments.runs.remaining import words_for_time
 from lcca.experiments.sweep.forecast import Forecast
-
-
-def wide_console() -> ResultConsole:
-    """Return a console for results: piped output is not cut to a terminal's width."""
-    console = ResultConsole(highlight=False)
-    return console if console.is_terminal else ResultConsole(highlight=False, width=max(console.width, 200))
 
 
 def print_sets(summary: dict[str, Any]) -> None:

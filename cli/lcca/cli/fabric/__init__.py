@@ -1,1 +1,0 @@
-"""Commands on datacenter fabrics: their options, runs and tables."""
