@@ -10,7 +10,7 @@ import pytest
 
 import lcca.evaluation.fabric.source as source
 import lcca.experiments.sweep.run as run
-import lcca.trainers.rplus.trials.fabric as training
+import lcca.trainers.rplus.trials as training
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.store import TrialStore

@@ -13,7 +13,7 @@ from lcca.experiments.sweep.learning.training import engine_of
 from lcca.experiments.sweep.pace import LOOK_UPS, PROBE, probe_table, trial_cpu_s
 from lcca.trainers.base import Task
 from lcca.trainers.rplus.actions import action_of
-from lcca.trainers.rplus.trials.choice import training_trials
+from lcca.trainers.rplus.trials import training_trials
 
 from ...conftest import TINY
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcca.remy_plus.policies.rules import one_rule
-from lcca.trainers.rplus.actions import FIELDS, Field, limits
-from lcca.trainers.rplus.coordinates import Coordinates, actions_of, with_actions
+from lcca.trainers.rplus.actions import FIELDS, Coordinates, Field, actions_of, limits, with_actions
 
 Kind = Literal["relative", "absolute"]
 KINDS: tuple[Kind, ...] = ("relative", "absolute")

@@ -5,8 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lcca.trainers.rplus.actions import Action
-from lcca.trainers.rplus.exact import best_exact
-from lcca.trainers.rplus.sample import CandidateScores
+from lcca.trainers.rplus.search import CandidateScores, best_exact
 
 Floats = NDArray[np.float64]
 

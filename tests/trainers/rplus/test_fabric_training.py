@@ -19,7 +19,7 @@ from lcca.signal_sets.headers.stamping import stamping
 from lcca.trainers.base import Task, run
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.trainer import RplusTrainer
-from lcca.trainers.rplus.trials.choice import training_trials
+from lcca.trainers.rplus.trials import training_trials
 
 SIGNALS = ("rtt_ratio", "receive_ewma")
 INCAST = {
@@ -55,8 +55,7 @@ def test_a_growth_beats_the_rule_that_it_began_with_on_fresh_seeds() -> None:
     assert isinstance(table, RuleTable) and len(table) == 2 and learner.used <= 400
     fresh = training_trials(replace(TASK, seed=6), Engine(jobs=1)).draw(8, 0)
     before, after = (
-        fresh.run([learner.trials.compiled(each)], np.zeros(8, dtype=int), np.arange(8), False).scores
-        for each in (one_rule(SIGNALS), table)
+        fresh.scores([learner.trials.compiled(each)], [np.arange(8)])[0] for each in (one_rule(SIGNALS), table)
     )
     assert (after - before)[::2].min() > 0.5 and (after - before).mean() > 0.3  # incasts: a third less slowdown
 
@@ -76,12 +75,12 @@ def test_neither_stops_nor_threads_change_a_bit(given: dict[str, Any], tmp_path:
 
 def test_trials_are_told_by_their_numbers() -> None:
     trials = training_trials(TASK, Engine(jobs=1))
-    policy, hits = trials.compiled(one_rule(SIGNALS).with_action(0, 5, 0.5, 0.1)), False
+    policy = trials.compiled(one_rule(SIGNALS).with_action(0, 5, 0.5, 0.1))
     whole, part = trials.draw(8, 16), trials.draw(3, 20)
-    scores = whole.run([policy], np.zeros(8, dtype=int), np.arange(8), hits).scores
-    again = part.run([policy, policy], np.array([1, 0, 1, 0]), np.array([2, 1, 0, 1]), hits).scores
-    np.testing.assert_array_equal(again, scores[[6, 5, 4, 5]])
-    assert len(set(scores[1::2])) == 4 and trials.block == 4
+    (scores,) = whole.scores([policy], [np.arange(8)])
+    again = part.scores([policy, policy], [np.array([1, 1]), np.array([2, 0])])
+    np.testing.assert_array_equal(again, [scores[[5, 5]], scores[[6, 4]]])
+    assert len(set(scores[1::2])) == 4 and trials.task.space.block == 4
 
 
 def test_cuts_part_what_a_rule_sees_into_halves_and_hits_count_it() -> None:
@@ -89,9 +88,7 @@ def test_cuts_part_what_a_rule_sees_into_halves_and_hits_count_it() -> None:
     table = bisect(one_rule(SIGNALS).with_action(0, 9, 0.5, 0.1), 0, np.array([1.5, np.nan]))
     policy, drawn = trials.compiled(table), trials.draw(4, 0)
     seen = drawn.look_ups(policy, table)
-    found = drawn.run([policy], np.zeros(4, dtype=int), np.arange(4), True)
-    assert found.rule_hits is not None
-    hits = found.rule_hits.sum(axis=0)
+    hits = drawn.baseline(policy)[1].sum(axis=0)
     assert len(seen.rule) == pytest.approx(hits.sum() / 4, rel=0.05)
     np.testing.assert_allclose(seen.use, hits / hits.sum(), atol=0.05)
     ratio, gap = seen.values.T  # a ratio of at least 1, after a flow's first packet; gaps of 0.09 µs and more
@@ -110,12 +107,12 @@ def test_a_header_shows_its_signals_and_free_bytes_cost_nothing() -> None:
         for each in (False, True)
     )
     table = bisect(one_rule(names).with_action(0, 9, 0.5, 0.1), 0, np.array([np.nan, np.nan, 0.5]))
-    everyone, scores = np.arange(8), []
+    scores = []
     for task in (free, charged):
         trials = training_trials(task, Engine(jobs=1))
-        found = trials.draw(8, 0).run([trials.compiled(table)], 0 * everyone, everyone, True)
-        scores.append(found.scores.mean())
-        assert found.rule_hits is not None and (found.rule_hits.sum(axis=0) > 0).all()
+        found, rule_hits = trials.draw(8, 0).baseline(trials.compiled(table))
+        scores.append(found.mean())
+        assert (rule_hits.sum(axis=0) > 0).all()
     assert scores[0] > scores[1] + 0.005
 
 

@@ -24,9 +24,9 @@ from lcca.trainers.base import Task, WarmStart, run
 from lcca.trainers.rplus import growth
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.evolution import Evolution
-from lcca.trainers.rplus.sample import Effort, Samples
 from lcca.trainers.rplus.splits import Split, split
 from lcca.trainers.rplus.trainer import RplusTrainer
+from lcca.trainers.rplus.trials import Effort, StepTrials
 
 from ..conformance import without_time
 from ..conftest import MakeTrainer
@@ -262,15 +262,15 @@ def test_generations_meet_other_networks_and_perturbations(
     make_trainer: MakeTrainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     met: list[Any] = []
-    draw = Samples.draw
+    draw = StepTrials.draw
 
-    def spied(self: Samples, count: int, skipped: int = 0) -> Any:
+    def spied(self: StepTrials, count: int, skipped: int = 0) -> Any:
         met.append(draw(self, count, skipped))
         return met[-1]
 
-    monkeypatch.setattr(Samples, "draw", spied)
+    monkeypatch.setattr(StepTrials, "draw", spied)
     trainer, _ = grown(make_trainer, budget_trials=2500)
-    networks = [network.id for sample in met for network in sample.trials.networks.networks]
+    networks = [network.id for sample in met for network in sample.networks.networks]
     shared = len(GROW["rules"]) - 1  # splits try their two signals on the same networks
     assert len(networks) - len(set(networks)) == shared * GROW["pairs"]
     assert len(met) > 100 and len(trainer.learning) < 20
@@ -302,7 +302,7 @@ def test_perturbations_vary_apart_from_networks(make_trainer: MakeTrainer) -> No
         trainer.step()
     same, again, other = (trainer.policy for trainer in made)
     assert same == again != other
-    networks = [trainer._growth(trainer.state, Effort()).samples.draw(8).trials.networks.networks for trainer in made]
+    networks = [trainer._growth(trainer.state, Effort()).trials.draw(8).networks.networks for trainer in made]
     assert networks[0] == networks[2]
 
 

@@ -10,25 +10,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.rules import CUT_STEP, bisect, one_rule
-from lcca.trainers.rplus import lookups
-from lcca.trainers.rplus.lookups import even_cut, look_up
+from lcca.trainers.rplus import trials
+from lcca.trainers.rplus.trials import Effort, NetworkSample, even_cut
 
 SIGNALS = ("rtt_ratio", "queue", "loss", "queue_ewma")
 
 
 def test_cuts_and_use_are_those_of_the_engine(space: NetworkSpace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookups, "EVERY", 1)
+    monkeypatch.setattr(trials, "EVERY", 1)
     table = bisect(one_rule(SIGNALS), 0, np.array([1.3, 2.0, np.nan, np.nan])).with_action(0, 2, 0.9, 1)
     engine, networks = Engine(space.duration, jobs=1), space.draw(5, 12)
-    found = look_up(engine, compile_policy(table), table, networks, 3)
+    sample = NetworkSample(Effort(), engine, NetworkList(networks), 3, utility("default"))
+    found = sample.look_ups(compile_policy(table), table)
     index, seeds = np.arange(12), np.full(12, 3)
     for rule in range(4):
         of_rule = found.values[found.rule == rule]
         expected = engine.cuts(compile_policy(table), NetworkList(networks), index, seeds, rule, SIGNALS)
-        inside = (table.lower[rule] < expected) & (expected < table.upper[rule]) & (len(of_rule) >= lookups.FEWEST)
+        inside = (table.lower[rule] < expected) & (expected < table.upper[rule]) & (len(of_rule) >= trials.FEWEST)
         np.testing.assert_allclose(found.cuts()[rule], np.where(inside, expected, np.nan), rtol=2e-7)
     rows = engine.run([compile_policy(table)], NetworkList(networks), np.zeros(12), index, seeds, keep_rule_hits=True)
     hits = np.asarray(rows["trial_rule_hits"]).sum(axis=0)

@@ -16,7 +16,7 @@ from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.core.elementary import exp, log, log2
 from lcca.signal_sets.headers.encoding import Log
 from lcca.signal_sets.headers.grids import LogCodec
-from lcca.trainers.rplus.coordinates import Coordinates
+from lcca.trainers.rplus.actions import Coordinates
 from lcca.trainers.rplus.evolution import Evolution
 
 draws = np.random.default_rng(2)

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from lcca.trainers.rplus.actions import Action
 from lcca.trainers.rplus.config import RacingConfig
-from lcca.trainers.rplus.racing import best_racing, blocks, survivors
-from lcca.trainers.rplus.sample import CandidateScores
+from lcca.trainers.rplus.search import CandidateScores, best_racing, blocks, survivors
 
 Floats = NDArray[np.float64]
 

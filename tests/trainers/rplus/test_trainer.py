@@ -13,10 +13,10 @@ from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.trainers.base import WarmStart, run
 from lcca.trainers.rplus.actions import Action
-from lcca.trainers.rplus.sample import CandidateScores, Sample
+from lcca.trainers.rplus.search import CandidateScores
 from lcca.trainers.rplus.state import SearchState
 from lcca.trainers.rplus.trainer import BEFORE_FIRST_SPLIT
-from lcca.trainers.rplus.trials.networks import DrawnNetworks
+from lcca.trainers.rplus.trials import Effort, NetworkSample
 
 from ..conformance import without_time
 from ..conftest import MakeTrainer
@@ -226,9 +226,8 @@ def test_absolute_pacing_and_few_fields_can_be_searched(make_trainer: MakeTraine
 
 def test_networks_that_never_use_a_rule_need_no_trial(space: NetworkSpace) -> None:
     table = bisect(one_rule(SIGNALS), 0, np.array([1.3, 20.0])).with_action(0, 2, 1, 0.5)
-    sample = Sample(
-        DrawnNetworks(Engine(space.duration, jobs=1), NetworkList(space.draw(3, 30)), 3, utility("default"))
-    )
+    engine = Engine(space.duration, jobs=1)
+    sample = NetworkSample(Effort(), engine, NetworkList(space.draw(3, 30)), 3, utility("default"))
     found, rule_hits = sample.baseline(compile_policy(table))
     rule = int(np.argmin(np.where(rule_hits.sum(axis=0) > 0, rule_hits.sum(axis=0), np.inf)))
     assert 0 < (rule_hits[:, rule] > 0).sum() < 30

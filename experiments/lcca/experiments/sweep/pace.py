@@ -19,10 +19,9 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.learning.training import engine_of
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.trainers.base import Task
-from lcca.trainers.rplus.coordinates import with_actions
+from lcca.trainers.rplus.actions import with_actions
 from lcca.trainers.rplus.splits import Split, split
-from lcca.trainers.rplus.trials.choice import training_trials
-from lcca.trainers.rplus.trials.contract import TrainingTrials
+from lcca.trainers.rplus.trials import TrainingTrials, training_trials
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.candidates import Candidate
@@ -66,7 +65,7 @@ def _cpu_s(config: CampaignConfig, candidates: Sequence[Candidate]) -> float:
         probes.append((drawn, trials.compiled(table)))
     began, everyone = time.process_time(), np.arange(count)
     for drawn, policy in probes:
-        drawn.run([policy], 0 * everyone, everyone, keep_rule_hits=False)
+        drawn.scores([policy], [everyone])
     return (time.process_time() - began) / count / len(probes)
 
 

@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.base import Keeper
-from lcca.trainers.rplus.config import GrowConfig, RplusConfig
-from lcca.trainers.rplus.coordinates import Coordinates, actions_of, with_actions
-from lcca.trainers.rplus.evolution import Evolution, Floats, usual_population
-from lcca.trainers.rplus.ladder import Ladder
-from lcca.trainers.rplus.sample import BudgetSpent, Sample, Samples
+from lcca.trainers.rplus.actions import Coordinates, Floats, actions_of, with_actions
+from lcca.trainers.rplus.config import GrowConfig, RplusConfig, StartsConfig
+from lcca.trainers.rplus.evolution import Evolution, usual_population
 from lcca.trainers.rplus.splits import Split, best, contrasts, gains, half_differences, parts, split
 from lcca.trainers.rplus.state import SearchState
+from lcca.trainers.rplus.trials import BudgetSpent, Sample, StepTrials
+
+SMALLEST = 3
+"""Rules that each size counts on top of its own when the budget is shared: a first rule that is left where it began to
+move costs all that grows from it (`benchmarks/README.md`, Polish)."""
 
 FEWEST_NETWORKS = 4
 """Of a generation that the budget cuts short: with fewer it would be left out."""
@@ -39,15 +42,15 @@ class Growth:
     Attributes:
         config: of the training.
         state: where it stands.
-        samples: draws the networks of this step.
+        trials: of this step.
         keep: takes the policies of a round.
         rivals: tables to go on from where they are better: each is compared once, as soon as it is no larger.
-        first: the rule that every start begins with; see `Ladder`.
+        first: the rule that every start of `GrowConfig.starts` begins with; None where there is but one start.
     """
 
     config: RplusConfig
     state: SearchState
-    samples: Samples
+    trials: StepTrials
     keep: Keeper
     rivals: tuple[RuleTable, ...] = ()
     first: RuleTable | None = None
@@ -62,16 +65,49 @@ class Growth:
             case _:
                 return "compare", self._compare()
 
+    # --- the numbers of rules that a growth passes through, once or from several starts
+
     def begin(self, larger: bool = False) -> None:
-        """Go on to the next number of rules, or end the training; see `Ladder.go_on`."""
-        state = self.state
-        state.stage = "split" if self._ladder.go_on(larger) else "done"
-        if state.stage == "split" and state.wanted <= len(state.table):
+        """Go on to the next number of rules, with its share of the budget, or end the training.
+
+        Args:
+            larger: grow even if the table is as large as it was to become: to twice its rules then.
+        """
+        state, starts = self.state, self._starts
+        if starts and self.first and self._starts_to_come and state.wanted == starts.rules:
+            state.starts.append(state.table)  # this start has ended
+            state.table, state.wanted, state.compared = self.first, 0, 0
+        sizes = self._sizes_to_come(larger)
+        if not sizes:
+            state.stage = "done"
+            return
+        budget = self.config.budget_trials
+        if starts and state.wanted < starts.rules:
+            budget = (len(state.starts) + 1) * starts.trials
+        state.wanted = sizes[0]
+        share = (state.wanted + SMALLEST) / sum(each + SMALLEST for each in sizes)
+        usual = self.config.polishing.trials_per_rule * state.wanted
+        state.ends = state.trials + (usual if budget is None else round((budget - state.trials) * share))
+        state.stage = "split"
+        if state.wanted <= len(state.table):
             self._begin_polish()
 
     @property
-    def _ladder(self) -> Ladder:
-        return Ladder(self.config, self.state, self.first)
+    def _starts(self) -> StartsConfig | None:
+        return self.config.grow.starts if self.config.grow and self.first else None
+
+    @property
+    def _starts_to_come(self) -> int:
+        return self._starts.number - len(self.state.starts) - 1 if self._starts else 0
+
+    def _sizes_to_come(self, larger: bool) -> list[int]:
+        """Return the numbers of rules that are to come: of this start, or of all."""
+        rules, grow, before, starts = len(self.state.table), self.config.grow, self.state.wanted, self._starts
+        if grow is None:
+            return [] if before else [rules]
+        last = starts.rules if starts and before < starts.rules else grow.rules[-1]
+        sizes = [each for each in grow.rules if before < each <= last and each >= rules + larger]
+        return sizes or ([] if before else [rules * (1 + larger)])
 
     # --- splitting
 
@@ -80,64 +116,66 @@ class Growth:
         grow, state = self.config.grow, self.state
         assert grow is not None
         try:
-            tried = [self._tried(grow, places) for places in self._places(grow)]
+            tried = [self._try(grow, places) for places in self._places(grow)]
         except BudgetSpent:
             tried = []
-        found = best([each for _, gained in tried for each in gained], state.wanted - len(state.table))
-        state.table = split(state.table, found)
-        if not found or len(state.table) >= state.wanted:
+        chosen = best([each for _, gained in tried for each in gained], state.wanted - len(state.table))
+        state.table = split(state.table, chosen)
+        if not chosen or len(state.table) >= state.wanted:
             self._begin_polish()
         return float(np.mean([score for score, _ in tried])) if tried else 0.0
 
     def _places(self, grow: GrowConfig) -> list[list[Split]]:
         """Return, for each signal that parts any rule, where it would cut those that are used."""
-        table, sample = self.state.table, self.samples.draw(grow.look_ups)
-        found = sample.look_ups(self.samples.compiled(table), table)
-        cuts = np.where(found.use[:, None] >= grow.least_use, found.cuts(), np.nan)
+        table = self.state.table
+        seen = self.trials.draw(grow.look_ups).look_ups(self.trials.compiled(table), table)
+        cuts = np.where(seen.use[:, None] >= grow.least_use, seen.cuts(), np.nan)
         rows = [
             [Split(int(r), axis, cut[r]) for r in np.flatnonzero(~np.isnan(cut))] for axis, cut in enumerate(cuts.T)
         ]
         return [each for each in rows if each]
 
-    def _tried(self, grow: GrowConfig, places: list[Split]) -> tuple[float, list[tuple[float, Split]]]:
+    def _try(self, grow: GrowConfig, places: list[Split]) -> tuple[float, list[tuple[float, Split]]]:
         """Move the parts of all split rules apart at random; return the mean score, and the gain of each split."""
         table, low = split(self.state.table, places), parts(places)
-        shape = (grow.pairs, len(places), len(self.config.optimise))
-        directions = self._random(places[0].axis).standard_normal(shape)
-        moved = contrasts(places, directions, len(table))
-        halves, used, score = self._mirrored(table, self._point(table), moved, self._apart(grow))
-        found = gains(halves, used[:, low] | used[:, low + 1], directions)
-        return score, list(zip(found.tolist(), places, strict=True))
+        directions = self._random(places[0].axis).standard_normal((grow.pairs, len(places), len(self.config.optimise)))
+        # Networks that are not those of the look-ups; the same for all signals.
+        sample = self.trials.draw(grow.pairs, self.trials.space.whole(grow.look_ups))
+        halves, used, score = self._mirrored(table, contrasts(places, directions, len(table)), sample)
+        gained = gains(halves, used[:, low] | used[:, low + 1], directions)
+        return score, list(zip(gained.tolist(), places, strict=True))
 
-    def _apart(self, grow: GrowConfig) -> Sample:
-        """Draw networks that are not those of the look-ups; the same for all signals."""
-        return self.samples.draw(grow.pairs, self.samples.trials.whole(grow.look_ups))
+    def _mirrored(
+        self, table: RuleTable, directions: Floats, sample: Sample
+    ) -> tuple[Floats, NDArray[np.bool_], float]:
+        """Score a table moved there and back along each direction, each on a network of its own.
+
+        Returns:
+            (pairs,) half differences, (pairs, rules) whether a rule was looked up there or back, and the mean score.
+        """
+        point, moved = self._point(table), self.config.polishing.sigma * directions
+        actions = self._coordinates.actions(np.concatenate([point + moved, point - moved]), actions_of(table))
+        policies = self.trials.compiled(table).population(actions)
+        scores, rule_hits = sample.each_once(policies, np.tile(np.arange(len(directions)), 2))
+        above, below = np.split(scores, 2)
+        return half_differences(above, below), np.logical_or(*np.split(rule_hits > 0, 2)), float(scores.mean())
 
     # --- polishing
 
     def _begin_polish(self) -> None:
-        held = self._holds_pacing()
-        if held:
-            self.state.table = replace(self.state.table, pacing=np.full(1, FIRST_PACING))
-        self.state.evolution, self.state.began = self._wide(held), self._trials
-        self.state.stage = "polish" if self._has_room() else "compare"
-
-    def _holds_pacing(self) -> bool:
-        """Return whether a first rule that is to be split keeps its pacing; see `FIRST_PACING`."""
-        table, grow = self.state.table, self.config.grow
-        first = grow is not None and len(table) == self.state.wanted == 1 < grow.rules[-1]
-        return first and table.pacing_kind == "relative" and {"pacing"} < set(self.config.optimise)
-
-    def _wide(self, pacing_held: bool) -> Evolution:
-        wide = [
-            0.0 if pacing_held and each == "pacing" else self.config.polishing.sigma for each in self.config.optimise
-        ]
-        return Evolution.at(self._point(self.state.table), np.array(wide))
+        state, grow, fields = self.state, self.config.grow, self.config.optimise
+        sigma = np.full(len(fields), self.config.polishing.sigma)
+        to_be_split = grow is not None and len(state.table) == state.wanted == 1 < grow.rules[-1]
+        if to_be_split and state.table.pacing_kind == "relative" and {"pacing"} < set(fields):  # see `FIRST_PACING`
+            state.table = replace(state.table, pacing=np.full(1, FIRST_PACING))
+            sigma[fields.index("pacing")] = 0.0
+        state.evolution, state.began = Evolution.at(self._point(state.table), sigma), self._trials_so_far
+        state.stage = "polish" if self._has_room() else "compare"
 
     def _polish(self) -> float:
         """Take some generations; return the mean score of their perturbed tables."""
         scores: list[float] = []
-        while self.state.stage == "polish" and self.samples.effort.trials < STEP_TRIALS:
+        while self.state.stage == "polish" and self.trials.effort.trials < STEP_TRIALS:
             scores.append(self._generation(len(scores)))
         return float(np.mean(scores))
 
@@ -150,7 +188,8 @@ class Growth:
         scores = self._candidate_scores(evolution.candidates(directions), networks, number)
         evolution.move(directions, scores)
         evolution.point = self._coordinates.inside(evolution.point)
-        if self._progress() >= 1 - AVERAGED:
+        taken = self._trials_so_far - state.began
+        if taken / max(1, taken + self._room()) >= 1 - AVERAGED:
             evolution.count()
         state.table = self._at(evolution.point)
         if not self._has_room():
@@ -159,30 +198,14 @@ class Growth:
 
     def _candidate_scores(self, points: Floats, networks: int, number: int) -> Floats:
         """Return (candidates,) mean scores on networks of this generation that all candidates meet."""
-        sample = self.samples.draw(networks, number * self.samples.trials.whole(self.config.polishing.networks))
+        sample = self.trials.draw(networks, number * self.trials.space.whole(self.config.polishing.networks))
         actions = self._coordinates.actions(points, actions_of(self.state.table))
-        policies = self.samples.compiled(self.state.table).population(actions)
+        policies = self.trials.compiled(self.state.table).population(actions)
         return np.array([each.mean() for each in sample.scores(policies, [np.arange(networks)] * len(points))])
 
     @property
     def _population(self) -> int:
         return self.config.polishing.population or usual_population(self._evolution.point.size)
-
-    def _mirrored(
-        self, table: RuleTable, point: Floats, directions: Floats, sample: Sample
-    ) -> tuple[Floats, NDArray[np.bool_], float]:
-        """Score a table moved there and back along each direction, each on a network of its own.
-
-        Returns:
-            (pairs,) half differences, (pairs, rules) whether a rule was looked up there or back, and the mean score.
-        """
-        moved = self.config.polishing.sigma * directions
-        actions = self._coordinates.actions(np.concatenate([point + moved, point - moved]), actions_of(table))
-        pairs = np.arange(len(directions))
-        policies = self.samples.compiled(table).population(actions)
-        scores, rule_hits = sample.each_once(policies, np.tile(pairs, 2))
-        above, below = np.split(scores, 2)
-        return half_differences(above, below), np.logical_or(*np.split(rule_hits > 0, 2)), float(scores.mean())
 
     # --- comparing
 
@@ -191,35 +214,34 @@ class Growth:
 
         Starts before the last keep nothing: where they end, they are rivals of the last.
         """
-        state, average = self.state, self._at(self._evolution.average)
-        tables = [state.table, average, *self._fitting()]
+        state = self.state
+        tables = [state.table, self._at(self._evolution.average), *self._rivals()]
         scores = self._scores(tables)
         order = sorted(range(len(tables)), key=lambda at: (scores[at], -at))
         state.table, state.compared = tables[order[-1]], state.wanted
-        if not self._ladder.starts_to_come:
+        if not self._starts_to_come:
             self.keep(state.round, tables[order[-2]])
             self.keep(state.round + 1, state.table)
             state.round += 2
         return scores[order[-1]]
 
-    def _scores(self, tables: list[RuleTable]) -> list[float]:
-        """Return the mean scores of tables on fresh networks, as many as may be run; 0 where none may."""
-        wanted = self.config.polishing.check_networks * len(tables)
-        sample = self.samples.draw(self.samples.effort.affordable(wanted) // len(tables))
-        if not len(sample):
-            return [0.0] * len(tables)
-        everyone = np.arange(len(sample))
-        found = sample.scores([self.samples.compiled(table) for table in tables], [everyone] * len(tables))
-        return [float(each.mean()) for each in found]
-
-    def _fitting(self) -> list[RuleTable]:
+    def _rivals(self) -> list[RuleTable]:
         """Return the rivals that have no more rules than are wanted here, and more than were wanted before.
 
         One with another pacing is left out: to go on from it would be to give up the pacing of the task for good.
         """
-        most, pacing = max(self.state.wanted, len(self.state.table)), self.state.table.pacing_kind
-        rivals = [] if self._ladder.starts_to_come else [*self.rivals, *self.state.starts]
-        return [each for each in rivals if self.state.compared < len(each) <= most and each.pacing_kind == pacing]
+        at_most, pacing = max(self.state.wanted, len(self.state.table)), self.state.table.pacing_kind
+        rivals = [] if self._starts_to_come else [*self.rivals, *self.state.starts]
+        return [each for each in rivals if self.state.compared < len(each) <= at_most and each.pacing_kind == pacing]
+
+    def _scores(self, tables: list[RuleTable]) -> list[float]:
+        """Return the mean scores of tables on fresh networks, as many as may be run; 0 where none may."""
+        wanted = self.config.polishing.check_networks * len(tables)
+        sample = self.trials.draw(self.trials.effort.affordable(wanted) // len(tables))
+        if not len(sample):
+            return [0.0] * len(tables)
+        policies = [self.trials.compiled(table) for table in tables]
+        return [float(each.mean()) for each in sample.scores(policies, [np.arange(len(sample))] * len(tables))]
 
     # --- where the actions lie
 
@@ -241,22 +263,18 @@ class Growth:
     # --- what may still be run
 
     @property
-    def _trials(self) -> int:
-        return self.state.trials + self.samples.effort.trials
+    def _trials_so_far(self) -> int:
+        return self.state.trials + self.trials.effort.trials
 
     def _room(self) -> int:
         """Return how many trials may still be run in this polish, with what the comparison needs set aside."""
-        compared = self.config.polishing.check_networks * (2 + len(self._fitting()))
-        return self.state.ends - compared - self._trials
+        compared = self.config.polishing.check_networks * (2 + len(self._rivals()))
+        return self.state.ends - compared - self._trials_so_far
 
     def _has_room(self) -> bool:
         return self._room() >= self._population * min(FEWEST_NETWORKS, self.config.polishing.networks)
 
-    def _progress(self) -> float:
-        """Return which share of the polish is done."""
-        done = self._trials - self.state.began
-        return done / max(1, done + self._room())
-
     def _random(self, stream: int) -> np.random.Generator:
         """Return the random numbers of one purpose of this step: perturbations have nothing in common with networks."""
-        return np.random.default_rng([self.config.polishing.seed, self.samples.seed, self.samples.step, stream])
+        seed, step = self.trials.source.task.seed, self.trials.step
+        return np.random.default_rng([self.config.polishing.seed, seed, step, stream])

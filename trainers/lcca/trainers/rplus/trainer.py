@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
@@ -20,11 +19,9 @@ from lcca.remy_plus.policies.rules import RuleTable, lifted, one_rule
 from lcca.trainers.base import Keeper, LearningRow, Task
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.growth import Growth
-from lcca.trainers.rplus.sample import Effort, Samples
 from lcca.trainers.rplus.search import BEFORE_FIRST_SPLIT, Search
 from lcca.trainers.rplus.state import SearchState
-from lcca.trainers.rplus.trials.choice import training_trials
-from lcca.trainers.rplus.trials.contract import TrainingTrials
+from lcca.trainers.rplus.trials import Effort, StepTrials, TrainingTrials, training_trials
 
 
 class RplusTrainer:
@@ -97,9 +94,9 @@ class RplusTrainer:
 
     def step(self) -> None:
         """Take one step and checkpoint it. Stopped anywhere inside, the step is repeated with the same bits."""
-        began, effort, state = time.process_time(), Effort(most=self._left), self.state
+        began, effort, state = time.process_time(), Effort(at_most=self._left), self.state
         rules, before = len(state.table), state.round
-        phase = self._search(state, effort) if state.searches else self._growth(state, effort)
+        phase = self._search(effort) if state.searches else self._growth(state, effort)
         kind, score = phase.step()
         state.step += 1
         state.trials += effort.trials
@@ -133,26 +130,23 @@ class RplusTrainer:
         else:
             state.stage = "done"
 
-    def _search(self, state: SearchState, effort: Effort) -> Search:
-        shared = self.shared if self.task.warm_start is None else None
-        return Search(self.config, state, self._samples(state, effort), self.keep, self._parted(), shared)
+    def _search(self, effort: Effort) -> Search:
+        start = self.task.warm_start
+        old = rules_of(start.policy).signals if start and self.state.round == 0 else ()
+        new = np.array([name not in old for name in self.task.signals])
+        parted = new if new.any() else ~new  # along all signals, but first after a start along those that are new
+        shared = self.shared if start is None else None
+        return Search(self.config, self.state, self._trials_of(self.state, effort), self.keep, parted, shared)
 
     def _growth(self, state: SearchState, effort: Effort) -> Growth:
         policies = [] if self.task.warm_start is None else [self.task.warm_start.policy]
         rivals = tuple(lifted(rules_of(each), self.task.signals) for each in [*policies, *self.task.rivals])
         begun = self.config.rounds or self.task.warm_start
         first = None if begun else one_rule(self.task.signals, self.config.pacing_of(self.task.signals))
-        return Growth(self.config, state, self._samples(state, effort), self.keep, rivals, first)
+        return Growth(self.config, state, self._trials_of(state, effort), self.keep, rivals, first)
 
-    def _samples(self, state: SearchState, effort: Effort) -> Samples:
-        return Samples(self.trials, state.step, self.task.seed, effort)
-
-    def _parted(self) -> NDArray[np.bool_]:
-        """Along which signals a split cuts: all, but the first one after a start only along those that are new."""
-        start = self.task.warm_start
-        old = rules_of(start.policy).signals if start and self.state.round == 0 else ()
-        new = np.array([name not in old for name in self.task.signals])
-        return new if new.any() else ~new
+    def _trials_of(self, state: SearchState, effort: Effort) -> StepTrials:
+        return StepTrials(self.trials, state.step, effort)
 
 
 def rules_of(policy: Policy) -> RuleTable:
