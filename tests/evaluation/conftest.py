@@ -19,7 +19,7 @@ from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, write_json, write_state, write_table
 from lcca.evaluation.trials.utilities import DEFAULT
-from lcca.inputs.checked import write_with_digest
+from lcca.inputs.files import write_with_digest
 
 for _room in ("settling", "estimation"):  # settling_conformance, ps_queue
     sys.path.insert(0, str(Path(__file__).parent / _room))

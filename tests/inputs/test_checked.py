@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcca.inputs.checked import digest_file, read_checked, read_with_digest, write_checked, write_with_digest
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import digest_file, read_checked, read_with_digest, write_checked, write_with_digest
 
 PAIRS = [(write_checked, read_checked), (write_with_digest, read_with_digest)]
 Write = Callable[[Path, bytes], None]

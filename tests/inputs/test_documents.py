@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from lcca.inputs.documents import Document, apply_overrides, read_document
+from lcca.inputs.documents import Document
 from lcca.inputs.errors import ConfigError, InputError, Place
+from lcca.inputs.validation import apply_overrides, read_document
 
 
 def write(folder: Path, text: str | bytes, name: str = "a.yaml") -> Path:

@@ -9,10 +9,10 @@ import pytest
 from pydantic import BaseModel
 
 from lcca.experiments.schemas.kinds import KINDS
-from lcca.inputs.documents import apply_overrides, read_document
+from lcca.inputs.dependencies import digests_of_named_files
 from lcca.inputs.model import Model
-from lcca.inputs.named_files import NAMES_A_FILE, FileOrName, digests_of_named_files, with_files
-from lcca.inputs.validation import read_config
+from lcca.inputs.names import NAMES_A_FILE, FileOrName
+from lcca.inputs.validation import apply_overrides, read_config, read_document, with_files
 
 Way = tuple[str | int, ...]
 

@@ -5,10 +5,9 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from lcca.inputs.documents import read_document
 from lcca.inputs.errors import ConfigError
 from lcca.inputs.model import Model
-from lcca.inputs.validation import read_config, validate_list
+from lcca.inputs.validation import read_config, read_document, validate_list
 
 
 class Mode(enum.Enum):

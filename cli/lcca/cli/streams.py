@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TextIO, cast
 
-from lcca.inputs.class_names import CONTROL_MODULE
+from lcca.inputs.names import CONTROL_MODULE
 
 
 class _Results:

@@ -37,10 +37,9 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.schemas.kinds import KINDS
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
-from lcca.inputs.documents import read_document
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.model import Model
-from lcca.inputs.validation import validate, validate_list
+from lcca.inputs.validation import read_document, validate, validate_list
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.python_control import PythonControl

@@ -49,6 +49,10 @@ class Place:
         return self.source if self.line is None else f"{self.source}:{self.line}"
 
 
+Places = dict[Keys, Place]
+"""Where each value of a document was written; the root is under `()`."""
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing to fix; prints as `file:line: dotted.key: text`."""

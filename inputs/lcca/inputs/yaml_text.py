@@ -13,13 +13,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from lcca.inputs.errors import LONGEST_NUMBER, ConfigError, Keys, Place, Problem, shown
+from lcca.inputs.errors import LONGEST_NUMBER, ConfigError, Keys, Place, Places, Problem, shown
 
 MAX_DEPTH = 64
 MAX_VALUES = 200_000
 """Bounds on a document with its aliases expanded: beyond them it is a mistake or an attack."""
 
-Places = dict[Keys, Place]
 _Pairs = dict[str, tuple[Node, Node]]
 
 _TAG = "tag:yaml.org,2002:"

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 import lcca
+from lcca.inputs.dependencies import reached_by
 from lcca.inputs.errors import InputError
-from lcca.inputs.imports import reached_by
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.python_control import PythonControl

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from lcca.inputs.class_names import ClassName
+from lcca.inputs.dependencies import files_named
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.inputs.named_files import files_named
+from lcca.inputs.names import ClassName
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.settings import FabricSettings

@@ -9,7 +9,7 @@ from functools import cache
 from pydantic import Field, field_validator
 
 from lcca.inputs.model import Model
-from lcca.inputs.packaged import named, packaged
+from lcca.inputs.validation import named, packaged
 from lcca.signal_sets.registry import SIGNALS, signal
 from lcca.signal_sets.signal import Signal
 

@@ -24,7 +24,7 @@ from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.stored import write_json, write_state
 from lcca.evaluation.trials.tables import RunTables
 from lcca.evaluation.trials.utilities import DEFAULT, utility
-from lcca.inputs.checked import write_with_digest
+from lcca.inputs.files import write_with_digest
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 FIGURES = ("forest", "scores", "capacity", "tradeoff", "fairness", "learning", "settling")

@@ -85,7 +85,7 @@ def test_failed_damaged_and_other_codes_trials_run_again(tmp_path: Path) -> None
     _all(_cached(tmp_path, damaged), [ONE])
     assert len(damaged.measured) == 1
     other = Counting()
-    _all(_cached(tmp_path, other, ("lcca.inputs.checked",)), [ONE])
+    _all(_cached(tmp_path, other, ("lcca.inputs.files",)), [ONE])
     assert len(other.measured) == len(DRAWN)
 
 

@@ -13,7 +13,7 @@ from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments import load_run
 from lcca.experiments.reading.difference import difference
 from lcca.experiments.reading.listing import headline, runs_in
-from lcca.inputs.checked import write_with_digest
+from lcca.inputs.files import write_with_digest
 
 from ...conftest import RunCommand
 

@@ -11,8 +11,8 @@ from lcca.evaluation.trials.layout import part_file, part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.tables import RunTables
 from lcca.experiments import load_run
-from lcca.inputs.checked import digest_file
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import digest_file
 
 from ...conftest import RunCommand, results
 

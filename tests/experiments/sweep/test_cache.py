@@ -15,9 +15,9 @@ from lcca.experiments.runs import code_version
 from lcca.experiments.runs.context import opened
 from lcca.experiments.sweep.learning.cache import Finished, TrainingCache, training_key
 from lcca.experiments.sweep.learning.training import engine_of, train
-from lcca.inputs import imports
-from lcca.inputs.checked import read_checked, write_checked
+from lcca.inputs import dependencies
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import read_checked, write_checked
 
 QUICK = ["training_seeds=[1]", "trainer.networks=4", "trainer.optimise=[pacing]"]
 DRL = ["trainer={kind: ppo, steps: 1000, rounds: 1}"]
@@ -160,19 +160,21 @@ def keys(configs: dict[str, CampaignConfig]) -> dict[str, str]:
 
 def test_changed_code_and_other_libraries_are_another_training(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     configs = {"rplus": read_campaign(tiny), "drl": read_campaign(tiny, DRL)}
-    before, version = keys(configs), imports.metadata.version
+    before, version = keys(configs), dependencies.metadata.version
 
     def changed() -> set[str]:
         return {name for name, key in keys(configs).items() if key != before[name]}
 
     for file, by in CODE.items():
         with monkeypatch.context() as patch:
-            patch.setattr(imports, "_content", lambda path, f=file: path.read_bytes() + b"#" * (f in str(path)))
+            patch.setattr(
+                dependencies, "read_limited", lambda path, f=file: path.read_bytes() + b"#" * (f in str(path))
+            )
             assert changed() == by, file
     for library, by in LIBRARIES.items():
         with monkeypatch.context() as patch:
             patch.setattr(
-                imports.metadata,
+                dependencies.metadata,
                 "version",
                 lambda name, x=library: "9" if name.replace("_", "-") == x else version(name),
             )

@@ -24,8 +24,8 @@ from lcca.experiments.campaign.grid import read_grid
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.sweep.learning.remote import RemoteTrainings, Stretch, train_stretch
 from lcca.gym_envs.processes.workers import Failure
-from lcca.inputs.documents import read_document
 from lcca.inputs.errors import InputError
+from lcca.inputs.validation import read_document
 from lcca.remy_plus.build import build
 
 from ...conftest import RunCommand, results, start

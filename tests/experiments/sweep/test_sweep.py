@@ -14,8 +14,8 @@ from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.sweep import run as sweep_run
-from lcca.inputs.checked import DIGEST
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import DIGEST
 
 from ...conftest import BRIEF, Answer, RunCommand, results, start
 

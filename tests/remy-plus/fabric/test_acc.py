@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lcca.inputs.checked import write_with_digest
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.fabric.builders import leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows

@@ -14,10 +14,10 @@ from pytest import MonkeyPatch
 
 from lcca.evaluation.trials.executors.local import Processes
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
-from lcca.inputs.class_names import ClassName, one_name
+from lcca.inputs.dependencies import digests_of_named_files
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
-from lcca.inputs.named_files import FileOrName, digests_of_named_files
+from lcca.inputs.names import ClassName, FileOrName, one_name
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine

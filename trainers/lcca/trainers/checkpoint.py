@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import read_checked, write_checked
 
 FORMAT = 2
 

@@ -15,7 +15,7 @@ from lcca.evaluation.comparison.agreement import MARGIN_BITS, paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
 from lcca.evaluation.report.figures.saving import save_as
 from lcca.experiments.recipes.agree import NETWORKS, agreeing, halves
-from lcca.inputs.class_names import one_name
+from lcca.inputs.names import one_name
 
 EXAMPLES = """\
   lcca agree e2e.json link.json --on configs/networks/default.yaml --trials 50

@@ -18,7 +18,7 @@ from lcca.cli.options.trials import (
 )
 from lcca.cli.printing.tables import print_comparison, print_ideals
 from lcca.experiments.recipes.compare import PAIRS, comparing
-from lcca.inputs.class_names import one_name
+from lcca.inputs.names import one_name
 
 EXAMPLES = """\
   lcca compare aimd fixed-window:20 --on configs/networks/default.yaml

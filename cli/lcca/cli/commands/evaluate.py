@@ -35,8 +35,8 @@ from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.report.figures.saving import save, save_as
 from lcca.experiments.recipes.evaluate import SEEDS, SHOWN, evaluating, fabric_trials
-from lcca.inputs.class_names import one_name
 from lcca.inputs.errors import require
+from lcca.inputs.names import one_name
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.fluid import FABRIC
 

@@ -31,7 +31,7 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.places import CACHE
 from lcca.experiments.recipes.rank import TRIALS, ranking
-from lcca.inputs.class_names import one_name
+from lcca.inputs.names import one_name
 
 EXAMPLES = """\
   lcca rank e2e.json link.json aimd fixed-window:12 --on configs/networks/default.yaml --trials 500

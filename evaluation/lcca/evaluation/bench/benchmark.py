@@ -15,7 +15,7 @@ from lcca.evaluation.bench.scenario import Scenario
 from lcca.evaluation.bench.scores import Score
 from lcca.gym_envs.ns3.baselines import LEAST_MARK_THRESHOLD
 from lcca.inputs.model import Model
-from lcca.inputs.packaged import named, packaged
+from lcca.inputs.validation import named, packaged
 
 Positive = Annotated[float, Field(gt=0)]
 Listed = Annotated[tuple[Positive, ...], Field(min_length=1)]

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model
-from lcca.inputs.named_files import FileOrName
+from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric import builders
 from lcca.remy_plus.fabric.builders import DELAY_NS, GBPS
 from lcca.remy_plus.fabric.topology import FabricTopology

@@ -23,11 +23,10 @@ from pydantic import (
 )
 
 from lcca.evaluation.scenarios.design import BlockDesign, block_size
-from lcca.inputs.documents import read_document
 from lcca.inputs.errors import InputError, shown
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
-from lcca.inputs.validation import validate_list
+from lcca.inputs.validation import read_document, validate_list
 from lcca.remy_plus.network import CHECKS, Network, field_problem
 from lcca.remy_plus.topology import DUMBBELL, Topology
 

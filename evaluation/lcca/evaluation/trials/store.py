@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from lcca.evaluation.trials.layout import part_file, part_names
-from lcca.inputs.checked import read_with_digest, write_with_digest
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import read_with_digest, write_with_digest
 
 _NAME = "lcca part"
 """Key of a table's metadata that holds the part's name: one that was put in another's place is noticed."""

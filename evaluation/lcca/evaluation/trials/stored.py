@@ -11,9 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from lcca.inputs.checked import read_with_digest, write_with_digest
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import read_limited, write_atomically
+from lcca.inputs.files import read_limited, read_with_digest, write_atomically, write_with_digest
 
 Json = dict[str, Any]
 

@@ -13,8 +13,8 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, read_state, read_table
-from lcca.inputs.checked import read_with_digest
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import read_with_digest
 
 Json = dict[str, Any]
 

@@ -16,9 +16,8 @@ from lcca.evaluation.bench.runner import Measured, Runner
 from lcca.evaluation.bench.sampling import Drawn
 from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.version import version
-from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import check_writable
+from lcca.inputs.files import check_writable, read_checked, write_checked
 from lcca.remy_plus.policies.policy import Policy
 
 ENDING = ".trial"

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model
-from lcca.inputs.named_files import NAMES_A_FILE
+from lcca.inputs.names import NAMES_A_FILE
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.policies.policy import Policy, with_header

@@ -44,11 +44,12 @@ from lcca.experiments.campaign.trials import (
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.experiments.schemas.kinds import of_kind
-from lcca.inputs.documents import Document, apply_overrides, read_document
+from lcca.inputs.documents import Document
 from lcca.inputs.errors import ConfigError, InputError, Problem, about
 from lcca.inputs.model import Model, problem_at, raise_problems
-from lcca.inputs.named_files import NAMES_A_FILE, YAML_ENDINGS, FileOrName, with_files
+from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, FileOrName
 from lcca.inputs.units import PACKET_BYTES
+from lcca.inputs.validation import apply_overrides, read_document, with_files
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.policy import baseline as policy

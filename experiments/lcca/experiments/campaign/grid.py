@@ -22,7 +22,7 @@ from lcca.experiments.campaign.config import GRID, CampaignConfig, read_with_fil
 from lcca.experiments.schemas.kinds import of_kind
 from lcca.inputs.documents import Document, way_of, with_value
 from lcca.inputs.errors import ConfigError, Keys, Problem
-from lcca.inputs.named_files import YAML_ENDINGS
+from lcca.inputs.names import YAML_ENDINGS
 from lcca.inputs.validation import validate
 
 MOST_POINTS = 1000

@@ -13,7 +13,7 @@ from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.runs.policy_names import policy_id
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.sweep.learning.cache import training_key
-from lcca.inputs.named_files import digests_of_named_files
+from lcca.inputs.dependencies import digests_of_named_files
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.signal_set import SignalSet
 from lcca.trainers.base import Task

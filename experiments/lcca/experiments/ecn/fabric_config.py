@@ -16,7 +16,7 @@ from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import FABRIC_ACC
 from lcca.inputs.model import Model
-from lcca.inputs.named_files import FileOrName
+from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve

@@ -24,8 +24,8 @@ from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.paired import Paired
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
-from lcca.inputs.checked import write_with_digest
 from lcca.inputs.extras import require_libraries
+from lcca.inputs.files import write_with_digest
 from lcca.inputs.json_values import finite_values
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.policies.policy import Policy

@@ -25,7 +25,7 @@ from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
-from lcca.inputs.named_files import FileOrName
+from lcca.inputs.names import FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.fluid import require_fluid
 from lcca.remy_plus.fabric.policies import engine_of

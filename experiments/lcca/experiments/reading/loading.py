@@ -24,8 +24,8 @@ from lcca.experiments.reading.result_tables import (
 )
 from lcca.experiments.runs.blocks import of_trainings
 from lcca.experiments.runs.policy_names import named_columns
-from lcca.inputs.checked import read_with_digest
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import read_with_digest
 from lcca.inputs.yaml_text import parse
 
 Json = dict[str, Any]

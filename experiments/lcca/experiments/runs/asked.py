@@ -11,7 +11,7 @@ from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import AGREE, COMPARE, EVALUATE, RANK, Kind
 from lcca.inputs.model import Model
-from lcca.inputs.named_files import FileOrName
+from lcca.inputs.names import FileOrName
 
 FIXED_BEFOREHAND = "group-sequential"
 

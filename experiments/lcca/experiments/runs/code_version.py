@@ -6,7 +6,7 @@ import hashlib
 import sys
 from functools import cache
 
-from lcca.inputs.imports import NAMESPACE, ImportReader, top_of
+from lcca.inputs.dependencies import NAMESPACE, ImportReader, top_of
 
 
 @cache

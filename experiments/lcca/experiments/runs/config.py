@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from lcca.experiments.runs.kinds import Kind
+from lcca.inputs.dependencies import digests_of_named_files
 from lcca.inputs.model import Model
-from lcca.inputs.named_files import digests_of_named_files
 
 
 class RunConfig(Model):

@@ -20,8 +20,8 @@ from lcca.evaluation.trials.stored import read_json, write_json, write_state, wr
 from lcca.evaluation.trials.tables import missing_files, read_manifest
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.manifest import COMPLETE, check_same, grown, new_manifest
-from lcca.inputs.checked import DIGEST, digest_file, read_with_digest, write_with_digest
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import DIGEST, digest_file, read_with_digest, write_with_digest
 from lcca.inputs.yaml_text import dump
 
 SPACE_NEEDED = 50 * 2**20

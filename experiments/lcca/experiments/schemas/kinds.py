@@ -9,10 +9,10 @@ from functools import cached_property
 from importlib import import_module
 from typing import TypeVar
 
-from lcca.inputs.documents import Document, read_document
+from lcca.inputs.documents import Document
 from lcca.inputs.errors import ConfigError, Problem
 from lcca.inputs.model import Model
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_document, validate
 
 M = TypeVar("M", bound=Model)
 

@@ -21,7 +21,7 @@ from lcca.experiments.study.questions import Name, Planned, Question
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
-from lcca.inputs.named_files import FileOrName
+from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.signal_sets.load import resolve
 

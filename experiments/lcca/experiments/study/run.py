@@ -26,7 +26,7 @@ from lcca.experiments.study.config import StudyConfig
 from lcca.experiments.study.contenders import Prepared, prepared
 from lcca.experiments.study.questions import Planned
 from lcca.experiments.study.words import answers_text
-from lcca.inputs.checked import write_with_digest
+from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.policies.policy import Policy
 
 

@@ -13,11 +13,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lcca.inputs.checked import digest_file, read_with_digest, write_with_digest
-from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.inputs.files import read_limited, write_atomically
-from lcca.inputs.named_files import YAML_ENDINGS
+from lcca.inputs.files import digest_file, read_limited, read_with_digest, write_atomically, write_with_digest
+from lcca.inputs.names import YAML_ENDINGS, ClassName
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
 from lcca.remy_plus.policies.hand_designed import Classical

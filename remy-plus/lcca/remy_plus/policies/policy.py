@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, did_you_mean
+from lcca.inputs.names import ClassName
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp

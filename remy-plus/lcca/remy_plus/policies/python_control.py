@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, TypeVar
 
-from lcca.inputs.class_names import ClassName
 from lcca.inputs.errors import InputError, about, nearest
+from lcca.inputs.names import ClassName
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import SIGNALS, check_signals
 from lcca.remy_plus.core.stamping import Stamping, raw_stamping

@@ -9,10 +9,10 @@ from functools import cached_property
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from lcca.inputs.class_names import CONTROL_MODULE, ClassName
+from lcca.inputs.dependencies import digest_with_imports, reached_by
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.files import read_limited
-from lcca.inputs.imports import digest_of_imports, digest_with_imports
+from lcca.inputs.names import CONTROL_MODULE, ClassName
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class PythonClass:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
-        imports = digest_of_imports(data, found.package, path.parent)
+        imports = reached_by(data, found.package, path.parent).digest
         return cls(str(path), text, found.package, found.name, imports)
 
     @cached_property

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from lcca.inputs.checked import digest_file, read_with_digest
 from lcca.inputs.errors import InputError, about
-from lcca.inputs.files import read_limited
+from lcca.inputs.files import digest_file, read_limited, read_with_digest
 from lcca.inputs.model import Model
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.layers import Layer

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from functools import cache
 
-from lcca.inputs.packaged import named, packaged
+from lcca.inputs.validation import named, packaged
 from lcca.signal_sets.headers.header import Header
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from lcca.evaluation.trials.layout import CHECKPOINT
-from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
+from lcca.inputs.files import read_checked, write_checked
 from lcca.trainers.ecn.double_dqn import DoubleDqn
 
 try:

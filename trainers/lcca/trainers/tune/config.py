@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Field, field_validator, mod
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, keyed_numbers
-from lcca.inputs.named_files import FileOrName
+from lcca.inputs.names import FileOrName
 from lcca.remy_plus.policies.hand_designed import Classical
 from lcca.remy_plus.policies.python_control import RUNS, PythonControl
 from lcca.signal_sets.load import resolve

@@ -15,7 +15,7 @@ from lcca.evaluation.fabric.workload.poisson import Poisson
 from lcca.evaluation.fabric.workload.streams import Floats, Streams
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
-from lcca.inputs.named_files import FileOrName
+from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.traces import read_flows

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 from lcca.evaluation.fabric.workload.streams import Floats, Streams
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.inputs.model import Model
-from lcca.inputs.named_files import FileOrName
+from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
 

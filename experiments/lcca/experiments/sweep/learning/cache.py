@@ -15,9 +15,8 @@ from typing import Any
 from lcca.evaluation.trials import layout
 from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.version import version
-from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import check_writable
+from lcca.inputs.files import check_writable, read_checked, write_checked
 
 FORMAT = 2
 _REMEDY = "it is removed from the training cache and trained anew"

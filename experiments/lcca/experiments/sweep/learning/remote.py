@@ -26,9 +26,8 @@ from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.sweep.learning.rounds import Rounds
 from lcca.experiments.sweep.learning.training import advance, engine_of, note, trainer_of
 from lcca.gym_envs.processes.workers import Failure
-from lcca.inputs.checked import DIGEST
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import write_atomically
+from lcca.inputs.files import DIGEST, write_atomically
 from lcca.trainers.base import LearningRow
 
 if TYPE_CHECKING:

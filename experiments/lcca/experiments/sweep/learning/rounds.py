@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lcca.evaluation.trials import layout
 from lcca.experiments.campaign.plan import Learner
-from lcca.inputs.checked import digest_file, read_with_digest
 from lcca.inputs.errors import InputError
+from lcca.inputs.files import digest_file, read_with_digest
 from lcca.remy_plus.files.policyfile import PolicyFile, loads, write_with_its_digest
 
 

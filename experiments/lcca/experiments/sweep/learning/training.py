@@ -21,9 +21,9 @@ from lcca.experiments.runs.version import version
 from lcca.experiments.sweep.learning.cache import Finished, TrainingCache
 from lcca.experiments.sweep.learning.rounds import Rounds
 from lcca.experiments.sweep.learning.scalars import Writer, scalars
-from lcca.inputs.checked import read_checked, write_checked
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
+from lcca.inputs.files import read_checked, write_checked
 from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.files.policyfile import PolicyFile, loads
 from lcca.remy_plus.policies.policy import Policy

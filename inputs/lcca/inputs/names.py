@@ -1,12 +1,20 @@
-"""Classes in Python that a user names: ``my_cca.py:Mine`` in a file, ``package.module:Mine`` in an installed module."""
+"""What users write in place of a file or a class in Python: ``my_cca.py:Mine``, ``package.module:Mine``, a path."""
 
 from __future__ import annotations
 
-import importlib.machinery
 import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+YAML_ENDINGS = (".yaml", ".yml")
+
+NAMES_A_FILE = "names a file, or something packaged"
+"""In the type of a key: a text there may name a file, relative to the file that says it."""
+
+FileOrName = Annotated[str, NAMES_A_FILE]
+"""A text that may name a file, a class in one (`control.py:Mine`) or a transport with one (`dcqcn@acc:model.json`)."""
 
 _NAME = re.compile(
     r"(?P<where>[^:]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):(?P<name>[A-Za-z_]\w*)(?::(?P<parameters>.*))?"
@@ -45,7 +53,10 @@ class ClassName:
         """Return the file that holds it; None if there is no such file or module."""
         if self.is_file:
             return Path(self.where) if Path(self.where).is_file() else None
-        spec = _spec(self.where)
+        try:
+            spec = importlib.util.find_spec(self.where)  # imports the packages around it
+        except (ImportError, ValueError):
+            return None
         return Path(spec.origin) if spec is not None and spec.origin and spec.origin.endswith(".py") else None
 
     @property
@@ -66,11 +77,3 @@ def one_name(text: str) -> str:
         return text
     here, path = Path.cwd().resolve(), Path(found.where).resolve()
     return f"{path.relative_to(here) if path.is_relative_to(here) else path}{text[len(found.where) :]}"
-
-
-def _spec(module: str) -> importlib.machinery.ModuleSpec | None:
-    """Return where a module is; packages around it are imported."""
-    try:
-        return importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        return None

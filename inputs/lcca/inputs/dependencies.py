@@ -1,4 +1,4 @@
-"""What Python code imports: all that can have an effect on what it does, and a hash of that.
+"""What results depend on: the files that a configuration names, and all that Python code imports, each with a hash.
 
 Imports are read from the source and not from what happens to be loaded: those inside functions count, and those for
 annotations too, since what a function is given comes from there. A text that is the name of a module, as in
@@ -19,8 +19,12 @@ from importlib import metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import resolve_name
 from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
 
 from lcca.inputs.files import read_limited
+from lcca.inputs.names import NAMES_A_FILE, ClassName
 
 NAMESPACE = "lcca"
 _NAME_IN_TEXT = re.compile(rf"({NAMESPACE}(?:\.\w+)+)(?::\w+)?")
@@ -43,9 +47,10 @@ class Reached:
         """The SHA-256 of contents and versions; empty if nothing is reached."""
         digest = hashlib.sha256()
         for name in sorted(self.libraries):
-            digest.update(f"{name} {_versions(name)}\n".encode())
+            versions = ",".join(f"{each}={metadata.version(each)}" for each in _distributions().get(name, ()))
+            digest.update(f"{name} {versions}\n".encode())
         for name in sorted(self.own):
-            digest.update(name.encode() + b"\0" + hashlib.sha256(_content(self.own[name])).digest())
+            digest.update(name.encode() + b"\0" + hashlib.sha256(read_limited(self.own[name])).digest())
         return digest.hexdigest() if self.own or self.libraries else ""
 
 
@@ -78,7 +83,9 @@ class ImportReader:
                 libraries |= {top_of(name)} - sys.stdlib_module_names
             elif name not in own and (file := self._file(name)) is not None:
                 own[name] = file
-                ahead += [*_parents(name), *self._imports_of(name, file)]
+                parts = name.split(".")
+                around = [".".join(parts[:end]) for end in range(1, len(parts))]  # importing it runs these packages
+                ahead += [*around, *self._imports_of(name, file)]
         return Reached(own, frozenset(libraries))
 
     def installed(self, top: str) -> bool:
@@ -95,7 +102,7 @@ class ImportReader:
     def _imports_of(self, name: str, file: Path) -> tuple[str, ...]:
         if name not in self._imports:
             package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-            self._imports[name] = imports_in(_content(file), package) if file.suffix == ".py" else ()
+            self._imports[name] = imports_in(read_limited(file), package) if file.suffix == ".py" else ()
         return self._imports[name]
 
     def _file(self, name: str) -> Path | None:
@@ -132,6 +139,9 @@ def reached_by(text: bytes, package: str, beside: Path) -> Reached:
         text: Python; nothing is imported by what is none.
         package: that holds it, for relative imports; empty for a file of its own.
         beside: its folder.
+
+    Raises:
+        InputError: a module of the user, or a file that it names, cannot be read.
     """
     reader = ImportReader(beside)
     names = (*filter(None, [package]), *imports_in(text, package))
@@ -139,19 +149,42 @@ def reached_by(text: bytes, package: str, beside: Path) -> Reached:
     return Reached(found.own | {f"file {name}": beside / name for name in _files_in(text)}, found.libraries)
 
 
-def digest_of_imports(text: bytes, package: str, beside: Path) -> str:
-    """Return a hash of what a user's text of Python reaches (see `reached_by`); empty if that is of Python alone.
-
-    Raises:
-        InputError: a module of the user, or a file that it names, cannot be read.
-    """
-    return reached_by(text, package, beside).digest
-
-
 def digest_with_imports(text: bytes, imports: str) -> str:
-    """Return a hash of a text and its imports (see `digest_of_imports`): the text's SHA-256 if there are none."""
+    """Return a hash of a text and its imports (see `Reached.digest`): the text's SHA-256 if there are none."""
     own = hashlib.sha256(text).hexdigest()
     return hashlib.sha256(f"{own} {imports}".encode()).hexdigest() if imports else own
+
+
+def digests_of_named_files(config: BaseModel) -> dict[str, str]:
+    """Return a hash of every file that a `FileOrName` of a configuration names, by its dotted key.
+
+    It is the SHA-256 of the content; of a class in Python also of what the file imports (see `files_named`).
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    return dict(_digests(config, ""))
+
+
+def files_named(name: str) -> dict[str, str]:
+    """Return a hash of the file that a name depends on, by the file's path; nothing where it names none.
+
+    Args:
+        name: a file, a class in Python, or a transport with a tuner whose model is in a file, as in
+            ``dcqcn@acc:model.json,interval_us=50``.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    named = None if Path(name).is_file() else ClassName.of(name)
+    if named:
+        path = named.file()
+        if path is None or not path.is_file():
+            return {}
+        text = read_limited(path)
+        return {str(path): digest_with_imports(text, reached_by(text, named.package, path.parent).digest)}
+    models = [part.partition(":")[2].partition(",")[0].strip() for part in name.split("@")[1:]]
+    return {file: hashlib.sha256(read_limited(file)).hexdigest() for file in (name, *models) if Path(file).is_file()}
 
 
 def imports_in(text: bytes, package: str) -> tuple[str, ...]:
@@ -186,33 +219,19 @@ def _files_in(text: bytes) -> list[str]:
     return [part.value for part in each if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
-def _parents(name: str) -> list[str]:
-    """Return the packages around a module: importing it runs them."""
-    parts = name.split(".")
-    return [".".join(parts[:end]) for end in range(1, len(parts))]
-
-
 def _named(node: ast.AST, package: str) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
-        if source := _resolved("." * node.level + (node.module or ""), package):
+        try:
+            source = resolve_name("." * node.level + (node.module or ""), package)
+        except ImportError:  # it would be above the top, which fails when it runs
+            return
+        if source:
             yield from (source, *(f"{source}.{alias.name}" for alias in node.names))
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         if found := _NAME_IN_TEXT.fullmatch(node.value):
             yield found[1]
-
-
-def _resolved(name: str, package: str) -> str:
-    """Return the absolute name of a module; empty if it would be above the top, which fails when it runs."""
-    try:
-        return resolve_name(name, package)
-    except ImportError:
-        return ""
-
-
-def _content(file: Path) -> bytes:
-    return read_limited(file)
 
 
 @cache
@@ -228,6 +247,23 @@ def _roots(top: str, folder: Path) -> list[Path]:
     return [Path(str(each.locate_file(""))) for each in found if each.read_text("METADATA") is not None]
 
 
-def _versions(name: str) -> str:
-    """Return the versions of the packages that a library comes from; nothing where it is not installed."""
-    return ",".join(f"{each}={metadata.version(each)}" for each in _distributions().get(name, ()))
+def _digests(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Yield the key and the hash of each file that is named in a value of a configuration."""
+    if isinstance(value, BaseModel):
+        for name, field in type(value).model_fields.items():
+            inner = getattr(value, name)
+            inside = (getattr(item, "__metadata__", ()) for item in get_args(field.annotation))
+            if any(NAMES_A_FILE in metadata for metadata in (field.metadata, *inside)):
+                several = isinstance(inner, tuple)
+                for i, text in enumerate(inner if several else [inner] if inner else []):
+                    if not isinstance(text, str):
+                        continue  # what the file held is in its place
+                    found = files_named(text).values()
+                    yield from ((f"{key}{name}.{i}" if several else f"{key}{name}", digest) for digest in found)
+            yield from _digests(inner, f"{key}{name}.")
+    elif isinstance(value, list | tuple):
+        for i, inner in enumerate(value):
+            yield from _digests(inner, f"{key}{i}.")
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _digests(inner, f"{key}{name}.")

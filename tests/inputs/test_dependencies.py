@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lcca.inputs import imports
-from lcca.inputs.imports import digest_of_imports
+from lcca.inputs import dependencies
+from lcca.inputs.dependencies import reached_by
 
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     """What is installed is looked up anew, here and in tests that follow."""
     yield
-    imports._distributions.cache_clear()
+    dependencies._distributions.cache_clear()
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def digest(text: str, beside: Path, package: str = "") -> str:
-    imports._distributions.cache_clear()
-    return digest_of_imports(text.encode(), package, beside)
+    dependencies._distributions.cache_clear()
+    return reached_by(text.encode(), package, beside).digest
 
 
 def test_what_is_of_python_alone_has_none(tmp_path: Path) -> None:
@@ -107,9 +107,9 @@ def test_what_is_installed_to_be_edited_counts_by_its_content(place: Path, monke
 
 
 def test_lcca_itself_counts_by_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports.metadata, "packages_distributions", lambda: {"lcca": ["lcca"]})
+    monkeypatch.setattr(dependencies.metadata, "packages_distributions", lambda: {"lcca": ["lcca"]})
     before = digest("from lcca.remy_plus.network import Network", tmp_path)
-    monkeypatch.setattr(imports, "_content", lambda file: pytest.fail(f"{file} was read"))
+    monkeypatch.setattr(dependencies, "read_limited", lambda file: pytest.fail(f"{file} was read"))
     assert digest("import lcca.inputs.errors", tmp_path) == before != ""
-    monkeypatch.setattr(imports.metadata, "version", lambda name: "9")
+    monkeypatch.setattr(dependencies.metadata, "version", lambda name: "9")
     assert digest("import lcca.inputs.errors", tmp_path) != before
