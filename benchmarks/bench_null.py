@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest, skew
 
 from lcca.evaluation.bench.benchmark import benchmark
-from lcca.evaluation.bench.sampling import strata
+from lcca.evaluation.bench.scenario import strata
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.experiments.reading.loading import load_run

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from lcca.cli.main import main
-from lcca.evaluation.fabric import source as fabrics
+from lcca.evaluation.fabric import space as fabrics
+from lcca.evaluation.trials import place
 from lcca.evaluation.trials import source as spaces
-from lcca.experiments import places
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.remy_plus.engine import Engine
 
@@ -70,7 +70,7 @@ def stops_after(calls: int, run: Callable[..., Any]) -> Callable[..., Any]:
 def test_a_stopped_run_goes_on(
     name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "Ns3", SlowEngine)
+    monkeypatch.setattr(place, "Ns3", SlowEngine)
     module, function, asked = commands(networks)[name]
     asked = [*asked, "--jobs", "1", "--json", "--out"]
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
@@ -115,7 +115,7 @@ def test_without_a_folder_nothing_is_kept_and_the_message_says_so(
 def test_a_plan_runs_a_few_trials_and_leaves_nothing(
     name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "Ns3", SlowEngine)
+    monkeypatch.setattr(place, "Ns3", SlowEngine)
     monkeypatch.setattr("lcca.experiments.runs.forecast._cpu_s", iter(range(100)).__next__)
     asked = [*commands(networks)[name][2], "--jobs", "2", "--plan", "--json", "--out", str(tmp_path / "run")]
     assert main(asked) == 0

@@ -10,40 +10,34 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import pandas as pd
 
 from lcca.evaluation.bench.benchmark import Benchmark, benchmark, packaged_benchmarks
-from lcca.evaluation.bench.engine import EngineBench
-from lcca.evaluation.bench.ns3 import Ns3Bench
-from lcca.evaluation.bench.runner import Runner
-from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.source import FabricTrials
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetwork, ListedNetworks, NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.executors.local import Processes
-from lcca.evaluation.trials.source import NetworkTrials, TrialSource
-from lcca.evaluation.trials.utilities import fabric_utility, utility
+from lcca.evaluation.trials.place import Execution
+from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.bench.cache import CachedTrials
 from lcca.experiments.bench.forecast import cost, cpu_s_per_megabit
 from lcca.experiments.experiment import Costs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.schemas.kinds import KINDS
 from lcca.gym_envs.ns3.plan import Ns3Options
-from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.model import Model
 from lcca.inputs.validation import read_document, validate, validate_list
-from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.engine import run_here
+from lcca.remy_plus.fabric.fluid import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.python_control import PythonControl
-from lcca.remy_plus.simulator import Simulator
 from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.load import Runnable, resolve, shared_model
 
@@ -58,11 +52,11 @@ PLACES: dict[str, type[Model]] = {
     "benchmark": Benchmark,
 }
 CACHE = Path("results") / "trial-cache"
-BENCHES: Mapping[str, tuple[Callable[[int], Runner], tuple[str, ...]]] = {
-    "ns3": (Ns3Bench, ("lcca.evaluation.bench.ns3", "lcca.ns3")),
-    "engine": (EngineBench, ("lcca.evaluation.bench.engine", "lcca.remy_plus._core")),
+BENCH_CODE: Mapping[str, tuple[str, ...]] = {
+    "ns3": ("lcca.evaluation.bench.ns3", "lcca.ns3"),
+    "engine": ("lcca.evaluation.bench.engine", "lcca.remy_plus._core"),
 }
-"""What runs a benchmark, by simulator, and the code that a trial's result depends on, with all that it reaches."""
+"""The code that a trial's result on a benchmark depends on, with all that it reaches, by simulator."""
 
 
 class Options(TypedDict, total=False):
@@ -101,6 +95,7 @@ class Meeting:
         place: numbers the trials.
         contenders: that are ready to run there, by their names.
         space: that trials are drawn from, with everything filled in.
+        simulator: of the space's, that runs them.
         options: that results depend on, besides, as JSON values.
         seeds: trials of each contender with a number.
         first_look: blocks before anything is said.
@@ -113,6 +108,7 @@ class Meeting:
     place: TrialSource[Any]
     contenders: Mapping[str, Policy]
     space: Space
+    simulator: str
     options: Mapping[str, Any]
     seeds: int = 1
     first_look: int = FIRST_LOOK
@@ -121,17 +117,14 @@ class Meeting:
     costs: Callable[[Sequence[int]], Costs] | None = field(default=None, repr=False)
     notes: Sequence[str] = ()
 
-    @property
-    def simulator(self) -> str:
-        """What runs the trials."""
-        return str(self.place.origin["simulator"])
+    def most(self, wanted: int | None, usual: Mapping[str, int]) -> int:
+        """Return how many trials there are at most: those wanted, all that there are, or what a simulator usually has.
 
-    def most(self, wanted: int | None, engine: int, ns3: int, fabric: int) -> int:
-        """Return how many trials there are at most: those wanted, or what is usual in a simulator."""
-        if isinstance(self.space, Benchmark):
-            return wanted or len(self.space.scenarios)
-        usual = fabric if isinstance(self.space, FabricSpace) else ns3 if self.simulator.startswith("ns-3") else engine
-        return wanted or usual
+        Args:
+            wanted: as many; None for what is usual.
+            usual: by the names of simulators; others have what the place's usual one has.
+        """
+        return wanted or self.space.length or usual.get(self.simulator, usual[self.space.simulators[0]])
 
 
 def meet(names: Sequence[str], on: On, word: str | None, options: Options) -> Meeting:
@@ -161,10 +154,8 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
     Raises:
         InputError: it cannot be read, or holds something else than networks, a fabric scenario or a benchmark.
     """
-    if isinstance(on, FabricScenario):
-        return FabricSpace(fabric=on)
     if not isinstance(on, str | os.PathLike):
-        return on
+        return _as_space(on)
     if str(on) in packaged_benchmarks() and not Path(on).exists():
         require(not overrides, "--set: not with a benchmark")
         return benchmark(on)
@@ -179,8 +170,11 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
         text = f"this is {KINDS[kind].what}, and no place where policies meet; what takes it: {KINDS[kind].use}"
         raise InputError(f"{on}: {text}")
     model = PLACES[kind or _nearest(keys)]
-    found: Any = validate(read_document(on, overrides), model)
-    space: Space = FabricSpace(fabric=found) if isinstance(found, FabricScenario) else found
+    return _as_space(validate(read_document(on, overrides), model))
+
+
+def _as_space(place: Any) -> Space:
+    space: Space = FabricSpace(fabric=place) if isinstance(place, FabricScenario) else place
     return space
 
 
@@ -196,38 +190,34 @@ def _on_networks(
     require(options.get("trial_cache") is None, "--trial-cache: needs a benchmark")
     if (kind := options.get("topology")) is not None:
         space = _with_topology(space, Topology.of(kind))
-    found = [resolve(name, "ns3" if options.get("simulator") == "ns3" else "engine") for name in names]
+    name = _simulator(options)
+    found = [resolve(each, name) for each in names]
     duration = options.get("duration")
-    if duration is None:
-        duration = space.duration if isinstance(space, NetworkSpace) else LISTED_US
+    duration = space.duration if duration is None else duration
     check_duration(duration, space)
-    engine = _engine(found, duration, options.get("jobs", 1))
-    simulator = _simulator(engine, options)
     contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))
+    execution = _execution(found, options, name, duration)
+    simulator = execution.of_networks(duration)
     for policy in contenders.values():
         simulator.compile(policy)  # or say so before any trial
-    scored, count = utility(options.get("utility") or "default"), options.get("seeds") or 1
+    scored, count = space.utility(options.get("utility") or space.usual_utility), options.get("seeds") or 1
     seed = first = options.get("seed", 1)
     if word is None:
         seeds = list(range(first, first + count))
     else:
         seed = derive(first, word)
         seeds = [derive(seed, "run", k) for k in range(count)] if word == "rank" else [seed]
-    place = NetworkTrials(simulator, space, seed, seeds, scored)
+    place = space.trials(seed, scored, execution, seeds)
 
     def ideals(networks: int) -> pd.DataFrame:
         return ideal_scores(space.draw(seed, networks), seeds, scored, duration)
 
     depends = {"simulator": simulator.name, "utility": scored.name, "duration_us": duration, "seeds": count}
-    if isinstance(simulator, Ns3):
-        depends["ns3"] = asdict(simulator.options)
-    step = place.block if isinstance(simulator, Ns3) else None
+    if name == "ns3":
+        depends["ns3"] = asdict(execution.ns3)
+    step = place.block if name == "ns3" else None
     notes = [f"{each.name}: {note}" for each in found for note in each.notes]
-    return Meeting(place, contenders, space, depends, count, step=step, ideals=ideals, notes=notes)
-
-
-LISTED_US = 10_000.0
-"""Duration of a trial on a list of networks, which has none of its own."""
+    return Meeting(place, contenders, space, name, depends, count, step=step, ideals=ideals, notes=notes)
 
 
 def _with_topology(space: NetworkSpace | ListedNetworks, kind: Topology) -> NetworkSpace | ListedNetworks:
@@ -251,21 +241,22 @@ def check_duration(duration: float, space: NetworkSpace | ListedNetworks) -> Non
         )
 
 
-def _engine(policies: Sequence[Runnable], duration: float, jobs: int) -> Engine:
-    """Return the fast engine with the model that policies ask for; classes in Python run in processes."""
-    model = shared_model(policies)
-    if jobs > 1 and any(isinstance(each.file.policy, PythonControl) for each in policies):
-        return Engine(duration, model, jobs, Processes(jobs))
-    return Engine(duration, model, jobs)
-
-
-def _simulator(engine: Engine, options: Options) -> Simulator:
-    name, settings = options.get("simulator") or "engine", options.get("ns3")
+def _simulator(options: Options) -> Literal["engine", "ns3"]:
+    """Return the simulator of networks that is asked for."""
+    name = options.get("simulator") or "engine"
     if name == "ns3":
-        return Ns3(engine.duration, engine.model, engine.jobs, settings or Ns3Options())
+        return "ns3"
     require(name == "engine", f"--simulator {name}: needs a fabric scenario; networks have engine and ns3")
-    require(settings is None, "--ns3: needs --simulator ns3")
-    return engine
+    require(options.get("ns3") is None, "--ns3: needs --simulator ns3")
+    return "engine"
+
+
+def _execution(policies: Sequence[Runnable], options: Options, simulator: str, duration: float) -> Execution:
+    """Return how trials are run, with the model that policies ask for; classes in Python run in processes."""
+    jobs, model, ns3 = options.get("jobs", 1), shared_model(policies), options.get("ns3") or Ns3Options()
+    in_python = jobs > 1 and any(isinstance(each.file.policy, PythonControl) for each in policies)
+    runner = Processes(jobs) if in_python and simulator == "engine" else run_here
+    return Execution(simulator, jobs, runner, model, ns3, duration)
 
 
 def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, options: Options) -> Meeting:
@@ -275,29 +266,30 @@ def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, optio
         require(options.get(name) is None, f"--{name.replace('_', '-')}{advice}: not on a fabric")
     contenders = {name: resolve(name, "fabric").policy for name in names}
     with about("--utility"):
-        scored = fabric_utility(options.get("utility") or "slowdown")
+        scored = space.utility(options.get("utility") or space.usual_utility)
     first, name = options.get("seed", 1), options.get("simulator") or "engine"
     require(name != "ns3", "--simulator ns3: not on a fabric")
-    seed = first if word is None else derive(first, word)
-    place = FabricTrials(space, seed, scored, options.get("jobs", 1), "fabric" if name == "engine" else name)
-    return Meeting(place, contenders, space, {"simulator": place.simulator, "utility": scored.name})
+    seed, name = first if word is None else derive(first, word), FABRIC if name == "engine" else name
+    place = space.trials(seed, scored, Execution(name, options.get("jobs", 1)))
+    return Meeting(place, contenders, space, name, {"simulator": name, "utility": scored.name})
 
 
 def _on_benchmark(names: Sequence[str], space: Benchmark, word: str | None, options: Options) -> Meeting:
     """Return congestion controls on the scenarios of a benchmark."""
     for name in ("ns3", "topology", "duration", "utility", "seeds"):
         require(options.get(name) is None, f"--{name}: not with a benchmark")
-    simulator, jobs = options.get("simulator") or "ns3", options.get("jobs", 1)
-    require(simulator in BENCHES, f"--simulator {simulator}: not with a benchmark; it has {', '.join(BENCHES)}")
+    simulator, jobs = options.get("simulator") or space.simulators[0], options.get("jobs", 1)
+    known = ", ".join(space.simulators)
+    require(simulator in space.simulators, f"--simulator {simulator}: not with a benchmark; it has {known}")
     found = [resolve(name, "ns3" if simulator == "ns3" else "engine").policy for name in names]
     contenders = dict(zip(short_names(names), found, strict=True))
-    make, modules = BENCHES[simulator]
-    runner = make(jobs)
+    seed, scored = derive(options.get("seed", 1), "bench", space.name), space.utility(space.usual_utility)
+    place = space.trials(seed, scored, Execution(simulator, jobs))
+    runner = place.runner
     for policy in contenders.values():
         runner.check(space, policy)
-    cache = options.get("trial_cache")
-    cached = runner if cache is None else CachedTrials(runner, cache, modules)
-    place = BenchTrials(space, derive(options.get("seed", 1), "bench", space.name), cached)
+    if (cache := options.get("trial_cache")) is not None:
+        place = replace(place, runner=CachedTrials(runner, cache, BENCH_CODE[simulator]))
 
     def costs(counts: Sequence[int]) -> Costs:
         paces = cpu_s_per_megabit(space, place.seed, runner, contenders)
@@ -305,7 +297,8 @@ def _on_benchmark(names: Sequence[str], space: Benchmark, word: str | None, opti
         words = ("first look", "at most")[-len(counts) :]
         return Costs(dict(zip(words, ends, strict=True)), paces={name: 1000 * pace for name, pace in paces.items()})
 
-    return Meeting(place, contenders, space, {"simulator": simulator}, first_look=place.first_look, costs=costs)
+    depends = {"simulator": simulator}
+    return Meeting(place, contenders, space, simulator, depends, first_look=place.first_look, costs=costs)
 
 
 def short_names(names: Sequence[str]) -> list[str]:

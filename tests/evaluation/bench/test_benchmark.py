@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from lcca.evaluation.bench.benchmark import Benchmark, benchmark
-from lcca.evaluation.bench.sampling import draw, strata
-from lcca.evaluation.bench.scenario import Scenario
+from lcca.evaluation.bench.scenario import Scenario, draw, strata
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import dump
 

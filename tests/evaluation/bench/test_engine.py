@@ -9,7 +9,7 @@ from lcca.evaluation.bench.benchmark import Benchmark, Ecn, Grid, benchmark
 from lcca.evaluation.bench.engine import EngineBench
 from lcca.evaluation.bench.ns3 import Ns3Bench
 from lcca.evaluation.bench.runner import Measured
-from lcca.evaluation.bench.sampling import Drawn, draw
+from lcca.evaluation.bench.scenario import Drawn, draw
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.policy import Policy, baseline

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from lcca.evaluation.bench.benchmark import benchmark
-from lcca.evaluation.bench.ns3 import Ns3Bench, _measured, _trial
-from lcca.evaluation.bench.sampling import Drawn
-from lcca.evaluation.bench.scenario import Scenario
+from lcca.evaluation.bench.ns3 import Ns3Bench, _measured
+from lcca.evaluation.bench.scenario import Drawn, Scenario, long_trial
 from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
 from lcca.gym_envs.ns3.simulator import libraries
 from lcca.remy_plus.files.policyfile import load
@@ -21,7 +20,7 @@ VEGAS = baseline("vegas")
 
 
 def test_a_rate_changes_seven_seconds_after_the_flow_starts() -> None:
-    trial = _trial(benchmark("cc-bench-1"), VEGAS, Drawn(0, Scenario(24, 2, 20, 0.5), 0, 0.0, 7))
+    trial = long_trial(benchmark("cc-bench-1"), VEGAS, Drawn(0, Scenario(24, 2, 20, 0.5), 0, 0.0, 7))
     assert trial.link.rates == ((0, 24), (7, 48), (14, 24), (21, 48))
     assert trial.link.buffer_packets == 20  # half of 24 Mb/s × 20 ms / 12,000 bits
     assert trial.windows_s == ((0, 3), (3, 10), (10, 17), (17, 24))
@@ -30,13 +29,13 @@ def test_a_rate_changes_seven_seconds_after_the_flow_starts() -> None:
 
 
 def test_a_repetition_starts_late_against_the_rates() -> None:
-    trial = _trial(benchmark("cc-bench-1"), VEGAS, Drawn(700, Scenario(24, 2, 20, 1), 1, 0.25, 7))
+    trial = long_trial(benchmark("cc-bench-1"), VEGAS, Drawn(700, Scenario(24, 2, 20, 1), 1, 0.25, 7))
     assert [at for at, _ in trial.link.rates] == [0, 7, 14, 21]
     assert trial.flows[0].start_s == 0.25 and trial.windows_s[0] == (0.25, 3.25) and trial.duration_s == 24.25
 
 
 def test_cubic_comes_five_seconds_before() -> None:
-    trial = _trial(benchmark("cc-bench-2"), VEGAS, Drawn(0, Scenario(12, 1, 20, 1), 0, 0.0, 7))
+    trial = long_trial(benchmark("cc-bench-2"), VEGAS, Drawn(0, Scenario(12, 1, 20, 1), 0, 0.0, 7))
     assert trial.flows[0].policy == VEGAS and trial.flows[0].start_s == 5
     assert trial.flows[1].policy == baseline("cubic") and trial.flows[1].start_s == 0
     assert trial.windows_s[0] == (5, 35) and trial.windows_s[-1][1] == trial.duration_s == 125
@@ -44,8 +43,8 @@ def test_cubic_comes_five_seconds_before() -> None:
 
 def test_marks_are_the_link_s() -> None:
     drawn = Drawn(0, Scenario(24, 1, 20, 4), 0, 0.0, 7)
-    assert _trial(benchmark("cc-bench-1-ecn"), VEGAS, drawn).link.mark_packets == 10
-    assert _trial(benchmark("cc-bench-1"), VEGAS, drawn).link.mark_packets is None
+    assert long_trial(benchmark("cc-bench-1-ecn"), VEGAS, drawn).link.mark_packets == 10
+    assert long_trial(benchmark("cc-bench-1"), VEGAS, drawn).link.mark_packets is None
 
 
 def test_throughput_is_counted_from_the_first_to_the_last_departure() -> None:

@@ -6,8 +6,7 @@ import pytest
 from lcca.evaluation.estimation.control import Controlled, best_per_trial, control_mean, crossed_slopes
 from lcca.evaluation.estimation.estimate import EstimateConfig, Floats
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.source import FabricTrials
-from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.signal_sets.load import resolve

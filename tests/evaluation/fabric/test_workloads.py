@@ -5,9 +5,9 @@ import pytest
 from pydantic import TypeAdapter
 from scipy import stats
 
+from lcca.evaluation.fabric.scenario import Workload
 from lcca.evaluation.fabric.workload.load import link_loads
-from lcca.evaluation.fabric.workload.mix import Workload
-from lcca.evaluation.fabric.workload.streams import Streams
+from lcca.evaluation.fabric.workload.part import Streams
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.remy_plus.fabric.builders import dumbbell, fat_tree, leaf_spine, star, three_tier
 from lcca.remy_plus.fabric.flows import FabricFlows

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.source import FabricTrials
-from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.fabric_scores import queue_bytes
 from lcca.evaluation.trials.outcome import FlowTimes

@@ -5,14 +5,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.bench.benchmark import benchmark
 from lcca.evaluation.fabric.space import FabricSpace
-from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.place import Execution, Place
 from lcca.evaluation.trials.slowdown import Slowdown
-from lcca.evaluation.trials.source import NetworkTrials, TrialSource
+from lcca.evaluation.trials.source import TrialSource
 from lcca.evaluation.trials.utilities import DEFAULT
-from lcca.remy_plus.engine import Engine
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.policy import Policy, baseline
 from lcca.signal_sets.load import resolve
 
@@ -32,18 +33,18 @@ SCENARIO = {
 
 
 def on_networks() -> tuple[TrialSource[Policy], dict[str, Policy]]:
-    source = NetworkTrials(Engine(500), NetworkSpace.model_validate(SPACE), 3, [3], DEFAULT)
+    source = NetworkSpace.model_validate(SPACE).trials(3, DEFAULT, Execution())
     return source, {name: baseline(name) for name in ("fixed-window:9", "aimd")}
 
 
 def on_fabric() -> tuple[TrialSource[Policy], dict[str, Policy]]:
-    source = FabricTrials(FabricSpace.model_validate({"fabric": SCENARIO}), 3, Slowdown("slowdown"), jobs=2)
+    source = FabricSpace.model_validate({"fabric": SCENARIO}).trials(3, Slowdown("slowdown"), Execution(jobs=2))
     return source, {name: resolve(name, "fabric").policy for name in ("window", "hpcc:eta=0.9")}
 
 
 def on_two_fabrics() -> tuple[TrialSource[Policy], dict[str, Policy]]:
     space = FabricSpace.model_validate({"fabric": [SCENARIO, SCENARIO | {"name": "longer", "duration_us": 40}]})
-    return FabricTrials(space, 3, Slowdown("slowdown"), jobs=2), on_fabric()[1]
+    return space.trials(3, Slowdown("slowdown"), Execution(jobs=2)), on_fabric()[1]
 
 
 @pytest.fixture(params=[on_networks, on_fabric, on_two_fabrics])
@@ -74,3 +75,24 @@ def test_blocks_are_whole(found: tuple[TrialSource[Policy], dict[str, Policy]]) 
     source, _ = found
     assert source.whole(source.block - 1) == source.block - 1
     assert source.whole(source.block + 1) == 2 * source.block and source.unit in ("networks", "seeds")
+
+
+PLACES: list[Place] = [
+    NetworkSpace.model_validate(SPACE),
+    ListedNetworks.model_validate(
+        {"networks": [{key: SPACE[key] for key in SPACE.keys() - {"duration"}} | {"rtt": 9, "senders": 2}] * 2}
+    ),
+    FabricSpace.model_validate({"fabric": SCENARIO}),
+    benchmark("cc-bench-1"),
+]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: type(place).__name__)
+def test_places_give_trials_of_their_own(place: Place) -> None:
+    scored = place.utility(place.usual_utility)
+    source = place.trials(5, scored, Execution("engine" if "engine" in place.simulators else ""))
+    assert source.utility == scored and source.unit == place.unit and source.block == place.block
+    assert source.origin["simulator"] in place.simulators
+    assert len(source.weights(2)) == 2 and (place.length is None or place.length >= 2)
+    with pytest.raises(InputError):
+        place.utility("beauty")

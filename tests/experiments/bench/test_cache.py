@@ -8,7 +8,7 @@ import pytest
 
 from lcca.evaluation.bench.benchmark import Benchmark, benchmark
 from lcca.evaluation.bench.runner import Measured
-from lcca.evaluation.bench.sampling import Drawn, draw
+from lcca.evaluation.bench.scenario import Drawn, draw
 from lcca.experiments.bench.cache import CachedTrials
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.policy import Policy, baseline

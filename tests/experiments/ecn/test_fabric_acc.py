@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'lcca[drl]'")
 pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
 
-from lcca.evaluation.fabric.source import FabricTrials  # noqa: E402
+from lcca.evaluation.fabric.space import FabricTrials  # noqa: E402
 from lcca.evaluation.trials.blocks import Block  # noqa: E402
 from lcca.evaluation.trials.utilities import fabric_utility  # noqa: E402
 from lcca.experiments import load_run  # noqa: E402

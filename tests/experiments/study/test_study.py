@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import lcca.evaluation.fabric.source as source
+import lcca.evaluation.fabric.space as source
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.judgement import Verdict
 from lcca.evaluation.trials.blocks import Block

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import lcca.evaluation.fabric.source as source
+import lcca.evaluation.fabric.space as source
 import lcca.experiments.sweep.run as run
 import lcca.trainers.rplus.trials as training
 from lcca.evaluation.comparison.net_benefit import CHARGED

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-import lcca.evaluation.fabric.source as source
+import lcca.evaluation.fabric.space as source
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig

@@ -31,7 +31,7 @@ from lcca.evaluation.fabric.figures.curves import curve_rows, curves_of, rates_o
 from lcca.evaluation.fabric.figures.flows import draw_fabric, draw_rates
 from lcca.evaluation.fabric.figures.over_time import draw_series
 from lcca.evaluation.fabric.figures.series import series
-from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.report.figures.saving import save, save_as
 from lcca.experiments.recipes.evaluate import SEEDS, SHOWN, evaluating, fabric_trials

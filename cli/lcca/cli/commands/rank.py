@@ -22,7 +22,7 @@ from lcca.cli.options.trials import (
     settling_of,
 )
 from lcca.cli.printing.console import wide_console
-from lcca.evaluation.bench.winning import WinningRate
+from lcca.evaluation.bench.source import WinningRate
 from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Ranking
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.report.figures.saving import save_as

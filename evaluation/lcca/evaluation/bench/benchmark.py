@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator, model_validator
 
-from lcca.evaluation.bench.scenario import Scenario
+from lcca.evaluation.bench.engine import EngineBench
+from lcca.evaluation.bench.ns3 import Ns3Bench
+from lcca.evaluation.bench.scenario import Scenario, strata
 from lcca.evaluation.bench.scores import Score
+from lcca.evaluation.bench.source import BenchTrials, WinningRate
+from lcca.evaluation.trials.place import Execution
+from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.ns3.baselines import LEAST_MARK_THRESHOLD
+from lcca.inputs.errors import require
 from lcca.inputs.model import Model
 from lcca.inputs.validation import named, packaged
 
@@ -94,6 +100,11 @@ class Benchmark(Model):
     ecn: Ecn | None = None
     jitter_s: Annotated[float, Field(ge=0)] = 1.0
 
+    simulators: ClassVar[tuple[str, ...]] = ("ns3", "engine")
+    unit: ClassVar[str] = "scenarios"
+    usual_utility: ClassVar[str] = WinningRate.name
+    percent_of: ClassVar[str] = "intervals won"
+
     @field_validator("intervals_s")
     @classmethod
     def _in_order(cls, intervals: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
@@ -123,6 +134,37 @@ class Benchmark(Model):
             return None
         wanted = max(math.ceil(self.ecn.threshold_bdp * scenario.bdp_packets), LEAST_MARK_THRESHOLD)
         return max(min(wanted, scenario.buffer_packets // 2), 1)
+
+    @property
+    def length(self) -> int:
+        """How many scenarios there are; they come again, with other seeds, after that."""
+        return len(self.scenarios)
+
+    @property
+    def block(self) -> int:
+        """Scenarios in a block: one of each stratum. `benchmarks/bench_null.py` measures what that does to errors."""
+        return strata(self)
+
+    def whole(self, count: int) -> int:
+        """Return a number of scenarios rounded up to whole blocks; less than a block stays as it is."""
+        return count if count < self.block else self.block * -(-count // self.block)
+
+    def utility(self, name: str) -> WinningRate:
+        """Return the winning rate: nothing else scores a benchmark."""
+        require(name == WinningRate.name, f"{name}: not with a benchmark, which has a {WinningRate.name}")
+        return WinningRate()
+
+    def trials(
+        self,
+        seed: int,
+        utility: Utility,
+        execution: Execution,
+        seeds: Sequence[int] = (),
+        keep_delays: bool = False,
+    ) -> BenchTrials:
+        """See `Place.trials`."""
+        in_engine, jobs = execution.simulator == "engine", execution.jobs
+        return BenchTrials(self, seed, EngineBench(jobs) if in_engine else Ns3Bench(jobs))
 
     def content(self) -> dict[str, Any]:
         """Return everything that decides results, as JSON values."""

@@ -13,19 +13,21 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.bench.runner import Measured
-from lcca.evaluation.bench.sampling import Drawn
-from lcca.evaluation.bench.scenario import PACKET_BITS, Scenario
+from lcca.evaluation.bench.scenario import PACKET_BITS, Drawn, Scenario
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, compile_policy
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.python_control import in_real_time
+
+if TYPE_CHECKING:
+    from lcca.evaluation.bench.benchmark import Benchmark
 
 Floats = NDArray[np.float64]
 

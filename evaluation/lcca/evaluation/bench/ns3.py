@@ -7,16 +7,19 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.bench.runner import Measured
-from lcca.evaluation.bench.sampling import Drawn, draw
-from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongResult, LongTrial, WindowCounts
+from lcca.evaluation.bench.scenario import Drawn, draw, long_trial
+from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
 from lcca.gym_envs.ns3.long_plan import iterate_long_trials, long_plan, run_long_trial
 from lcca.gym_envs.ns3.simulator import installed, libraries
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from lcca.evaluation.bench.benchmark import Benchmark
 
 
 @dataclass(frozen=True)
@@ -47,47 +50,23 @@ class Ns3Bench:
         Raises:
             InputError: it cannot; says why.
         """
-        long_plan(_trial(benchmark, policy, draw(benchmark, 0, 1, 0)[0]))
+        long_plan(long_trial(benchmark, policy, draw(benchmark, 0, 1, 0)[0]))
 
     def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
         """Return a hash of a trial's plan and of ns-3's libraries."""
-        plan = json.dumps(long_plan(_trial(benchmark, policy, drawn)), sort_keys=True, default=repr)  # classes, bytes
-        return hashlib.sha256(f"{self.name} {libraries()} {plan}".encode()).hexdigest()
+        plan = long_plan(long_trial(benchmark, policy, drawn))
+        text = json.dumps(plan, sort_keys=True, default=repr)  # of classes and bytes
+        return hashlib.sha256(f"{self.name} {libraries()} {text}".encode()).hexdigest()
 
     def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
         """Run a control in each trial, in worker processes."""
-        trials = [_trial(benchmark, *each) for each in asked]
+        trials = [long_trial(benchmark, *each) for each in asked]
         for place, found in iterate_long_trials(trials, self.jobs):
             yield place, _measured(found)
 
     def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
         """Run one trial; return the CPU seconds that it took."""
-        return run_long_trial(_trial(benchmark, policy, drawn)).cpu_s
-
-
-def megabits(benchmark: Benchmark, drawn: Drawn) -> float:
-    """Return what a trial's link carries at most until the trial ends, in Mb."""
-    trial = _trial(benchmark, baseline("cubic"), drawn)
-    return trial.link.megabits(0, trial.duration_s)
-
-
-def _trial(benchmark: Benchmark, policy: Policy, drawn: Drawn) -> LongTrial:
-    """Return a trial; its clock begins with the first flow, or `late_s` before the control's."""
-    first, steps, scenario = benchmark.first, benchmark.steps, drawn.scenario
-    start = drawn.late_s + (first.lead_s if first else 0.0)
-    end = start + max(last for _, last in benchmark.intervals_s)
-    rates = scenario.rates(start - drawn.late_s + steps.first_s, steps.every_s, end)
-    flows = [LongFlow(policy, start)]
-    if first is not None:
-        flows.append(LongFlow(baseline(first.policy), 0.0))
-    marked = benchmark.mark_packets(scenario)
-    return LongTrial(
-        link=Bottleneck(rates, scenario.rtt_ms, scenario.buffer_packets, scenario.loss, marked),
-        flows=tuple(flows),
-        duration_s=end,
-        windows_s=tuple((start + a, start + b) for a, b in benchmark.intervals_s),
-        seed=drawn.seed,
-    )
+        return run_long_trial(long_trial(benchmark, policy, drawn)).cpu_s
 
 
 def _measured(found: LongResult) -> Measured:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.bench.benchmark import Benchmark
-from lcca.evaluation.bench.sampling import Drawn
+from lcca.evaluation.bench.scenario import Drawn
 from lcca.remy_plus.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from lcca.evaluation.bench.benchmark import Benchmark
 
 Floats = NDArray[np.float64]
 

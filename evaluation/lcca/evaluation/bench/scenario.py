@@ -1,13 +1,27 @@
-"""A scenario of a benchmark: one link, whose rate may change, and when its flows start."""
+"""Scenarios of a benchmark, the order in which they are run, and their trials.
+
+A scenario is one link, whose rate may change. One of each stratum comes in turn, all before any comes again.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongTrial
 from lcca.inputs.units import PACKET_BYTES
+from lcca.remy_plus.policies.policy import Policy, baseline
+
+if TYPE_CHECKING:
+    from lcca.evaluation.bench.benchmark import Benchmark
 
 PACKET_BITS = 8 * PACKET_BYTES
+
+MOST_STRATA = 6
+"""More would make stretches of scenarios more even, and leave fewer to choose from in each."""
 
 
 @dataclass(frozen=True)
@@ -57,3 +71,73 @@ class Scenario:
         while self.factor != 1 and (at := first_s + (len(found) - 1) * every_s) < end_s:
             found.append((at, self.link_mbps * (self.factor if len(found) % 2 else 1)))
         return tuple(found)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One trial of a benchmark.
+
+    Attributes:
+        number: of the trial.
+        scenario: what is run.
+        repetition: how often the scenario came before.
+        late_s: by how much the flow starts later, against steps of the rate and a first flow; 0 at first.
+        seed: of the trial.
+    """
+
+    number: int
+    scenario: Scenario
+    repetition: int
+    late_s: float
+    seed: int
+
+
+def strata(benchmark: Benchmark) -> int:
+    """Return how many strata the scenarios fall into: the most, up to six, that are equally large."""
+    return max(k for k in range(1, MOST_STRATA + 1) if len(benchmark.scenarios) % k == 0)
+
+
+def draw(benchmark: Benchmark, seed: int, count: int, first: int) -> list[Drawn]:
+    """Return trials first … first + count − 1.
+
+    Trial k is of stratum k % strata. Strata are stretches of the scenarios in the order of the file, so that their
+    scenarios are alike; each is gone through in a random order of its own, a new one for every repetition.
+    """
+    return [_drawn(benchmark, seed, number) for number in range(first, first + count)]
+
+
+def _drawn(benchmark: Benchmark, seed: int, number: int) -> Drawn:
+    parts = strata(benchmark)
+    size = len(benchmark.scenarios) // parts
+    turn, stratum = divmod(number, parts)
+    repetition, place = divmod(turn, size)
+    order = np.random.default_rng([seed, repetition, stratum]).permutation(size)
+    rng = np.random.default_rng([seed, number])
+    late = float(rng.uniform(0, benchmark.jitter_s)) if repetition else 0.0
+    scenario = benchmark.scenarios[stratum * size + int(order[place])]
+    return Drawn(number, scenario, repetition, late, int(rng.integers(1 << 32)))
+
+
+def megabits(benchmark: Benchmark, drawn: Drawn) -> float:
+    """Return what a trial's link carries at most until the trial ends, in Mb."""
+    trial = long_trial(benchmark, baseline("cubic"), drawn)
+    return trial.link.megabits(0, trial.duration_s)
+
+
+def long_trial(benchmark: Benchmark, policy: Policy, drawn: Drawn) -> LongTrial:
+    """Return a trial; its clock begins with the first flow, or `late_s` before the control's."""
+    first, steps, scenario = benchmark.first, benchmark.steps, drawn.scenario
+    start = drawn.late_s + (first.lead_s if first else 0.0)
+    end = start + max(last for _, last in benchmark.intervals_s)
+    rates = scenario.rates(start - drawn.late_s + steps.first_s, steps.every_s, end)
+    flows = [LongFlow(policy, start)]
+    if first is not None:
+        flows.append(LongFlow(baseline(first.policy), 0.0))
+    marked = benchmark.mark_packets(scenario)
+    return LongTrial(
+        link=Bottleneck(rates, scenario.rtt_ms, scenario.buffer_packets, scenario.loss, marked),
+        flows=tuple(flows),
+        duration_s=end,
+        windows_s=tuple((start + a, start + b) for a, b in benchmark.intervals_s),
+        seed=drawn.seed,
+    )

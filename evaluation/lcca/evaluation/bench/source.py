@@ -5,21 +5,62 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from lcca.evaluation.bench.benchmark import Benchmark
-from lcca.evaluation.bench.ns3 import megabits
 from lcca.evaluation.bench.runner import Measured, Runner
-from lcca.evaluation.bench.sampling import Drawn, draw, strata
+from lcca.evaluation.bench.scenario import Drawn, draw, megabits
 from lcca.evaluation.bench.scores import Won
-from lcca.evaluation.bench.winning import WinningRate
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.utility import TrialScores
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.record import Record
+
+if TYPE_CHECKING:
+    from lcca.evaluation.bench.benchmark import Benchmark
 
 FEWEST = 100
 """Scenarios that a first look rests on."""
+
+
+@dataclass(frozen=True)
+class WinningRate:
+    """The share of a scenario's intervals that a control wins; a `Utility` of a benchmark's trials alone.
+
+    Differences and margins are in percentage points of the winning rate: 3 % is a rate of 0.41 instead of 0.38.
+    """
+
+    name: str = "winning rate"
+    unit: str = "share of intervals won"
+    keeps: frozenset[str] = frozenset()
+    worst: float = 0.0
+
+    def score(self, record: Record) -> TrialScores:
+        """Refuse: who wins depends on the other controls.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(f"{self.name}: scores the trials of a benchmark; use --bench")
+
+    def percent(self, difference: float) -> float:
+        """Return a difference of rates in percentage points."""
+        return 100 * difference
+
+    def difference(self, percent: float) -> float:
+        """Return what so many percentage points are as a difference of rates."""
+        return percent / 100
+
+    def margin(self, percent: float) -> float:
+        """Return the same."""
+        return self.difference(percent)
+
+    def content(self) -> dict[str, Any]:
+        """Return nothing: the benchmark says what decides who wins."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -45,8 +86,8 @@ class BenchTrials:
 
     @property
     def block(self) -> int:
-        """Scenarios in a block: one of each stratum. `benchmarks/bench_null.py` measures what that does to errors."""
-        return strata(self.benchmark)
+        """Scenarios in a block of the benchmark."""
+        return self.benchmark.block
 
     @property
     def first_look(self) -> int:
@@ -55,7 +96,7 @@ class BenchTrials:
 
     def whole(self, count: int) -> int:
         """Return a number of scenarios rounded up to whole blocks; less than a block stays as it is."""
-        return count if count < self.block else self.block * -(-count // self.block)
+        return self.benchmark.whole(count)
 
     def weights(self, count: int) -> Sequence[float]:
         """Return what links carry (see `cost`, which knows each control's pace)."""

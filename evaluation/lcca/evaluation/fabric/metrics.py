@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.engine import Record
 from lcca.remy_plus.fabric.flows import FabricFlows
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.engine import Record
 
 SIZE_CLASSES = (10_000, 100_000, 1_000_000, 10_000_000)
 """Bytes at which a new class of sizes begins."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.remy_plus.fabric.engine import Record
+if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.engine import Record
 
 
 def monitor_metrics(record: Record, size_bytes: NDArray[np.integer[Any]]) -> dict[str, float]:

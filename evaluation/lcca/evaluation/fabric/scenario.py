@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -13,14 +14,15 @@ from pydantic import Field, field_validator, model_validator
 from lcca.evaluation.fabric.switches import SwitchModel, few_classes
 from lcca.evaluation.fabric.topologies import TopologyModel
 from lcca.evaluation.fabric.workload.load import LinkLoads, link_loads
-from lcca.evaluation.fabric.workload.mix import Mix, Workload
-from lcca.evaluation.fabric.workload.streams import Streams
+from lcca.evaluation.fabric.workload.part import Floats, Misfit, Streams
+from lcca.evaluation.fabric.workload.patterns import AllToAll, Permutation, Trace
+from lcca.evaluation.fabric.workload.timed import Incast, Poisson
 from lcca.inputs.errors import InputError, Keys
 from lcca.inputs.memory import free_bytes
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_config
-from lcca.remy_plus.fabric.flows import FabricFlows
+from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 
@@ -30,6 +32,55 @@ MOST_FLOWS = 10_000_000
 
 FLOW_BYTES = 600
 """Of memory that a flow of a trial takes at least (some 800 were measured)."""
+
+
+Single = Annotated[Poisson | Incast | AllToAll | Permutation | Trace, Field(discriminator="kind")]
+
+
+class Mix(Model):
+    """Several workloads at once, each with random streams of its own.
+
+    Attributes:
+        parts: the workloads; another one at the end changes nothing in those before it.
+    """
+
+    kind: Literal["mix"]
+    parts: tuple[Single, ...] = Field(min_length=1)
+
+    @property
+    def ends(self) -> bool:
+        """Whether it has a last flow."""
+        return all(each.ends for each in self.parts)
+
+    def problem(self, topology: FabricTopology) -> Misfit | None:
+        """Return the key that does not fit the fabric, and why."""
+        for part, each in enumerate(self.parts):
+            if misfit := each.problem(topology):
+                keys, text = misfit
+                return ("parts", part, *keys), text
+        return None
+
+    @property
+    def moments_us(self) -> tuple[float, ...]:
+        """When what it asks of the fabric changes."""
+        return tuple(sorted({at_us for each in self.parts for at_us in each.moments_us}))
+
+    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
+        """Return the mean traffic between hosts at a moment, (hosts, hosts) Gb/s, of the parts that have one."""
+        demands = [demand for each in self.parts if (demand := each.demand(topology, at_us)) is not None]
+        return np.sum(demands, axis=0) if demands else None
+
+    def count(self, topology: FabricTopology, duration_ns: float) -> float:
+        """Return how many flows start within the duration, in the mean."""
+        return sum(each.count(topology, duration_ns) for each in self.parts)
+
+    def draw(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
+        """Return the flows of all parts that start within the duration."""
+        parts = enumerate(self.parts)
+        return in_order([each.draw(topology, replace(streams, part=part), duration_ns) for part, each in parts])
+
+
+Workload = Annotated[Poisson | Incast | AllToAll | Permutation | Trace | Mix, Field(discriminator="kind")]
 
 
 class FabricScenario(Model):

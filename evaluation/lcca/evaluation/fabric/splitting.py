@@ -24,7 +24,7 @@ import numpy as np
 from lcca.evaluation.fabric.metrics import packets_of
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import LARGEST
-from lcca.evaluation.fabric.workload.streams import Streams
+from lcca.evaluation.fabric.workload.part import Streams
 from lcca.inputs.errors import Keys
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 from lcca.evaluation.fabric.calls import in_processes, in_threads
 from lcca.evaluation.fabric.metrics import flow_metrics, packets_of, port_metrics, round_metrics, round_times, times_of
 from lcca.evaluation.fabric.monitor import monitor_metrics
-from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.inputs.errors import InputError
@@ -24,6 +24,9 @@ from lcca.remy_plus.fabric.fluid import FABRIC, run_fluid
 from lcca.remy_plus.fabric.observation import Observation
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.python_control import PythonControl
+
+if TYPE_CHECKING:
+    from lcca.evaluation.fabric.scenario import FabricScenario
 
 PORT = "port_"
 WATCH_EVERY_NS = 10_000.0

@@ -7,7 +7,7 @@ two spaces that share a parameter's range and the size of blocks share its value
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -23,6 +23,10 @@ from pydantic import (
 )
 
 from lcca.evaluation.scenarios.design import BlockDesign, block_size
+from lcca.evaluation.trials.place import Execution
+from lcca.evaluation.trials.source import Networks, NetworkTrials
+from lcca.evaluation.trials.utilities import utility
+from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError, shown
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
@@ -164,7 +168,32 @@ NamedTopology = Annotated[Topology, BeforeValidator(_topology), PlainSerializer(
 """A topology: the text that names it, or a mapping of its options."""
 
 
-class NetworkSpace(_InPackets):
+class OfNetworks(Model):
+    """What spaces and lists of networks have in common as places; see `Place`."""
+
+    simulators: ClassVar[tuple[str, ...]] = ("engine", "ns3")
+    unit: ClassVar[str] = "networks"
+    usual_utility: ClassVar[str] = "default"
+    percent_of: ClassVar[str] = "throughput at equal delay"
+
+    def utility(self, name: str) -> Utility:
+        """See `Place.utility`."""
+        return utility(name)
+
+    def trials(
+        self: Networks,
+        seed: int,
+        utility: Utility,
+        execution: Execution,
+        seeds: Sequence[int] = (),
+        keep_delays: bool = False,
+    ) -> NetworkTrials:
+        """See `Place.trials`."""
+        simulator = execution.of_networks(self.duration)
+        return NetworkTrials(simulator, self, seed, seeds or [seed], utility, keep_delays)
+
+
+class NetworkSpace(_InPackets, OfNetworks):
     """A space of networks: each parameter a range or a plain number, all levels equally likely.
 
     Attributes:
@@ -218,6 +247,8 @@ class NetworkSpace(_InPackets):
                 "nothing would arrive"
             )
         return self
+
+    length: ClassVar[None] = None
 
     @property
     def size(self) -> int:
@@ -305,16 +336,23 @@ class ListedNetwork(_InPackets):
         return Network(id, **dict(self))
 
 
-class ListedNetworks(Model):
+class ListedNetworks(OfNetworks):
     """Networks of a list, numbered by their positions; a block is one network.
 
     Attributes:
         networks: of the list.
+        duration: of a trial, µs, unless another is given.
     """
 
     networks: Annotated[tuple[ListedNetwork, ...], Field(min_length=1)]
 
     block: ClassVar[int] = 1
+    duration: ClassVar[float] = 10_000.0
+
+    @property
+    def length(self) -> int:
+        """How many networks there are."""
+        return len(self.networks)
 
     @property
     def topology(self) -> str:

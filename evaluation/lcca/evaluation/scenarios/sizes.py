@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 from scipy import special
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.files import read_limited
 from lcca.inputs.model import Model
+from lcca.inputs.names import FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import config_of, read_config
 from lcca.remy_plus.core.elementary import exp
@@ -98,6 +99,15 @@ def _from_csv(path: str) -> SizeTable:
             )
         except ValidationError as error:
             raise InputError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+
+
+def _usable(name: str) -> str:
+    flow_sizes(name)
+    return name
+
+
+NamedSizes = Annotated[FileOrName, AfterValidator(_usable)]
+"""A key that names sizes of flows, as `flow_sizes` takes them."""
 
 
 @cache

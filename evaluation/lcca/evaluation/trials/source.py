@@ -8,10 +8,10 @@ from typing import Protocol, TypeVar
 
 import pandas as pd
 
-from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.evaluation.trials.blocks import Block, InBlocks
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utility import Utility
+from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
 
@@ -48,6 +48,21 @@ class TrialSource(InBlocks, Protocol[P]):
         """
 
 
+class Networks(InBlocks, Protocol):
+    """A space or a list of networks."""
+
+    @property
+    def duration(self) -> float:
+        """Of a trial, µs."""
+
+    @property
+    def topology(self) -> object:
+        """Of the networks; its text names it."""
+
+    def draw(self, seed: int, count: int, first_id: int = 0) -> list[Network]:
+        """Return networks first_id … first_id + count − 1; each depends on the seed and its own number alone."""
+
+
 @dataclass(frozen=True)
 class NetworkTrials:
     """Trials on networks of a space.
@@ -62,7 +77,7 @@ class NetworkTrials:
     """
 
     simulator: Simulator
-    space: NetworkSpace | ListedNetworks
+    space: Networks
     seed: int
     seeds: Sequence[int]
     utility: Utility

@@ -8,17 +8,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.bench.runner import Measured, Runner
-from lcca.evaluation.bench.sampling import Drawn
+from lcca.evaluation.bench.scenario import Drawn
 from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.version import version
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import check_writable, read_checked, write_checked
 from lcca.remy_plus.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from lcca.evaluation.bench.benchmark import Benchmark
 
 ENDING = ".trial"
 

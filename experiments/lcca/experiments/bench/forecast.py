@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from lcca.evaluation.bench.benchmark import Benchmark
-from lcca.evaluation.bench.ns3 import megabits
 from lcca.evaluation.bench.runner import Runner
-from lcca.evaluation.bench.sampling import draw
+from lcca.evaluation.bench.scenario import draw, megabits
 from lcca.experiments.runs.forecast import Cost
 from lcca.remy_plus.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from lcca.evaluation.bench.benchmark import Benchmark
 
 
 def cpu_s_per_megabit(

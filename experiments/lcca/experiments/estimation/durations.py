@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.durations import DurationRow, duration_rows, shortest_unbiased
 from lcca.evaluation.estimation.phases import FlowSpans, Phases, phases, together
-from lcca.evaluation.fabric.source import FabricTrials
-from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.report.figures.estimates.durations import draw_durations
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.blocks import Block, equal_blocks

@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.fabric.calls import in_threads
-from lcca.evaluation.fabric.source import FabricTrials
-from lcca.evaluation.fabric.space import FabricSpace, NumberedTrial
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials, NumberedTrial
 from lcca.evaluation.fabric.splitting import SplitTrial, split_trial
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.running import run_flows

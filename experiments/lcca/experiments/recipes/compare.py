@@ -59,7 +59,7 @@ def comparing(
 ) -> Prepared:
     """Return the comparison, ready to run; `bound` adds what is possible on its networks."""
     meeting = meet([a, b], on, "compare", wanted)
-    place, most = meeting.place, meeting.most(trials, **PAIRS)
+    place, most = meeting.place, meeting.most(trials, PAIRS)
     rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")
     one, other = meeting.contenders
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")

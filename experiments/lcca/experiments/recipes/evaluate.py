@@ -14,7 +14,7 @@ import pandas as pd
 from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.bounds.ideals import IDEALS
 from lcca.evaluation.fabric.keeping import rows_of, trials_of
-from lcca.evaluation.fabric.source import FabricTrials
+from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, positions
 from lcca.evaluation.trials.blocks import Block

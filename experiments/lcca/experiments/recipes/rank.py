@@ -75,7 +75,7 @@ def ranking(
     elif isinstance(space, FabricSpace):
         trials = trials or wanted.get("seeds")
     meeting = meet(policies, space, "rank", wanted)
-    place, most = meeting.place, meeting.most(trials, **TRIALS)
+    place, most = meeting.place, meeting.most(trials, TRIALS)
     usual = "group-sequential" if meeting.costs is None else "t-mixture"  # of a benchmark
     rule, stop = stop_of(meeting, most, wanted, usual, "--trials", budget_s)
 

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.fabric.source import FabricTrials
-from lcca.evaluation.fabric.space import SEEDS
+from lcca.evaluation.fabric.space import SEEDS, FabricTrials
 from lcca.evaluation.fabric.trials import require_scored
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block

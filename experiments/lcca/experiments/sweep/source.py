@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lcca.evaluation.fabric.source import FabricTrials
-from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.trials.source import NetworkTrials, TrialSource
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility

@@ -12,8 +12,7 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.ranking import mean_interval
-from lcca.evaluation.fabric.source import FabricTrials
-from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks

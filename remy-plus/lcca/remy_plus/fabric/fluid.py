@@ -6,14 +6,18 @@ simulation knows much of a fabric is m3's observation (Li et al., SIGCOMM 2024).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.fabric.engine import FabricEngine, Record
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.engine import FabricEngine, Record
 
 FABRIC = "fabric"
 """The simulator of the whole fabric, packet by packet: `FabricEngine.run`."""

@@ -1,36 +1,85 @@
-"""What every workload has that is no mix of others."""
+"""What every workload has that is no mix of others, and the random streams that it draws from."""
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from dataclasses import replace
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import ClassVar
 
 import numpy as np
-from pydantic import AfterValidator, Field, model_validator
+from numpy.typing import NDArray
+from pydantic import Field
 
-from lcca.evaluation.fabric.workload.streams import Floats, Streams
-from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.inputs.model import Model
-from lcca.inputs.names import FileOrName
+from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.workload import FlowSizes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 Misfit = tuple[tuple[str | int, ...], str]
 """The keys of a workload that do not fit a fabric, and why."""
 
-MOST_US = 1e9
-"""Of a time that a workload waits."""
+MOST_US, MOST_BYTES = 1e9, 10**12
+"""Of a time that a workload waits, and of a flow."""
+
+NO_HOST = -1 % 2**64
+"""Key of the streams that belong to no host."""
 
 
-def _usable_sizes(name: str) -> str:
-    flow_sizes(name)
-    return name
+class Component(IntEnum):
+    """What a stream is used for, numbered as in `remy-plus/include/remy_plus/core/random.hpp`."""
+
+    FLOW_LENGTH = 4
+    ARRIVAL = 6
+    FLOW_ENDS = 9
 
 
-Sizes = Annotated[FileOrName, AfterValidator(_usable_sizes)]
-"""Of flows: a packaged table, a YAML file, `lognormal:MU:SIGMA` or `uniform:LOW:HIGH`."""
+@dataclass(frozen=True)
+class Streams:
+    """The streams of one workload of a trial: one per host (or event) and component.
+
+    Draws come from the engine's counter-based generator and its own logarithm: their bits do not depend on libraries.
+
+    Attributes:
+        seed: of the trial.
+        network: number of the network.
+        part: of a mix of workloads, from 0: no two parts share a stream.
+    """
+
+    seed: int
+    network: int = 0
+    part: int = 0
+
+    def uniforms(self, component: Component, key: int, count: int) -> Floats:
+        """Return the first draws on (0, 1] of one stream."""
+        return np.array(_core.uniforms(self.seed, self.network, component, key, self.part, count))
+
+    def arrivals(self, key: int, mean_ns: float, end_ns: float) -> Floats:
+        """Return the times before `end_ns` of a Poisson process with this mean gap, from time 0."""
+        count = int(1.2 * end_ns / mean_ns) + 32
+        while True:
+            logs = [_core.portable_log(draw) for draw in self.uniforms(Component.ARRIVAL, key, count).tolist()]
+            times: Floats = np.cumsum(-mean_ns * np.array(logs))
+            if times[-1] >= end_ns:
+                return times[times < end_ns]
+            count *= 2
+
+    def sizes(self, key: int, sizes: FlowSizes, count: int) -> Ints:
+        """Return sizes in bytes from a table in bytes, rounded up to whole ones, at least 1."""
+        draws = self.uniforms(Component.FLOW_LENGTH, key, count)
+        return np.maximum(np.ceil(np.interp(draws, sizes.cumulative, sizes.packets)), 1).astype(np.int64)
+
+    def choices(self, key: int, among: int, count: int) -> Ints:
+        """Return numbers from 0 to `among` − 1, all equally likely."""
+        return np.ceil(self.uniforms(Component.FLOW_ENDS, key, count) * among).astype(np.int64) - 1
+
+    def shuffled(self, key: int, values: Ints) -> Ints:
+        """Return values in a random order."""
+        return values[np.argsort(self.uniforms(Component.FLOW_ENDS, key, len(values)), kind="stable")]
 
 
 class Part(Model):
@@ -63,46 +112,10 @@ class Part(Model):
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the same, whatever their class."""
 
-    @abstractmethod
+    def problem(self, topology: FabricTopology) -> Misfit | None:
+        """Return the key that does not fit a fabric, and why; nothing where all do."""
+        return None
+
     def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
         """Return the mean traffic between hosts at a moment, (hosts, hosts) Gb/s; nothing without a rate of its own."""
-
-
-class Timed(Part):
-    """A workload without end, or that comes and goes: its flows start between two moments.
-
-    Attributes:
-        start_us: from then on.
-        stop_us: and before then; within the whole duration if left out.
-    """
-
-    dense: ClassVar[bool] = True
-
-    start_us: float = Field(default=0, ge=0, le=MOST_US)
-    stop_us: float | None = Field(default=None, gt=0, le=MOST_US)
-
-    @model_validator(mode="after")
-    def _stops_after_its_start(self) -> Timed:
-        if self.stop_us is not None and self.stop_us <= self.start_us:
-            raise ValueError(f"stop_us must be after start_us ({self.start_us:g} µs), got {self.stop_us:g}")
-        return self
-
-    @property
-    def ends(self) -> bool:
-        """Whether it has a last flow, whatever the duration."""
-        return self.stop_us is not None
-
-    @property
-    def moments_us(self) -> tuple[float, ...]:
-        """When it begins; what it no longer asks when it is over needs no look."""
-        return (self.start_us,)
-
-    def runs(self, at_us: float) -> bool:
-        """Tell whether flows may start at a moment."""
-        return self.start_us <= at_us < (math.inf if self.stop_us is None else self.stop_us)
-
-    def span_ns(self, duration_ns: float) -> tuple[float, float]:
-        """Return when the first flow may start, and for how long flows may from then on, in ns."""
-        first = self.start_us * 1000
-        last = duration_ns if self.stop_us is None else min(duration_ns, self.stop_us * 1000)
-        return first, max(last - first, 0.0)
+        return None

@@ -1,4 +1,4 @@
-"""Workloads of a fixed pattern: all-to-all rounds, permutations."""
+"""Workloads in which nothing or little is random: all-to-all rounds, permutations, the flows of a file."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from lcca.evaluation.fabric.workload.part import MOST_US, Misfit, Part
-from lcca.evaluation.fabric.workload.streams import NO_HOST, Floats, Ints, Streams
+from lcca.evaluation.fabric.workload.part import MOST_BYTES, MOST_US, NO_HOST, Floats, Ints, Misfit, Part, Streams
+from lcca.inputs.errors import InputError
+from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
-
-MOST_BYTES = 10**12
-"""Of a flow."""
+from lcca.remy_plus.fabric.traces import read_flows
 
 
 class AllToAll(Part):
@@ -51,10 +50,6 @@ class AllToAll(Part):
         """Return the key that does not fit the fabric, and why."""
         if self.workers is not None and self.workers > topology.hosts:
             return ("workers",), f"must be at most the {topology.hosts} hosts, got {self.workers}"
-        return None
-
-    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
-        """Return nothing: its rounds are as fast as the fabric at best, whatever it asks."""
         return None
 
     def period_ns(self, topology: FabricTopology) -> float:
@@ -111,14 +106,6 @@ class Permutation(Part):
 
     ends: ClassVar[bool] = True
 
-    def problem(self, topology: FabricTopology) -> Misfit | None:
-        """Return nothing: it fits every fabric."""
-        return None
-
-    def demand(self, topology: FabricTopology, at_us: float = 0) -> Floats | None:
-        """Return nothing: its flows take what the fabric gives."""
-        return None
-
     def count(self, topology: FabricTopology, duration_ns: float) -> float:
         """Return how many flows there are."""
         return topology.hosts
@@ -130,3 +117,32 @@ class Permutation(Part):
         dst[cycle] = np.roll(cycle, -1)
         size, start = np.full(topology.hosts, self.bytes), np.full(topology.hosts, self.start_us * 1000)
         return FabricFlows(np.arange(topology.hosts), dst, size, start)
+
+
+class Trace(Part):
+    """The flows of a file, with their paths where it has any; the same for every seed.
+
+    Attributes:
+        flows: CSV file with the columns id, src, dst, size_bytes, start_ns and perhaps path, ack_path.
+    """
+
+    kind: Literal["trace"]
+    flows: FileOrName
+
+    ends: ClassVar[bool] = True
+
+    def problem(self, topology: FabricTopology) -> Misfit | None:
+        """Return the key that does not fit the fabric, and why."""
+        try:
+            read_flows(self.flows, topology)
+        except InputError as error:
+            return ("flows",), str(error)
+        return None
+
+    def count(self, topology: FabricTopology, duration_ns: float) -> float:
+        """Return none: the file's are there already."""
+        return 0
+
+    def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
+        """Return the flows of the file that start within the duration."""
+        return read_flows(self.flows, topology).before(duration_ns)

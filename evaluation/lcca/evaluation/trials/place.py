@@ -1,0 +1,106 @@
+"""The contract of places, which numbered trials are drawn from, and how trials are run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+from lcca.evaluation.trials.blocks import InBlocks
+from lcca.evaluation.trials.source import TrialSource
+from lcca.evaluation.trials.utility import Utility
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.ns3.simulator import Ns3
+from lcca.remy_plus.engine import Engine, Model, Runner, run_here
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.simulator import Simulator
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How the trials of a place are run; the simulator and its options decide results, the rest never does.
+
+    Attributes:
+        simulator: one of the place's; its usual one if empty.
+        jobs: threads or worker processes.
+        runner: runs batches of the fast engine elsewhere.
+        model: options of networks that the engine and ns-3 have.
+        ns3: options of ns-3.
+        duration: µs of a trial on networks; those of the space if left out.
+    """
+
+    simulator: str = ""
+    jobs: int = 1
+    runner: Runner = run_here
+    model: Model = field(default_factory=Model)
+    ns3: Ns3Options = field(default_factory=Ns3Options)
+    duration: float | None = None
+
+    @classmethod
+    def of(cls, engine: Engine) -> Execution:
+        """Return how an engine runs trials, their duration left out."""
+        return cls(jobs=engine.jobs, runner=engine.runner, model=engine.model)
+
+    def engine(self, duration: float) -> Engine:
+        """Return the fast engine; the duration (µs) is that of trials unless it is given here."""
+        return Engine(self.duration or duration, self.model, self.jobs, self.runner)
+
+    def of_networks(self, duration: float) -> Simulator:
+        """Return the simulator of trials on networks, likewise.
+
+        Raises:
+            InputError: ns-3 is not installed.
+        """
+        if self.simulator == "ns3":
+            return Ns3(self.duration or duration, self.model, self.jobs, self.ns3)
+        return self.engine(duration)
+
+
+class Place(InBlocks, Protocol):
+    """Where contenders meet: networks, fabric scenarios or a benchmark, whatever simulates them.
+
+    A place is what its file says and nothing else; with a seed, a utility and an `Execution` it gives numbered trials.
+
+    Attributes:
+        simulators: that run its trials, the usual one first. It is also what `resolve` makes policies for.
+        unit: what is numbered, in the plural.
+        usual_utility: scores a trial unless another one is named.
+        percent_of: what a difference of scores in per cent is of.
+    """
+
+    simulators: ClassVar[tuple[str, ...]]
+    unit: ClassVar[str]
+    usual_utility: ClassVar[str]
+    percent_of: ClassVar[str]
+
+    @property
+    def length(self) -> int | None:
+        """How many trials it consists of; None where they are drawn without end."""
+
+    def utility(self, name: str) -> Utility:
+        """Return a utility that scores trials here.
+
+        Raises:
+            InputError: there is none of that name, or it scores trials elsewhere.
+        """
+
+    def trials(
+        self,
+        seed: int,
+        utility: Utility,
+        execution: Execution,
+        seeds: Sequence[int] = (),
+        keep_delays: bool = False,
+    ) -> TrialSource[Policy]:
+        """Return numbered trials.
+
+        Args:
+            seed: that all which is random in them follows from.
+            utility: scores them.
+            execution: how they are run.
+            seeds: of the trials on each network; the seed alone if empty. Elsewhere each number has one trial.
+            keep_delays: whether percentiles of the delays on networks are wanted.
+
+        Raises:
+            InputError: a simulator that is not installed, or a utility of something that there is not.
+        """
