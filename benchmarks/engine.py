@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from lcca.remy_plus.core.signals import SIGNAL_CEILING
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.policy import compile_policy
 from lcca.remy_plus.policies.rules import RuleTable
 
 SENDERS = (1, 4, 8, 16)

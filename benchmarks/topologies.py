@@ -16,8 +16,9 @@ from dataclasses import replace
 
 from engine import random_table
 
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.policy import compile_policy
 from lcca.remy_plus.topology import KINDS, Topology
 
 SENDERS = (1, 4, 8, 16)

@@ -8,11 +8,11 @@ from pydantic import ValidationError
 
 from lcca.experiments.campaign.config import LinkModel
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Model, compile_policy
+from lcca.remy_plus.engine import Model
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyfile import PolicyFile, write
-from lcca.remy_plus.policies.hand_designed import Classical
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow, WithHeader
+from lcca.remy_plus.policies.hand_designed import HandDesigned
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow, WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.headers.catalogue import header
@@ -52,7 +52,7 @@ def test_a_file_runs_with_its_header_at_every_place(place: Place, tmp_path: Path
 def test_names_of_hand_designed_policies() -> None:
     assert resolve("fixed-window:20", "engine").policy == FixedWindow(20)
     assert resolve("aimd", "fabric").policy == Aimd()
-    assert isinstance(resolve("dctcp@red", "ns3").policy, Classical)
+    assert isinstance(resolve("dctcp@red", "ns3").policy, HandDesigned)
     transport = resolve("dctcp@pred", "fabric").policy
     assert isinstance(transport, Transport) and transport.marker is not None
     assert resolve("ns3::TcpBic:Beta=0.7", "ns3").digests == {}

@@ -6,9 +6,14 @@ not on the number of threads, nor on the trials that run beside it.
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from importlib import metadata
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,17 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.stamping import Stamping, raw_stamping
-from lcca.remy_plus.layout import Layout, layout
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.hand_designed import Classical
-from lcca.remy_plus.policies.mlp import MlpPolicy
-from lcca.remy_plus.policies.pacing import pacing_unit
-from lcca.remy_plus.policies.policy import Policy, WithHeader
-from lcca.remy_plus.policies.rules import RuleTable
-from lcca.remy_plus.policies.simple import Simple
+from lcca.remy_plus.policies.policy import Policy, compile_policy
 from lcca.remy_plus.record import Columns, Record
-from lcca.remy_plus.switches.transports import Transport
+from lcca.remy_plus.topology import Layout, layout
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +51,13 @@ class Model:
     def parts(self) -> dict[str, Any]:
         """Return it as plain values, all of them, of which simulators make theirs, here or in another process."""
         return asdict(self)
+
+
+@cache
+def build() -> str:
+    """Return the version of lcca and a hash of the compiled engine: only results of one build may be put together."""
+    engine = hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:12]
+    return f"lcca {metadata.version('lcca')}, engine {engine}"
 
 
 def available_jobs() -> int:
@@ -112,30 +117,33 @@ def run_here(request: Request) -> Columns:
         InputError: what the engine refuses, such as more packets under way than it can hold, or a congestion control in
             Python that fails.
     """
+    with _refusals():
+        columns: Columns = _core.run_batch(
+            request.policies,
+            request.networks.compiled(compile_network),
+            request.policy_index,
+            request.network_index,
+            request.seed,
+            duration=request.duration,
+            model=request.model.parts(),
+            jobs=request.jobs,
+            keep_delays=request.keep_delays,
+            keep_flows=request.keep_flows,
+            keep_rule_hits=request.keep_rule_hits,
+            keep_links=request.keep_links,
+        )
+    return columns
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Make errors of bad input of what the engine refuses; those of a congestion control in Python are such already."""
     try:
-        return _run_core(request)
-    except InputError:  # of a congestion control in Python
+        yield
+    except InputError:
         raise
     except (ValueError, RuntimeError) as error:
         raise InputError(f"engine: {error}") from error
-
-
-def _run_core(request: Request) -> Columns:
-    columns: Columns = _core.run_batch(
-        request.policies,
-        request.networks.compiled(compile_network),
-        request.policy_index,
-        request.network_index,
-        request.seed,
-        duration=request.duration,
-        model=request.model.parts(),
-        jobs=request.jobs,
-        keep_delays=request.keep_delays,
-        keep_flows=request.keep_flows,
-        keep_rule_hits=request.keep_rule_hits,
-        keep_links=request.keep_links,
-    )
-    return columns
 
 
 Runner: TypeAlias = Callable[[Request], Columns]
@@ -223,8 +231,8 @@ class Engine:
         Raises:
             InputError: flows that are impossible, or a network without open flows.
         """
-        try:
-            found = _core.run_flow_trace(
+        with _refusals():
+            times = _core.run_flow_trace(
                 policy,
                 compile_network(network),
                 np.ascontiguousarray(begin, dtype=np.int64),
@@ -234,11 +242,7 @@ class Engine:
                 model=self.model.parts(),
                 jobs=self.jobs,
             )
-        except InputError:
-            raise
-        except (ValueError, RuntimeError) as error:
-            raise InputError(f"engine: {error}") from error
-        return np.asarray(found)
+        return np.asarray(times)
 
     def cuts(
         self,
@@ -267,7 +271,19 @@ class Engine:
         """
 
         def census(prefix: list[int]) -> NDArray[np.int64]:
-            return self._census(policy, networks, network_index, seed, rule, signals, prefix)
+            counts = _core.census(
+                policy,
+                networks.compiled(compile_network),
+                np.ascontiguousarray(network_index, dtype=np.uint32),
+                np.ascontiguousarray(seed, dtype=np.uint64),
+                duration=self.duration,
+                model=self.model.parts(),
+                jobs=self.jobs,
+                rule=rule,
+                axes=list(signals),
+                prefix=prefix,
+            )
+            return np.asarray(counts).astype(np.int64)
 
         upper = census([])
         total = upper.sum(axis=1)
@@ -280,30 +296,6 @@ class Engine:
             above, _, _ = _value_at(np.minimum(at_most, total - 1), upper, census)
             cuts = np.where(skewed, above, cuts)
         return cuts.astype(np.float64)
-
-    def _census(
-        self,
-        policy: _core.Policy,
-        networks: NetworkList,
-        network_index: ArrayLike,
-        seed: ArrayLike,
-        rule: int,
-        signals: Sequence[str],
-        prefix: list[int],
-    ) -> NDArray[np.int64]:
-        counts = _core.census(
-            policy,
-            networks.compiled(compile_network),
-            np.ascontiguousarray(network_index, dtype=np.uint32),
-            np.ascontiguousarray(seed, dtype=np.uint64),
-            duration=self.duration,
-            model=self.model.parts(),
-            jobs=self.jobs,
-            rule=rule,
-            axes=list(signals),
-            prefix=prefix,
-        )
-        return np.asarray(counts).astype(np.int64)
 
 
 def _value_at(
@@ -367,54 +359,32 @@ def compile_layout(laid: Layout, one_way: bool = False) -> _core.Layout:
     )
 
 
-def compile_policy(policy: Policy) -> _core.Policy:
-    """Return the engine's form of a policy.
+@dataclass(frozen=True, eq=False)
+class FlowPlan:
+    """Flows of the senders that count, sender by sender, in order: an entry per flow.
 
-    In-network signals that the engine does not have by itself come in a header that costs nothing and is exact, unless
-    the policy has one.
+    Attributes:
+        sender: index of its sender.
+        pause_us: time off before it, since the trial began or since the sender's previous flow ended.
+        start_us: when it begins, if time ends flows; else the earliest, if its sender had the link to itself.
+        end_us: when it ends; infinite if its length ends it.
+        length: packets; 0 if its time ends it.
+    """
+
+    sender: NDArray[np.int64]
+    pause_us: Floats
+    start_us: Floats
+    end_us: Floats
+    length: NDArray[np.int64]
+
+
+def planned_flows(network: Network, seed: int, duration: float) -> FlowPlan:
+    """Return the flows that a trial of this duration (µs) can see begin.
 
     Raises:
-        InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 or on a fabric only.
+        InputError: the network has open flows, which belong to no sender.
     """
-    match policy:
-        case RuleTable():
-            return _stamped(_compile_rules(policy), raw_stamping(policy.seen))
-        case MlpPolicy():
-            return _stamped(policy.compile(), raw_stamping(policy.signals))
-        case Simple():
-            return _stamped(policy.compile(), policy.header)
-        case WithHeader(policy=RuleTable() as table, stamping=stamping):
-            return _stamped(_compile_rules(table), stamping)
-        case WithHeader(policy=MlpPolicy() as network, stamping=stamping):
-            return _stamped(network.compile(), stamping)
-        case WithHeader(policy=simple, stamping=stamping):
-            assert isinstance(simple, Simple)
-            return _stamped(simple.compile(), simple.equipped(stamping))
-        case Classical():
-            raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3")
-        case Transport():
-            raise InputError(f"{policy.name} is a transport of a fabric, which networks have not: use --fabric")
-
-
-def _stamped(compiled: _core.Policy, stamping: Stamping | None) -> _core.Policy:
-    if stamping is None:
-        return compiled
     try:
-        return compiled.with_header(stamping.content())
+        return FlowPlan(**_core.planned_flows(compile_network(network), seed, duration))
     except ValueError as error:
-        raise InputError(f"header {stamping.name}: {error}") from None
-
-
-def _compile_rules(table: RuleTable) -> _core.Policy:
-    try:
-        return _core.Policy.rule_table(
-            list(table.signals),
-            np.ascontiguousarray(table.lower),
-            np.ascontiguousarray(table.upper),
-            np.ascontiguousarray(table.increment),
-            np.ascontiguousarray(table.multiple),
-            np.ascontiguousarray(table.pacing),
-            *pacing_unit(table.pacing_kind),
-        )
-    except ValueError as error:
-        raise InputError(f"rule table: {error}") from None
+        raise InputError(f"network {network.id}: {error}") from None

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.remy_plus.network import NetworkList
+if TYPE_CHECKING:
+    from lcca.remy_plus.network import NetworkList
 
 Floats = NDArray[np.float64]
 

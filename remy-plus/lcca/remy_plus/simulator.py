@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from lcca.remy_plus.network import NetworkList
-from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.record import Record
+if TYPE_CHECKING:
+    from lcca.remy_plus.network import NetworkList
+    from lcca.remy_plus.policies.policy import Policy
+    from lcca.remy_plus.record import Record
+
+_told: ContextVar[Callable[[], None] | None] = ContextVar("told", default=None)
 
 
 class Simulator(Protocol):
@@ -64,3 +69,22 @@ class Simulator(Protocol):
         Raises:
             InputError: what this simulator cannot simulate.
         """
+
+
+@contextmanager
+def told_of_trials(tell: Callable[[], None]) -> Iterator[None]:
+    """Let `tell` know of every trial that ends meanwhile, in the thread that waits for the batch.
+
+    Simulators whose trials end one by one tell: ns-3 and fabrics. The fast engine ends batches only.
+    """
+    token = _told.set(tell)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
+def trial_completed() -> None:
+    """Tell who wants to know that a trial has ended."""
+    if tell := _told.get():
+        tell()

@@ -30,7 +30,7 @@ from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
-from lcca.remy_plus.policies.hand_designed import Classical, kind_of
+from lcca.remy_plus.policies.hand_designed import HandDesigned, kind_of
 from lcca.remy_plus.policies.policy import Policy, is_baseline, with_header
 from lcca.remy_plus.switches.transports import TRANSPORTS, is_transport
 from lcca.remy_plus.tuners.tuned import named_transport
@@ -93,7 +93,7 @@ def resolve(name: str, place: Place, *, charged: bool = True) -> Runnable:
         policy = with_header(policy, stamping(header, charged=charged))
     if place == "fabric":
         engine_of(policy, FabricSettings())  # or say so before any trial
-    elif place == "engine" and isinstance(policy, Classical):
+    elif place == "engine" and isinstance(policy, HandDesigned):
         elsewhere = ", or a fabric scenario" if is_transport(name) else ""
         raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3{elsewhere}")
     return Runnable(name, place, policy, file, header, files_named(name))

@@ -23,9 +23,8 @@ from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_config
-from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.engine import Engine, planned_flows
 from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.flow_plan import planned_flows
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.topology import Topology

@@ -15,9 +15,9 @@ from lcca.evaluation.trials.running import run_flows, run_trials
 from lcca.evaluation.trials.scoring import sender_totals
 from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow, compile_policy
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.topology import KINDS, Topology
 

@@ -16,10 +16,10 @@ from lcca.evaluation.trials.executors.local import Processes
 from lcca.evaluation.trials.running import run_flows, run_trials
 from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, Request, compile_policy, run_here
+from lcca.remy_plus.engine import Engine, Request, run_here
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.network import NetworkList
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
 
 RUNNERS = '''

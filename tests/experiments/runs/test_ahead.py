@@ -15,7 +15,7 @@ from lcca.experiments.runs import progress
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.remaining import REMEMBERED, More, Pace, more_pairs, more_trials
 from lcca.gym_envs.processes.workers import run_all
-from lcca.remy_plus.completed import trial_completed
+from lcca.remy_plus.simulator import trial_completed
 
 
 def pace_of(*seen: tuple[float, float]) -> Pace:

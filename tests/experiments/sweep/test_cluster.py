@@ -26,7 +26,7 @@ from lcca.experiments.sweep.learning.remote import RemoteTrainings, Stretch, tra
 from lcca.gym_envs.processes.workers import Failure
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_document
-from lcca.remy_plus.build import build
+from lcca.remy_plus.engine import build
 
 from ...conftest import RunCommand, results, start
 

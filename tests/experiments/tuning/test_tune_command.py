@@ -193,7 +193,7 @@ def test_bad_input_is_said(lcca: Any, small: Path, tmp_path: Path, setting: str,
     assert answer.status == 2 and words in answer.err and not (tmp_path / "run").exists()
 
 
-def test_classical_controls_need_ns3(lcca: Any, tmp_path: Path) -> None:
+def test_hand_designed_controls_need_ns3(lcca: Any, tmp_path: Path) -> None:
     file = ROOT / "configs" / "tuning" / "vegas.yaml"
     answer = lcca("tune", file, "--out", tmp_path / "run", "--set", "simulator=engine")
     assert answer.status == 2 and "ns-3" in answer.err

@@ -13,10 +13,10 @@ from lcca.gym_envs.interface.sources import base_delay_us
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED, SIGNALS
 from lcca.remy_plus.core.stamping import PLAIN
-from lcca.remy_plus.engine import Engine, compile_network, compile_policy
+from lcca.remy_plus.engine import Engine, compile_network
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, TableSteering
-from lcca.remy_plus.policies.policy import LARGEST_WINDOW, Policy
+from lcca.remy_plus.policies.policy import LARGEST_WINDOW, Policy, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 
 KNOWN = tuple(name for name in SIGNALS if CARRIED.get(name, "queue") in PLAIN)

@@ -14,10 +14,13 @@ from lcca.gym_envs.flow.bottleneck import BottleneckEnv  # noqa: E402
 from lcca.gym_envs.interface.rewards import Reward  # noqa: E402
 from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
-from lcca.remy_plus.engine import Engine, compile_policy  # noqa: E402
+from lcca.remy_plus.engine import Engine  # noqa: E402
 from lcca.remy_plus.network import Network, NetworkList  # noqa: E402
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, TableSteering  # noqa: E402
-from lcca.remy_plus.policies.policy import FixedWindow  # noqa: E402
+from lcca.remy_plus.policies.policy import (  # noqa: E402
+    FixedWindow,
+    compile_policy,
+)
 
 SPACE = NetworkSpace(
     link_rate={"min": 2, "max": 4, "step": 0.5},

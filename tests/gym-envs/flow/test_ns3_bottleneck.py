@@ -20,7 +20,7 @@ from lcca.gym_envs.processes.session import SimulationLost  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.remy_plus.network import Network  # noqa: E402
 from lcca.remy_plus.policies.agents import EVERY_ACK, TableSteering  # noqa: E402
-from lcca.remy_plus.policies.hand_designed import Classical  # noqa: E402
+from lcca.remy_plus.policies.hand_designed import HandDesigned  # noqa: E402
 from lcca.remy_plus.policies.policy import FixedWindow  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("ns3")
@@ -114,8 +114,8 @@ def test_a_held_flow_sends_nothing_before_it_decided():
     env.close()
 
 
-def test_classical_controls_may_be_the_others():
-    env = Ns3BottleneckEnv("e2e", LONG, others=Classical("dctcp"), duration=2000)
+def test_hand_designed_controls_may_be_the_others():
+    env = Ns3BottleneckEnv("e2e", LONG, others=HandDesigned("dctcp"), duration=2000)
     _, rewards, info = rollout(env, 1, 0.0)
     assert len(rewards) > 5
     assert info["now_us"] == 2000

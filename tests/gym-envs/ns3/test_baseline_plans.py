@@ -1,15 +1,15 @@
-"""Classical congestion controls on the way to ns-3: what becomes of their parameters. Needs no ns-3."""
+"""Hand-designed congestion controls on the way to ns-3: what becomes of their parameters. Needs no ns-3."""
 
 import math
 from typing import Any
 
 import pytest
 
-from lcca.gym_envs.ns3.baselines import bounded_threshold, step_marking, with_classical
+from lcca.gym_envs.ns3.baselines import bounded_threshold, step_marking, with_hand_designed
 from lcca.remy_plus import _core
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
-from lcca.remy_plus.policies.hand_designed import classical
+from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED
+from lcca.remy_plus.policies.hand_designed import hand_designed
 from lcca.remy_plus.switches.markers import marking
 
 NETWORK = Network(0, link_rate=2.0, rtt=100.0, senders=2, buffer=200, mean_on=1000.0, mean_off=1000.0, loss=0.0)
@@ -17,7 +17,7 @@ EMPTY: dict[str, Any] = {"policy": None, "queue": "drop-tail", "queue_attributes
 
 
 def planned(name: str, network: Network = NETWORK) -> dict[str, Any]:
-    return with_classical(EMPTY, classical(name), network)
+    return with_hand_designed(EMPTY, hand_designed(name), network)
 
 
 def control(name: str) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def control(name: str) -> dict[str, Any]:
     return dict(found)
 
 
-@pytest.mark.parametrize("name", CLASSICAL)
+@pytest.mark.parametrize("name", HAND_DESIGNED)
 def test_the_plan_of_each(name):
     plan = planned(name)
     assert plan["options"] == {"packet_bytes": 590, "time_scale": 1000.0, "min_rto": 1000.0, "initial_window": 10}
@@ -34,7 +34,7 @@ def test_the_plan_of_each(name):
     assert EMPTY["queue"] == "drop-tail" and EMPTY["policy"] is None  # nothing was changed in place
 
 
-@pytest.mark.parametrize("name", CLASSICAL)
+@pytest.mark.parametrize("name", HAND_DESIGNED)
 def test_every_parameter_reaches_ns3(name):
     own = {p.attribute for p in FAMILIES[name].parameters if p.attribute and "::" not in p.attribute}
     assert set(control(name)["attributes"]) == own
@@ -84,8 +84,8 @@ def test_dctcp_brings_its_queue():
 )
 def test_the_automatic_threshold(rtt, buffer, expected):
     network = Network(0, 2.0, rtt, 2, buffer, 1000.0, 1000.0, 0.0)
-    assert bounded_threshold(classical("dctcp"), network) == expected
-    assert bounded_threshold(classical("dctcp-prime"), network) == expected
+    assert bounded_threshold(hand_designed("dctcp"), network) == expected
+    assert bounded_threshold(hand_designed("dctcp-prime"), network) == expected
 
 
 @pytest.mark.parametrize(("rate", "rtt", "expected"), [(2.0, 100.0, 34.0), (2.0, 10.0, 3.4), (0.1, 10.0, 1.0)])

@@ -1,4 +1,4 @@
-"""Classical congestion controls in ns-3 against theory, and against each other.
+"""Hand-designed congestion controls in ns-3 against theory, and against each other.
 
 Steady state is what a longer trial has beyond a shorter one with the same seed: the longer begins as the shorter does.
 """
@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lcca.gym_envs.ns3.baselines import step_marking, with_classical
+from lcca.gym_envs.ns3.baselines import step_marking, with_hand_designed
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.ns3.simulator import run_plan
-from lcca.remy_plus.engine import Model, compile_policy
+from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
-from lcca.remy_plus.policies.hand_designed import classical
-from lcca.remy_plus.policies.policy import FixedWindow
-from lcca.remy_plus.policies.stock import STOCK
+from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED, STOCK
+from lcca.remy_plus.policies.hand_designed import hand_designed
+from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 from lcca.remy_plus.topology import Topology
 
 pytestmark = pytest.mark.usefixtures("ns3")
@@ -44,10 +43,10 @@ def trial(name: str, network: Network, duration: float, seed: int = 1, options: 
         options or Ns3Options(),
         True,
     )
-    return run_plan(with_classical(made, classical(name), network) | plan)
+    return run_plan(with_hand_designed(made, hand_designed(name), network) | plan)
 
 
-EACH = [pytest.param(name, marks=pytest.mark.full) if FAMILIES[name] in STOCK else name for name in CLASSICAL]
+EACH = [pytest.param(name, marks=pytest.mark.full) if FAMILIES[name] in STOCK else name for name in HAND_DESIGNED]
 
 
 @dataclass

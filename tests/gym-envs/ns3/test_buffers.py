@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from lcca.gym_envs.ns3.baselines import with_classical
+from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongTrial
 from lcca.gym_envs.ns3.long_plan import long_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
-from lcca.remy_plus.engine import Model, compile_policy
+from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.hand_designed import classical
-from lcca.remy_plus.policies.policy import FixedWindow, baseline
+from lcca.remy_plus.policies.hand_designed import hand_designed
+from lcca.remy_plus.policies.policy import FixedWindow, baseline, compile_policy
 
 pytestmark = pytest.mark.usefixtures("ns3")
 
@@ -40,7 +40,7 @@ def long(name, packet_bytes=1500, flows=1, **changes):
 def short(name, network):
     policy = tuple(compile_policy(FixedWindow(1)).__getstate__())
     plan = trial_plan(network, policy, 1, 4000.0, Model(), Ns3Options(), True)
-    return with_classical(plan, classical(name), network)
+    return with_hand_designed(plan, hand_designed(name), network)
 
 
 PLANS = {

@@ -10,7 +10,7 @@ from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongTrial
 from lcca.gym_envs.ns3.long_plan import long_plan, play, run_long_trial, run_long_trials
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
+from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader, baseline
 from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.stamping import stamping
@@ -191,7 +191,7 @@ def test_constants_are_the_stock_ones():
     from lcca.ns3 import registered_controls
 
     known = registered_controls()
-    for name in CLASSICAL:
+    for name in HAND_DESIGNED:
         if not name.startswith(("dctcp", "bbr-")):
             (_, control), *_ = long_plan(trial(name))["policies"]
             stock = known[control["type"].replace("lcca_ns3::StockBbr", "ns3::TcpBbr")]
@@ -208,7 +208,7 @@ def stated(text):
 
 
 def test_each_control_fills_the_link():
-    names = [name for name in CLASSICAL if not FAMILIES[name].markable]
+    names = [name for name in HAND_DESIGNED if not FAMILIES[name].markable]
     for name in names:
         found = mbps(run(name, duration=4.0, windows=((0.0, 4.0),)).windows[0][0], 4.0)
         assert (0.2 if name == "lp" else 0.8) * 12 < found <= 12.0, name  # TCP-LP gives way to its own queue

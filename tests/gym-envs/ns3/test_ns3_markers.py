@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lcca.gym_envs.ns3.baselines import with_classical
+from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.ns3.simulator import UNUSED, run_plan
 from lcca.remy_plus.engine import Model
@@ -15,7 +15,7 @@ from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.hand_designed import classical
+from lcca.remy_plus.policies.hand_designed import hand_designed
 from lcca.remy_plus.switches.markers import MARKERS
 from lcca.remy_plus.topology import Topology
 from lcca.remy_plus.tuners.tuned import named_transport
@@ -30,7 +30,7 @@ NETWORK = Network(3, RATE, RTT, 1, 400, 1e12, 1e-6, 0.0)
 
 def trial(name: str, network: Network = NETWORK, duration: float = 95.0, seed: int = 1) -> dict[str, Any]:
     plan = trial_plan(network, UNUSED, seed, duration, Model(), Ns3Options(packet_bytes=FRAME), False)
-    return run_plan(with_classical(plan, classical(name), network))
+    return run_plan(with_hand_designed(plan, hand_designed(name), network))
 
 
 def burst(marker: str, seed: int = 1, senders: int = 1, **parameters: float) -> int:

@@ -8,9 +8,9 @@ import pytest
 
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import UTILITIES
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.topology import Topology
 

@@ -3,9 +3,9 @@
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
 from lcca.remy_plus.topology import Topology
 
 PLAIN, LINE = Topology(), Topology("line")

@@ -3,9 +3,9 @@
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList, open_network
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList, open_network
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow, compile_policy
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 
 ONE = FlowSizes("one packet", (0.0, 1.0), (0.0, 1.0))

@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, Model, compile_network, compile_policy
+from lcca.remy_plus.engine import Engine, Model, compile_network
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import Aimd, Policy
+from lcca.remy_plus.policies.policy import Aimd, Policy, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 
 FOLDER = Path(__file__).parent / "golden"

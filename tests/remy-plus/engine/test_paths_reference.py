@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Model, compile_policy
-from lcca.remy_plus.policies.policy import FixedWindow
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 
 DURATION = 600.0
 MEAN_OFF = 20.0

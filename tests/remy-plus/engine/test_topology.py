@@ -13,13 +13,12 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, Model, compile_layout, compile_network, compile_policy
-from lcca.remy_plus.layout import layout
+from lcca.remy_plus.engine import Engine, Model, compile_layout, compile_network
 from lcca.remy_plus.network import Network, NetworkList, open_network
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.record import Record
-from lcca.remy_plus.topology import KINDS, Topology
+from lcca.remy_plus.topology import KINDS, Topology, layout
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 
 NETWORK = Network(3, 3.0, 24.0, 4, 50.0, 800.0, 200.0, 0.01)

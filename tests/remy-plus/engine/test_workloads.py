@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
 from lcca.remy_plus.record import Record
 
 PACKETS, CUMULATIVE = [1.0, 10.0, 100.0], [0.0, 0.8, 1.0]

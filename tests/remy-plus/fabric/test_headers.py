@@ -9,7 +9,7 @@ import pytest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.signals import SIGNAL_CEILING
 from lcca.remy_plus.core.stamping import raw_stamping
-from lcca.remy_plus.engine import Engine, Model, compile_policy
+from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -17,7 +17,7 @@ from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Policy, WithHeader, Xcp
+from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Policy, WithHeader, Xcp, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.remy_plus.switches.markers import marking
 from lcca.signal_sets.headers.catalogue import header

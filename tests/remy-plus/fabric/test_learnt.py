@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.policy import FixedWindow, Policy
+from lcca.remy_plus.policies.policy import FixedWindow, Policy, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 

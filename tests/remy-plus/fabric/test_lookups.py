@@ -7,9 +7,8 @@ import pytest
 
 from lcca.remy_plus.core.signals import SIGNALS
 from lcca.remy_plus.fabric.builders import leaf_spine
-from lcca.remy_plus.fabric.engine import FabricEngine, Record
+from lcca.remy_plus.fabric.engine import FabricEngine, Record, compiled
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.learnt import compiled
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 

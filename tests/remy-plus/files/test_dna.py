@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import LARGEST_FILE
 from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
-from lcca.remy_plus.files import dna, dna_scan
-from lcca.remy_plus.files.dna_schema import R_PLUS_AXES, Tree
+from lcca.remy_plus.files import dna, dna_tree
+from lcca.remy_plus.files.dna_tree import R_PLUS_AXES, Tree
 from lcca.remy_plus.policies.rules import MOST_RULES, bisect, one_rule
 
 TOP = SIGNAL_CEILING
@@ -264,7 +264,7 @@ def test_huge_files_are_not_parsed(tmp_path):
 
 def test_nesting_has_a_limit():
     data = leaf(Tree()).SerializeToString()
-    for _ in range(dna_scan.DEEPEST - 1):
+    for _ in range(dna_tree.DEEPEST - 1):
         data = wire(2, data)
     assert len(dna.loads(data).table) == 1
     with pytest.raises(InputError, match="nested deeper than 90 levels"):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.files.text import describe
@@ -21,6 +21,7 @@ from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, RateSteering, Table
 from lcca.remy_plus.policies.layers import Layer, Lstm
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.mlpjson import shortest
+from lcca.remy_plus.policies.policy import compile_policy
 
 from .mlp_support import SIGNALS, random_network, reference
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.policies.policy import compile_policy
 from lcca.remy_plus.policies.rules import LARGEST_INCREMENT, LARGEST_MULTIPLE, RuleTable, bisect, lifted, one_rule
 from lcca.remy_plus.policies.tiling import tiling
 

@@ -16,8 +16,8 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_config
-from lcca.remy_plus.engine import Engine, compile_policy
-from lcca.remy_plus.policies.policy import FixedWindow
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.signal_sets.signal_set import signal_set
 from lcca.trainers.base import Task, WarmStart, run

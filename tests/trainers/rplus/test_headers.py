@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import NetworkList
-from lcca.remy_plus.policies.policy import WithHeader
+from lcca.remy_plus.policies.policy import WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import CUT_STEP, bisect, one_rule
 from lcca.signal_sets.headers.catalogue import header
 from lcca.signal_sets.headers.stamping import stamping

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.utilities import utility
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import NetworkList
+from lcca.remy_plus.policies.policy import compile_policy
 from lcca.remy_plus.policies.rules import CUT_STEP, bisect, one_rule
 from lcca.trainers.rplus import trials
 from lcca.trainers.rplus.trials import Effort, NetworkSample, even_cut

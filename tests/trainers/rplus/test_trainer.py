@@ -8,8 +8,9 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import NetworkList
+from lcca.remy_plus.policies.policy import compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.trainers.base import WarmStart, run
 from lcca.trainers.rplus.actions import Action

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lcca.gym_envs.ns3.baselines import with_classical
+from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.hand_designed import Classical, classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned, hand_designed
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.space import Range, Space
@@ -23,7 +23,7 @@ def config(**given: Any) -> TuneConfig:
 
 @pytest.mark.parametrize(("name", "points"), [("vegas", 16 * 15 * 20), ("cubic", 2025), ("bbr", 42_336)])
 def test_papers_ranges_are_parameters_of_ours(name: str, points: int) -> None:
-    space = Space(classical(name), TABLE_5[name])
+    space = Space(hand_designed(name), TABLE_5[name])
     assert space.size == points
     for axis, start in space.start.items():
         levels = space.levels(axis)
@@ -34,35 +34,35 @@ def test_papers_milliseconds_reach_ns3_as_milliseconds() -> None:
     """A.3: the unit of time is the millisecond; Table 5 has a PROBE_RTT of 100 to 350 ms and a window of 4 to 14 s."""
     axes = TABLE_5["bbr"]
     for end, probe, window in (("min", "100000000ns", "4000000000ns"), ("max", "350000000ns", "14000000000ns")):
-        policy = Classical("bbr", {n: getattr(axes[n], end) for n in ("probe_rtt_duration", "rtt_window_length")})
-        plan = with_classical({"options": {}}, policy, NETWORK)
+        policy = HandDesigned("bbr", {n: getattr(axes[n], end) for n in ("probe_rtt_duration", "rtt_window_length")})
+        plan = with_hand_designed({"options": {}}, policy, NETWORK)
         assert plan["options"]["time_scale"] == 1000
         attributes = plan["policy"][1]["attributes"]
         assert (attributes["ProbeRttDuration"], attributes["RttWindowLength"]) == (probe, window)
-    delta = with_classical({"options": {}}, Classical("cubic", {"delta": 14}), NETWORK)["policy"][1]["attributes"]
-    assert delta["CubicDelta"] == "14000000ns"
+    plan = with_hand_designed({"options": {}}, HandDesigned("cubic", {"delta": 14}), NETWORK)
+    assert plan["policy"][1]["attributes"]["CubicDelta"] == "14000000ns"
 
 
 def test_levels_have_no_noise_of_sums() -> None:
-    space = Space(classical("bbr"), TABLE_5["bbr"])
+    space = Space(hand_designed("bbr"), TABLE_5["bbr"])
     assert space.levels("high_gain") == [2.75, 2.8, 2.85, 2.9, 2.95, 3.0, 3.05]
     assert space.levels("bw_window_length") == [4, 6, 8, 10, 12, 14]
     assert all(type(level) is int for level in space.levels("bw_window_length") or [])
 
 
 def test_grid_leaves_out_what_does_not_go_together() -> None:
-    space = Space(classical("vegas"), {"alpha": Range(min=0, max=3, step=1), "beta": Range(min=1, max=3, step=1)})
+    space = Space(hand_designed("vegas"), {"alpha": Range(min=0, max=3, step=1), "beta": Range(min=1, max=3, step=1)})
     points = list(space.grid())
     assert len(points) == 9 and {"alpha": 3, "beta": 1} not in points and {"alpha": 3, "beta": 3} in points
     assert not space.fits({"alpha": 3, "beta": 2})
 
 
 def test_neighbours_of_a_point_between_levels() -> None:
-    space = Space(classical("bbr"), {"high_gain": TABLE_5["bbr"]["high_gain"]})
+    space = Space(hand_designed("bbr"), {"high_gain": TABLE_5["bbr"]["high_gain"]})
     assert space.start == {"high_gain": 2.89}
     assert [p["high_gain"] for p in space.neighbours(space.start, 1)] == [2.85, 2.9]
     assert [p["high_gain"] for p in space.neighbours({"high_gain": 2.75}, 2)] == [2.8, 2.85]
-    words = Space(classical("cubic"), {"hystart": (True, False), "hystart_detect": ("delay", "both")})
+    words = Space(hand_designed("cubic"), {"hystart": (True, False), "hystart_detect": ("delay", "both")})
     assert words.neighbours(words.start, 1) == [
         {"hystart": False, "hystart_detect": "both"},
         {"hystart": True, "hystart_detect": "delay"},
@@ -104,13 +104,13 @@ def test_table_5_by_name() -> None:
 
 def test_markers_parameters_are_searched_with_the_controls():
     axes = {"red.kmin_bytes": Range(min=1e4, max=1e6, log=True), "red.kmax_bytes": Range(min=5e4, max=2e6), "g": (0.1,)}
-    space = Space(classical("dctcp@red"), axes)
+    space = Space(hand_designed("dctcp@red"), axes)
     assert space.start == {"red.kmin_bytes": 400e3, "red.kmax_bytes": 1600e3, "g": 0.0625}
     made = space.build({"red.kmin_bytes": 2e4, "red.kmax_bytes": 3e5, "g": 0.1})
-    assert made == classical("dctcp:g=0.1@red:kmin_bytes=20000,kmax_bytes=300000")
+    assert made == hand_designed("dctcp:g=0.1@red:kmin_bytes=20000,kmax_bytes=300000")
     assert not space.fits({"red.kmin_bytes": 1e6, "red.kmax_bytes": 1e5, "g": 0.1})
     with pytest.raises(InputError, match=r"no parameter 'pie\.target_us'"):
-        Space(classical("dctcp@red"), {"pie.target_us": Range(min=1, max=2)})
+        Space(hand_designed("dctcp@red"), {"pie.target_us": Range(min=1, max=2)})
 
 
 def test_the_usual_ranges_are_those_of_the_marker():

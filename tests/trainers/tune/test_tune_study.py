@@ -18,7 +18,7 @@ import optuna
 
 from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.policies.hand_designed import classical
+from lcca.remy_plus.policies.hand_designed import hand_designed
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Policy
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.race import Objective
@@ -215,7 +215,7 @@ def test_every_search_of_the_papers_table_proposes_candidates() -> None:
     from lcca.trainers.tune.table5 import TABLE_5, table_5
 
     for name in TABLE_5:
-        space = Space(classical(name), table_5(name))
+        space = Space(hand_designed(name), table_5(name))
         study = optuna.create_study(sampler=GreedySearch(space))
         from lcca.trainers.tune.samplers import loose_distributions
 
@@ -241,7 +241,7 @@ def test_greedy_stops_where_no_neighbour_is_better() -> None:
 
 def test_grid_is_everything_that_fits_once() -> None:
     axes = {"alpha": Range(min=0, max=4, step=1), "beta": Range(min=1, max=5, step=1)}
-    space = Space(classical("vegas"), axes)
+    space = Space(hand_designed("vegas"), axes)
     points = GridSearch(space).untried([])
     assert sorted(map(str, points)) == sorted(map(str, space.grid()))
     assert points != list(space.grid()), "shuffled"

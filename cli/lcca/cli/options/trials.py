@@ -20,7 +20,7 @@ from lcca.experiments.runs.remaining import words_for_time
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.fabric.fluid import FLUID
-from lcca.remy_plus.policies.families import CLASSICAL
+from lcca.remy_plus.policies.families import HAND_DESIGNED
 from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.switches.transports import TRANSPORTS
@@ -33,7 +33,7 @@ TOPOLOGY_HELP = (
 POLICY_HELP = (
     f"policy.json, a .dna file, a class in Python as in {PythonControl.example}, or hand-designed: "
     f"{', '.join(each.example for each in SIMPLE.values())}; "
-    f"in ns-3 alone also {', '.join(CLASSICAL)}, with parameters as in vegas:alpha=2 and "
+    f"in ns-3 alone also {', '.join(HAND_DESIGNED)}, with parameters as in vegas:alpha=2 and "
     "markers as in dctcp@red, or a class of ns-3 as in ns3::TcpBic:Beta=0.7; "
     f"on a fabric transports: {', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5 "
     "and perhaps a marker or a tuner as in dctcp@pred, dctcp@red:pmax=0.1 or dcqcn@expert"

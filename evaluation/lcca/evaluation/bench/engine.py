@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from lcca.evaluation.bench.runner import Measured
 from lcca.evaluation.bench.scenario import PACKET_BITS, Drawn, Scenario
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.python_control import in_real_time
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.remy_plus.flow_plan import FlowPlan
+from lcca.remy_plus.engine import FlowPlan
 
 Floats = NDArray[np.float64]
 

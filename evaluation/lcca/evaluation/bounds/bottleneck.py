@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.layout import Layout, layout
 from lcca.remy_plus.network import Network
+from lcca.remy_plus.topology import Layout, layout
 
 Floats = NDArray[np.float64]
 

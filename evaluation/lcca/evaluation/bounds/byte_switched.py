@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.bounds.bottleneck import Bottleneck
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
-from lcca.remy_plus.flow_plan import FlowPlan
+from lcca.remy_plus.engine import FlowPlan
 
 Floats = NDArray[np.float64]
 

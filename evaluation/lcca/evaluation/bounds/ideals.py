@@ -17,8 +17,7 @@ from lcca.evaluation.bounds.certified import upper_bound
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Model
-from lcca.remy_plus.flow_plan import FlowPlan, planned_flows
+from lcca.remy_plus.engine import FlowPlan, Model, planned_flows
 from lcca.remy_plus.network import Network
 
 IDEALS = ("fair_bits", "causal_bits", "clairvoyant_bits", "upper_bits")

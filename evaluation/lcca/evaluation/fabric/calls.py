@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from lcca.gym_envs.processes.workers import Failure, run_all
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.completed import trial_completed
+from lcca.remy_plus.simulator import trial_completed
 
 T = TypeVar("T")
 

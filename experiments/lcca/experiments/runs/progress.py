@@ -15,7 +15,7 @@ from rich.table import Column
 
 from lcca.experiments.runs.remaining import More, Pace
 from lcca.inputs.errors import visible
-from lcca.remy_plus.completed import told_of_trials
+from lcca.remy_plus.simulator import told_of_trials
 
 TRIALS_REMEMBERED = 64
 """Trials that a pace within a block is judged by."""

@@ -33,7 +33,7 @@ class TuningConfig(RunConfig):
         networks: the space that networks are drawn from, or a file with it.
         fabric: in its place a fabric scenario, or a file with it; trials are on seeds then.
         utility: what is maximised: a name of the paper's utilities, or name and weights; on a fabric one of slowdowns.
-        simulator: "ns3", which classical congestion controls need, or "engine"; "fabric" on a fabric.
+        simulator: "ns3", which hand-designed congestion controls need, or "engine"; "fabric" on a fabric.
         tuner: what is tuned, and how.
         test: fresh networks, or seeds, that the result is reported on.
         settle: when the comparison on fresh networks is settled.

@@ -19,11 +19,11 @@ from lcca.gym_envs.interface.sources import NetworkSource, base_delay_us, networ
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED
-from lcca.remy_plus.core.stamping import PLAIN
-from lcca.remy_plus.engine import Model, available_jobs, compile_network, compile_policy
+from lcca.remy_plus.core.stamping import PLAIN, raw_stamping
+from lcca.remy_plus.engine import Model, available_jobs, compile_network
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.agents import Agent, TableSteering
-from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.simple import Simple
 
 Floats = NDArray[np.float32]
@@ -63,7 +63,7 @@ class Rules:
                 raise InputError(f"signal {name}: environments have no headers that would bring it")
         if isinstance(self.others, WithHeader):
             raise InputError("others: environments have no headers; leave it out")
-        if isinstance(self.others, Simple) and self.others.header is not None:
+        if isinstance(self.others, Simple) and raw_stamping(self.others.signals) is not None:
             raise InputError("others: it needs signals that only headers bring, which environments have not")
 
     def core(

@@ -8,14 +8,14 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 import numpy as np
 from pydantic import Field, field_validator
 
-from lcca.gym_envs.ns3.baselines import with_classical
+from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.ns3.simulator import UNUSED
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model as NetworkModel
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned
 
 HEADER_BYTES = 54
 """Of a packet: TCP, IP, framing."""
@@ -108,5 +108,6 @@ class Incast(Model):
         network = Network(0, rate, self.rtt_us, len(trace), self.buffer, 1.0, 1.0, 0.0, "bytes")
         options = Ns3Options(packet_bytes=PACKET_BYTES, header_bytes=0, host_gbps=self.gbps)
         plan = trial_plan(network, UNUSED, seed, self.duration_us, NetworkModel(), options, False)
-        dctcp = Classical("dctcp", {"time_scale": 1.0, "min_rto": self.min_rto_us, "mark_threshold": 2.0})
-        return {**with_classical(plan, dctcp, network), "queue": "marking", "queue_attributes": {}, "flow_trace": trace}
+        dctcp = HandDesigned("dctcp", {"time_scale": 1.0, "min_rto": self.min_rto_us, "mark_threshold": 2.0})
+        plan = with_hand_designed(plan, dctcp, network)
+        return {**plan, "queue": "marking", "queue_attributes": {}, "flow_trace": trace}

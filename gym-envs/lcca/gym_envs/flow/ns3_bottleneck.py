@@ -29,7 +29,7 @@ class Ns3BottleneckEnv(FlowEnv):
         agent: what it sees and does, or the name of a signal set for once per round trip and a factor of the window.
         networks: one network, a list, or a function of (seed, count), such as ``space.draw``.
         reward: what a step is worth, or the kind of it.
-        others: what drives the other senders of the network, or the name of a baseline, classical ones included; None
+        others: what drives the other senders of the network, or the name of a baseline, those of ns-3 included; None
             for no other senders.
         duration: of a trial, µs.
         model: options of the network model.

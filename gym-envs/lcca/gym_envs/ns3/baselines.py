@@ -1,4 +1,4 @@
-"""Classical congestion controls in ns-3: from a policy's parameters to the plan of a trial."""
+"""Hand-designed congestion controls in ns-3: from a policy's parameters to the plan of a trial."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from lcca.remy_plus import _core
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.tunables import Parameter, Value
 
 LEAST_MARK_THRESHOLD = 10
@@ -20,8 +20,8 @@ _PROBE_RTT = {"none": -1.0, "link": 0.95, "queue": 0.0, "rtt": 1.05}
 _NEVER, _ALWAYS = "1e300", "-1"
 
 
-def with_classical(plan: Mapping[str, Any], policy: Classical, network: Network) -> dict[str, Any]:
-    """Return the plan of a trial with a classical congestion control in it.
+def with_hand_designed(plan: Mapping[str, Any], policy: HandDesigned, network: Network) -> dict[str, Any]:
+    """Return the plan of a trial with a hand-designed congestion control in it.
 
     The policy's time scale, initial window and smallest RTO take the place of the plan's; DCTCP brings its queue, which
     marks by a step or by the marker that is named with it.
@@ -53,7 +53,7 @@ def step_marking(threshold: float) -> dict[str, str]:
     return {"MinTh": at, "MaxTh": at, "QW": "1", **words}
 
 
-def bounded_threshold(policy: Classical, network: Network) -> float:
+def bounded_threshold(policy: HandDesigned, network: Network) -> float:
     """Return where TCP's packets are marked: the policy's own threshold, or the engine's K within bounds, in packets.
 
     The engine's K (`_core.dctcp_threshold`) is what headers measure by, and has no bounds. Here TCP lives by the marks:
@@ -67,8 +67,8 @@ def bounded_threshold(policy: Classical, network: Network) -> float:
     return max(min(k, network.buffer / 2), 2.0)
 
 
-def control(policy: Classical, network: Network) -> dict[str, Any]:
-    """Return what ns-3 runs for a classical congestion control, as the plan of a trial has it."""
+def control(policy: HandDesigned, network: Network) -> dict[str, Any]:
+    """Return what ns-3 runs for a hand-designed congestion control, as the plan of a trial has it."""
     signal = policy.parameters.get("signal")
     return {
         "type": "ns3::TcpBbr" if policy.parameters.get("as_in_ns3") else policy.family.type,
@@ -82,7 +82,7 @@ def control(policy: Classical, network: Network) -> dict[str, Any]:
     }
 
 
-def _congested(policy: Classical, network: Network) -> float:
+def _congested(policy: HandDesigned, network: Network) -> float:
     """Return where congestion begins for DCTCP′, in the signal's unit."""
     signal, threshold = policy.parameters["signal"], policy.parameters["threshold"]
     if threshold == "auto" and signal != "queue":
@@ -90,13 +90,13 @@ def _congested(policy: Classical, network: Network) -> float:
     return bounded_threshold(policy, network)
 
 
-def _attributes(policy: Classical) -> dict[str, str]:
+def _attributes(policy: HandDesigned) -> dict[str, str]:
     """Return the attributes of the class that ns-3 runs, as ns-3 reads them."""
     own = (p for p in policy.family.parameters if p.attribute and "::" not in p.attribute)
     return {p.attribute: _WORDS.get(p.name, _plain)(p, policy) for p in own}
 
 
-def _plain(parameter: Parameter, policy: Classical) -> str:
+def _plain(parameter: Parameter, policy: HandDesigned) -> str:
     value = policy.parameters[parameter.name]
     if parameter.unit == "µs":
         return f"{round(policy.number(parameter.name) * policy.number('time_scale') * 1000)}ns"
@@ -107,8 +107,8 @@ def _text(value: Value) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _by_signal(automatic: Mapping[str, float], off: str) -> Callable[[Parameter, Classical], str]:
-    def text(parameter: Parameter, policy: Classical) -> str:
+def _by_signal(automatic: Mapping[str, float], off: str) -> Callable[[Parameter, HandDesigned], str]:
+    def text(parameter: Parameter, policy: HandDesigned) -> str:
         value = policy.parameters[parameter.name]
         if value == "auto":
             return repr(automatic[str(policy.parameters["signal"])])
@@ -117,11 +117,11 @@ def _by_signal(automatic: Mapping[str, float], off: str) -> Callable[[Parameter,
     return text
 
 
-def _detect(parameter: Parameter, policy: Classical) -> str:
+def _detect(parameter: Parameter, policy: HandDesigned) -> str:
     return str(policy.parameters[parameter.name]).upper().replace("-", "_")
 
 
-_WORDS: dict[str, Callable[[Parameter, Classical], str]] = {
+_WORDS: dict[str, Callable[[Parameter, HandDesigned], str]] = {
     "hystart_detect": _detect,
     "high": _by_signal(_HIGH, _ALWAYS),
     "low": _by_signal(_LOW, _NEVER),

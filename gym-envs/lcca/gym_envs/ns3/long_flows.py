@@ -11,13 +11,13 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import Policy
 
 MIN_RTO_MS = 200.0
 """Linux's (TCP_RTO_MIN), where the published rankings come from; RFC 6298 and ns-3 have a second."""
 
-Driver: TypeAlias = tuple[Any, ...] | Classical | Policy
+Driver: TypeAlias = tuple[Any, ...] | HandDesigned | Policy
 """What drives a flow: a policy, or what `Ns3.compile` makes of it."""
 
 
@@ -86,7 +86,7 @@ class LongTrial:
         windows_s: (begin, end) of each, the end not included; they may overlap.
         seed: of random loss and of what congestion controls draw.
         min_rto_ms: smallest retransmission timeout.
-        initial_window: packets, of classical congestion controls (RFC 6928, as in Linux).
+        initial_window: packets, of hand-designed congestion controls (RFC 6928, as in Linux).
 
     Raises:
         InputError: a value that is out of range.

@@ -19,7 +19,7 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.python_control import in_real_time
 from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
 from lcca.remy_plus.switches.markers import marking
@@ -136,14 +136,14 @@ def _options(trial: LongTrial) -> dict[str, Any]:
 
 def _control(policy: Driver, trial: LongTrial) -> tuple[Any, ...]:
     compiled = policy if isinstance(policy, tuple) else Ns3(jobs=1).compile(in_real_time(policy, _TIME_SCALE))
-    if isinstance(compiled, Classical):
+    if isinstance(compiled, HandDesigned):
         return "stock", control(_checked(compiled, trial.link), _as_network(trial))
     if compiled[0] == "with-header":
         raise InputError("long flows: packets have no headers of their own; leave the policy's header out")
     return compiled
 
 
-def _checked(policy: Classical, link: Bottleneck) -> Classical:
+def _checked(policy: HandDesigned, link: Bottleneck) -> HandDesigned:
     for name in _IN_COMMON:
         if name in policy.changed:
             raise InputError(f"{policy.name}: {name}: the flows of a trial have it in common; leave it out")

@@ -8,8 +8,8 @@ from typing import Any
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model, compile_workload
-from lcca.remy_plus.layout import layout
 from lcca.remy_plus.network import Network
+from lcca.remy_plus.topology import layout
 
 
 @dataclass(frozen=True)

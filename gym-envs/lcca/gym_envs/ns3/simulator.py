@@ -12,16 +12,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lcca.gym_envs.ns3.baselines import with_classical
+from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.columns import columns
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.core.stamping import Stamping
-from lcca.remy_plus.engine import Model, available_jobs, compile_policy
+from lcca.remy_plus.engine import Model, available_jobs
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.hand_designed import Classical
-from lcca.remy_plus.policies.policy import Policy, WithHeader
+from lcca.remy_plus.policies.hand_designed import HandDesigned
+from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
 from lcca.remy_plus.record import Record
 
 MISSING = (
@@ -29,9 +29,9 @@ MISSING = (
     "pip install --no-deps ns3==3.44.post0 && pip install ./gym-envs/ns3"
 )
 
-Compiled: TypeAlias = tuple[Any, ...] | Classical
+Compiled: TypeAlias = tuple[Any, ...] | HandDesigned
 
-UNUSED = ("fixed-window", 1.0)  # stands in a plan until a classical control takes its place
+UNUSED = ("fixed-window", 1.0)  # stands in a plan until a hand-designed control takes its place
 
 
 @cache
@@ -68,7 +68,7 @@ def libraries() -> str:
     return digest.hexdigest()
 
 
-def check_registered(policy: Classical) -> None:
+def check_registered(policy: HandDesigned) -> None:
     """Check that the installed ns-3 has the class of a congestion control, and its attributes.
 
     Raises:
@@ -113,7 +113,7 @@ class Ns3:
     def compile(self, policy: Policy) -> Compiled:
         """Return a policy as plain values; the ns-3 module builds the engine's own C++ policy from them.
 
-        Classical congestion controls stay as they are: what ns-3 runs for them depends on the network too. Bytes of
+        Hand-designed congestion controls stay as they are: what ns-3 runs for them depends on the network too. Bytes of
         headers are charged on packets of ns-3's size, whatever they were for the engine.
 
         Raises:
@@ -122,7 +122,7 @@ class Ns3:
         """
         if isinstance(policy, WithHeader):
             policy = replace(policy, stamping=self._of_own_packets(policy.stamping))
-        if isinstance(policy, Classical):
+        if isinstance(policy, HandDesigned):
             check_registered(policy)
             return policy
         return tuple(compile_policy(policy).__getstate__())
@@ -167,9 +167,9 @@ class Ns3:
 
     def plan(self, policy: Compiled, network: Network, seed: int, delays: bool = False) -> dict[str, Any]:
         """Return the plan of one trial (see `trial_plan`)."""
-        plain = UNUSED if isinstance(policy, Classical) else policy
+        plain = UNUSED if isinstance(policy, HandDesigned) else policy
         plan = trial_plan(network, plain, seed, self.duration, self.model, self.options, delays)
-        return with_classical(plan, policy, network) if isinstance(policy, Classical) else plan
+        return with_hand_designed(plan, policy, network) if isinstance(policy, HandDesigned) else plan
 
 
 def run_plan(plan: dict[str, Any]) -> dict[str, Any]:

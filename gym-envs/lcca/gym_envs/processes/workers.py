@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar
 
 from lcca.gym_envs.processes.child import Child
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.completed import trial_completed
+from lcca.remy_plus.simulator import trial_completed
 
 Item = TypeVar("Item")
 

@@ -1,9 +1,9 @@
-"""Runs of the fabric engine: flows over a topology under one transport."""
+"""Runs of the fabric engine: flows over a topology under one transport, or under a policy with what fabrics tell it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
+from lcca.remy_plus.core.signals import CARRIED
+from lcca.remy_plus.core.stamping import StampedField
 from lcca.remy_plus.fabric.flows import FabricFlows
-from lcca.remy_plus.fabric.learnt import Compiled, compiled
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
-from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy, seen
 from lcca.remy_plus.switches import markers
 from lcca.remy_plus.switches.control import Control, Given, TunerMaker
 from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
@@ -24,6 +25,26 @@ from lcca.remy_plus.switches.transports import TransportKind, transport_kind
 
 Record = Mapping[str, Any]
 """Arrays by name: `flow_…` one entry per flow, `port_…` one per directed port, `sample_…` one row per sample."""
+
+
+HOPS = {"queue", "link", "queue_ewma", "link_ewma", "available_capacity", "available_capacity_ewma"}
+"""Signals that the stamps of a fabric's hops tell."""
+
+UNTOLD = {"one_way_ratio"}
+"""Signals that a fabric does not tell its senders at all."""
+
+NOT_TOLD = set(CARRIED) - HOPS | UNTOLD
+"""Signals that a fabric does not tell its senders without a header."""
+
+_UNKNOWN = {"flows": "ports of a fabric do not know when a flow ends"}
+"""Sources that ports never have, each with the reason."""
+
+_LATER = {
+    "qdelay": "how long a packet will wait",
+    "hop_delay": "how long a packet will wait",
+    "ts_out": "when a packet will leave",
+}
+"""Sources that a port has as a packet leaves: a pause may come."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +60,21 @@ class Watch:
     every_ns: float
     flows: Sequence[int] = ()
     ports: Sequence[tuple[int, int]] = ()
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A learnt policy in the engine's form.
+
+    Attributes:
+        policy: with its header, if it has one.
+        looks_at_hops: whether packets bring it the stamps of hops.
+        keep_every: of a rule table one look-up in so many is kept; 0 for none.
+    """
+
+    policy: _core.Policy
+    looks_at_hops: bool = False
+    keep_every: int = 0
 
 
 @dataclass(frozen=True)
@@ -191,3 +227,62 @@ def _port(topology: FabricTopology, node: int, peer: int) -> int:
         raise InputError(f"watch: nodes {node} and {peer} have no link")
     degrees: NDArray[np.int64] = np.array([len(each) for each in topology.neighbours])
     return int(degrees[:node].sum()) + topology.neighbours[node].index(peer)
+
+
+def compiled(policy: Policy, settings: FabricSettings) -> Compiled:
+    """Return a policy in the engine's form, for a fabric with these settings.
+
+    Raises:
+        InputError: it asks for what the fabric does not tell, or its header for what ports cannot write.
+    """
+    if isinstance(policy, WithHeader):
+        _require_told(seen(policy), UNTOLD)
+        return Compiled(compile_policy(_on_fabric(policy, settings)))
+    _require_told(seen(policy), NOT_TOLD)
+    return Compiled(compile_policy(policy), bool(HOPS.intersection(seen(policy))))
+
+
+def _require_told(signals: Sequence[str], missing: set[str]) -> None:
+    """Check that a policy looks at nothing that it is not told."""
+    if found := [name for name in signals if name in missing]:
+        told = f"without a header it tells {', '.join(sorted(HOPS))} of the network"
+        raise InputError(f"policy: the fabric does not tell {', '.join(found)}; {told}")
+
+
+def _on_fabric(policy: WithHeader, settings: FabricSettings) -> WithHeader:
+    """Return the policy with its header in the fabric's packets.
+
+    A packet of the header's numbers is a full data packet with the time of sending, without the header.
+
+    Raises:
+        InputError: the header needs what a port of the fabric does not know; names header, field, source and reason.
+    """
+    header = policy.stamping
+    if header.plain:
+        raise InputError(
+            f"header {header.name}: a fabric tells senders nothing without bytes; give it one that has some"
+        )
+    for each in header.fields:
+        for source in _sources(each):
+            if reason := _missing(source, each, settings):
+                raise InputError(f"header {header.name}: field {each.name}: {source} is not on a fabric: {reason}")
+    packet_bytes = settings.payload_bytes + settings.overhead_bytes + _core.FABRIC_SENT_TIME_BYTES
+    return replace(policy, stamping=replace(header, packet_bytes=packet_bytes))
+
+
+def _sources(field: StampedField) -> Iterator[str]:
+    """Yield what a hop measures for a field."""
+    if field.writes:
+        yield field.source
+        yield from (str(name) for kind, name in (*field.formula, *field.when) if kind == "source")
+
+
+def _missing(source: str, field: StampedField, settings: FabricSettings) -> str:
+    """Return why a port cannot write what the field asks for; empty if it can."""
+    if source in _UNKNOWN:
+        return _UNKNOWN[source]
+    if field.at == "enqueue" and source in _LATER:
+        return f"as a packet joins a queue, its port does not know {_LATER[source]}; measure at dequeue"
+    if field.at == "enqueue" and source == "mark" and settings.mark_at_dequeue:
+        return "the fabric marks at dequeue; set switch.mark_at: enqueue"
+    return ""

@@ -6,14 +6,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.tables import RowProblem
 from lcca.remy_plus.fabric.topology import FabricTopology
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.tables import RowProblem
 
 Path = tuple[int, ...]
 """Switches from sender to receiver in order; empty where ECMP chooses."""

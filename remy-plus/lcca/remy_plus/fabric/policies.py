@@ -11,7 +11,7 @@ from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
-from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
 
@@ -25,7 +25,7 @@ def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
     if isinstance(policy, Transport):
         marked = settings if policy.marker is None else replace(settings, marker=policy.marker)
         return FabricEngine(policy.name, policy.parameters, marked, policy.tuner)
-    if isinstance(policy, Classical):
+    if isinstance(policy, HandDesigned):
         raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
     return FabricEngine(policy, settings=settings)
 

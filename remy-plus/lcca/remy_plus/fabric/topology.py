@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.tables import RowProblem
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.fabric.tables import RowProblem
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

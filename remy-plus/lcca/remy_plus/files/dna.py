@@ -29,11 +29,8 @@ from google.protobuf.message import DecodeError
 from lcca.inputs.errors import InputError, about
 from lcca.inputs.files import LARGEST_FILE, read_limited, write_atomically
 from lcca.remy_plus.core.signals import SIGNAL_CEILING
-from lcca.remy_plus.files.dna_scan import scan
-from lcca.remy_plus.files.dna_schema import R_PLUS_AXES, Tree
-from lcca.remy_plus.files.dna_tree import Bounds, Leaf, axes_in_use, leaves, stores, widen
-from lcca.remy_plus.policies.pacing import NAMED, Pacing
-from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.files.dna_tree import R_PLUS_AXES, Bounds, Leaf, Tree, axes_in_use, leaves, scan, stores, widen
+from lcca.remy_plus.policies.rules import NAMED, Pacing, RuleTable
 from lcca.remy_plus.policies.tiling import tiling
 
 IntSignals: TypeAlias = Literal["smoothed", "raw"]

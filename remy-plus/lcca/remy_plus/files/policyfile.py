@@ -18,13 +18,12 @@ from lcca.inputs.files import digest_file, read_limited, read_with_digest, write
 from lcca.inputs.names import YAML_ENDINGS, ClassName
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
-from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.mlpjson import mlp_to_json
-from lcca.remy_plus.policies.pacing import Pacing
 from lcca.remy_plus.policies.policy import BASELINES, Policy, WithHeader, baseline, is_baseline
 from lcca.remy_plus.policies.python_control import PythonControl
-from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.policies.rules import Pacing, RuleTable
 from lcca.remy_plus.rehearsal import rehearse
 from lcca.remy_plus.switches.transports import Transport
 
@@ -171,7 +170,7 @@ def _whole(path: str | os.PathLike[str]) -> bytes:
 
 def _content(file: PolicyFile) -> dict[str, Any]:
     policy = file.policy
-    if isinstance(policy, Classical | Transport):
+    if isinstance(policy, HandDesigned | Transport):
         parts = {name: getattr(policy, name, None) for name in ("marker", "tuner")}
         given = {name: part.content() for name, part in parts.items() if part is not None}
         return {"name": policy.name, "parameters": dict(policy.parameters), **given}

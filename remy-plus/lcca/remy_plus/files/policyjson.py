@@ -14,12 +14,11 @@ from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, 
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.agents import agent_from_json
-from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.mlpjson import LayerContent, MemoryContent
-from lcca.remy_plus.policies.pacing import pacing_unit
 from lcca.remy_plus.policies.policy import SIMPLE
-from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable
+from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable, pacing_unit
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tiling import tiling
 from lcca.remy_plus.switches.markers import Marking, marking
@@ -188,18 +187,18 @@ def _marker(given: PartContent | None) -> Marking | None:
         return None if given is None else marking(given.kind, **given.parameters)
 
 
-class ClassicalContent(ParametersContent):
+class HandDesignedContent(ParametersContent):
     """A hand-designed congestion control; perhaps over a marker."""
 
     kind: Literal["classical"]
     name: str
     marker: PartContent | None = None
 
-    def build(self) -> Classical:
+    def build(self) -> HandDesigned:
         """Return the policy."""
         marker = _marker(self.marker)
         with about("parameters"):
-            return Classical(self.name, self.parameters, marker)
+            return HandDesigned(self.name, self.parameters, marker)
 
 
 class TunerContent(PartContent):
@@ -226,14 +225,14 @@ class TransportContent(ParametersContent):
             return Transport(self.name, self.parameters, marker, tuner)
 
 
-KindContent: TypeAlias = TableContent | MlpContent | SimpleContent | ClassicalContent | TransportContent
+KindContent: TypeAlias = TableContent | MlpContent | SimpleContent | HandDesignedContent | TransportContent
 AnyContent: TypeAlias = Annotated[KindContent, Field(discriminator="kind")]
 
 KINDS: dict[type[Any], str] = {
     RuleTable: "rule-table",
     MlpPolicy: "mlp",
     **{each: kind for kind, each in SIMPLE.items()},
-    Classical: "classical",
+    HandDesigned: "classical",
     Transport: "transport",
 }
 

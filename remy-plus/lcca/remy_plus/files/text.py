@@ -6,11 +6,11 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING
-from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.policies.agents import TableSteering
-from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
@@ -18,6 +18,9 @@ from lcca.remy_plus.policies.simple import Simple, digits
 from lcca.remy_plus.switches.markers import Marking
 from lcca.remy_plus.switches.transports import Transport
 from lcca.remy_plus.tuners.registry import TUNERS, Tuning
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.files.policyfile import PolicyFile
 
 LONGEST_LINE = 100
 """Characters; longer lines are wrapped."""
@@ -53,7 +56,7 @@ def _header_name(file: PolicyFile) -> str | None:
 
 def _kind(file: PolicyFile) -> str:
     policy = file.policy
-    if isinstance(policy, Classical):
+    if isinstance(policy, HandDesigned):
         said = f"; here by the marker {policy.marker.kind}" if policy.marker else ""
         return policy.family.title + said
     if isinstance(policy, Transport):
@@ -82,8 +85,8 @@ def _body(file: PolicyFile) -> list[str]:
             return _rules(table, file.rule_hits)
         case MlpPolicy() as network:
             return _network(network)
-        case Classical() as classical:
-            return _parameters(classical)
+        case HandDesigned() as control:
+            return _parameters(control)
         case Transport() as transport:
             units = transport.units()
             own = [f"{name}  {value:g} {units[name]}".rstrip() for name, value in transport.named_parameters.items()]
@@ -116,7 +119,7 @@ def _network(policy: MlpPolicy) -> list[str]:
 _STEERED = {"window": "window", "rate": "sending rate", "table": "window by a table of actions"}
 
 
-def _parameters(control: Classical) -> list[str]:
+def _parameters(control: HandDesigned) -> list[str]:
     width = max(len(name) for name in control.parameters)
     lines = []
     for parameter in control.family.parameters:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import asdict, dataclass, replace
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.stamping import Gains, Stamping, raw_stamping
 from lcca.remy_plus.policies.simple import Simple, digits
 from lcca.remy_plus.policies.tunables import Parameter
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.core.stamping import Gains, Stamping
 
 _INITIAL_RATE = Parameter(
     "initial_rate", 0.25, 1e-6, 1e3, unit="packets/µs", meaning="until the network has spoken (our choice)"
@@ -57,16 +59,8 @@ class Explicit(Simple):
             given[key] = float(known[key].parsed(value))
         return cls(**given)
 
-    @property
-    def header(self) -> Stamping:
-        """The header that its packets have unless they are given another."""
-        found = raw_stamping(self.signals)
-        assert found is not None
-        return self.equipped(found)
-
     def equipped(self, header: Stamping) -> Stamping:
         """Return a header whose hops have this policy's gains."""
-        header.require(self.signals)
         fields = tuple(
             replace(field, gains=self.gains) if field.source in self.signals else field for field in header.fields
         )

@@ -1,4 +1,4 @@
-"""Classical congestion controls as policies: by name, with every tunable. They run in ns-3 only."""
+"""Hand-designed congestion controls as policies: by name, with every tunable. They run in ns-3 only."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.remy_plus.policies.families import FAMILIES
-from lcca.remy_plus.policies.stock import is_type, named_type
+from lcca.remy_plus.policies.families import FAMILIES, is_type, named_type
 from lcca.remy_plus.policies.tunables import Family, Value
 from lcca.remy_plus.switches.knobs import named_numbers
 from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
 
 
 @dataclass(frozen=True)
-class Classical:
-    """A classical congestion control, which runs in ns-3 only.
+class HandDesigned:
+    """A hand-designed congestion control, which runs in ns-3 only.
 
     Attributes:
-        name: one of `CLASSICAL`, or a TypeId of ns-3.
+        name: one of `HAND_DESIGNED`, or a TypeId of ns-3.
         parameters: by name; those that are not given have their defaults. Afterwards all are there, sorted by name.
         marker: of the fabric's switches, in place of the queues that it brings; DCTCP alone heeds marks.
 
@@ -44,8 +43,8 @@ class Classical:
     def __hash__(self) -> int:
         return hash((self.name, tuple(self.parameters.items()), self.marker))
 
-    def __reduce__(self) -> tuple[type[Classical], tuple[str, dict[str, Value], Marking | None]]:
-        return Classical, (self.name, dict(self.parameters), self.marker)  # a mapping proxy does not travel
+    def __reduce__(self) -> tuple[type[HandDesigned], tuple[str, dict[str, Value], Marking | None]]:
+        return HandDesigned, (self.name, dict(self.parameters), self.marker)  # a mapping proxy does not travel
 
     @property
     def family(self) -> Family:
@@ -62,14 +61,14 @@ class Classical:
         """Its parameters and, as ``red.kmin_bytes``, all of its marker."""
         return {**self.parameters, **({} if self.marker is None else self.marker.named_parameters)}
 
-    def with_parameters(self, values: Mapping[str, Value]) -> Classical:
+    def with_parameters(self, values: Mapping[str, Value]) -> HandDesigned:
         """Return it with other parameters, named as in `named_parameters`.
 
         Raises:
             InputError: a parameter that it has not, or a value that cannot be.
         """
         marker, own = changed_marking(self.marker, values)
-        return Classical(self.name, {**self.parameters, **own}, marker)
+        return HandDesigned(self.name, {**self.parameters, **own}, marker)
 
     def number(self, name: str) -> float:
         """Return a parameter that is a number.
@@ -111,7 +110,7 @@ def kind_of(text: str) -> str:
     return found[0] if found else ""
 
 
-def classical(text: str) -> Classical:
+def hand_designed(text: str) -> HandDesigned:
     """Return what a name means: ``bbr``, ``vegas:alpha=2,beta=4``, with a marker of the fabric ``dctcp@red:pmax=0.1``.
 
     ``ns3::TcpBic:Beta=0.7`` is a class of ns-3 with its attributes.
@@ -130,7 +129,7 @@ def classical(text: str) -> Classical:
         if key in given:
             raise InputError(f"{key}: given twice")
         given[key] = family.parameter(key).parsed(value)
-    return Classical(name, given, _marker(name, behind) if at else None)
+    return HandDesigned(name, given, _marker(name, behind) if at else None)
 
 
 def _marker(name: str, text: str) -> Marking:

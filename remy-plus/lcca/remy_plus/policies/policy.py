@@ -1,6 +1,6 @@
 """Policies: what drives a sender.
 
-A rule table, a trained network, or something to hold them against: three simple ones, and classical ones.
+A rule table, a trained network, or something to hold them against: a hand-designed congestion control.
 """
 
 from __future__ import annotations
@@ -11,19 +11,14 @@ from typing import ClassVar, TypeAlias
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.names import ClassName
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.stamping import Stamping
+from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
-from lcca.remy_plus.policies.families import CLASSICAL
-from lcca.remy_plus.policies.hand_designed import Classical, classical, kind_of
+from lcca.remy_plus.policies.families import HAND_DESIGNED, is_type
+from lcca.remy_plus.policies.hand_designed import HandDesigned, hand_designed, kind_of
 from lcca.remy_plus.policies.mlp import MlpPolicy
-from lcca.remy_plus.policies.python_control import RUNS
 from lcca.remy_plus.policies.rules import RuleTable
-from lcca.remy_plus.policies.simple import Simple, check_within, digits
-from lcca.remy_plus.policies.stock import is_type
+from lcca.remy_plus.policies.simple import LARGEST_WINDOW, Simple, check_within, digits
 from lcca.remy_plus.switches.transports import Transport
-
-LARGEST_WINDOW = 1_000_000
-"""Packets; R+ clamps every window to it."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +132,16 @@ class Aimd(Simple):
         ]
 
 
+RUNS = (
+    "a class in Python runs in `lcca evaluate`, `compare`, `rank`, `agree` and `estimate` and beside the learner of "
+    "environments; it is neither trained, tuned nor part of a campaign"
+)
+"""Where such a class is refused."""
+
 SIMPLE: dict[str, type[Simple]] = {each.kind: each for each in (Aimd, FixedWindow, FixedRate, FairShare, Rcp, Xcp)}
 """All that the engine has, by the names of the command line and of policy files."""
 
-BASELINES = (*SIMPLE, *CLASSICAL)
+BASELINES = (*SIMPLE, *HAND_DESIGNED)
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class WithHeader:
     """A policy, and the header that its packets carry.
 
     Attributes:
-        policy: any but a classical congestion control.
+        policy: any but a hand-designed congestion control.
         stamping: the header; its bytes are charged on the policy's packets, and its signals are all that the policy
             sees of the network.
 
@@ -163,16 +164,10 @@ class WithHeader:
         """Check that the two fit."""
         if not isinstance(self.policy, RuleTable | MlpPolicy | Simple):
             raise InputError(f"a {type(self.policy).__name__} cannot have a header of its own")
-        match self.policy:
-            case RuleTable():
-                self.stamping.require(self.policy.seen)
-            case MlpPolicy():
-                self.stamping.require(self.policy.signals)
-            case Simple():
-                self.policy.equipped(self.stamping)
+        self.stamping.require(seen(self.policy))
 
 
-Policy: TypeAlias = RuleTable | MlpPolicy | Simple | Classical | Transport | WithHeader
+Policy: TypeAlias = RuleTable | MlpPolicy | Simple | HandDesigned | Transport | WithHeader
 
 
 def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
@@ -183,16 +178,47 @@ def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
     """
     if stamping is None:
         return policy
-    if isinstance(policy, Classical | Transport | WithHeader):
+    if isinstance(policy, HandDesigned | Transport | WithHeader):
         raise InputError(f"a {type(policy).__name__} cannot have a header of its own")
     return WithHeader(policy, stamping)
 
 
-def baseline(name: str) -> Simple | Classical:
+def seen(policy: Policy) -> tuple[str, ...]:
+    """Return the signals that a policy looks at, those of a rule table's pacing too."""
+    if isinstance(policy, WithHeader):
+        return seen(policy.policy)
+    return policy.seen if isinstance(policy, RuleTable) else getattr(policy, "signals", ())
+
+
+def compile_policy(policy: Policy) -> _core.Policy:
+    """Return the engine's form of a policy.
+
+    In-network signals that the engine does not have by itself come in a header that costs nothing and is exact, unless
+    the policy has one.
+
+    Raises:
+        InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 or on a fabric only.
+    """
+    if isinstance(policy, HandDesigned):
+        raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3")
+    if isinstance(policy, Transport):
+        raise InputError(f"{policy.name} is a transport of a fabric, which networks have not: use --fabric")
+    inner, header = (policy.policy, policy.stamping) if isinstance(policy, WithHeader) else (policy, None)
+    header = header or raw_stamping(seen(inner))
+    if header is None:
+        return inner.compile()
+    if isinstance(inner, Simple):
+        header = inner.equipped(header)
+    try:
+        return inner.compile().with_header(header.content())
+    except ValueError as error:
+        raise InputError(f"header {header.name}: {error}") from None
+
+
+def baseline(name: str) -> Simple | HandDesigned:
     """Return the policy named ``aimd``, ``fixed-window:20`` (packets), ``fixed-rate:0.5`` (packets/µs), or another.
 
-    Explicit and classical ones are named as in ``rcp``, ``fair-rate:share=0.97``, ``vegas:alpha=2,beta=4`` or
-    ``dctcp@red``.
+    Those with parameters are named as in ``rcp``, ``fair-rate:share=0.97``, ``vegas:alpha=2,beta=4`` or ``dctcp@red``.
 
     Raises:
         InputError: an unknown name or parameter (with a suggestion), or a value that is missing or out of range.
@@ -201,16 +227,16 @@ def baseline(name: str) -> Simple | Classical:
     with about(f"baseline {name[:60]!r}"):
         if kind in SIMPLE:
             return SIMPLE[kind].named(text)
-        if _is_classical(name):
-            return classical(name)
+        if _is_of_ns3(name):
+            return hand_designed(name)
     hint = f": {RUNS}" if ClassName.of(name) else did_you_mean(kind_of(name), BASELINES)
     raise InputError(f"unknown baseline {name[:60]!r}{hint}")
 
 
 def is_baseline(name: str) -> bool:
     """Tell whether a name means a baseline and not a file."""
-    return kind_of(name) in BASELINES or _is_classical(name)
+    return kind_of(name) in BASELINES or _is_of_ns3(name)
 
 
-def _is_classical(name: str) -> bool:
-    return kind_of(name) in CLASSICAL or is_type(kind_of(name))
+def _is_of_ns3(name: str) -> bool:
+    return kind_of(name) in HAND_DESIGNED or is_type(kind_of(name))

@@ -17,18 +17,8 @@ from lcca.inputs.errors import InputError, about, nearest
 from lcca.inputs.names import ClassName
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import SIGNALS, check_signals
-from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.policies.python_source import PythonClass, said
-from lcca.remy_plus.policies.simple import Simple, digits
-
-RUNS = (
-    "a class in Python runs in `lcca evaluate`, `compare`, `rank`, `agree` and `estimate` and beside the learner of "
-    "environments; it is neither trained, tuned nor part of a campaign"
-)
-"""Where such a class is refused."""
-
-LARGEST_WINDOW = 1e6
-"""Packets; R+ clamps every window to it."""
+from lcca.remy_plus.policies.simple import LARGEST_WINDOW, Simple, digits
 
 ACK = {
     "now": "µs since the start of the trial",
@@ -103,16 +93,6 @@ class PythonControl(Simple):
         """Whether it is told of late packets of earlier flows: the class's `late`."""
         return bool(getattr(self.source.declared, "late", False))
 
-    @property
-    def header(self) -> Stamping | None:
-        """See `Simple`: exact and free for signals that come in headers alone."""
-        return raw_stamping(self.signals)
-
-    def equipped(self, header: Stamping) -> Stamping:
-        """See `Simple`."""
-        header.require(self.signals)
-        return header
-
     def compile(self) -> _core.Policy:
         """See `Simple`."""
         return _core.Policy.python(self)
@@ -173,7 +153,7 @@ class PythonControl(Simple):
             raise self._wrong(method, f"a window of {window:g} packets; it must be 0 or more, math.inf for none")
         if not 0 <= gap < math.inf:
             raise self._wrong(method, f"a gap of {gap:g} µs; it must be 0 or more, and finite")
-        return min(window, LARGEST_WINDOW), gap
+        return min(window, float(LARGEST_WINDOW)), gap
 
     def _wrong(self, method: str, what: str) -> InputError:
         return InputError(f"{self.source.line_of(method)}: {self.source.name}.{method} returned {what}")

@@ -3,6 +3,11 @@
 A rule table is a Remy "whisker tree" with its tree flattened away (R+ keeps the tree; the boxes of its
 leaves say the same). Whether the boxes cover the whole domain exactly once is a question of its own:
 `lcca.remy_plus.policies.tiling`.
+
+A rule's pacing is a multiple of the receive EWMA (`relative`, R+) or of a µs (`absolute`, Remy), or of a signal, the
+inverse of one or the ratio of two: with `1/fair_rate` a factor of 1 sends at the fair rate, with `flows/capacity` at
+the link's rate over the number of flows. Where its signals are not known yet, as at a flow's start, packets leave
+without a gap.
 """
 
 from __future__ import annotations
@@ -18,10 +23,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.inputs.errors import InputError
-from lcca.remy_plus.core.signals import SIGNAL_CEILING, check_signals
-from lcca.remy_plus.policies.pacing import Pacing, pacing_signals, pacing_unit
+from lcca.inputs.errors import InputError, did_you_mean
+from lcca.remy_plus import _core
+from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS, check_signals
 
+Pacing: TypeAlias = str
 Array: TypeAlias = NDArray[np.float64]
 
 MOST_RULES = 100_000
@@ -29,6 +35,9 @@ LARGEST_INCREMENT = 1_000_000
 """Packets, of either sign: the largest window of the engine, which refuses more."""
 LARGEST_MULTIPLE = 1000.0
 """The engine refuses more."""
+NAMED: dict[str, tuple[str, str]] = {"relative": ("receive_ewma", "1"), "absolute": ("1", "1")}
+"""Kinds of pacing with names of their own: signal over signal, "1" for none."""
+_KINDS = "'relative', 'absolute', a signal, or a ratio such as '1/fair_rate' or 'flows/capacity'"
 CUT_STEP = 2.0**-31
 """Cuts are multiples of it, so that values in 32 bits of the paper's header fall on the same side as exact ones."""
 
@@ -47,8 +56,7 @@ class RuleTable:
         increment: (R,) whole packets added to the window, at most `LARGEST_INCREMENT` of either sign.
         multiple: (R,) factor of the window, at most `LARGEST_MULTIPLE`.
         pacing: (R,) pacing gap, a multiple of what `pacing_kind` says.
-        pacing_kind: the receive EWMA ("relative", R+), µs ("absolute", Remy), or a ratio of signals; see
-            `lcca.remy_plus.policies.pacing`.
+        pacing_kind: the receive EWMA ("relative", R+), µs ("absolute", Remy), or a ratio of signals.
 
     Raises:
         InputError: shapes that do not fit, numbers that are not finite or out of range, unknown or repeated
@@ -125,9 +133,63 @@ class RuleTable:
             pacing=_put(self.pacing, index, pacing),
         )
 
+    def compile(self) -> _core.Policy:
+        """Return the engine's form.
+
+        Raises:
+            InputError: the rules overlap or leave signals to no rule.
+        """
+        try:
+            return _core.Policy.rule_table(
+                list(self.signals),
+                np.ascontiguousarray(self.lower),
+                np.ascontiguousarray(self.upper),
+                np.ascontiguousarray(self.increment),
+                np.ascontiguousarray(self.multiple),
+                np.ascontiguousarray(self.pacing),
+                *pacing_unit(self.pacing_kind),
+            )
+        except ValueError as error:
+            raise InputError(f"rule table: {error}") from None
+
     def _check_index(self, index: int) -> None:
         if not 0 <= index < len(self):
             raise InputError(f"rule {index}: the table has rules 0 to {len(self) - 1}")
+
+
+def pacing_unit(kind: object) -> tuple[str, str]:
+    """Return the unit of a gap: the names of a signal and of the one that it is divided by, "1" for none.
+
+    Raises:
+        InputError: no such kind; the message says what there is.
+    """
+    if not isinstance(kind, str):
+        raise InputError(f"pacing: must be {_KINDS}, got {kind!r:.60}")
+    if kind in NAMED:
+        return NAMED[kind]
+    over, slash, under = kind.partition("/")
+    for part in (over, under) if slash else (over,):
+        if part not in SIGNALS and not (part == "1" and part is over):
+            raise InputError(f"pacing: must be {_KINDS}, got {kind!r:.60}{did_you_mean(part, [*NAMED, *SIGNALS])}")
+    found = (over, under or "1")
+    if found in NAMED.values():
+        raise InputError(f"pacing: {kind} is written {next(name for name, unit in NAMED.items() if unit == found)!r}")
+    return found
+
+
+def pacing_signals(kind: str) -> tuple[str, ...]:
+    """Return the signals that a kind of pacing looks at, the receive EWMA of `relative` not counted."""
+    return () if kind in NAMED else tuple(name for name in pacing_unit(kind) if name != "1")
+
+
+def offered_pacing(signals: Sequence[str]) -> Pacing:
+    """Return the kind of pacing that suits these signals: a fair rate if they tell one, else `relative`.
+
+    The number of flows alone tells none, and does better beside gaps relative to the receive EWMA: see
+    benchmarks/README.md.
+    """
+    kinds = ("1/fair_rate", "flows/capacity")
+    return next((kind for kind in kinds if all(name in signals for name in pacing_signals(kind))), "relative")
 
 
 FIRST_PACING = {"relative": 1.5, "absolute": 3.0}

@@ -1,4 +1,4 @@
-"""What the engine's own congestion controls of a few parameters have in common; they are in `policy`."""
+"""The engine's own congestion controls of a few parameters; those that do as hops say are in `explicit`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.stamping import Stamping
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.core.stamping import Stamping
 
 N = TypeVar("N", int, float)
+
+LARGEST_WINDOW = 1_000_000
+"""Packets; R+ clamps every window to it."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +50,12 @@ class Simple(ABC):
         """Return the engine's form."""
 
     @property
-    def header(self) -> Stamping | None:
-        """What its packets carry unless they are given another header."""
-        return None
+    def signals(self) -> tuple[str, ...]:
+        """The signals that it looks at; those of the network come exactly and free unless its packets have a header."""
+        return ()
 
     def equipped(self, header: Stamping) -> Stamping:
-        """Return a header whose hops do what this policy needs of them.
-
-        Raises:
-            InputError: the header does not carry what it needs.
-        """
+        """Return a header, which carries its signals, whose hops do what this policy needs of them."""
         return header
 
     @abstractmethod

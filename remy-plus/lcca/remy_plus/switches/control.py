@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.switches.knobs import Limits
 
 if TYPE_CHECKING:
@@ -36,6 +37,15 @@ class Given:
     parameters: Mapping[str, float]
     marker: Marking
     seed: int
+
+    def require_dcqcn(self) -> None:
+        """Check that hosts run DCQCN.
+
+        Raises:
+            InputError: they do not.
+        """
+        if self.transport != "dcqcn":
+            raise InputError(f"tuner: sets parameters of dcqcn, not of {self.transport}")
 
 
 @dataclass(frozen=True)

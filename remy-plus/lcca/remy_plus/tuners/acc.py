@@ -1,11 +1,10 @@
-"""ACC: every port of a switch chooses its marking by what a network has learnt (Yan et al., SIGCOMM 2021)."""
+"""The network by which ACC's ports choose their marking, and its file (Yan et al., SIGCOMM 2021)."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -18,13 +17,9 @@ from lcca.inputs.model import Model
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.layers import Layer
 from lcca.remy_plus.policies.mlpjson import LayerContent, layer_to_json
-from lcca.remy_plus.switches.control import Change, Given, Seen
-from lcca.remy_plus.tuners.acc_ports import NUMBERS, Agents, Indices, Ports, Single, Templates
+from lcca.remy_plus.tuners.acc_ports import NUMBERS, Indices, Single, Templates
 
 Heads = Literal["parts", "joint"]
-
-STREAM = 2021
-"""Of the seed, for explorations."""
 
 
 class AccModel(Model):
@@ -110,42 +105,3 @@ def read_acc_model(path: str | os.PathLike[str]) -> AccModel:
         if not isinstance(content, dict) or content.get("kind") != "acc":
             raise InputError("not the model of ACC; `lcca acc` writes one for a configuration with fabric:")
         return validate_json(content, AccModel)
-
-
-@dataclass
-class Acc:
-    """Agents with one network, which no longer learns.
-
-    Attributes:
-        model: what they have learnt.
-        every_us: from look to look.
-        delay_us: from a look to when ports have what was chosen.
-        explore: share of random choices.
-    """
-
-    model: AccModel
-    every_us: float
-    delay_us: float
-    explore: float = 0.0
-    sketch: None = None
-    _agents: Agents | None = None
-    _random: np.random.Generator = field(default_factory=np.random.default_rng)
-
-    def begin(self, given: Given) -> Change:
-        """Return what ports begin with: what is best where nothing has been seen."""
-        self._random = np.random.default_rng([given.seed, STREAM])
-        self._agents = Agents(Ports.of(given.topology), self.model.templates, self.model.history)
-        return self._choose(self._agents)
-
-    def tune(self, seen: Seen) -> Change:
-        """Return what is best after an interval."""
-        assert self._agents is not None
-        self._agents.see(self._agents.ports.interval(seen))
-        return self._choose(self._agents)
-
-    def _choose(self, agents: Agents) -> Change:
-        best = self.model.best(agents.view)
-        if not self.explore:
-            return agents.choose(best)
-        any_ = self._random.integers(len(self.model.templates.markers), size=len(best))
-        return agents.choose(np.where(self._random.random(len(best)) < self.explore, any_, best))

@@ -1,10 +1,13 @@
-"""The ports of a fabric as ACC sees and sets them, interval by interval."""
+"""ACC: every port of a switch chooses its marking by what a network has learnt (Yan et al., SIGCOMM 2021).
+
+Here are the ports as it sees and sets them, interval by interval; `acc` has the network.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Annotated
@@ -17,18 +20,22 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.core.elementary import log2
-from lcca.remy_plus.switches.control import Change, Floats, Seen
+from lcca.remy_plus.switches.control import Change, Floats, Given, Seen
 from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
 from lcca.remy_plus.switches.markers import Marking, marking
 
 if TYPE_CHECKING:
     from lcca.remy_plus.fabric.topology import FabricTopology
+    from lcca.remy_plus.tuners.acc import AccModel
 
 Indices = NDArray[np.int64]
 Single = NDArray[np.float32]
 
 NUMBERS = 6
 """That an agent sees of an interval."""
+
+STREAM = 2021
+"""Of the seed, for explorations."""
 
 LONGEST_BYTES = 6.4e6
 """Queue of a port of 100 Gb/s that is seen as 1: the largest threshold that PARALEON's tuner takes."""
@@ -195,3 +202,42 @@ class Agents:
         self._chosen = np.array(templates)
         markers = self._templates.markers
         return Change(markers={int(self.ports.number[i]): markers[int(templates[i])] for i in new})
+
+
+@dataclass
+class Acc:
+    """Agents with one network, which no longer learns.
+
+    Attributes:
+        model: what they have learnt.
+        every_us: from look to look.
+        delay_us: from a look to when ports have what was chosen.
+        explore: share of random choices.
+    """
+
+    model: AccModel
+    every_us: float
+    delay_us: float
+    explore: float = 0.0
+    sketch: None = None
+    _agents: Agents | None = None
+    _random: np.random.Generator = field(default_factory=np.random.default_rng)
+
+    def begin(self, given: Given) -> Change:
+        """Return what ports begin with: what is best where nothing has been seen."""
+        self._random = np.random.default_rng([given.seed, STREAM])
+        self._agents = Agents(Ports.of(given.topology), self.model.templates, self.model.history)
+        return self._choose(self._agents)
+
+    def tune(self, seen: Seen) -> Change:
+        """Return what is best after an interval."""
+        assert self._agents is not None
+        self._agents.see(self._agents.ports.interval(seen))
+        return self._choose(self._agents)
+
+    def _choose(self, agents: Agents) -> Change:
+        best = self.model.best(agents.view)
+        if not self.explore:
+            return agents.choose(best)
+        any_ = self._random.integers(len(self.model.templates.markers), size=len(best))
+        return agents.choose(np.where(self._random.random(len(best)) < self.explore, any_, best))

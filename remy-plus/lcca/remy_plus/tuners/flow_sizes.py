@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lcca.remy_plus.core.elementary import log
-from lcca.remy_plus.switches.control import Sketches
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.switches.control import Sketches
 
 FLOOR = 1e-6
 """Least share in a divergence: an empty class would make it infinite."""

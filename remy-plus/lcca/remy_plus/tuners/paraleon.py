@@ -11,7 +11,6 @@ from lcca.remy_plus.switches.control import Change, Floats, Given, Samples, Seen
 from lcca.remy_plus.switches.markers import marking
 from lcca.remy_plus.tuners.annealing import Annealing, Schedule, Step
 from lcca.remy_plus.tuners.flow_sizes import FlowSizes, FlowStates
-from lcca.remy_plus.tuners.static import require_dcqcn
 
 STEPS: Mapping[str, Step] = {
     "increase_us": Step(300, 50, 600, 50, -1),
@@ -101,7 +100,7 @@ class Paraleon:
         Raises:
             InputError: the transport is not DCQCN.
         """
-        require_dcqcn(given)
+        given.require_dcqcn()
         random = np.random.default_rng([given.seed, 14])
         self._given, self._before, self._gathered = given, None, []
         self._states = FlowStates(self.elephant_bytes, self.window, self.ternary)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.switches.control import Samples, Sketch, Tuner
 from lcca.remy_plus.switches.knobs import FLAG, Knob, Limits, values_of
-from lcca.remy_plus.tuners.acc import Acc, AccModel
+from lcca.remy_plus.tuners.acc_ports import Acc
 from lcca.remy_plus.tuners.annealing import Schedule
 from lcca.remy_plus.tuners.paraleon import Paraleon, Weights
 from lcca.remy_plus.tuners.static import Static
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.tuners.acc import AccModel
 
 
 @dataclass(frozen=True)

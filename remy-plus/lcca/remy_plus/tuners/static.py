@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lcca.inputs.errors import InputError
 from lcca.remy_plus.switches.control import Change, Given, Seen
 from lcca.remy_plus.switches.markers import Marking, marking
 
@@ -39,7 +38,7 @@ class Static:
         Raises:
             InputError: the transport is not DCQCN.
         """
-        require_dcqcn(given)
+        given.require_dcqcn()
         return Change(self.parameters, self._markers())
 
     def tune(self, seen: Seen) -> Change:
@@ -48,13 +47,3 @@ class Static:
 
     def _markers(self) -> dict[int | None, Marking]:
         return {} if self.thresholds is None else {None: marking("red", **self.thresholds)}
-
-
-def require_dcqcn(given: Given) -> None:
-    """Check that hosts run DCQCN.
-
-    Raises:
-        InputError: they do not.
-    """
-    if given.transport != "dcqcn":
-        raise InputError(f"tuner: sets parameters of dcqcn, not of {given.transport}")

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.remy_plus.core.elementary import exp, log
-from lcca.remy_plus.policies.pacing import Pacing
-from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.policies.rules import Pacing, RuleTable
 
 Floats = NDArray[np.float64]
 Field: TypeAlias = Literal["increment", "multiple", "pacing"]

@@ -11,8 +11,7 @@ from pydantic import Field as Key
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
-from lcca.remy_plus.policies.pacing import Pacing, offered_pacing, pacing_signals, pacing_unit
-from lcca.remy_plus.policies.rules import MOST_RULES
+from lcca.remy_plus.policies.rules import MOST_RULES, Pacing, offered_pacing, pacing_signals, pacing_unit
 from lcca.trainers.base import Budget, TrainerConfig
 from lcca.trainers.rplus.actions import FIELDS, Field
 
@@ -121,7 +120,7 @@ class RplusConfig(TrainerConfig):
         prune: exact mode only: R+'s pruning at 30 % of the duration; false tries every candidate in full.
         optimise: fields of the action that are searched.
         pacing: what a rule's pacing is a multiple of: `relative` is the receive EWMA (R+), `absolute` a µs (Remy);
-            other kinds are signals (`lcca.remy_plus.policies.pacing`); `auto` takes what a task's signals offer.
+            other kinds are signals (`lcca.remy_plus.policies.rules`); `auto` takes what a task's signals offer.
         check_networks: fresh networks of the regression check at the end of a round; 0 leaves it out, and fewer than
             six blocks (96 networks) find nothing worse.
         search_trials: ends the search after so many trials; none by default.

@@ -13,9 +13,8 @@ import numpy as np
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.policies.pacing import NAMED
 from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.policies.rules import RuleTable, lifted, one_rule
+from lcca.remy_plus.policies.rules import NAMED, RuleTable, lifted, one_rule
 from lcca.trainers.base import Keeper, LearningRow, Task
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.growth import Growth

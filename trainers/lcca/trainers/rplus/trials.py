@@ -26,11 +26,10 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import SIGNALS
-from lcca.remy_plus.engine import Engine, compile_network, compile_policy
-from lcca.remy_plus.fabric.engine import FabricEngine
-from lcca.remy_plus.fabric.learnt import Compiled, compiled
+from lcca.remy_plus.engine import Engine, compile_network
+from lcca.remy_plus.fabric.engine import Compiled, FabricEngine, compiled
 from lcca.remy_plus.network import NetworkList
-from lcca.remy_plus.policies.policy import with_header
+from lcca.remy_plus.policies.policy import compile_policy, with_header
 from lcca.remy_plus.policies.rules import CUT_STEP, RuleTable, one_rule
 from lcca.trainers.base import Task, first_network
 

@@ -10,8 +10,9 @@ from pydantic import BeforeValidator, Discriminator, Field, field_validator, mod
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, keyed_numbers
 from lcca.inputs.names import FileOrName
-from lcca.remy_plus.policies.hand_designed import Classical
-from lcca.remy_plus.policies.python_control import RUNS, PythonControl
+from lcca.remy_plus.policies.hand_designed import HandDesigned
+from lcca.remy_plus.policies.policy import RUNS
+from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.signal_sets.load import resolve
 from lcca.trainers.tune.space import Axis, Space, ranges_of
 from lcca.trainers.tune.table5 import table_5
@@ -136,7 +137,7 @@ class TuneConfig(Model):
             InputError: it does not fit the policy.
         """
         policy = resolve(self.policy, "ns3").policy
-        if isinstance(policy, Classical):
+        if isinstance(policy, HandDesigned):
             if policy.marker is not None and self.space == "usual":
                 return Space(policy, ranges_of(policy.marker.searches()))
             return Space(policy, self._axes(policy.name))

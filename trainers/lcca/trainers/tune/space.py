@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.model import Model
 from lcca.remy_plus.fabric.policies import require_transport
-from lcca.remy_plus.policies.hand_designed import Classical
+from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.tunables import Value
@@ -67,7 +67,7 @@ def parameters_of(policy: Policy) -> Params:
     Raises:
         InputError: nothing; it is a rule table or a learnt policy.
     """
-    if isinstance(policy, Classical | Transport):
+    if isinstance(policy, HandDesigned | Transport):
         return dict(policy.named_parameters)
     values = {} if isinstance(policy, RuleTable) else asdict(policy)
     if not values or not all(isinstance(value, bool | int | float | str) for value in values.values()):
@@ -81,7 +81,7 @@ def with_parameters(policy: Policy, params: Mapping[str, Value]) -> Policy:
     Raises:
         InputError: a value that the policy does not take, or values that do not go together.
     """
-    if isinstance(policy, Classical):
+    if isinstance(policy, HandDesigned):
         return policy.with_parameters(params)
     if isinstance(policy, Transport):
         changed = policy.changed(params)
@@ -119,7 +119,7 @@ class Space:
 
     def _check_alone(self, name: str, value: Value) -> None:
         """Check a value by itself; whether it goes with the others depends on them."""
-        if isinstance(self.policy, Classical) and name in self.policy.parameters:
+        if isinstance(self.policy, HandDesigned) and name in self.policy.parameters:
             self.policy.family.parameter(name).checked(value)
         elif not any(self.fits({**self.start, name: value, **other}) for other in self._others(name)):
             with_parameters(self.policy, {name: value})

@@ -1,7 +1,7 @@
-"""The ranges in which the paper tunes classical congestion controls (Table 5), in the units of our parameters.
+"""The ranges in which the paper tunes hand-designed congestion controls (Table 5), in the units of our parameters.
 
 The paper maps time to milliseconds (A.3): its seconds and milliseconds are milliseconds and microseconds of the
-networks, which `time_scale` 1000 (the default of every classical control) simulates as seconds and milliseconds again.
+networks, which `time_scale` 1000 (the default of every control of ns-3) simulates as seconds and milliseconds again.
 BBR's threshold goes to 8192 bytes here; the paper's last value, 8142, is no multiple of its granularity.
 """
 

@@ -62,9 +62,9 @@ def _guarded(name: str, fix: str, look: Callable[[], str]) -> Finding:
 
 def _engine() -> Finding:
     def look() -> str:
-        from lcca.remy_plus.engine import Engine, compile_policy
+        from lcca.remy_plus.engine import Engine
         from lcca.remy_plus.network import Network, NetworkList
-        from lcca.remy_plus.policies.policy import FixedWindow
+        from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 
         network = NetworkList([Network(0, 1.0, 10.0, 1, 100.0, 1000.0, 10.0, 0.0)])
         batch = Engine(duration=10_000, jobs=1).run([compile_policy(FixedWindow(5))], network, [0], [0], [1])

@@ -17,9 +17,9 @@ from lcca.evaluation.estimation.importance.flows import (
     completion_time,
 )
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine, compile_policy
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.policy import Policy, compile_policy
 
 FlowMetric = Literal["fct_us", "slowdown"]
 

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from lcca.evaluation.trials.executors.cluster_watch import ClusterWatch
 from lcca.gym_envs.processes.workers import TRIES, Failure, answer
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.build import build
+from lcca.remy_plus.engine import build
 
 LOOK_S = 1.0
 """How often the cluster is looked at while nothing arrives, in seconds."""

@@ -1,4 +1,4 @@
-"""Classical congestion controls as policies: names, parameters, files."""
+"""Hand-designed congestion controls as policies: names, parameters, files."""
 
 import json
 import pickle
@@ -6,23 +6,22 @@ import pickle
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import compile_policy
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, load, loads
 from lcca.remy_plus.files.text import describe
-from lcca.remy_plus.policies.families import CLASSICAL, FAMILIES
-from lcca.remy_plus.policies.hand_designed import Classical, classical, kind_of
-from lcca.remy_plus.policies.policy import baseline, is_baseline
+from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED
+from lcca.remy_plus.policies.hand_designed import HandDesigned, hand_designed, kind_of
+from lcca.remy_plus.policies.policy import baseline, compile_policy, is_baseline
 from lcca.remy_plus.tuners.tuned import named_transport
 
 
 def test_their_names():
     of_the_paper = ("newreno", "cubic", "vegas", "bbr", "bbr-prime", "dctcp", "dctcp-prime")
     others = ("bic", "htcp", "illinois", "westwood", "yeah", "veno", "hybla", "highspeed", "scalable", "ledbat", "lp")
-    assert CLASSICAL == of_the_paper + others
-    assert all(is_baseline(name) and baseline(name) == Classical(name) for name in CLASSICAL)
+    assert HAND_DESIGNED == of_the_paper + others
+    assert all(is_baseline(name) and baseline(name) == HandDesigned(name) for name in HAND_DESIGNED)
 
 
-@pytest.mark.parametrize("name", CLASSICAL)
+@pytest.mark.parametrize("name", HAND_DESIGNED)
 def test_defaults_are_allowed_and_told(name):
     family = FAMILIES[name]
     for parameter in family.parameters:
@@ -33,16 +32,16 @@ def test_defaults_are_allowed_and_told(name):
 
 def test_parameters_by_name():
     policy = baseline("vegas:alpha=3, beta=5")
-    assert policy == Classical("vegas", {"beta": 5, "alpha": 3}) and policy.changed == {"alpha": 3, "beta": 5}
+    assert policy == HandDesigned("vegas", {"beta": 5, "alpha": 3}) and policy.changed == {"alpha": 3, "beta": 5}
     assert baseline("cubic:hystart=false,c=0.2").changed == {"hystart": False, "c": 0.2}
     assert baseline("bbr-prime:signal=link,high=0.9").changed == {"signal": "link", "high": 0.9}
-    assert baseline("vegas:") == Classical("vegas")
+    assert baseline("vegas:") == HandDesigned("vegas")
 
 
 def test_equal_policies_are_equal():
-    assert Classical("vegas", {"alpha": 2.0}) == Classical("vegas") != Classical("vegas", {"alpha": 1})
-    assert hash(Classical("bbr", {"high_gain": 3})) == hash(Classical("bbr", {"high_gain": 3.0}))
-    assert pickle.loads(pickle.dumps(baseline("bbr:high_gain=3"))) == Classical("bbr", {"high_gain": 3})
+    assert HandDesigned("vegas", {"alpha": 2.0}) == HandDesigned("vegas") != HandDesigned("vegas", {"alpha": 1})
+    assert hash(HandDesigned("bbr", {"high_gain": 3})) == hash(HandDesigned("bbr", {"high_gain": 3.0}))
+    assert pickle.loads(pickle.dumps(baseline("bbr:high_gain=3"))) == HandDesigned("bbr", {"high_gain": 3})
 
 
 OTHERS = (
@@ -53,7 +52,7 @@ OTHERS = (
 )
 
 
-@pytest.mark.parametrize("name", [*CLASSICAL, *OTHERS])
+@pytest.mark.parametrize("name", [*HAND_DESIGNED, *OTHERS])
 def test_files_read_back(name):
     text = dumps(PolicyFile(baseline(name), provenance={"baseline": name}))
     assert loads(text).policy == baseline(name)
@@ -68,8 +67,8 @@ def test_a_class_of_ns3_has_its_own_attributes():
     policy = baseline("ns3::TcpBic:Beta=0.7,FastConvergence=false,min_rto=500")
     assert is_baseline("ns3::TcpBic") and baseline("ns3::TcpBic") != policy
     assert policy.changed == {"Beta": "0.7", "FastConvergence": "false", "min_rto": 500.0}
-    assert pickle.loads(pickle.dumps(policy)) == policy == Classical("ns3::TcpBic", dict(policy.parameters))
-    assert Classical("ns3::TcpBic", {"Beta": 0.7, "FastConvergence": False, "min_rto": 500}) == policy
+    assert pickle.loads(pickle.dumps(policy)) == policy == HandDesigned("ns3::TcpBic", dict(policy.parameters))
+    assert HandDesigned("ns3::TcpBic", {"Beta": 0.7, "FastConvergence": False, "min_rto": 500}) == policy
     assert "Beta             0.7  (changed)\n" in describe(PolicyFile(policy))
 
 
@@ -86,7 +85,7 @@ def test_a_marker_is_named_as_on_the_fabric():
 
 
 def test_a_name_loads(tmp_path):
-    assert load("bbr").policy == Classical("bbr")
+    assert load("bbr").policy == HandDesigned("bbr")
     path = tmp_path / "policy.json"
     path.write_text('{"format": 1, "kind": "classical", "name": "cubic", "parameters": {"beta": 0.5}}')
     assert load(path).policy == baseline("cubic:beta=0.5")
@@ -97,7 +96,7 @@ def test_a_description():
     assert "Vegas" in text and "alpha           3 packets  (changed)" in text and "beta            4 packets\n" in text
 
 
-@pytest.mark.parametrize("name", CLASSICAL)
+@pytest.mark.parametrize("name", HAND_DESIGNED)
 def test_the_fast_engine_refuses(name):
     with pytest.raises(InputError, match=f"^{name} runs in ns-3 only: use --simulator ns3$"):
         compile_policy(baseline(name))
@@ -160,6 +159,6 @@ def test_bad_files_are_told(text, message):
 
 def test_only_names_of_families():
     with pytest.raises(InputError, match="unknown congestion control 'reno'"):
-        classical("reno")
+        hand_designed("reno")
     with pytest.raises(InputError, match="unknown congestion control 'reno'"):
-        Classical("reno")
+        HandDesigned("reno")
