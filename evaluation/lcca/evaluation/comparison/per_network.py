@@ -19,7 +19,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import binomtest
 
 from lcca.evaluation.trials.tables import RunTables
 
@@ -45,6 +44,8 @@ class Share:
         count, n = int(found.sum()), int(found.size)
         if n == 0:
             return cls(0, 0, math.nan, math.nan, math.nan)
+        from scipy.stats import binomtest  # half a second, which every command would wait for
+
         ends = binomtest(count, n).proportion_ci(0.95, method="wilson")
         return cls(count, n, 100 * count / n, 100 * float(ends.low), 100 * float(ends.high))
 

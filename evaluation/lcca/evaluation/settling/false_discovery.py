@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import false_discovery_control
 
 from lcca.evaluation.settling.sequence import SHORTEST_TUNING, half_width, log_e_value, mixture_scale
 from lcca.evaluation.settling.verdict import FEWEST_ALIKE, Direction, Verdict
@@ -43,6 +42,8 @@ def q_values(p: ArrayLike) -> Floats:
     adjusted = np.full_like(values, np.nan)
     known = np.isfinite(values)
     if known.any():
+        from scipy.stats import false_discovery_control  # half a second, which every command would wait for
+
         adjusted[known] = false_discovery_control(values[known], method="bh")
     return adjusted
 

@@ -92,10 +92,10 @@ class EvaluationCallback(BaseCallback):
         policy = policy_of(self.model, self.agent)
         rows = run_trials(self.engine, {"it": policy}, self.networks, [self.seed], self.utility, keep_delays=False)
         means = means_of(rows["score_bits"].to_numpy(dtype=np.float64), rows["network"], self.space.block)
-        found = Evaluation(self.num_timesteps, *t_interval(means))
-        if self.best is not None and found.score_bits > max((e.score_bits for e in self.evaluations), default=-np.inf):
-            policyfile.write(self.best, policyfile.PolicyFile(policy, provenance={"steps": found.steps}))
-        self.evaluations.append(found)
+        scored = Evaluation(self.num_timesteps, *t_interval(means))
+        if self.best is not None and scored.score_bits > max((e.score_bits for e in self.evaluations), default=-np.inf):
+            policyfile.write(self.best, policyfile.PolicyFile(policy, provenance={"steps": scored.steps}))
+        self.evaluations.append(scored)
         for name in ("score_bits", "low", "high"):
-            self.logger.record(f"lcca/{name}", getattr(found, name))
-        return found
+            self.logger.record(f"lcca/{name}", getattr(scored, name))
+        return scored

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field as Key
 from pydantic import field_validator, model_validator
 
-from lcca.gym_envs.interface.rewards import Kind, Reward
+from lcca.gym_envs.interface.rewards import Kind
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.remy_plus.policies.agents import Agent, Decisions, RateSteering, Steering, TableSteering, WindowSteering
@@ -46,10 +46,6 @@ class WindowConfig(Model):
     smallest: Annotated[float, Key(gt=0)] = PPO_WINDOW.smallest
     largest: Annotated[float, Key(gt=0)] = PPO_WINDOW.largest
 
-    def build(self) -> Steering:
-        """Return the steering itself."""
-        return WindowSteering(**self.model_dump(exclude={"kind"}))
-
 
 class RateConfig(Model):
     """A number that changes the sending rate; see `lcca.remy_plus.policies.agents.RateSteering`."""
@@ -59,10 +55,6 @@ class RateConfig(Model):
     initial: Annotated[float, Key(gt=0)] = RateSteering.initial
     smallest: Annotated[float, Key(gt=0)] = RateSteering.smallest
     largest: Annotated[float, Key(gt=0)] = RateSteering.largest
-
-    def build(self) -> Steering:
-        """Return the steering itself."""
-        return RateSteering(**self.model_dump(exclude={"kind"}))
 
 
 class TableConfig(Model):
@@ -74,9 +66,8 @@ class TableConfig(Model):
     smallest: Annotated[float, Key(ge=0)] = TableSteering.smallest
     largest: Annotated[float, Key(gt=0)] = TableSteering.largest
 
-    def build(self) -> Steering:
-        """Return the steering itself."""
-        return TableSteering(**self.model_dump(exclude={"kind"}))
+
+STEERINGS: Mapping[str, type[Steering]] = {"window": WindowSteering, "rate": RateSteering, "table": TableSteering}
 
 
 class RewardConfig(Model):
@@ -85,10 +76,6 @@ class RewardConfig(Model):
     kind: Kind = "power"
     interval: Annotated[float, Key(ge=0)] = 1.0
     aurora_second: Annotated[float, Key(gt=0)] = 100.0
-
-    def build(self, throughput_weight: float, delay_weight: float) -> Reward:
-        """Return the reward itself."""
-        return Reward(self.kind, throughput_weight, delay_weight, self.interval, self.aurora_second)
 
 
 class StageConfig(Model):
@@ -236,7 +223,7 @@ class PpoConfig(TrainerConfig):
     @classmethod
     def _in_order(cls, stages: tuple[StageConfig, ...]) -> tuple[StageConfig, ...]:
         ends = [stage.until for stage in stages]
-        if ends and (ends[-1] != 1 or any(a >= b for a, b in pairwise(ends))):
+        if ends and (ends[-1] != 1 or any(before >= after for before, after in pairwise(ends))):
             raise ValueError(f"`until` must rise, and end with 1, got {ends}")
         return stages
 
@@ -266,5 +253,5 @@ class PpoConfig(TrainerConfig):
 
     def agent(self, signals: tuple[str, ...]) -> Agent:
         """Return how a network with these signals sees and steers a flow."""
-        decisions = Decisions(self.decisions.rtts, self.decisions.round_trip)
-        return Agent(signals, self.history, decisions, self.steering.build())
+        steering = STEERINGS[self.steering.kind](**self.steering.model_dump(exclude={"kind"}))
+        return Agent(signals, self.history, Decisions(**self.decisions.model_dump()), steering)

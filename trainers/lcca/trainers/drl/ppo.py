@@ -263,14 +263,14 @@ def advantages(
     """
     surprise = reward + discount * value_after - value
     goes_on = np.where(experience.ended != 0, 0, discount * gae).astype(np.float32)
-    found = np.empty(len(experience), dtype=np.float32)
+    advantage = np.empty(len(experience), dtype=np.float32)
     carried = np.zeros(int(experience.slot.max(initial=0)) + 1, dtype=np.float32)
     cuts = np.flatnonzero(np.diff(experience.step)) + 1
     bounds = [0, *cuts.tolist(), len(experience)]
     for begin, end in zip(reversed(bounds[:-1]), reversed(bounds[1:]), strict=True):
         slot = experience.slot[begin:end]  # each at most once in a step
-        found[begin:end] = carried[slot] = surprise[begin:end] + goes_on[begin:end] * carried[slot]
-    return found
+        advantage[begin:end] = carried[slot] = surprise[begin:end] + goes_on[begin:end] * carried[slot]
+    return advantage
 
 
 def by_network(values: Floats, network: NDArray[np.int64]) -> Floats:

@@ -17,6 +17,7 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
+from lcca.gym_envs.interface.rewards import Reward
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.engine import Engine
@@ -189,16 +190,13 @@ def space_at(space: NetworkSpace, config: PpoConfig, share: float) -> NetworkSpa
 
 def slots_of(task: Task, config: PpoConfig, agent: Agent, engine: Engine, round_: int, seed: int) -> AgentSlots:
     """Return the agent slots of a round, reset; the number of threads changes nothing."""
-    wanted = task.utility
-    if not isinstance(wanted, ThroughputDelay):
-        raise InputError(f"utility {wanted.name}: agents learn throughput and delay alone; use trainer.kind rplus")
-    rules = Rules(
-        agent,
-        config.reward.build(wanted.throughput_weight, wanted.delay_weight),
-        duration=engine.duration,
-        model=engine.model,
-        patience=config.patience,
+    objective = task.utility
+    if not isinstance(objective, ThroughputDelay):
+        raise InputError(f"utility {objective.name}: agents learn throughput and delay alone; use trainer.kind rplus")
+    reward = Reward(
+        throughput_weight=objective.throughput_weight, delay_weight=objective.delay_weight, **config.reward.model_dump()
     )
+    rules = Rules(agent, reward, duration=engine.duration, model=engine.model, patience=config.patience)
     space = space_at(task.networks, config, round_ / config.rounds)
     networks = space.draw(task.seed, POOL, first_id=first_network(space, round_))
     slots = AgentSlots(rules, networks, environments=config.environments, seed=seed, jobs=engine.jobs)

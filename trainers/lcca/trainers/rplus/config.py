@@ -156,11 +156,11 @@ class RplusConfig(TrainerConfig):
         Raises:
             InputError: its signals are not among them.
         """
-        found = offered_pacing(signals) if self.pacing == AUTO else self.pacing
-        missing = [name for name in pacing_signals(found) if name not in signals]
+        pacing = offered_pacing(signals) if self.pacing == AUTO else self.pacing
+        missing = [name for name in pacing_signals(pacing) if name not in signals]
         if missing:
-            raise InputError(f"trainer.pacing: {found} needs {', '.join(missing)} among the signals; or auto")
-        return found
+            raise InputError(f"trainer.pacing: {pacing} needs {', '.join(missing)} among the signals; or auto")
+        return pacing
 
     def require(self, signals: Sequence[str]) -> None:
         """See `TrainerConfig`."""

@@ -83,12 +83,12 @@ def utilities(scores: Floats) -> Floats:
     """Return (candidates,) utilities of ranks, sum 0: max(0, ln(λ/2 + 1) − ln rank), normalised, less 1/λ."""
     count = len(scores)
     by_rank = np.maximum(0, log(count / 2 + 1) - log(np.arange(1, count + 1)))
-    found = np.empty(count)
-    found[np.argsort(-scores, kind="stable")] = by_rank / by_rank.sum() - 1 / count
-    return found
+    weights = np.empty(count)
+    weights[np.argsort(-scores, kind="stable")] = by_rank / by_rank.sum() - 1 / count
+    return weights
 
 
 def _weighed(weights: Floats, values: Floats) -> Floats:
     """Return the sum of values, (candidates, …), by weights, (candidates,), in this order on every processor."""
-    found: Floats = (weights.reshape(-1, *[1] * (values.ndim - 1)) * values).sum(axis=0)
-    return found
+    products: Floats = weights.reshape(-1, *[1] * (values.ndim - 1)) * values
+    return np.asarray(products.sum(axis=0))

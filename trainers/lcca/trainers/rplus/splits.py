@@ -61,8 +61,8 @@ def parts(splits: Sequence[Split]) -> NDArray[np.intp]:
 def half_differences(above: Floats, below: Floats) -> Floats:
     """Return (pairs,) half differences between mirrored scores, outliers cut."""
     halves = (above - below) / 2
-    most = OUTLIERS * float(np.median(np.abs(halves)))
-    return np.clip(halves, -most, most)
+    bound = OUTLIERS * float(np.median(np.abs(halves)))
+    return np.clip(halves, -bound, bound)
 
 
 def gains(halves: Floats, used: NDArray[np.bool_], directions: Floats) -> Floats:
@@ -82,14 +82,13 @@ def gains(halves: Floats, used: NDArray[np.bool_], directions: Floats) -> Floats
     """
     each = halves[:, None, None] * used[:, :, None] * directions
     variance = each.var(axis=0, ddof=1) / len(each)
-    found: Floats = np.maximum(each.mean(axis=0) ** 2 - variance, 0).sum(axis=1)
-    return found
+    return np.asarray(np.maximum(each.mean(axis=0) ** 2 - variance, 0).sum(axis=1))
 
 
-def best(found: Sequence[tuple[float, Split]], most: int) -> list[Split]:
+def best(gained: Sequence[tuple[float, Split]], at_most: int) -> list[Split]:
     """Return the splits with the largest gains, at most one of each rule and only such with a gain."""
     chosen: dict[int, Split] = {}
-    for gain, each in sorted(found, key=lambda pair: -pair[0]):
-        if gain > 0 and len(chosen) < most:
+    for gain, each in sorted(gained, key=lambda pair: -pair[0]):
+        if gain > 0 and len(chosen) < at_most:
             chosen.setdefault(each.rule, each)
     return sorted(chosen.values())

@@ -51,7 +51,7 @@ class RplusTrainer:
         if self.checkpoint is not None and self.checkpoint.exists():
             return SearchState.load(self.checkpoint, self.task.identity)
         start = self.task.warm_start
-        if start is not None:  # where trained rules are improved and the next split is due; given ones are not
+        if start is not None:  # where trained rules are improved and the next split is due; rules by hand are not
             passes = self.config.passes if start.step else 0
             table = lifted(rules_of(start.policy), self.task.signals)
             state = SearchState(table, [passes] * len(table), table, pass_=passes, step=start.step)
