@@ -167,4 +167,5 @@ class Coordinates:
         return actions
 
     def _along(self, values: Floats) -> Floats:
-        return np.where(self._ratio, log(np.where(self._ratio, values, 1)), values) / self._scale
+        along: Floats = np.where(self._ratio, log(np.where(self._ratio, values, 1)), values) / self._scale
+        return along

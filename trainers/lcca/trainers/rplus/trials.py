@@ -300,9 +300,9 @@ class NetworkSample(Sample):
         """See `Sample`."""
         self.effort.take(len(self))
         rules, values = [], []
-        fixed = {"duration": self.engine.duration, "model": self.engine.model.parts()}
+        duration, model = self.engine.duration, self.engine.model.parts()
         for network in self.networks.networks:
-            rows = _core.trace(policy, compile_network(network), self.seed, script=[], **fixed)
+            rows = _core.trace(policy, compile_network(network), self.seed, script=[], duration=duration, model=model)
             kept = np.flatnonzero(rows["current"])[::EVERY]
             rules.append(rows["rule"][kept])
             values.append(np.stack([rows[name][kept] for name in table.signals], axis=1).astype(np.float32))
