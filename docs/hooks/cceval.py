@@ -137,7 +137,8 @@ def verdicts() -> str:
 def verdict(row: Row, elsewhere: str) -> Sequence[str]:
     """Return the cells of one comparison."""
     bits = f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]"
-    names = (row.get("scenario", elsewhere), f"{row['B']} against {row['A']}", f"`{row['utility']}`")
+    scenario = row.get("scenario") or row.get("condition") or elsewhere
+    names = (scenario, f"{row['B']} against {row['A']}", f"`{row['utility']}`")
     worse = f"{row['throughput_equivalent_percent']['difference']:+.0f} %"
     return (*names, bits, worse, f"{row['n']}", row["verdict"], row.get("agreement") or "")
 

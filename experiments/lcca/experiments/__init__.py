@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lcca.experiments.reading.loading import LoadedRun, load_run
+    from lcca.experiments.recipes.acc import acc
     from lcca.experiments.recipes.agree import agree
     from lcca.experiments.recipes.compare import compare
     from lcca.experiments.recipes.evaluate import evaluate
     from lcca.experiments.recipes.rank import rank
+    from lcca.experiments.recipes.study import study
+    from lcca.experiments.recipes.tune import tune
 
-__all__ = ["LoadedRun", "agree", "compare", "evaluate", "load_run", "rank"]
+__all__ = ["LoadedRun", "acc", "agree", "compare", "evaluate", "load_run", "rank", "study", "tune"]
 
 _READING = "reading.loading"
 

@@ -15,10 +15,11 @@ from typing import Any, Literal, Protocol
 
 import pandas as pd
 
-from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.trials.blocks import Block, Decision, InBlocks, Keep, equal_blocks, in_memory, run_blocks
+from lcca.evaluation.trials.running import mean_scores
 from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.runs.forecast import Cost, cpu_s_per_weight
 from lcca.experiments.runs.progress import Reporter
@@ -83,6 +84,34 @@ class Question(Protocol):
 
     def __call__(self, trials: Trials) -> Answer:
         """Return what the trials so far say; asked after every block."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Is contender `B` better than `A`? A `Question`.
+
+    Attributes:
+        A: the baseline.
+        B: the candidate.
+        utility: of the scores.
+        rule: settles it.
+        block: trials in a block of the place.
+        column: of the trials that has the scores.
+    """
+
+    A: str
+    B: str
+    utility: Any
+    rule: Rule
+    block: int
+    column: str = "score_bits"
+
+    def __call__(self, trials: Trials) -> Answer:
+        """Return the comparison on the trials so far."""
+        rows = trials.rows[trials.rows["policy"].isin((self.A, self.B))]
+        scores = mean_scores(rows.assign(score_bits=rows[self.column]))
+        a, b = scores[self.A], scores[self.B]
+        return Answer.of(compare_policies(self.A, self.B, a, b, utility=self.utility, rule=self.rule, block=self.block))
 
 
 @dataclass(frozen=True)

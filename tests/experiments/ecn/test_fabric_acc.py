@@ -16,11 +16,11 @@ pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install
 from lcca.evaluation.fabric.space import FabricTrials  # noqa: E402
 from lcca.evaluation.trials.blocks import Block  # noqa: E402
 from lcca.evaluation.trials.utilities import fabric_utility  # noqa: E402
-from lcca.experiments import load_run  # noqa: E402
+from lcca.experiments import acc, load_run  # noqa: E402
 from lcca.experiments.campaign.config import read_with_files  # noqa: E402
-from lcca.experiments.ecn.fabric_config import FabricAcc  # noqa: E402
-from lcca.experiments.ecn.fabric_run import run_fabric_acc, train_fabric_acc  # noqa: E402
-from lcca.experiments.study.config import StudyConfig  # noqa: E402
+from lcca.experiments.ecn.config import FabricAcc  # noqa: E402
+from lcca.experiments.ecn.training import train_acc  # noqa: E402
+from lcca.experiments.studies.config import StudyConfig  # noqa: E402
 from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv  # noqa: E402
 from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402
 from lcca.inputs.validation import validate  # noqa: E402
@@ -32,7 +32,8 @@ from lcca.remy_plus.tuners.acc_ports import Templates  # noqa: E402
 from lcca.signal_sets.headers.catalogue import header  # noqa: E402
 from lcca.signal_sets.headers.stamping import stamping  # noqa: E402
 from lcca.trainers.ecn.config import DqnConfig, FabricAccConfig  # noqa: E402
-from lcca.trainers.ecn.ports import model_of, new_learner, play_ports  # noqa: E402
+from lcca.trainers.ecn.double_dqn import DoubleDqn, new_learner  # noqa: E402
+from lcca.trainers.ecn.ports import model_of, play_ports  # noqa: E402
 from lcca.trainers.ecn.training import train  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -46,31 +47,30 @@ def smoke(*settings: str) -> FabricAcc:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     path = tmp_path_factory.mktemp("acc") / "run"
-    return path, run_fabric_acc(smoke(), path, jobs=2, resume=False, quiet=True)
+    return path, acc(SMOKE, out=path, jobs=2).content
 
 
 def test_a_killed_training_gives_the_same_bytes(finished: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     path, _ = finished
     given = {"config": smoke(), "path": tmp_path / "run", "resume": False, "quiet": True}
-    process = multiprocessing.get_context("fork").Process(target=train_fabric_acc, kwargs=given)
+    process = multiprocessing.get_context("fork").Process(target=train_acc, kwargs=given)
     process.start()
     while process.is_alive() and not (tmp_path / "run/checkpoint.pt").exists():
         time.sleep(0.002)
     process.kill()
     process.join()
     assert process.exitcode == -signal.SIGKILL and not (tmp_path / "run/model.json").exists()
-    model = train_fabric_acc(smoke(), tmp_path / "run", resume=True, quiet=True)
+    model = train_acc(smoke(), tmp_path / "run", resume=True, quiet=True)
     assert model.read_bytes() == (path / "model.json").read_bytes()
-    assert train_fabric_acc(smoke(), path, resume=True, quiet=True) == path / "model.json", "a complete run has it"
+    assert train_acc(smoke(), path, resume=True, quiet=True) == path / "model.json", "a complete run has it"
 
 
 def test_the_summary_and_its_tables(finished: tuple[Path, dict[str, Any]]) -> None:
     path, summary = finished
-    assert list(summary["tests"]) == ["star", "busy-star"]
-    for test in summary["tests"].values():
-        assert list(test["controllers"]) == ["acc", "dcqcn", "chance"]
-        assert list(test["acc_minus"]) == ["dcqcn", "chance"]
-        assert all((row["A"], row["B"]) == (name, "acc") for name, row in test["acc_minus"].items())
+    met = [(each["condition"], each["id"]) for each in summary["policies"]]
+    assert met == [(test, name) for test in ("star", "busy-star") for name in ("acc", "dcqcn", "chance")]
+    found = [(each["condition"], each["A"], each["B"]) for each in summary["comparisons"]]
+    assert found == [(test, name, "acc") for test in ("star", "busy-star") for name in ("dcqcn", "chance")]
     model = read_acc_model(path / "model.json")
     assert model.provenance["scenarios"] == ["star"] and model.provenance["steps"] >= 500
     assert (model.interval_us, model.delay_us) == (10, 2)
@@ -84,7 +84,7 @@ def test_what_it_is_held_against_runs_with_its_header(tmp_path: Path) -> None:
     rival = str(tmp_path / "policy.json")
     write(rival, PolicyFile(one_rule(("link",)), header="nosignal-8b"))
     config = smoke("trainer.dqn.steps=200", "held_out=[]", f"test.against=[{rival}]")
-    run_fabric_acc(config, tmp_path / "run", jobs=2, resume=False, quiet=True)
+    acc(config, out=tmp_path / "run", jobs=2)
     stored = load_run(tmp_path / "run").trials.query("policy == @rival")
     policy = WithHeader(one_rule(("link",)), stamping(header("nosignal-8b")))
     source = FabricTrials(config.space, int(stored["seed"].iloc[0]), fabric_utility("slowdown"))
@@ -103,7 +103,7 @@ def test_seeds_are_others_for_training_and_test(finished: tuple[Path, dict[str, 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FabricEcnEnv, "reset", noted)
-        train_fabric_acc(smoke("trainer.dqn.steps=200"), tmp_path / "run", resume=False, quiet=True)
+        train_acc(smoke("trainer.dqn.steps=200"), tmp_path / "run", resume=False, quiet=True)
     assert len(trained) > 5
     assert not trained & set(load_run(path).trials["seed"])
 
@@ -184,7 +184,7 @@ def test_the_file_says_what_the_network_says() -> None:
     """PyTorch's values against NumPy's choices, for both kinds of heads."""
     for heads in ("parts", "joint"):
         config = FabricAccConfig(history=2, heads=heads, dqn=DqnConfig(hidden=(16, 8)))
-        learner = new_learner(config, 12, seed=5)
+        learner = new_learner(config, 6, config.templates.shape, seed=5)
         views = np.random.default_rng(1).normal(size=(200, 12)).astype(np.float32)
         chosen = model_of(learner, config, {}).best(views)
         values = learner.values(views)
@@ -200,8 +200,12 @@ def test_it_learns_to_mark() -> None:
     env = FabricEcnEnv(scenario, interval_us=10.0, templates=templates, throughput=0.0)
     dqn = DqnConfig(steps=1500, hidden=(16,), batch=64, warm_up=200, learn_every=8, sync_every=20, explore_steps=800)
     config = FabricAccConfig(interval_us=10.0, templates=templates, dqn=dqn)
-    learner = new_learner(config, 18, seed=1)
-    train(env, learner, lambda episode: episode, play=play_ports)
+    learner = new_learner(config, 6, templates.shape, seed=1)
+
+    def play(learner: DoubleDqn, episode: int) -> float:
+        return play_ports(env, learner, episode)
+
+    train(learner, play)
     views, over = [], False
     env.reset(options={"trial_seed": 10**6})
     while not over:

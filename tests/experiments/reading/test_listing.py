@@ -64,7 +64,7 @@ def first(policy: str, best: int) -> dict[str, Any]:
             {"estimate": 2.0, "low": None, "high": 3.0, "metric": "fct", "quantile": 0.99},
             "fct p99 2 [unbounded, 3]",
         ),
-        ("tune", {"kind": "tune", "comparison": {"A": "default", "B": "tuned", "verdict": "better"}}, "tuned: better"),
+        ("tune", {"comparisons": [{"A": "default", "B": "tuned", "verdict": "better"}]}, "tuned: better"),
         ("sweep", {"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "default: ecn recommended"),
         (
             "sweep",

@@ -13,7 +13,7 @@ import pytest
 from lcca.evaluation.trials.stored import write_state
 from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.campaign.config import CampaignConfig, read_with_files
-from lcca.experiments.ecn.run import AccCampaign
+from lcca.experiments.ecn.config import IncastAcc
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.runs import version
 from lcca.experiments.runs.folder import RunFolder, default_folder
@@ -36,7 +36,7 @@ KINDS: dict[str, tuple[str, type[Any]]] = {
     "sweep": (TINY, CampaignConfig),
     "estimate": (ESTIMATION.replace("SPACE", NETWORK), EstimationConfig),
     "tune": (TUNING.replace("SPACE", NETWORK), TuningConfig),
-    "acc": ("name: marked\n", AccCampaign),
+    "acc": ("name: marked\n", IncastAcc),
 }
 
 

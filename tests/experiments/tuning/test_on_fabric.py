@@ -10,9 +10,10 @@ from pydantic import ValidationError
 
 import lcca.evaluation.fabric.space as source
 from lcca.experiments.campaign.config import read_with_files
+from lcca.experiments.recipes.tune import tune
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.experiments.tuning.run import tune
+from lcca.experiments.tuning.search import search_in
 from lcca.inputs.validation import validate
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.switches.markers import marking
@@ -58,7 +59,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(config: Path) -> Path:
     """The folder of a tuning that was never broken."""
     run = config.parent / "finished"
-    tune(validate(read_with_files(config, TuningConfig), TuningConfig), run, jobs=1, resume=False, quiet=True)
+    tune(validate(read_with_files(config, TuningConfig), TuningConfig), out=run)
     return run
 
 
@@ -72,8 +73,11 @@ def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, 
     found = json.loads((finished / "summary.json").read_text())
     told = [found[key] for key in ("simulator", "scenario", "unit", "utility")]
     assert told == ["fabric", "small", "seeds", "slowdown"]
-    assert found["tuned"]["parameters"] == {"bdps": 1.0} and found["default"]["parameters"] == {"bdps": 0.1}
-    assert found["comparison"]["verdict"] == "better" and found["comparison"]["low"] > 0.5
+    default, tuned = found["policies"]
+    assert (default["id"], default["parameters"]) == ("default", {"bdps": 0.1})
+    assert (tuned["id"], tuned["parameters"]) == ("tuned", {"bdps": 1.0})
+    (comparison,) = found["comparisons"]
+    assert comparison["verdict"] == "better" and comparison["low"] > 0.5
     rows = pd.read_parquet(finished / "candidates.parquet").set_index("parameter_bdps")
     assert rows.score_bits[0.05] < rows.score_bits[0.1].min() < rows.score_bits[1.0]
     assert rows.state[0.05] == "stopped" and rows.networks[0.05] < 12
@@ -81,8 +85,8 @@ def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, 
     assert policyfile.read(policy).policy == Transport("window", {"bdps": 1})
     flows = ("--fabric", config.parent / "scenario.yaml", "--seeds", "12", "--seed", derive(1, "tune"), "--json")
     again = lcca("evaluate", policy, "window:bdps=0.1", *flows).json()["policies"]
-    assert again[0]["score_bits"]["estimate"] == pytest.approx(found["tuned"]["search_score_bits"])
-    assert again[1]["score_bits"]["estimate"] == pytest.approx(found["default"]["search_score_bits"])
+    assert again[0]["score_bits"]["estimate"] == pytest.approx(tuned["search_score_bits"])
+    assert again[1]["score_bits"]["estimate"] == pytest.approx(default["search_score_bits"])
     assert "bdps" in lcca("show", "policy", policy).out
 
 
@@ -114,6 +118,14 @@ def test_threads_and_going_on_change_nothing(
     monkeypatch.setattr(source, "run_fabric_trials", fails)
     ends = [lcca("tune", config, "--out", broken, "--resume", "--jobs", 2).status for _ in range(4)]
     assert ends == [130, 130, 130, 0] and results(broken) == results(finished)
+
+
+def test_a_search_without_a_test_is_tested_later(config: Path, finished: Path, tmp_path: Path) -> None:
+    read = validate(read_with_files(config, TuningConfig), TuningConfig)
+    found = search_in(read, tmp_path / "run", jobs=1, quiet=True)
+    assert found.policy == Transport("window", {"bdps": 1}) and not (tmp_path / "run/trials").exists()
+    tune(read, out=tmp_path / "run", resume=True)
+    assert results(tmp_path / "run") == results(finished)
 
 
 @pytest.mark.parametrize(

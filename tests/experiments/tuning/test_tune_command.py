@@ -14,11 +14,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from lcca.experiments import tune
 from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.runs.folder import is_locked
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.experiments.tuning.run import tune
 from lcca.inputs.validation import validate
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import FixedWindow
@@ -63,8 +63,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tuning that was never broken, not to be changed."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "small.yaml").write_text(SMALL)
-    config = validate(read_with_files(folder / "small.yaml", TuningConfig), TuningConfig)
-    tune(config, folder / "small", jobs=2, resume=False)
+    found = tune(folder / "small.yaml", out=folder / "small", jobs=2)
+    assert found.folder == folder / "small" and len(found.rows) == 2 * found.content["policies"][0]["trials"]
+    assert str(found).startswith("tuned against default: better, ")
     return folder / "small"
 
 
@@ -94,16 +95,17 @@ def wait_for(condition: Any, process: subprocess.Popen[str]) -> None:
 
 def test_gives_a_policy_its_worth_on_fresh_networks_and_all_candidates(finished: Path) -> None:
     summary = json.loads((finished / "summary.json").read_text())
-    assert summary["comparison"]["A"] == "default" and summary["comparison"]["B"] == "tuned"
-    assert summary["comparison"]["verdict"] == "better"
-    assert summary["tuned"]["low"] < summary["tuned"]["score_bits"] < summary["tuned"]["high"]
-    assert summary["default"]["parameters"] == {"window": 40}
+    (comparison,) = summary["comparisons"]
+    assert comparison["A"] == "default" and comparison["B"] == "tuned" and comparison["verdict"] == "better"
+    default, tuned = summary["policies"]
+    assert tuned["score_bits"]["low"] < tuned["score_bits"]["mean"] < tuned["score_bits"]["high"]
+    assert default["parameters"] == {"window": 40}
     file = policyfile.read(finished / "policy.json")
-    assert isinstance(file.policy, FixedWindow) and file.policy.window == summary["tuned"]["parameters"]["window"]
+    assert isinstance(file.policy, FixedWindow) and file.policy.window == tuned["parameters"]["window"]
     assert file.provenance["config_hash"] == summary["config_hash"] and file.provenance["study"].startswith("small-")
     rows = pd.read_parquet(finished / "candidates.parquet")
     assert len(rows) == 9 and sum(summary["candidates"].values()) == 8
-    assert rows["score_bits"].max() == summary["tuned"]["search_score_bits"]
+    assert rows["score_bits"].max() == tuned["search_score_bits"]
 
 
 def test_search_and_test_meet_different_networks(finished: Path) -> None:
@@ -173,8 +175,9 @@ def test_a_run_that_is_there(lcca: Any, small: Path, finished: Path) -> None:
 def test_nothing_better_than_the_start(lcca: Any, small: Path, tmp_path: Path) -> None:
     options = ["--set", "tuner.trials=1", "--set", "tuner.space={window: [500]}", "--out", tmp_path / "run"]
     summary = lcca("tune", small, *options, "--json").json()
-    assert summary["comparison"] is None and summary["tuned"]["parameters"] == {"window": 40}
-    assert summary["tuned"]["networks"] == 32
+    assert summary["comparisons"] == []
+    assert [each["parameters"] for each in summary["policies"]] == [{"window": 40}] * 2
+    assert summary["policies"][1]["trials"] == 32
     assert "no candidate was better" in lcca("tune", small, *options, "--resume").out
     assert policyfile.read(tmp_path / "run" / "policy.json").policy == FixedWindow(40)
 
@@ -225,7 +228,7 @@ def test_vegas_in_ns3(lcca: Any, small: Path, tmp_path: Path) -> None:
     settings += ["test={pairs: 20, at_least: 20, block: 20}"]
     options = [word for setting in settings for word in ("--set", setting)]
     summary = lcca("tune", small, "--out", tmp_path / "run", "--jobs", "2", "--json", *options).json()
-    assert summary["simulator"].startswith("ns-3") and summary["tuned"]["failed"] == 0
+    assert summary["simulator"].startswith("ns-3") and summary["policies"][1]["failed"] == 0
     policy = policyfile.read(tmp_path / "run" / "policy.json")
     assert policyfile.loads(policyfile.dumps(policy)).policy == policy.policy
     assert os.fspath(tmp_path) not in (tmp_path / "run" / "summary.json").read_text()

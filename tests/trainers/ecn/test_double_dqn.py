@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,14 @@ from lcca.evaluation.trials.layout import CHECKPOINT  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.trainers.ecn.config import DqnConfig  # noqa: E402
 from lcca.trainers.ecn.double_dqn import DoubleDqn, QNetwork, next_values  # noqa: E402
-from lcca.trainers.ecn.training import train  # noqa: E402
+from lcca.trainers.ecn.training import play_alone, train  # noqa: E402
 
 STATES = 5
+
+
+def in_turn(env: Any) -> Any:
+    """Episodes whose seeds are their numbers."""
+    return lambda learner, episode: play_alone(env, learner, episode)
 
 
 def one_hot(state: int, states: int = STATES) -> np.ndarray:
@@ -57,7 +61,7 @@ CHAIN = DqnConfig(
 
 def test_it_learns_the_values_of_a_chain() -> None:
     learner = DoubleDqn(CHAIN, STATES, 2, seed=1)
-    train(Chain(), learner, lambda episode: episode)
+    train(learner, in_turn(Chain()))
     values = learner.values(np.eye(STATES, dtype=np.float32)) * learner.reward_spread + learner.reward_mean
     right = 0.9 ** np.arange(STATES - 1, -1, -1)
     np.testing.assert_allclose(values[:, 1], right, atol=0.05)
@@ -90,7 +94,8 @@ def largest_value(double: bool, seed: int) -> float:
         if learner.steps > 900:
             seen.append(float(learner.values(np.ones(1, dtype=np.float32)).mean()))
 
-    train(Noise(), learner, lambda episode: 1000 * seed + episode, tell=tell)
+    noise = Noise()
+    train(learner, lambda learner, episode: play_alone(noise, learner, 1000 * seed + episode), tell=tell)
     return float(np.mean(seen))
 
 
@@ -123,7 +128,7 @@ class Killed(Exception):
 def test_a_stopped_training_gives_the_same_bits(tmp_path: Any) -> None:
     config = CHAIN.model_copy(update={"steps": 900})
     whole = DoubleDqn(config, STATES, 2, seed=3)
-    expected = train(Chain(), whole, lambda episode: episode)
+    expected = train(whole, in_turn(Chain()))
 
     def kill(learner: DoubleDqn, progress: Any) -> None:
         if progress.episodes == 45:
@@ -131,15 +136,15 @@ def test_a_stopped_training_gives_the_same_bits(tmp_path: Any) -> None:
 
     half = DoubleDqn(config, STATES, 2, seed=3)
     with pytest.raises(Killed):
-        train(Chain(), half, lambda episode: episode, folder=tmp_path, checkpoint_every=10, tell=kill)
+        train(half, in_turn(Chain()), folder=tmp_path, every=10, tell=kill)
     rest = DoubleDqn(config, STATES, 2, seed=99)
-    found = train(Chain(), rest, lambda episode: episode, folder=tmp_path, checkpoint_every=10)
+    found = train(rest, in_turn(Chain()), folder=tmp_path, every=10)
     assert found == expected
     for name, weights in whole.online.state_dict().items():
         assert torch.equal(weights, rest.online.state_dict()[name]), name
     assert whole.draws.bit_generator.state == rest.draws.bit_generator.state
     done = DoubleDqn(config, STATES, 2, seed=4)
-    assert train(Chain(), done, lambda episode: episode, folder=tmp_path) == expected, "nothing is left to do"
+    assert train(done, in_turn(Chain()), folder=tmp_path) == expected, "nothing is left to do"
 
 
 def test_other_seeds_learn_otherwise() -> None:
@@ -147,7 +152,7 @@ def test_other_seeds_learn_otherwise() -> None:
     weights = []
     for seed in (1, 1, 2):
         learner = DoubleDqn(config, STATES, 2, seed)
-        train(Chain(), learner, lambda episode: episode)
+        train(learner, in_turn(Chain()))
         weights.append(next(iter(learner.online.state_dict().values())))
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
@@ -155,17 +160,17 @@ def test_other_seeds_learn_otherwise() -> None:
 
 def test_checkpoints_that_do_not_fit_are_told(tmp_path: Any) -> None:
     config = CHAIN.model_copy(update={"steps": 40, "warm_up": 32})
-    train(Chain(), DoubleDqn(config, STATES, 2, 1), lambda episode: episode, folder=tmp_path)
+    train(DoubleDqn(config, STATES, 2, 1), in_turn(Chain()), folder=tmp_path)
     other = config.model_copy(update={"discount": 0.5})
     with pytest.raises(InputError, match=r"checkpoint\.pt: a training with another configuration"):
-        train(Chain(), DoubleDqn(other, STATES, 2, 1), lambda episode: episode, folder=tmp_path)
+        train(DoubleDqn(other, STATES, 2, 1), in_turn(Chain()), folder=tmp_path)
     whole = (tmp_path / CHECKPOINT).read_bytes()
     for bit in np.random.default_rng(1).integers(8 * len(whole), size=30):
         content = bytearray(whole)
         content[bit // 8] ^= 1 << bit % 8
         (tmp_path / CHECKPOINT).write_bytes(content)
         with pytest.raises(InputError, match=r"damaged .*delete it to begin again"):
-            train(Chain(), DoubleDqn(config, STATES, 2, 1), lambda episode: episode, folder=tmp_path)
+            train(DoubleDqn(config, STATES, 2, 1), in_turn(Chain()), folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -181,25 +186,6 @@ def test_configurations_that_cannot_work_are_refused(given: dict[str, Any], word
         DqnConfig(**given)
 
 
-def test_controllers_explore_only_when_told() -> None:
-    from lcca.gym_envs.ecn.settings import GRID, MarkSetting
-    from lcca.trainers.ecn.controllers import CHANCE, Learnt, Static
-
-    learner: Any = SimpleNamespace(best=lambda seen: 7)
-    seen = np.zeros(6, dtype=np.float32)
-
-    def chosen(controller: Any, seed: int = 1) -> list[MarkSetting]:
-        choose = controller.begin(seed)
-        return [choose(seen) for _ in range(2000)]
-
-    assert set(chosen(Learnt(learner))) == {GRID[7]}
-    assert set(chosen(Static(MarkSetting(1, 2)))) == {MarkSetting(1, 2)}
-    assert 0.03 < np.mean([setting != GRID[7] for setting in chosen(Learnt(learner, 0.05))]) < 0.07
-    assert chosen(Learnt(learner, 0.05)) == chosen(Learnt(learner, 0.05))
-    assert chosen(Learnt(learner, 0.05)) != chosen(Learnt(learner, 0.05), seed=2)
-    assert len(set(chosen(CHANCE))) > 240
-
-
 @pytest.mark.full
 def test_it_learns_to_balance_a_pole() -> None:
     gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install 'lcca[drl]'")
@@ -209,7 +195,7 @@ def test_it_learns_to_balance_a_pole() -> None:
         sync_every=250, explore_steps=8000, explore_last=0.05,
     )  # fmt: skip
     learner = DoubleDqn(config, 4, 2, seed=1)
-    train(env, learner, lambda episode: episode)
+    train(learner, in_turn(env))
     lengths = []
     for seed in range(20):
         seen, _ = env.reset(seed=10_000 + seed)

@@ -13,10 +13,8 @@ from lcca.cli.options.common import print_json
 from lcca.cli.printing.console import wide_console
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.trials.layout import MODEL, SUMMARY
-from lcca.experiments.campaign.config import read_with_files
-from lcca.experiments.ecn.fabric_config import FabricAcc
-from lcca.experiments.ecn.fabric_run import run_fabric_acc
-from lcca.experiments.ecn.run import ACC, AccCampaign, run_acc
+from lcca.experiments.ecn.config import ACC
+from lcca.experiments.recipes.acc import acc, form_of
 
 EXAMPLES = """\
   lcca acc configs/acc/acc.yaml
@@ -25,13 +23,18 @@ EXAMPLES = """\
   lcca acc configs/acc/acc.yaml --set trainer.dqn.steps=50000 --resume"""
 
 COLUMNS = {
-    "utility": "{:.4f}",
-    "small_fct_p50_us": "{:.0f}",
-    "small_fct_p99_us": "{:.0f}",
-    "small_slowdown_p99": "{:.1f}",
-    "queue_p95": "{:.0f}",
-    "queue_p99": "{:.0f}",
+    "score": ("utility", "{:.4f}", 1),
+    "small_fct_p50_us": ("small flows' FCT p50, µs", "{:.0f}", 1),
+    "small_fct_p99_us": ("p99, µs", "{:.0f}", 1),
+    "small_slowdown_p99": ("slowdown p99", "{:.1f}", 1),
+    "queue_p95": ("queue p95, packets", "{:.0f}", 1),
+    "queue_p99": ("queue p99, packets", "{:.0f}", 1),
+    "score_bits": ("mean score (bits)", "{:.3f}", 1),
+    "slowdown_mean": ("slowdown", "{:.3f}", 1),
+    "slowdown_p99": ("slowdown p99", "{:.3f}", 1),
+    "queue_mean_bytes": ("mean queue, kB", "{:.1f}", 1000),
 }
+"""What is shown of what was measured: head, format and unit; what a place does not measure is left out."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -42,64 +45,42 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command: in ns-3, or on a fabric where the configuration names one."""
-    if "fabric" in read_with_files(options.config, FabricAcc, options.overrides, options.seed).data:
-        return _on_fabric(options)
-    config, folder = config_and_folder(options, AccCampaign)
-    summary = run_acc(config, folder, jobs=options.jobs, resume=options.resume)
+    config, folder = config_and_folder(options, form_of(options.config, options.overrides))
+    summary = acc(config, out=folder, resume=options.resume, quiet=False, jobs=options.jobs).content
     if options.json:
         print_json(summary)
         return 0
-    for name, test in summary["tests"].items():
-        _print(name, test)
-    print(f"\nsummary: {folder / SUMMARY}")
+    for name in dict.fromkeys(each["condition"] for each in summary["policies"]):
+        _print(summary, name)
+    model = f"model: {folder / MODEL}\n" if (folder / MODEL).exists() else ""
+    print(f"\n{model}summary: {folder / SUMMARY}")
     return 0
 
 
-def _on_fabric(options: argparse.Namespace) -> int:
-    config, folder = config_and_folder(options, FabricAcc)
-    summary = run_fabric_acc(config, folder, jobs=options.jobs, resume=options.resume)
-    if options.json:
-        print_json(summary)
-        return 0
-    for name, test in summary["tests"].items():
-        _print_scenario(name, test, name in {each.name for each in config.held_out})
-    print(f"\nmodel: {folder / MODEL}\nsummary: {folder / SUMMARY}")
-    return 0
-
-
-def _print_scenario(name: str, test: dict[str, Any], held_out: bool) -> None:
-    table = Table(title=f"fresh flows of {escape(name)}{', held out' if held_out else ''}")
+def _print(summary: dict[str, Any], condition: str) -> None:
+    rows, found = (
+        [each for each in summary[key] if each["condition"] == condition] for key in ("policies", "comparisons")
+    )
+    held_out = ", held out" if condition in summary.get("held_out", ()) else ""
+    table = Table(title=f"tested on {escape(condition)}{held_out}")
+    shown = {key: how for key, how in COLUMNS.items() if key in rows[0]}
     table.add_column("")
-    for column in ("mean score (bits)", "slowdown", "slowdown p99", "mean queue, kB"):
-        table.add_column(column, justify="right")
-    table.add_column("acc − this one (bits)", justify="right")
+    for head, _, _ in shown.values():
+        table.add_column(head, justify="right")
+    table.add_column(f"acc − this one ({found[0]['unit']})", justify="right")
     table.add_column("acc is")
-    for each, row in test["controllers"].items():
-        queue = row["queue_mean_bytes"] / 1000
-        figures = [f"{row[key]:.3f}" for key in ("score_bits", "slowdown_mean", "slowdown_p99")]
-        table.add_row(escape(each), *figures, f"{queue:.1f}", *(("", "") if each == ACC else _verdict(test, each)))
+    verdicts = {each["A"]: _verdict(each) for each in found} | {ACC: ("", "")}
+    for row in rows:
+        cells = [_cell(row[key], form, unit) for key, (_, form, unit) in shown.items()]
+        table.add_row(escape(row["id"]), *cells, *verdicts[row["id"]])
     wide_console().print(table)
 
 
-def _verdict(test: dict[str, Any], name: str) -> tuple[str, str]:
-    found = test["acc_minus"][name]
+def _cell(value: Any, form: str, unit: float) -> str:
+    mean = value["mean"] if isinstance(value, dict) else value
+    return "–" if mean is None else form.format(mean / unit)
+
+
+def _verdict(found: dict[str, Any]) -> tuple[str, str]:
     words = interval(found["difference"], found["low"], found["high"], "{:+.4f}")
     return words, f"{found['verdict']} ({found['n']} pairs)"
-
-
-def _print(name: str, test: dict[str, Any]) -> None:
-    table = Table(title=f"on the {name}: small flows' completion times (µs), queue (packets)")
-    table.add_column("")
-    for column in COLUMNS:
-        table.add_column(column.replace("small_", "").replace("_us", "").replace("_", " "), justify="right")
-    table.add_column("acc − this one, utility", justify="right")
-    table.add_column("acc is")
-    for each, row in test["controllers"].items():
-        figures = ["–" if row[c] is None else form.format(row[c]) for c, form in COLUMNS.items()]
-        table.add_row(each, *figures, *(("", "") if each == ACC else _standing(test["acc_minus"][each])))
-    wide_console().print(table)
-
-
-def _standing(against: dict[str, Any]) -> tuple[str, str]:
-    words = interval(against["mean"], against["low"], against["high"], "{:+.4f}")
-    return words, f"{against['acc_is']} ({against['pairs']} pairs)"

@@ -13,10 +13,9 @@ from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
 from lcca.cli.printing.console import wide_console
 from lcca.evaluation.trials.layout import ANSWERS
-from lcca.experiments.study.config import StudyConfig
-from lcca.experiments.study.plan import costs
-from lcca.experiments.study.run import study
-from lcca.experiments.study.words import comparison_cells, together
+from lcca.experiments.recipes.study import costs, study
+from lcca.experiments.studies.config import StudyConfig
+from lcca.experiments.studies.words import comparison_cells, together
 from lcca.inputs.errors import require
 
 EXAMPLES = """\
@@ -48,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, config: StudyConfig, folder: Path) -> dict[str, Any]:
-    summary = study(config, folder, jobs=options.jobs, resume=options.resume)
+    summary = study(config, out=folder, resume=options.resume, quiet=False, jobs=options.jobs).content
     if not options.json:
         _print(summary)
         print(f"\nanswers: {folder / ANSWERS}")
@@ -56,7 +55,7 @@ def _run(options: argparse.Namespace, config: StudyConfig, folder: Path) -> dict
 
 
 def _plan(options: argparse.Namespace, config: StudyConfig) -> dict[str, Any]:
-    found = [each.to_json() for each in costs(config)]
+    found = costs(config)
     if not options.json:
         _print_plan(config.name, found)
     return {"study": config.name, "scenarios": found}

@@ -14,8 +14,9 @@ from lcca.cli.printing.console import wide_console
 from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.trials.layout import POLICY
+from lcca.experiments.recipes.tune import tune
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.experiments.tuning.run import DEFAULT, TUNED, join, tune
+from lcca.experiments.tuning.search import join
 from lcca.inputs.errors import require
 
 EXAMPLES = """\
@@ -45,7 +46,8 @@ def run(options: argparse.Namespace) -> int:
         require(not options.json, "--json: the process that leads has the result")
         join(config, folder, jobs=options.jobs, storage=options.storage)
         return 0
-    summary = tune(config, folder, jobs=options.jobs, resume=options.resume, storage=options.storage)
+    how = {"resume": options.resume, "jobs": options.jobs, "storage": options.storage}
+    summary = tune(config, out=folder, quiet=False, **how).content
     if options.json:
         print_json(summary)
         return 0
@@ -59,25 +61,25 @@ def _print(summary: dict[str, Any]) -> None:
     unit = summary["unit"]
     for name in ("", "parameters", f"score on the search's {unit}", f"on fresh {unit} (bits)", unit):
         table.add_column(name, justify="left" if name in ("", "parameters") else "right", overflow="fold")
-    for name in (DEFAULT, TUNED):
-        one = summary[name]
+    for each in summary["policies"]:
+        score = each["score_bits"]
         table.add_row(
-            name,
-            escape(
-                ", ".join(
-                    f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"
-                    for key, value in one["parameters"].items()
-                )
-            ),
-            f"{one['search_score_bits']:.3f}",
-            interval(one["score_bits"], one["low"], one["high"], "{:.3f}"),
-            str(one["networks"]),
+            each["id"],
+            escape(", ".join(map(_named, each["parameters"].items()))),
+            f"{each['search_score_bits']:.3f}",
+            interval(score["mean"], score["low"], score["high"], "{:.3f}"),
+            str(each["trials"]),
         )
     console = wide_console()
     console.print(table)
     tried = ", ".join(f"{count} {state}" for state, count in summary["candidates"].items())
     console.print(f"candidates: {tried}; {summary['network_trials']} trials", style="dim", markup=False)
-    if summary["comparison"] is None:
+    if not summary["comparisons"]:
         console.print("no candidate was better than the policy's own parameters", markup=False)
-    else:
-        print_comparison(summary["comparison"])
+    for each in summary["comparisons"]:
+        print_comparison(each)
+
+
+def _named(parameter: tuple[str, Any]) -> str:
+    key, value = parameter
+    return f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}"

@@ -52,13 +52,8 @@ def _agree(result: Json) -> list[Json]:
     return [{"id": row["policy"], **row} for row in result["agreement"]]
 
 
-def _tune(result: Json) -> list[Json]:
-    return [{"id": name, **result[name]} for name in ("default", "tuned")]
-
-
-def _study(result: Json) -> list[Json]:
-    met = ((one["name"], row) for one in result["scenarios"] for row in one["measured"])
-    return [{"id": row["contender"], "condition": name, **row["measures"]} for name, row in met]
+def _as_written(result: Json) -> list[Json]:
+    return list(result["policies"])
 
 
 def _estimate(result: Json) -> list[Json]:
@@ -67,23 +62,15 @@ def _estimate(result: Json) -> list[Json]:
     return [{"id": result.get("policy", ""), **row} for row in found]
 
 
-def _acc(result: Json) -> list[Json]:
-    return [
-        {"id": name, "condition": test, **row}
-        for test, found in result["tests"].items()
-        for name, row in found["controllers"].items()
-    ]
-
-
 _ROWS: dict[str, Callable[[Json], list[Json]]] = {
     SWEEP.name: _sweep,
     RANK.name: _rank,
     EVALUATE.name: _evaluate,
     AGREE.name: _agree,
-    TUNE.name: _tune,
-    STUDY.name: _study,
+    TUNE.name: _as_written,
+    STUDY.name: _as_written,
     ESTIMATE.name: _estimate,
-    ACC.name: _acc,
+    ACC.name: _as_written,
 }
 
 

@@ -12,7 +12,7 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import read_json, read_table
 from lcca.evaluation.trials.tables import ADVICE, training_costs
 from lcca.experiments.reading.policy_rows import estimates_of, policy_rows
-from lcca.experiments.runs.kinds import ACC, COMPARE, RANK, STUDY
+from lcca.experiments.runs.kinds import ACC, COMPARE, RANK, STUDY, TUNE
 from lcca.experiments.runs.policy_names import words_of
 
 Json = dict[str, Any]
@@ -72,20 +72,13 @@ def learning(folder: Path, result: Json) -> pd.DataFrame:
 
 def comparisons_of(folder: Path, kind: str, result: Json) -> list[Json]:
     """Return the comparisons of a run with `phase` and `condition`, and their looks where these are kept."""
-    if kind == ACC.name:
-        return [
-            {"phase": layout.TEST, "condition": test, "A": name, "B": "acc", **row}
-            for test, found in result.get("tests", {}).items()
-            for name, row in found["acc_minus"].items()
-        ]
-    if kind == STUDY.name:
-        found = result.get("comparisons", [])
-        return [{"phase": layout.SCENARIO, "condition": each["scenario"], **each} for each in found]
+    if kind in (TUNE.name, STUDY.name, ACC.name):
+        return list(result.get("comparisons", ()))
     if kind in (COMPARE.name, RANK.name):
         found = [result] if kind == COMPARE.name and result else result.get("comparisons", [])
         return [{"phase": kind, "condition": "", **each} for each in found]
     told = _json(folder / layout.VERDICTS) or result
-    found = told.get("comparisons", [told.get("comparison")])
+    found = told.get("comparisons", ())
     return [{"phase": layout.TEST, "condition": "", **each} for each in found if each] + _elsewhere(result)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
-from lcca.evaluation.comparison.compare import Comparison, compare_policies
+from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.trials.running import mean_scores
-from lcca.experiments.experiment import Answer, Experiment, Found, Trials
+from lcca.experiments.experiment import Experiment, Found, Pair
 from lcca.experiments.places import On, Options, meet
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
@@ -66,14 +66,6 @@ def comparing(
     if bound and meeting.ideals is not None:
         meeting.ideals(1)  # or say so before any trial
 
-    def question(trials: Trials) -> Answer:
-        scores = mean_scores(trials.rows)
-        return Answer.of(
-            compare_policies(
-                one, other, scores[one], scores[other], utility=place.utility, rule=rule, block=place.block
-            )
-        )
-
     def content(found: Found, folder: Path | None) -> Mapping[str, Any]:
         compared: Comparison = found.contents[0]
         early = stopped_early(found, compared.n, "networks" if meeting.ideals else "pairs")
@@ -84,6 +76,7 @@ def comparing(
             content["ideal"] = beside_ideals(ideals, scores, one)
         return content
 
+    question = Pair(one, other, place.utility, rule, place.block)
     experiment = Experiment(place, meeting.contenders, [question], stop, f"comparing {other} with {one}")
     options = {"trials": most, "step": stop.step, "stop": stop.when, "bound": bound, "rule": rule.model_dump()}
     config = asked("compare", [a, b], on, meeting, wanted.get("seed", 1), options)

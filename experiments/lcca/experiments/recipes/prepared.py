@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.trials import layout
 from lcca.experiments.experiment import Answer, Costs, Experiment, Found
 from lcca.experiments.places import Meeting, On
@@ -47,12 +48,15 @@ class Result:
 
     def __str__(self) -> str:
         """Return the verdicts, a line each."""
-        return "\n".join(map(_line, self.comparisons)) or f"{len(self.rows)} trials"
+        found = [each.to_json() for each in self.comparisons] or self.content.get("comparisons", [])
+        return "\n".join(map(_line, found)) or f"{len(self.rows)} trials"
 
 
-def _line(found: Comparison) -> str:
-    ends = f"[{found.low:+.3f}, {found.high:+.3f}]"
-    return f"{found.B} against {found.A}: {found.verdict.name}, {found.difference:+.3f} bits {ends}, {found.n} pairs"
+def _line(found: Mapping[str, Any]) -> str:
+    difference = interval(found["difference"], found["low"], found["high"], "{:+.3f}")
+    where = f" ({found['condition']})" if found.get("condition") else ""
+    names = f"{found['B']} against {found['A']}{where}"
+    return f"{names}: {found['verdict']}, {difference} {found['unit']}, {found['n']} pairs"
 
 
 @dataclass(frozen=True, eq=False)

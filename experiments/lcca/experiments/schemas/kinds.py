@@ -54,11 +54,11 @@ class FileKind:
 
 KINDS: Mapping[str, FileKind] = {
     "campaign": FileKind("a campaign", "lcca sweep FILE", "experiments.campaign.config:CampaignConfig"),
-    "study": FileKind("a study", "lcca study FILE", "experiments.study.config:StudyConfig"),
+    "study": FileKind("a study", "lcca study FILE", "experiments.studies.config:StudyConfig"),
     "estimate": FileKind("an estimation", "lcca estimate FILE", "experiments.estimation.config:EstimationConfig"),
     "tune": FileKind("a tuning", "lcca tune FILE", "experiments.tuning.config:TuningConfig"),
-    "acc": FileKind("a training of ACC in ns-3", "lcca acc FILE", "experiments.ecn.run:AccCampaign"),
-    "acc-fabric": FileKind("a training of ACC on a fabric", "lcca acc FILE", "experiments.ecn.fabric_config:FabricAcc"),
+    "acc": FileKind("a training of ACC in ns-3", "lcca acc FILE", "experiments.ecn.config:IncastAcc"),
+    "acc-fabric": FileKind("a training of ACC on a fabric", "lcca acc FILE", "experiments.ecn.config:FabricAcc"),
     "networks": FileKind(
         "a network space",
         "--space FILE, or `networks: FILE` in a campaign",

@@ -14,7 +14,7 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials.blocks import InBlocks
+from lcca.evaluation.trials.place import Place
 from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.campaign.trials import TestConfig
 from lcca.experiments.runs.config import RunConfig
@@ -70,7 +70,7 @@ class TuningConfig(RunConfig):
     @field_validator("test")
     @classmethod
     def _whole_blocks(cls, value: TestConfig, info: ValidationInfo) -> TestConfig:
-        found = _blocks(info.data.get("networks"), info.data.get("fabric"))
+        found = _place(info.data.get("networks"), info.data.get("fabric"))
         return value if found is None else value.rounded(found)
 
     @model_validator(mode="after")
@@ -82,17 +82,17 @@ class TuningConfig(RunConfig):
         return self
 
     @property
-    def blocks(self) -> InBlocks:
-        """What says how many trials a block has."""
-        found = _blocks(self.networks, self.fabric)
+    def place(self) -> Place:
+        """Where trials come from."""
+        found = _place(self.networks, self.fabric)
         assert found is not None
         return found
 
     @property
     def rule(self) -> Rule:
         """The settling rule, which looks for the last time when the pairs are used up."""
-        return self.settle.ending_at(self.test.pairs // self.blocks.block)
+        return self.settle.ending_at(self.test.pairs // self.place.block)
 
 
-def _blocks(networks: NetworkSpace | None, fabric: FabricScenario | None) -> InBlocks | None:
+def _place(networks: NetworkSpace | None, fabric: FabricScenario | None) -> Place | None:
     return networks if fabric is None else FabricSpace(fabric=fabric)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lcca.gym_envs.ecn.incast import Incast
-from lcca.gym_envs.ecn.settings import GRID, MAX_K, MAX_P, MIN_K, MarkSetting
+from lcca.gym_envs.ecn.settings import GRID, GRID_SHAPE, MAX_K, MIN_K, MarkSetting
 from lcca.gym_envs.ecn.switch import EcnSwitch, PredUtility, Reading, SwitchRecord
 from lcca.gym_envs.interface.actions import action_array
 from lcca.inputs.errors import InputError
@@ -28,8 +28,6 @@ START = MarkSetting(8, 50, 0.5)
 
 WIDTH = 6
 """Numbers of a state."""
-
-GRID_SHAPE = (len(MIN_K), len(MAX_K), len(MAX_P))
 
 
 def state(reading: Reading | None, setting: MarkSetting, buffer: int) -> Floats:

@@ -46,6 +46,8 @@ class MarkSetting:
 GRID: tuple[MarkSetting, ...] = tuple(MarkSetting(*values) for values in product(MIN_K, MAX_K, MAX_P))
 """ACC's 4 × 3 × 21 = 252 settings; `max_p` varies fastest."""
 
+GRID_SHAPE = (len(MIN_K), len(MAX_K), len(MAX_P))
+
 
 def _bytes(min_k: float, max_k: float, max_p: float) -> MarkSetting:
     return MarkSetting(min_k / PACKET_BYTES, max_k / PACKET_BYTES, max_p)

@@ -71,6 +71,19 @@ class DqnConfig(Model):
 
 
 class AccConfig(Model):
+    """ACC: what its agents see and how they learn."""
+
+    libraries: ClassVar[Mapping[str, str]] = {"torch": "torch", "gymnasium": "gymnasium"}
+    """Modules that it needs, and the packages that have them."""
+
+    interval_us: float
+    history: Annotated[int, Field(ge=1, le=100)]
+    heads: Heads = "parts"
+    dqn: DqnConfig = DqnConfig()
+    checkpoint_every: Count
+
+
+class IncastAccConfig(AccConfig):
     """ACC: what its agent sees and how it learns.
 
     Attributes:
@@ -83,18 +96,13 @@ class AccConfig(Model):
         checkpoint_every: episodes between checkpoints.
     """
 
-    libraries: ClassVar[Mapping[str, str]] = {"torch": "torch", "gymnasium": "gymnasium"}
-    """Modules that it needs, and the packages that have them."""
-
     traces: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     interval_us: Annotated[float, Field(gt=0)] = 1000.0
     history: Annotated[int, Field(ge=1, le=100)] = 1
-    heads: Heads = "parts"
-    dqn: DqnConfig = DqnConfig()
     checkpoint_every: Count = 50
 
 
-class FabricAccConfig(Model):
+class FabricAccConfig(AccConfig):
     """ACC on a fabric: what its agents see and how their network learns.
 
     Attributes:
@@ -108,14 +116,9 @@ class FabricAccConfig(Model):
         checkpoint_every: episodes between checkpoints.
     """
 
-    libraries: ClassVar[Mapping[str, str]] = {"torch": "torch", "gymnasium": "gymnasium"}
-    """Modules that it needs, and the packages that have them."""
-
     interval_us: Annotated[float, Field(ge=1, le=1e9)] = 50.0
     delay_us: Annotated[float, Field(ge=0, le=1e9)] = 0.0
     history: Annotated[int, Field(ge=1, le=100)] = 3
     throughput: Share = 0.5
     templates: Templates = Templates()
-    heads: Heads = "parts"
-    dqn: DqnConfig = DqnConfig()
     checkpoint_every: Count = 20

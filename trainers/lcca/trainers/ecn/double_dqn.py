@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.inputs.extras import missing
-from lcca.trainers.ecn.config import DqnConfig
-from lcca.trainers.ecn.replay import Batch, Replay
+from lcca.trainers.ecn.config import AccConfig, DqnConfig
 
 try:
     import torch
@@ -22,6 +22,75 @@ except ImportError as error:
 
 _LEAST_SPREAD = 1e-6
 """Of rewards; below, they are all alike and only shifted."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Transitions.
+
+    Attributes:
+        seen: (n, inputs) before the action.
+        action: (n,) index.
+        reward: (n,).
+        after: (n, inputs) after it.
+        ended: (n,) 1 where nothing can be earned afterwards.
+    """
+
+    seen: NDArray[np.float32]
+    action: NDArray[np.int64]
+    reward: NDArray[np.float32]
+    after: NDArray[np.float32]
+    ended: NDArray[np.float32]
+
+
+class Replay:
+    """The latest `size` transitions of states of `inputs` numbers."""
+
+    def __init__(self, size: int, inputs: int) -> None:
+        self._columns: dict[str, NDArray[Any]] = {
+            "seen": np.zeros((size, inputs), dtype=np.float32),
+            "action": np.zeros(size, dtype=np.int64),
+            "reward": np.zeros(size, dtype=np.float32),
+            "after": np.zeros((size, inputs), dtype=np.float32),
+            "ended": np.zeros(size, dtype=np.float32),
+        }
+        self._size = size
+        self._added = 0
+
+    def __len__(self) -> int:
+        return min(self._added, self._size)
+
+    def add(self, **transition: Any) -> None:
+        """Remember a transition, in the place of the oldest; keys as in `Batch`."""
+        at = self._added % self._size
+        for name, column in self._columns.items():
+            column[at] = transition[name]
+        self._added += 1
+
+    @property
+    def rewards(self) -> NDArray[np.float32]:
+        """(n,) the remembered rewards."""
+        return self._columns["reward"][: len(self)]
+
+    @property
+    def any_ended(self) -> bool:
+        """Whether any remembered transition was the last of its episode."""
+        return bool(self._columns["ended"][: len(self)].any())
+
+    def sample(self, draws: np.random.Generator, count: int) -> Batch:
+        """Return `count` transitions, drawn with replacement."""
+        rows = draws.integers(len(self), size=count)
+        return Batch(**{name: column[rows] for name, column in self._columns.items()})
+
+    def state(self) -> dict[str, Any]:
+        """Return everything in it, as plain values and arrays."""
+        return {"added": self._added} | {name: column[: len(self)].copy() for name, column in self._columns.items()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take on what `state` returned."""
+        self._added = int(state["added"])
+        for name, column in self._columns.items():
+            column[: len(self)] = state[name]
 
 
 class QNetwork(nn.Module):
@@ -187,3 +256,16 @@ class DoubleDqn:
         self.draws.bit_generator.state = json.loads(state["draws"])
         self.steps, self.updates = int(state["steps"]), int(state["updates"])
         self.reward_mean, self.reward_spread = state["reward"]
+
+
+def new_learner(config: AccConfig, inputs: int, shape: tuple[int, ...], seed: int) -> DoubleDqn:
+    """Return a learner of ACC that has not learnt yet.
+
+    Args:
+        config: of the training.
+        inputs: numbers that an agent sees in an interval.
+        shape: how many choices each part of an action has.
+        seed: of all that it draws.
+    """
+    actions = shape if config.heads == "parts" else math.prod(shape)
+    return DoubleDqn(config.dqn, inputs * config.history, actions, seed)

@@ -18,18 +18,6 @@ RATE = 1
 """Where a port's view has the rate of the latest interval."""
 
 
-def new_learner(config: FabricAccConfig, inputs: int, seed: int) -> DoubleDqn:
-    """Return a learner that has not learnt yet.
-
-    Args:
-        config: of the training.
-        inputs: numbers that an agent sees.
-        seed: of all that it draws.
-    """
-    shape = config.templates.shape
-    return DoubleDqn(config.dqn, inputs, shape if config.heads == "parts" else int(np.prod(shape)), seed)
-
-
 def play_ports(env: FabricEcnEnv, learner: DoubleDqn, seed: int) -> float:
     """Play an episode on the flows of a seed and learn from it; return the mean reward of ports that sent something.
 

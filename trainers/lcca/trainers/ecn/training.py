@@ -1,4 +1,4 @@
-"""The training loop of Double DQN over any Gymnasium environment with one discrete action, safe against kills."""
+"""The training loop of Double DQN over episodes of any kind, safe against kills."""
 
 from __future__ import annotations
 
@@ -50,15 +50,12 @@ def one_thread() -> Iterator[None]:
 
 
 def train(
-    env: Any,
     learner: DoubleDqn,
-    seed: Callable[[int], int],
+    play: Callable[[DoubleDqn, int], float],
     *,
     folder: Path | None = None,
-    checkpoint_every: int = 50,
+    every: int = 50,
     tell: Callable[[DoubleDqn, Progress], None] | None = None,
-    episodes: int | None = None,
-    play: Callable[[Any, DoubleDqn, int], float] | None = None,
 ) -> Progress:
     """Train until the learner has had its steps; go on from the folder's checkpoint if there is one.
 
@@ -66,24 +63,22 @@ def train(
     played again.
 
     Args:
-        env: Gymnasium environment with a Box of one dimension and a Discrete action, or what `play` takes.
         learner: that has not learnt yet.
-        seed: of an episode, by its number.
+        play: plays an episode, by its number, lets the learner learn from it, and returns its mean reward per step.
         folder: of the checkpoint; None keeps none.
-        checkpoint_every: episodes between checkpoints.
+        every: episodes between checkpoints.
         tell: called after each episode.
-        episodes: stop after so many, and write a checkpoint.
-        play: plays an episode; `play_alone` unless given.
 
     Raises:
         InputError: the checkpoint is another training's or damaged.
     """
-    progress = Progress() if folder is None else _resumed(learner, folder)
+    file = None if folder is None else folder / CHECKPOINT
+    progress = load(learner, file) if file is not None and file.exists() else Progress()
     with one_thread():
-        while learner.steps < learner.config.steps and (episodes is None or progress.episodes < episodes):
-            progress.returns.append((play or play_alone)(env, learner, seed(progress.episodes)))
+        while learner.steps < learner.config.steps:
+            progress.returns.append(play(learner, progress.episodes))
             progress.episodes += 1
-            if folder is not None and progress.episodes % checkpoint_every == 0:
+            if folder is not None and progress.episodes % every == 0:
                 save(learner, progress, folder)
             if tell is not None:
                 tell(learner, progress)
@@ -93,7 +88,13 @@ def train(
 
 
 def play_alone(env: Any, learner: DoubleDqn, seed: int) -> float:
-    """Play one episode and learn from it; return its mean reward per step."""
+    """Play one episode and learn from it; return its mean reward per step.
+
+    Args:
+        env: Gymnasium environment with a Box of one dimension and a Discrete action.
+        learner: acts and learns.
+        seed: of the episode.
+    """
     seen, _ = env.reset(seed=seed)
     total, count, over = 0.0, 0, False
     while not over:
@@ -130,8 +131,3 @@ def load(learner: DoubleDqn, file: Path) -> Progress:
         raise InputError(f"{file}: a training with another configuration or version; choose another folder")
     learner.restore(content["learner"])
     return Progress(int(content["episodes"]), np.asarray(content["returns"]).tolist())
-
-
-def _resumed(learner: DoubleDqn, folder: Path) -> Progress:
-    file = folder / CHECKPOINT
-    return load(learner, file) if file.exists() else Progress()

@@ -9,7 +9,7 @@ from lcca.evaluation.comparison.compare import counted
 from lcca.evaluation.report.words.statements import interval, sign_and_size
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.experiments.study.answers import BITS
+from lcca.experiments.studies.questions import BITS
 
 MEASURES = {
     "slowdown": ("slowdown_mean", 1.0),
@@ -35,8 +35,9 @@ def answers_text(summary: dict[str, Any]) -> str:
     for question in summary["questions"]:
         own = [each for each in summary["comparisons"] if each["question"] == question["name"]]
         parts += _question(question, own)
-    for scenario in summary["scenarios"]:
-        parts += [f"## Measured: {scenario['name']}", MEASURED, _measured(scenario["measured"])]
+    for name in dict.fromkeys(each["condition"] for each in summary["policies"]):
+        rows = [each for each in summary["policies"] if each["condition"] == name]
+        parts += [f"## Measured: {name}", MEASURED, _measured(rows)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -61,7 +62,7 @@ def comparison_cells(found: dict[str, Any]) -> tuple[str, ...]:
     slower = found["throughput_equivalent_percent"]["difference"]
     words = sign_and_size(found)
     return (
-        found["scenario"],
+        found["condition"],
         found["B"],
         found["A"],
         found["utility"],
@@ -74,12 +75,11 @@ def comparison_cells(found: dict[str, Any]) -> tuple[str, ...]:
 
 def _measured(rows: Sequence[dict[str, Any]]) -> str:
     """Return the table of a scenario: what its questions go by first."""
-    scores = [name for name in rows[0]["measures"] if name.endswith(BITS)]
+    scores = [name for name in rows[0] if name.endswith(BITS)]
     asked = {_head(fabric_utility(name.removesuffix(BITS))): name for name in scores}
-    shown = {head: key for head, key in MEASURES.items() if any(key[0] in each["measures"] for each in rows)}
+    shown = {head: key for head, key in MEASURES.items() if any(key[0] in each for each in rows)}
     cells = [
-        (row["contender"], *(_score_cell(row, name) for name in asked.values()), *_cells(row, shown.values()))
-        for row in rows
+        (row["id"], *(_score_cell(row, name) for name in asked.values()), *_cells(row, shown.values())) for row in rows
     ]
     return table(
         ("contender", *asked, *shown, "trials"),
@@ -93,7 +93,7 @@ def _head(utility: Ratio) -> str:
 
 def _score_cell(row: dict[str, Any], column: str) -> str:
     """Return the geometric mean of what a utility scores, with its interval."""
-    utility, found = fabric_utility(column.removesuffix(BITS)), row["measures"][column]
+    utility, found = fabric_utility(column.removesuffix(BITS)), row[column]
     ends = [None if found[end] is None else utility.measured(found[end]) for end in ("mean", "low", "high")]
     low, high = ends[1:] if utility.large else ends[:0:-1]
     return interval(ends[0], low, high, "{:.4g}")
@@ -102,7 +102,7 @@ def _score_cell(row: dict[str, Any], column: str) -> str:
 def _cells(row: dict[str, Any], shown: Iterable[tuple[str, float]]) -> tuple[str, ...]:
     cells = []
     for key, unit in shown:
-        found = row["measures"].get(key, {})
+        found = row.get(key, {})
         mean, low, high = (_in(found.get(end), unit) for end in ("mean", "low", "high"))
         cells.append(interval(mean, low, high, "{:.4g}"))
     return tuple(cells)

@@ -14,10 +14,10 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.rules import PairedRule
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.experiments.ecn.fabric_config import FabricAcc
+from lcca.experiments.ecn.config import FabricAcc
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import STUDY
-from lcca.experiments.study.questions import Name, Planned, Question
+from lcca.experiments.studies.questions import Name, Planned, Question
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
@@ -171,9 +171,13 @@ class StudyConfig(RunConfig):
             for baseline in question.against
         )
 
+    def planned_on(self, scenario: str) -> list[Planned]:
+        """Return the comparisons on a scenario."""
+        return [each for each in self.planned if each.scenario == scenario]
+
     def on(self, scenario: str) -> tuple[str, ...]:
         """Return the contenders that meet on a scenario, in the order of the configuration."""
-        named = {name for each in self.planned if each.scenario == scenario for name in (each.contender, each.baseline)}
+        named = {name for each in self.planned_on(scenario) for name in (each.contender, each.baseline)}
         return tuple(name for name in self.contenders if name in named)
 
     def space(self, scenario: str) -> FabricSpace:

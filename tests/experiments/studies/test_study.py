@@ -15,9 +15,9 @@ from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments import load_run
 from lcca.experiments.campaign.config import read_with_files
-from lcca.experiments.study.answers import agreement
-from lcca.experiments.study.config import StudyConfig
-from lcca.experiments.study.run import study, trials_on
+from lcca.experiments.recipes.study import study, trials_on
+from lcca.experiments.studies.config import StudyConfig
+from lcca.experiments.studies.questions import agreement
 from lcca.inputs import extras
 from lcca.inputs.validation import validate
 from lcca.remy_plus.files.policyfile import PolicyFile, write
@@ -81,13 +81,31 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "windows.yaml"
 
 
+RUN = list[int]()
+"""Trials of each call in the study that was never stopped."""
+
+
 @pytest.fixture(scope="module")
 def finished(config: Path) -> Path:
     """The folder of a study that was never stopped."""
     pytest.importorskip("optuna")
-    run = config.parent / "finished"
-    study(validate(read_with_files(config, StudyConfig), StudyConfig), run, jobs=1, resume=False, quiet=True)
+    run, run_fabric_trials = config.parent / "finished", source.run_fabric_trials
+
+    def counted(scenario: Any, engines: Any, seeds: Any, *more: Any) -> Any:
+        RUN.append(len(engines) * len(seeds))
+        return run_fabric_trials(scenario, engines, seeds, *more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "run_fabric_trials", counted)
+        study(validate(read_with_files(config, StudyConfig), StudyConfig), out=run)
     return run
+
+
+def test_a_tuning_tests_nothing_for_a_study(finished: Path) -> None:
+    """Eight trials of the start and of the one other point, and those of the study."""
+    tested = sum(each["trials"] for each in summary(finished)["policies"])
+    assert sum(RUN) == 2 * 8 + tested and tested == len(load_run(finished).trials)
+    assert not (finished / "contenders/tuned/trials").exists()
 
 
 def summary(run: Path) -> dict[str, Any]:
@@ -101,7 +119,7 @@ def results(run: Path) -> dict[str, bytes]:
 
 
 def test_a_small_window_loses_and_a_tuning_finds_the_whole_one(finished: Path) -> None:
-    found = {(each["scenario"], each["A"], each["utility"]): each for each in summary(finished)["comparisons"]}
+    found = {(each["condition"], each["A"], each["utility"]): each for each in summary(finished)["comparisons"]}
     assert len(found) == 6
     for utility in ("slowdown", "slowdown-p99"):
         lost, tied = (found["star", name, utility] for name in ("small", "tuned"))
@@ -189,7 +207,7 @@ def test_a_policy_file_runs_with_its_header(tmp_path: Path) -> None:
     )
     (tmp_path / "study.yaml").write_text(text)
     made = validate(read_with_files(tmp_path / "study.yaml", StudyConfig), StudyConfig)
-    study(made, tmp_path / "run", jobs=1, resume=False, quiet=True)
+    study(made, out=tmp_path / "run")
     stored = load_run(tmp_path / "run").trials.query("policy == 'headed'")
     policy = WithHeader(one_rule(("link",)), stamping(header("nosignal-8b")))
     own = trials_on(made, "star", fabric_utility("slowdown"), 1).rows({"headed": policy}, Block(0, 0, 8))
@@ -288,7 +306,7 @@ def test_what_is_not_installed_is_told_before_anything_is_tuned(
 
 def test_means_of_two_scores_differ_by_the_difference(finished: Path) -> None:
     for each in summary(finished)["comparisons"]:
-        rows = load_run(finished).trials.query("condition == @each['scenario']")
+        rows = load_run(finished).trials.query("condition == @each['condition']")
         means = rows.groupby("policy")[f"{each['utility']}_bits"].mean()
         assert np.isclose(means[each["B"]] - means[each["A"]], each["difference"])
     assert isinstance(rows, pd.DataFrame)

@@ -7,11 +7,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from lcca.evaluation.settling.judgement import Verdict
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.model import Model
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$", max_length=40)]
 Expected = Literal["better", "worse", "equivalent"]
+
+BITS = "_bits"
+"""Ends the names of columns with scores: the utility's name comes before it."""
+
+AGREES, DIFFERS, OPEN = "agrees", "differs", "not settled"
+_SIGN = {"better": "+", "worse": "-"}
 
 
 class Question(Model):
@@ -80,3 +87,19 @@ class Planned:
     def contender(self) -> str:
         """The candidate, B."""
         return self.question.contender
+
+
+def agreement(verdict: Verdict, expected: Expected | None) -> str | None:
+    """Tell whether a verdict agrees with what its source found.
+
+    A contender that is better or worse by less than the margin is equivalent: it agrees with the direction that is
+    expected and with "equivalent", and differs from the other direction. One that is better or worse, by more or less
+    than the margin, does not settle "equivalent".
+    """
+    if expected is None:
+        return None
+    if not verdict.settled or (expected == "equivalent" and verdict.size == "open"):
+        return OPEN
+    if expected == "equivalent":
+        return AGREES if verdict.name == "equivalent" else DIFFERS
+    return AGREES if verdict.direction == _SIGN[expected] else DIFFERS

@@ -1,0 +1,236 @@
+"""ACC from a file: where it is trained and how, and what it is held against; at a switch in ns-3, or on a fabric."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, field_validator, model_validator
+
+from lcca.evaluation.fabric.scenario import FabricScenario
+from lcca.evaluation.fabric.space import FabricSpace, Scenarios
+from lcca.evaluation.fabric.trials import require_rounds
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.settling.rules import PairedRule
+from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
+from lcca.experiments.experiment import Stop
+from lcca.experiments.runs.config import RunConfig
+from lcca.experiments.runs.kinds import ACC as KIND
+from lcca.experiments.runs.kinds import FABRIC_ACC
+from lcca.gym_envs.ecn.incast import Incast
+from lcca.gym_envs.ecn.settings import static
+from lcca.gym_envs.ecn.switch import PredUtility
+from lcca.inputs.extras import require_libraries
+from lcca.inputs.model import Model
+from lcca.inputs.names import FileOrName
+from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.switches.transports import Transport
+from lcca.signal_sets.load import resolve
+from lcca.trainers.ecn.config import AccConfig, FabricAccConfig, IncastAccConfig
+
+ACC, EXPLORING, CHANCE, BEST_STATIC = "acc", "acc-exploring", "chance", "best-static"
+"""Names of what was learnt, the same with some random choices, random choices alone, and in ns-3 of the best static
+setting of the grid."""
+
+
+class AccRun(RunConfig):
+    """A training of ACC and its test; on a fabric, or else at a switch in ns-3."""
+
+    def require_installed(self) -> None:
+        """Check that what a training needs is installed.
+
+        Raises:
+            MissingPackage: something is not.
+        """
+        require_libraries(AccConfig.libraries, "trainings of ACC")
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The names of all that ACC is held against."""
+        raise NotImplementedError
+
+    @property
+    def rule(self) -> Rule:
+        """The settling rule of each comparison, with its part of α."""
+        raise NotImplementedError
+
+    @property
+    def stop(self) -> Stop:
+        """When the trials of a test end."""
+        raise NotImplementedError
+
+
+class AccTest(Model):
+    """Paired trials in ns-3: all controllers meet the same flows and the same draws.
+
+    Attributes:
+        pairs: most trials of each controller on each test.
+        at_least: trials before anything may stop.
+        block: trials between looks at whether all is settled.
+        margin: difference in utility that does not matter.
+        static: names of static settings to hold ACC against.
+        grid_seeds: trials of each of the grid's settings on the training trace, to find the best static one; 0 leaves
+            it out.
+        explore: share of random settings of ACC with exploration left on.
+        fresh: whether to test on fresh traces too.
+    """
+
+    __test__ = False
+
+    pairs: Annotated[int, Field(ge=20)] = 100
+    at_least: Annotated[int, Field(ge=20)] = 40
+    block: Annotated[int, Field(ge=1, le=1_000_000)] = 20
+    margin: Annotated[float, Field(gt=0)] = 0.002
+    static: Annotated[tuple[str, ...], Field(min_length=1)] = (
+        "red-0.2", "red-0.65", "red-1.65", "red-2", "dcqcn", "hpcc", "step-70", "step-20",
+    )  # fmt: skip
+    grid_seeds: Annotated[int, Field(ge=0)] = 2
+    explore: Annotated[float, Field(ge=0, le=1)] = 0.05
+    fresh: bool = True
+
+    @field_validator("static")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            static(name)
+        return names
+
+
+class IncastAcc(AccRun):
+    """A training of ACC at a switch in ns-3 and its test.
+
+    Attributes:
+        incast: the traffic.
+        utility: PRED's: the reward, and what is compared.
+        trainer: what the agent sees and how it learns.
+        test: what it is held against.
+        settle: when a comparison is settled; `test.margin` is its margin, and its units are pairs: all of them are of
+            one scenario, so that there is nothing to stratify.
+    """
+
+    run_kind = KIND
+
+    incast: Incast = Incast()
+    utility: PredUtility = PredUtility()
+    trainer: IncastAccConfig = IncastAccConfig()
+    test: AccTest = AccTest()
+    settle: PairedRule = SettlingRule(first_look=20, every=10)
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The names of all that ACC is held against on each test."""
+        return (EXPLORING, CHANCE, *self.test.static, *((BEST_STATIC,) if self.test.grid_seeds else ()))
+
+    @property
+    def rule(self) -> Rule:
+        """The settling rule of each comparison, with its part of the α of a test."""
+        return self.settle.shared_among(len(self.rivals))
+
+    @property
+    def stop(self) -> Stop:
+        """When the trials of a test end."""
+        return Stop(self.test.pairs, self.test.at_least, "settled", self.test.block)
+
+
+class FabricAccTest(Model):
+    """Paired trials on fresh flows: all meet the same.
+
+    Attributes:
+        pairs: most trials of each on each scenario.
+        block: trials that are run and kept at a time.
+        against: what ACC is held against beside the transport alone and chance, as `lcca compare --fabric` takes it.
+        explore: share of random choices of ACC as it is deployed in the papers; 0 leaves that out.
+    """
+
+    __test__ = False
+
+    pairs: Annotated[int, Field(ge=24)] = 128
+    block: Annotated[int, Field(ge=1, le=1_000_000)] = 8
+    against: tuple[FileOrName, ...] = ()
+    explore: Annotated[float, Field(ge=0, lt=1)] = 0.05
+
+    @field_validator("against")
+    @classmethod
+    def _run_on_fabrics(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for i, name in enumerate(names):
+            resolve(name, "fabric")
+            if name in (*names[:i], ACC, EXPLORING, CHANCE):
+                raise ValueError(f"{name!r} stands here twice, or is a name of ACC's")
+        return names
+
+
+class FabricAcc(AccRun):
+    """A training of ACC on a fabric and its test.
+
+    Attributes:
+        fabric: a scenario, or several that episodes go through in turn.
+        held_out: scenarios on which it is tested and not trained.
+        transport: what hosts run, perhaps with parameters.
+        utility: of fabrics, by which it is compared; agents learn by a reward of their own.
+        trainer: what agents see and how they learn.
+        test: what they are held against.
+        settle: when a comparison is settled; α is shared among all.
+    """
+
+    run_kind = FABRIC_ACC
+    from_file = True
+
+    fabric: Scenarios
+    held_out: tuple[FabricScenario, ...] = ()
+    transport: str = "dcqcn"
+    utility: UtilityModel = UtilityModel.model_validate("slowdown")
+    trainer: FabricAccConfig = FabricAccConfig()
+    test: FabricAccTest = FabricAccTest()
+    settle: PairedRule = SettlingRule()
+
+    @field_validator("transport")
+    @classmethod
+    def _marked_by_acc(cls, name: str) -> str:
+        found = resolve(name, "fabric").policy
+        if not isinstance(found, Transport) or found.marker or found.tuner:
+            raise ValueError(f"must be a transport without a marker or a tuner, such as dcqcn, got {name[:60]!r}")
+        return name
+
+    @model_validator(mode="after")
+    def _fits(self) -> FabricAcc:
+        FabricSpace(fabric=self.tested)
+        require_rounds(self.tested, fabric_utility(self.utility.name))
+        for each in self.tested:
+            each.require_telemetry(engine_of(self.policy, each.settings()).telemetry_bytes, self.transport)
+        if self.transport in self.test.against:
+            raise ValueError(f"test.against: {self.transport} is there anyway")
+        return self
+
+    @property
+    def policy(self) -> Transport:
+        """The transport."""
+        found: Any = resolve(self.transport, "fabric").policy
+        assert isinstance(found, Transport)
+        return found
+
+    @property
+    def space(self) -> FabricSpace:
+        """Where it is trained."""
+        return FabricSpace(fabric=self.fabric)
+
+    @property
+    def tested(self) -> tuple[FabricScenario, ...]:
+        """Where it is tested."""
+        return (*self.space.scenarios, *self.held_out)
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The names of all that ACC is held against on each scenario."""
+        exploring = (EXPLORING,) if self.test.explore else ()
+        return (self.transport, CHANCE, *exploring, *self.test.against)
+
+    @property
+    def rule(self) -> Rule:
+        """The settling rule of each comparison, with its part of α."""
+        space, comparisons = FabricSpace(fabric=self.tested[0]), len(self.tested) * len(self.rivals)
+        return self.settle.shared_among(comparisons).ending_at(space.whole(self.test.pairs) // space.block)
+
+    @property
+    def stop(self) -> Stop:
+        """When the trials on a scenario end."""
+        return Stop(self.test.pairs, when="settled", step=self.test.block, rule=self.rule)

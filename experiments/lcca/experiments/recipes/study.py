@@ -1,0 +1,163 @@
+"""Questions about contenders on fabric scenarios, each with its verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.fabric.space import SEEDS, FabricTrials
+from lcca.evaluation.fabric.trials import require_scored
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.experiments.experiment import Experiment, Pair, Stop
+from lcca.experiments.recipes.kept import File, config_of, kept
+from lcca.experiments.recipes.prepared import Result
+from lcca.experiments.runs.context import Run
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.studies.config import StudyConfig
+from lcca.experiments.studies.contenders import prepared
+from lcca.experiments.studies.questions import BITS, Planned, agreement
+from lcca.experiments.studies.words import answers_text
+from lcca.experiments.summaries import Json, compared, head, measured
+from lcca.inputs.files import write_with_digest
+from lcca.remy_plus.policies.policy import Policy
+from lcca.signal_sets.load import resolve
+
+
+def study(
+    config: StudyConfig | File, *, out: File | None = None, resume: bool = False, quiet: bool = True, jobs: int = 1
+) -> Result:
+    """Answer the questions of a study: contenders first, then scenario by scenario until its comparisons are settled.
+
+    Args:
+        config: of the study, or its file.
+        out: the run's folder; the usual one, by name and configuration, unless given.
+        resume: whether to go on with the run that is there.
+        quiet: whether to leave progress out.
+        jobs: threads; never changes a result.
+
+    Raises:
+        InputError: a file cannot be used, or the folder is not free.
+    """
+    config = config_of(config, StudyConfig)
+    work = partial(_answered, jobs=jobs, quiet=quiet)
+    return kept(config, out, work, resume=resume, quiet=quiet, check=partial(_require_scored, config))
+
+
+def _require_scored(config: StudyConfig) -> None:
+    """Check, before hours are spent, that first trials have flows that count for every question."""
+    for scenario in config.scenarios:
+        for utility in sorted({each.utility for each in config.planned if each.scenario == scenario.name}):
+            source = trials_on(config, scenario.name, fabric_utility(utility), 1)
+            first = source.space.draw(source.seed, source.block)
+            require_scored(scenario, source.utility, [each.seed for each in first])
+
+
+def _answered(run: Run[StudyConfig, None], jobs: int, quiet: bool) -> Json:
+    config = run.config
+    run.folder.set_state("contenders")
+    ready = prepared(run, jobs, quiet)
+    run.folder.set_state("testing")
+    policies, comparisons = list[Json](), list[Json]()
+    for scenario in (each.name for each in config.scenarios):
+        met = {name: ready[name].policy for name in config.on(scenario)}
+        keep = run.phase(layout.SCENARIO).blocks(scenario)
+        found = experiment(config, scenario, met, jobs).run(keep, run.reporter)
+        policies += measured(found.rows, met, scenario)
+        comparisons += _answers(config.planned_on(scenario), found.contents)
+    order = {each.name: i for i, each in enumerate(config.questions)}
+    asked = ("name", "figure", "asks", "theirs", "expected")
+    summary = head(config) | {
+        "source": config.source,
+        "alpha": config.settle.alpha,
+        "margin_percent": config.settle.margin_percent,
+        "contenders": {name: dict(each.origin) for name, each in ready.items()},
+        "questions": [{key: getattr(each, key) for key in asked} for each in config.questions],
+        "comparisons": sorted(comparisons, key=lambda each: order[each["question"]]),
+        "policies": policies,
+    }
+    write_with_digest(run.path / layout.ANSWERS, answers_text(summary).encode())
+    return summary
+
+
+def trials_on(config: StudyConfig, scenario: str, utility: Ratio, jobs: int) -> FabricTrials:
+    """Return the numbered trials of a scenario."""
+    return FabricTrials(config.space(scenario), derive(config.seed, "study", scenario), utility, jobs)
+
+
+def experiment(config: StudyConfig, scenario: str, policies: Mapping[str, Policy], jobs: int) -> Experiment:
+    """Return the experiment on a scenario, whose questions are the comparisons planned there."""
+    planned, rule = config.planned_on(scenario), config.rule
+    utilities = {each.utility: fabric_utility(each.utility) for each in planned}
+    place = trials_on(config, scenario, next(iter(utilities.values())), jobs)
+    questions = [
+        Pair(each.baseline, each.contender, utilities[each.utility], rule, place.block, each.utility + BITS)
+        for each in planned
+    ]
+    stop = Stop(config.pairs, when=config.stop, step=config.block, rule=rule)
+    run_trials = partial(scored, place, tuple(utilities))
+    return Experiment(place, policies, questions, stop, f"testing on {scenario}", run_trials)
+
+
+def scored(
+    source: FabricTrials, utilities: Sequence[str], policies: Mapping[str, Policy], block: Block
+) -> pd.DataFrame:
+    """Return a row per policy and trial with its metrics, and its score by every utility in ``<utility>_bits``."""
+    rows = []
+    for each in source.trials(policies, block):
+        row: dict[str, Any] = each.row(source.utility) | {"network": (each.seed - source.seed) % SEEDS}
+        rows.append(row | {name + BITS: each.score(fabric_utility(name)) for name in utilities})
+    table = pd.DataFrame(rows).drop(columns="score_bits")
+    return table.assign(scenario=source.space.name, simulator="fabric", status="ok", error="")
+
+
+def _answers(planned: Sequence[Planned], found: Sequence[Comparison]) -> list[Json]:
+    """Return comparisons with the question that each belongs to, and whether its source found the same."""
+    return [
+        {
+            "question": each.question.name,
+            "expected": each.question.expected,
+            "agreement": agreement(comparison.verdict, each.question.expected),
+            **compared([comparison], layout.SCENARIO, each.scenario)[0],
+        }
+        for each, comparison in zip(planned, found, strict=True)
+    ]
+
+
+def costs(config: StudyConfig) -> list[Json]:
+    """Return what every scenario costs, from one trial of every contender; what a tuning finds counts as its start.
+
+    Tunings and trainings come on top: `lcca tune` and `lcca acc` say of each what it costs.
+
+    Returns:
+        A record per scenario: the number of contenders and of comparisons, `trial_cpu_s` of one trial of all
+        contenders, and `least` and `most` trials of each, until the first look and the end, with their CPU seconds.
+    """
+    return [_cost(config, each.name) for each in config.scenarios]
+
+
+def _cost(config: StudyConfig, scenario: str) -> Json:
+    policies = {name: resolve(config.contenders[name].start, "fabric").policy for name in config.on(scenario)}
+    asked = experiment(config, scenario, policies, 1)
+    began = time.process_time()
+    asked.place.rows(policies, Block(0, 0, 1))
+    spent = round(time.process_time() - began, 3)
+    most = asked.place.whole(config.pairs)
+    least = config.rule.looks_until(most // asked.place.block)[0] * asked.place.block
+    return {
+        "scenario": scenario,
+        "contenders": len(policies),
+        "comparisons": len(asked.questions),
+        "trial_cpu_s": spent,
+        "least": least,
+        "most": most,
+        "cpu_s_least": spent * least,
+        "cpu_s_most": spent * most,
+    }

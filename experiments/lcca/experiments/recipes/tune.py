@@ -1,0 +1,107 @@
+"""The best parameters of a congestion control, and what they are worth on fresh trials."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from lcca.evaluation.comparison.ranking import mean_interval
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.running import common_scores
+from lcca.evaluation.trials.source import TrialSource
+from lcca.experiments.experiment import Answer, Experiment, Found, Pair, Question, Stop, Trials
+from lcca.experiments.recipes.kept import File, config_of, kept
+from lcca.experiments.recipes.prepared import Result
+from lcca.experiments.runs.context import Run
+from lcca.experiments.summaries import Json, compared, head, interval
+from lcca.experiments.tuning.config import TuningConfig
+from lcca.experiments.tuning.search import DEFAULT, TUNED, Search, require_installed, search, source_of
+from lcca.remy_plus.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from lcca.trainers.tune.study import Candidate
+
+
+def tune(
+    config: TuningConfig | File,
+    *,
+    out: File | None = None,
+    resume: bool = False,
+    quiet: bool = True,
+    jobs: int = 1,
+    storage: str | None = None,
+) -> Result:
+    """Search the best parameters, and compare them with the policy's own on fresh networks, or seeds of a fabric.
+
+    Args:
+        config: of the tuning, or its file.
+        out: the run's folder; the usual one, by name and configuration, unless given.
+        resume: whether to go on with the run that is there.
+        quiet: whether to leave progress out.
+        jobs: of the simulator; never changes a result.
+        storage: URL of the study's database; None for SQLite in the folder.
+
+    Raises:
+        InputError: Optuna or ns-3 is not installed, or the folder is not free.
+    """
+    config = config_of(config, TuningConfig)
+    require_installed(config)
+    searched, fresh = (source_of(config, word, jobs) for word in ("tune", "test"))
+    return kept(config, out, lambda run: _tune(run, searched, fresh, jobs, storage), resume=resume, quiet=quiet)
+
+
+def _tune(
+    run: Run[TuningConfig, None],
+    searched: TrialSource[Policy],
+    fresh: TrialSource[Policy],
+    jobs: int,
+    storage: str | None,
+) -> Json:
+    config, found = run.config, search(run, searched, jobs, storage)
+    run.folder.set_state("testing")
+    tested = experiment(config, fresh, found).run(run.phase(layout.TEST).blocks(config.utility.name), run.reporter)
+    states = pd.Series([each.state for each in found.candidates if each.number >= 0], dtype=str).value_counts()
+    record = partial(_record, config, tested)
+    tuned = record(TUNED, found.best, TUNED if found.is_better else DEFAULT) | {"candidate": found.best.number}
+    return head(config) | {
+        **fresh.origin,
+        "unit": fresh.unit,
+        "utility": config.utility.name,
+        "policy": config.tuner.policy,
+        "sampler": config.tuner.sampler.kind,
+        "candidates": {state: int(n) for state, n in sorted(states.items())},
+        "network_trials": sum(each.networks for each in found.candidates if each.same_as is None),
+        "policies": [record(DEFAULT, found.candidates[0], DEFAULT), tuned],
+        "comparisons": compared([each for answer in tested.answers for each in answer.comparisons], layout.TEST),
+    }
+
+
+def experiment(config: TuningConfig, fresh: TrialSource[Policy], found: Search) -> Experiment:
+    """Return the test of what a search has found: until the difference is known, or of the start alone."""
+    policies = {DEFAULT: found.start} | ({TUNED: found.policy} if found.is_better else {})
+    wanted = config.test
+    pair = Pair(DEFAULT, TUNED, fresh.utility, config.rule, fresh.block)
+    question: Question = pair if found.is_better else _nothing
+    stop = Stop(wanted.pairs, wanted.at_least, step=wanted.block, rule=config.rule)
+    return Experiment(fresh, policies, [question], stop, f"testing on fresh {fresh.unit}")
+
+
+def _nothing(trials: Trials) -> Answer:
+    """Ask nothing: the test ends as soon as it may."""
+    return Answer(None, settled=True, enough=True)
+
+
+def _record(config: TuningConfig, tested: Found, name: str, candidate: Candidate, policy: str) -> Json:
+    """Return what one of the two scored: on the search's networks, where the best looks too good, and on fresh ones."""
+    own = tested.rows[tested.rows["policy"] == policy]
+    scores = common_scores(tested.rows)[policy]
+    return {
+        "id": name,
+        "parameters": dict(candidate.params),
+        "search_score_bits": candidate.score_bits,
+        "score_bits": interval(*mean_interval(scores, config.rule.alpha, config.test.pairs, config.place.block)),
+        "trials": len(own),
+        "failed": int((own["status"] != "ok").sum()),
+    }

@@ -1,0 +1,59 @@
+"""What the summaries of runs have in common, whatever was run: format 2 of summary.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import pandas as pd
+
+from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.settling.intervals import t_interval
+from lcca.experiments.runs.config import RunConfig
+from lcca.experiments.runs.version import version
+from lcca.inputs.json_values import finite
+
+Json: TypeAlias = dict[str, Any]
+
+CONFIDENCE = 0.95
+"""Of intervals for what was measured, each by itself."""
+
+
+def head(config: RunConfig) -> Json:
+    """Return what every summary begins with."""
+    return {
+        "format": 2,
+        "kind": config.run_kind.name,
+        "campaign": config.name,
+        "config_hash": config.hash,
+        "version": version(),
+        "seed": config.seed,
+    }
+
+
+def interval(mean: float, low: float, high: float) -> Json:
+    """Return a mean with its interval as summaries have it."""
+    return {"mean": finite(mean), "low": finite(low), "high": finite(high)}
+
+
+def measured(rows: pd.DataFrame, names: Iterable[str], condition: str, unmeasured: Sequence[str] = ()) -> list[Json]:
+    """Return a record per contender: the mean over trials of every column of numbers, with its interval.
+
+    Args:
+        rows: a row per contender and trial.
+        names: of the contenders.
+        condition: under which they met.
+        unmeasured: columns of numbers, beside number and seed of a trial, that measure nothing.
+    """
+    numbers = rows.drop(columns=["network", "seed", *unmeasured]).select_dtypes("number")
+    records = []
+    for name in names:
+        own = numbers[rows["policy"] == name]
+        means = {str(column): interval(*t_interval(own[column], 1 - CONFIDENCE)) for column in own}
+        records.append({"id": name, "condition": condition, "trials": len(own), **means})
+    return records
+
+
+def compared(found: Iterable[Comparison], phase: str, condition: str = "") -> list[Json]:
+    """Return comparisons as records of a summary."""
+    return [{"phase": phase, "condition": condition, **each.to_json()} for each in found]
