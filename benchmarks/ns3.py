@@ -20,10 +20,11 @@ import psutil
 from engine import random_table
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongTrial
 from lcca.gym_envs.ns3.long_plan import run_long_trial
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
-from lcca.gym_envs.ns3.simulator import Ns3, run_plan
+from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine, Model

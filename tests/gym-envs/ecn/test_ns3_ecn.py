@@ -12,8 +12,7 @@ from lcca.gym_envs.ecn.incast import Incast  # noqa: E402
 from lcca.gym_envs.ecn.settings import GRID, STATIC, MarkSetting, sloped, static  # noqa: E402
 from lcca.gym_envs.ecn.switch import EcnSwitch, PredUtility, queue_percentile  # noqa: E402
 from lcca.gym_envs.ns3.baselines import step_marking  # noqa: E402
-from lcca.gym_envs.ns3.host import SwitchHost  # noqa: E402
-from lcca.gym_envs.ns3.simulator import run_plan  # noqa: E402
+from lcca.gym_envs.ns3.host import SwitchHost, run_plan  # noqa: E402
 from lcca.gym_envs.processes.workers import run_all  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 

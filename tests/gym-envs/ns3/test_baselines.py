@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from lcca.gym_envs.ns3.baselines import step_marking, with_hand_designed
+from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
-from lcca.gym_envs.ns3.simulator import run_plan
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED, STOCK

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from lcca.gym_envs.ns3.host import run_long_plan
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongTrial
-from lcca.gym_envs.ns3.long_plan import long_plan, play, run_long_trial, run_long_trials
+from lcca.gym_envs.ns3.long_plan import long_plan, run_long_trial, run_long_trials
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED
@@ -143,7 +144,7 @@ def sent_beside(window, *, starts, duration, windows, early=False, policy="newre
     made = trial(FixedWindow(window), policy, link=link, duration=duration, windows=windows, starts=starts)
     plan = long_plan(made)
     plan["options"]["late_handshakes"] = not early
-    return [row[SENT] for row in play(plan)["windows"][len(windows) :]]
+    return [row[SENT] for row in run_long_plan(plan)["windows"][len(windows) :]]
 
 
 @pytest.mark.parametrize("rtt", [0.41, 1.5], ids=["beyond-the-smallest-timeout", "beyond-the-timeout-of-a-syn"])

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
-from lcca.gym_envs.ns3.simulator import Ns3, run_plan
+from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.network import Network, NetworkList

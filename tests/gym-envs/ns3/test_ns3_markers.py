@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from lcca.gym_envs.ns3.baselines import with_hand_designed
+from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
-from lcca.gym_envs.ns3.simulator import UNUSED, run_plan
+from lcca.gym_envs.ns3.simulator import UNUSED
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.fabric.builders import dumbbell
 from lcca.remy_plus.fabric.engine import FabricEngine

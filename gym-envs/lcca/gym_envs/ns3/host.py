@@ -1,11 +1,30 @@
-"""What lives in the process of a `Session`: one simulation of ns-3 at a time, played piece by piece."""
+"""What runs in the processes of ns-3: a trial from its plan, or one that is played piece by piece (`Session`).
+
+It imports nothing that a process would have to load before it can begin.
+"""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 BOTTLENECK = "lcca.gym_envs.ns3.host:BottleneckHost"
 SWITCH = "lcca.gym_envs.ns3.host:SwitchHost"
+
+
+def run_plan(plan: dict[str, Any]) -> dict[str, Any]:
+    """Run one trial in this process."""
+    from lcca.ns3 import run_trial
+
+    found: dict[str, Any] = run_trial(plan)
+    return found
+
+
+def run_long_plan(plan: dict[str, Any]) -> dict[str, Any]:
+    """Run one trial of long flows in this process; return what it counted, and the CPU seconds that it took."""
+    began = time.process_time()
+    found = run_plan(plan)
+    return {name: found[name] for name in ("windows", "sent", "events")} | {"cpu_s": time.process_time() - began}
 
 
 class BottleneckHost:

@@ -7,11 +7,11 @@ constants, and a learnt policy sees a millisecond as the µs that it was trained
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lcca.gym_envs.ns3.baselines import control
+from lcca.gym_envs.ns3.host import run_long_plan
 from lcca.gym_envs.ns3.long_flows import Bottleneck, Driver, LongResult, LongTrial, WindowCounts
 from lcca.gym_envs.ns3.simulator import Ns3, installed
 from lcca.gym_envs.processes.workers import Failure, run_all
@@ -49,7 +49,7 @@ def iterate_long_trials(trials: Sequence[LongTrial], jobs: int) -> Iterator[tupl
     """
     plans = [long_plan(trial) for trial in trials]
     order = sorted(range(len(trials)), key=lambda at: -trials[at].link.megabits(0, trials[at].duration_s))
-    for turn, found in run_all(play, [plans[at] for at in order], jobs):
+    for turn, found in run_all(run_long_plan, [plans[at] for at in order], jobs):
         yield order[turn], _result(found, trials[order[turn]])
 
 
@@ -59,16 +59,7 @@ def run_long_trial(trial: LongTrial) -> LongResult:
     Raises:
         InputError: ns-3 is missing, or a policy that cannot run here.
     """
-    return _result(play(long_plan(trial)), trial)
-
-
-def play(plan: dict[str, Any]) -> dict[str, Any]:
-    """Run one trial in this process; return what it counted, and the CPU seconds that it took."""
-    from lcca.ns3 import run_trial
-
-    began = time.process_time()
-    found = run_trial(plan)
-    return {name: found[name] for name in ("windows", "sent", "events")} | {"cpu_s": time.process_time() - began}
+    return _result(run_long_plan(long_plan(trial)), trial)
 
 
 def long_plan(trial: LongTrial) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.columns import columns
+from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError, did_you_mean
@@ -170,11 +171,3 @@ class Ns3:
         plain = UNUSED if isinstance(policy, HandDesigned) else policy
         plan = trial_plan(network, plain, seed, self.duration, self.model, self.options, delays)
         return with_hand_designed(plan, policy, network) if isinstance(policy, HandDesigned) else plan
-
-
-def run_plan(plan: dict[str, Any]) -> dict[str, Any]:
-    """Run one trial in this process."""
-    from lcca.ns3 import run_trial
-
-    found: dict[str, Any] = run_trial(plan)
-    return found
