@@ -22,7 +22,6 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetwork, ListedNetworks, NetworkSpace
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.trials.executors.local import Processes
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.bench.cache import CachedTrials
@@ -31,10 +30,10 @@ from lcca.experiments.experiment import Costs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.schemas.kinds import KINDS
 from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.model import Model
 from lcca.inputs.validation import read_document, validate, validate_list
-from lcca.remy_plus.engine import run_here
 from lcca.remy_plus.fabric.fluid import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.python_control import PythonControl
@@ -255,8 +254,8 @@ def _execution(policies: Sequence[Runnable], options: Options, simulator: str, d
     """Return how trials are run, with the model that policies ask for; classes in Python run in processes."""
     jobs, model, ns3 = options.get("jobs", 1), shared_model(policies), options.get("ns3") or Ns3Options()
     in_python = jobs > 1 and any(isinstance(each.file.policy, PythonControl) for each in policies)
-    runner = Processes(jobs) if in_python and simulator == "engine" else run_here
-    return Execution(simulator, jobs, runner, model, ns3, duration)
+    pool = Processes(jobs) if in_python and simulator == "engine" else None
+    return Execution(simulator, jobs, pool, model, ns3, duration)
 
 
 def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, options: Options) -> Meeting:

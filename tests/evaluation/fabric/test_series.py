@@ -9,6 +9,7 @@ from lcca.evaluation.fabric.figures.over_time import changed, draw_series
 from lcca.evaluation.fabric.figures.series import MEASURES, series
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trials
+from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.engine import FabricEngine
@@ -127,7 +128,7 @@ def test_observing_changes_no_result_and_looks_at_the_first_seed() -> None:
     engines = {name: engine_of(named_transport(name), scenario.settings()) for name in names}
     observed = {name: Observation(each.tuner, 50) for name, each in engines.items()}
     plain = run_fabric_trials(scenario, engines, [4, 5])
-    looked = run_fabric_trials(scenario, engines, [4, 5], jobs=2, observed=observed)
+    looked = run_fabric_trials(scenario, engines, [4, 5], Threads(2), observed=observed)
     for a, b in zip(plain, looked, strict=True):
         np.testing.assert_array_equal(a.record["flow_fct_ns"], b.record["flow_fct_ns"])
     tables = [series(name, each) for name, each in observed.items()]

@@ -9,6 +9,8 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.evaluation.trials.utilities import UTILITIES
+from lcca.gym_envs.processes.pool import Pool, Threads
+from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.switches.markers import marking
@@ -20,7 +22,7 @@ SLOWDOWN = UTILITIES["slowdown"]
 
 
 def trials_of(
-    names: tuple[str, ...], jobs: int = 1, watched: tuple[int, ...] = (), **changes: object
+    names: tuple[str, ...], pool: Pool | None = None, watched: tuple[int, ...] = (), **changes: object
 ) -> list[FabricTrial]:
     content = {
         "name": "small",
@@ -30,7 +32,7 @@ def trials_of(
     }
     scenario = FabricScenario.model_validate(content | changes)
     engines = {name: engine_of(named_transport(name), scenario.settings()) for name in names}
-    return run_fabric_trials(scenario, engines, SEEDS, jobs, watched=watched)
+    return run_fabric_trials(scenario, engines, SEEDS, pool, watched=watched)
 
 
 @pytest.fixture(scope="module")
@@ -46,10 +48,21 @@ def test_transports_meet_the_same_flows(trials: list[FabricTrial]) -> None:
         assert not np.array_equal(a.record["flow_fct_ns"], b.record["flow_fct_ns"])
 
 
-def test_threads_change_nothing(trials: list[FabricTrial]) -> None:
-    for a, b in zip(trials, trials_of(("dctcp", "hpcc"), jobs=3), strict=True):
+@pytest.mark.parametrize("kind", [Threads, Processes])
+def test_where_trials_run_changes_nothing(trials: list[FabricTrial], kind: type[Pool]) -> None:
+    with kind(3) as pool:
+        again = trials_of(("dctcp", "hpcc"), pool)
+    for a, b in zip(trials, again, strict=True):
         pd.testing.assert_frame_equal(a.flow_rows(), b.flow_rows())
         pd.testing.assert_frame_equal(a.port_rows(), b.port_rows())
+
+
+def test_tuners_and_markers_run_in_other_processes_too() -> None:
+    names = ("dctcp@red", "dcqcn@paraleon", "timely")
+    with Processes(2) as pool:
+        elsewhere = trials_of(names, pool, duration_us=100)
+    for a, b in zip(trials_of(names, duration_us=100), elsewhere, strict=True):
+        pd.testing.assert_frame_equal(a.flow_rows(), b.flow_rows())
 
 
 def test_flows_of_the_warm_up_run_and_do_not_count(trials: list[FabricTrial]) -> None:
@@ -135,7 +148,7 @@ def test_threads_change_nothing_with_classes_of_traffic() -> None:
         "workload": {"kind": "mix", "parts": [sizes, incast]},
         "switch": {"priorities": 2, "ack_priority": 0, "buffer_bytes": 600_000, "alpha": 0.03},
     }
-    one, several = (trials_of(("dcqcn", "hpcc"), jobs, **changes) for jobs in (1, 3))
+    one, several = (trials_of(("dcqcn", "hpcc"), Threads(jobs), **changes) for jobs in (1, 3))
     for a, b in zip(one, several, strict=True):
         pd.testing.assert_frame_equal(a.flow_rows(), b.flow_rows())
         pd.testing.assert_frame_equal(a.port_rows(), b.port_rows())

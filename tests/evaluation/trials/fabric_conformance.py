@@ -9,6 +9,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import TrialScores
+from lcca.gym_envs.processes.pool import Threads
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
@@ -39,7 +40,7 @@ class FabricUtilityConformance(UtilityConformance):
         keys = {"name": "star", "topology": STAR, "workload": self.workload, "duration_us": 200, "drain_us": 300}
         scenario = FabricScenario.model_validate(keys)
         engines = {str(i): engine_of(policy, scenario.settings()) for i, policy in enumerate(policies)}
-        trials = run_fabric_trials(scenario, engines, list(networks), jobs)
+        trials = run_fabric_trials(scenario, engines, list(networks), Threads(jobs))
         order = sorted(trials, key=lambda each: int(each.policy))  # stable: by seed within a policy
         found = np.array([each.score(self.wanted) for each in order])
         return TrialScores(found, np.zeros(len(found), dtype=np.int64), np.ones(len(found), dtype=np.int64))

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.trials.executors import executor
-from lcca.evaluation.trials.executors.base import Executor, merge
-from lcca.evaluation.trials.executors.cluster import RayCluster
-from lcca.evaluation.trials.executors.local import Processes
+from lcca.evaluation.trials.executors import Batches, executor, merge, runner_on
 from lcca.evaluation.trials.running import run_flows, run_trials
 from lcca.evaluation.trials.utilities import utility
+from lcca.gym_envs.processes.cluster import RayCluster
+from lcca.gym_envs.processes.pool import Pool
+from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Request, run_here
 from lcca.remy_plus.engine import Model as EngineModel
@@ -101,30 +101,30 @@ def test_parts_put_together_are_the_whole() -> None:
 class Contract:
     """What every executor must do; a new one subclasses this with its own `make`."""
 
-    def make(self, runner=run_here) -> Executor:
+    def make(self) -> Pool:
         raise NotImplementedError
 
     def test_same_columns_as_here(self) -> None:
-        with self.make() as found:
-            same(run_here(request()), found(request()))
+        with self.make() as pool:
+            same(run_here(request()), Batches(pool)(request()))
 
     def test_same_tables_as_here(self) -> None:
         policies = {"a": Aimd(), "w": FixedWindow(10)}
         here = Engine(2000.0, jobs=1)
-        with self.make() as found:
-            there = Engine(2000.0, jobs=1, runner=found)
+        with self.make() as pool:
+            there = Engine(2000.0, jobs=1, runner=runner_on(pool))
             ours, theirs = (run_trials(e, policies, networks(), [1, 2], utility("default")) for e in (here, there))
             sized = [replace(network, switched="bytes") for network in networks()]
             flows = [run_flows(e, policies, sized, [1]) for e in (here, there)]
         assert ours.equals(theirs) and flows[0].equals(flows[1])
 
     def test_a_dead_worker_loses_nothing(self, runners) -> None:
-        with self.make(runners.unlucky) as found:
-            same(run_here(request()), found(request()))
+        with self.make() as pool:
+            same(run_here(request()), Batches(pool, runners.unlucky)(request()))
 
     def test_a_poison_trial_fails_alone(self, runners) -> None:
-        with self.make(runners.poisonous) as found:
-            columns = found(request())
+        with self.make() as pool:
+            columns = Batches(pool, runners.poisonous)(request())
         errors = columns["trial_error"]
         assert list(np.flatnonzero(errors != "")) == [13] and "died" in errors[13]
         clean = run_here(request())["trial_delivered"]
@@ -132,8 +132,8 @@ class Contract:
         assert columns["trial_delivered"][13] == 0
 
     def test_a_failed_trial_is_recorded(self, runners) -> None:
-        with self.make(runners.poisonous) as found:
-            engine = Engine(2000.0, jobs=1, runner=found)
+        with self.make() as pool:
+            engine = Engine(2000.0, jobs=1, runner=Batches(pool, runners.poisonous))
             rows = run_trials(engine, {"a": Aimd()}, networks()[:2], [12, 13], utility("default"))
         bad = rows["status"] == "failed"
         assert (rows.loc[bad, "seed"] == 13).all() and bad.sum() == 2
@@ -142,8 +142,8 @@ class Contract:
 
 
 class TestProcesses(Contract):
-    def make(self, runner=run_here) -> Executor:
-        return Processes(2, runner=runner)
+    def make(self) -> Pool:
+        return Processes(2)
 
 
 @pytest.mark.full
@@ -163,18 +163,18 @@ class TestRay(Contract):
         yield
         ray.shutdown()
 
-    def make(self, runner=run_here) -> Executor:
-        return RayCluster(2, runner=runner)
+    def make(self) -> Pool:
+        return RayCluster(2)
 
 
 def test_threads_give_the_same() -> None:
-    with executor("local", 2) as found:
-        same(run_here(request()), found(request()))
+    with executor("local", 2) as pool:
+        same(run_here(request()), runner_on(pool)(request()))
 
 
 def test_an_empty_batch_is_empty() -> None:
-    with executor("local", 2) as found:
-        assert len(found(request().part(0, 0))["trial_sent"]) == 0
+    with executor("processes", 2) as pool:
+        assert len(runner_on(pool)(request().part(0, 0))["trial_sent"]) == 0
 
 
 def test_a_network_without_propagation_has_no_delay_over_rtt() -> None:

@@ -18,12 +18,11 @@ from typing import Any
 import psutil
 import pytest
 
-from lcca.evaluation.trials.executors.cluster_pool import ClusterPool, serve
-from lcca.evaluation.trials.executors.local import Threads
 from lcca.experiments.campaign.grid import read_grid
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.sweep.learning.remote import RemoteTrainings, Stretch, train_stretch
-from lcca.gym_envs.processes.workers import Failure
+from lcca.gym_envs.processes.cluster import RayCluster, serve
+from lcca.gym_envs.processes.pool import Failure, Threads
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_document
 from lcca.remy_plus.engine import build
@@ -40,7 +39,7 @@ def records(run: Path) -> dict[str, bytes]:
     return results(run) | {file.name: file.read_bytes() for file in files}
 
 
-class Forgetful(ClusterPool):
+class Forgetful(RayCluster):
     """A cluster in this process that loses every third call's result; only what is sent along is there."""
 
     def __init__(self, count: int) -> None:
@@ -68,9 +67,8 @@ def test_trainings_elsewhere_leave_the_same_records(
     lcca: RunCommand, tiny: Path, finished: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool, run = Forgetful(2), tiny.parent / "run"
-    executor = Threads(2)
-    monkeypatch.setattr(executor, "pool", lambda count: pool)
-    monkeypatch.setattr("lcca.experiments.sweep.run.executor", lambda place, workers: executor)
+    pools = {"local": Threads(2), "processes": pool}
+    monkeypatch.setattr("lcca.experiments.sweep.run.executor", lambda place, workers: pools[place])
     monkeypatch.setattr(RemoteTrainings.__init__, "__defaults__", (0.0,))  # a stretch is one step
     assert lcca("sweep", tiny, "--out", run, "--trainings", 2).status == 0
     assert records(run) == records(finished)
@@ -89,10 +87,10 @@ def test_the_example_of_a_cluster_fits_rays_own_schema() -> None:
 
 
 def test_another_build_is_refused() -> None:
-    (found,) = serve("lcca 0.0.1, engine 0", str, 1)
+    found, _ = serve("lcca 0.0.1, engine 0", str, 1)
     assert isinstance(found, Failure) and found.kind == "refused"
     assert "lcca 0.0.1, engine 0" in found.reason and build() in found.reason and "install the same" in found.reason
-    assert serve(build(), str, 1) == ("1",)
+    assert serve(build(), str, 1)[0] == "1"
 
 
 def test_a_training_of_other_code_is_refused(tiny: Path) -> None:
@@ -208,12 +206,14 @@ def test_without_its_head_a_campaign_says_so_and_can_be_gone_on_with(
 def test_a_cluster_without_cores_ends_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     import ray
 
-    monkeypatch.setattr("lcca.evaluation.trials.executors.cluster_watch.NODE_PATIENCE_S", 2.0)
+    monkeypatch.setattr("lcca.gym_envs.processes.cluster.NODE_PATIENCE_S", 2.0)
     ray.init(num_cpus=0, configure_logging=False, log_to_driver=False, include_dashboard=False)
     said: list[str] = []
     try:
-        with pytest.raises(ConnectionError, match=r"no node of the Ray cluster .* had 1 cores for 2 s"):
-            list(ClusterPool(1, tell=said.append).run(str, [1]))
+        with pytest.raises(ConnectionError, match=r"no node of the Ray cluster .* had a core for 2 s"):
+            pool = RayCluster(1)
+            pool.tell = said.append
+            list(pool.run(str, [1]))
     finally:
         ray.shutdown()
     assert "waiting for a node with 1" in said[0]

@@ -6,13 +6,15 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from lcca.evaluation.trials.executors.base import Executor, WorkerDied
-from lcca.remy_plus.engine import Request
-from lcca.remy_plus.record import Columns
+from lcca.evaluation.trials.executors import Batches
+from lcca.gym_envs.processes.cluster import RayCluster
+from lcca.gym_envs.processes.pool import Failure, Pool
+from lcca.gym_envs.processes.workers import Processes
 
 from ...conftest import RunCommand, all_ended, results, start
 
@@ -61,23 +63,25 @@ def cluster(strike: Path) -> Iterator[None]:
     ray.shutdown()
 
 
-def killing(executor: Executor, strike: Path, at: Sequence[int]) -> list[str]:
-    """Let a worker be killed in the given batches of an executor; return a list that deaths are added to."""
-    attempt, batches, deaths = executor.attempt, iter(range(10**9)), []
+def killing(
+    kind: type[Pool], taken: str, strike: Path, at: Sequence[int], monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
+    """Let a worker be killed in the given batches of a sweep; return a list that deaths are added to."""
+    run, outcome, batches, deaths = Batches.__call__, getattr(kind, taken), iter(range(10**9)), []
 
-    def struck_attempt(parts: Sequence[Request]) -> list[Columns | WorkerDied]:
+    def struck_batch(self: Batches, request: Any) -> Any:
         if next(batches) in at:
             strike.touch()
-        outcomes = attempt(parts)
-        deaths.extend(str(each) for each in outcomes if isinstance(each, WorkerDied))
-        return outcomes
+        return run(Batches(self.pool, importlib.import_module("struck_for_test").struck), request)
 
-    executor.attempt = struck_attempt  # type: ignore[method-assign]
+    def seen(self: Pool, source: Any) -> Any:
+        found = outcome(self, source)
+        deaths.extend([found.reason] if isinstance(found, Failure) and found.dead else [])
+        return found
+
+    monkeypatch.setattr(Batches, "__call__", struck_batch)
+    monkeypatch.setattr(kind, taken, seen)
     return deaths
-
-
-def struck() -> object:
-    return importlib.import_module("struck_for_test").struck
 
 
 @pytest.mark.usefixtures("no_report")
@@ -92,12 +96,8 @@ def test_a_run_goes_on_under_another_executor(lcca: RunCommand, tiny: Path, fini
 def test_a_killed_worker_process_loses_nothing(
     lcca: RunCommand, tiny: Path, finished: Path, strike: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lcca.evaluation.trials.executors.local import Processes
-
-    executor = Processes(2, runner=struck())  # type: ignore[arg-type]
-    deaths = killing(executor, strike, at=(2, 9))
-    monkeypatch.setattr("lcca.experiments.sweep.run.executor", lambda place, workers: executor)
-    assert lcca("sweep", tiny, "--out", tiny.parent / "run", "--executor", "processes").status == 0
+    deaths = killing(Processes, "_taken", strike, (2, 9), monkeypatch)
+    assert lcca("sweep", tiny, "--out", tiny.parent / "run", "--executor", "processes", "--jobs", 2).status == 0
     assert len(deaths) >= 2 and not strike.exists()
     assert records(tiny.parent / "run") == records(finished)
 
@@ -121,16 +121,11 @@ def test_a_killed_sweep_leaves_no_process_and_no_open_pipe(tiny: Path) -> None:
 def test_a_whole_campaign_on_a_ray_cluster_leaves_the_same_records(
     lcca: RunCommand, finished: Path, strike: Path, monkeypatch: pytest.MonkeyPatch, strikes: tuple[int, ...]
 ) -> None:
-    from lcca.evaluation.trials.executors.cluster import RayCluster
-
     tiny, run = finished.parent / "tiny.yaml", strike.parent / "run"
-    if strikes:
-        executor = RayCluster(2, runner=struck())  # type: ignore[arg-type]
-        deaths = killing(executor, strike, strikes)
-        monkeypatch.setattr("lcca.experiments.sweep.run.executor", lambda place, workers: executor)
+    deaths = killing(RayCluster, "_outcome", strike, strikes, monkeypatch)
     assert lcca("sweep", tiny, "--out", run, "--executor", "ray", "--jobs", 2).status == 0
     assert records(run) == records(finished)
-    assert not strikes or len(deaths) >= len(strikes)
+    assert len(deaths) >= len(strikes)
 
 
 def test_executors_that_are_not_here_are_told_and_the_folder_is_free(

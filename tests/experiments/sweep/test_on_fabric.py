@@ -239,8 +239,8 @@ def test_what_cannot_work_is_refused_by_file_and_key(tmp_path: Path, change: str
     assert message in str(caught.value)
 
 
-def test_other_executors_are_refused(lcca: RunCommand, tmp_path: Path) -> None:
-    answer = lcca("sweep", written(tmp_path), "--out", tmp_path / "x", "--executor", "processes")
-    assert answer.status == 2 and "trials on a fabric run on threads here" in answer.err
-    assert lcca("sweep", tmp_path / "flows.yaml", "--plan", "--executor", "processes").err == answer.err
-    assert not (tmp_path / "x").exists()
+@pytest.mark.usefixtures("no_report")
+def test_tests_in_other_processes_leave_the_same(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
+    path, asked = finished.parent / "flows.yaml", ("--out", tmp_path / "run", "--executor", "processes", "--jobs", 2)
+    assert lcca("sweep", path, *asked).status == 0
+    assert results(tmp_path / "run") == results(finished)

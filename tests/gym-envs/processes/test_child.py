@@ -23,8 +23,8 @@ for _ in run_all(time.sleep, [0, 600], 1):
 """,
     "idle workers": """
 import time
-from lcca.gym_envs.processes.workers import Workers
-workers = Workers(2)
+from lcca.gym_envs.processes.workers import Processes
+workers = Processes(2)
 assert len(list(workers.run(time.sleep, [0.1, 0.1]))) == 2
 print("ready", flush=True)
 time.sleep(600)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lcca.gym_envs.processes.workers import Failure, Workers, run_all
+from lcca.gym_envs.processes.pool import Failure
+from lcca.gym_envs.processes.workers import Processes, run_all
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_a_death_costs_its_item_only(work, jobs, tmp_path, capfd):
 
 
 def test_workers_stay_until_they_are_closed():
-    workers = Workers(1)
+    workers = Processes(1)
     first, second = (dict(workers.run(os.getpgid, [0]))[0] for _ in range(2))
     workers.close()
     third = dict(workers.run(os.getpgid, [0]))[0]
@@ -39,7 +40,7 @@ def test_workers_stay_until_they_are_closed():
 
 
 def test_a_loop_that_is_left_ends_the_busy_ones_only():
-    workers = Workers(2)
+    workers = Processes(2)
     for _, found in workers.run(os.path.basename, ["/a", "/b", "/c", "/d"]):
         assert found in "abcd"
         break

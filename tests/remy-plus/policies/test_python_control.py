@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from pytest import MonkeyPatch
 
-from lcca.evaluation.trials.executors.local import Processes
+from lcca.evaluation.trials.executors import runner_on
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
+from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.dependencies import digests_of_named_files
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
@@ -73,8 +74,8 @@ def test_other_processes_have_the_text_as_it_was_read(file: Path) -> None:
     policies = [load(f"{file}:Aimd").policy, baseline("aimd"), load(f"{file}:Aimd:decrease=0.7").policy]
     here = columns(policies)
     file.write_text("raise SystemExit")
-    with Processes(2) as runner:
-        assert columns(policies, Engine(1500.0, runner=runner)) == here
+    with Processes(2) as pool:
+        assert columns(policies, Engine(1500.0, runner=runner_on(pool))) == here
     again = pickle.loads(pickle.dumps(policies[0]))
     assert again == policies[0] != policies[2] and columns([again]) == columns([policies[0]])
 
@@ -193,7 +194,7 @@ def test_what_fails_later_is_said_likewise(file: Path, jobs: int, make: Callable
 
 @pytest.fixture
 def make() -> Callable[[int], Engine]:
-    return lambda jobs: Engine(3000.0, runner=Processes(jobs)) if jobs > 1 else Engine(3000.0)
+    return lambda jobs: Engine(3000.0, runner=runner_on(Processes(jobs))) if jobs > 1 else Engine(3000.0)
 
 
 def test_a_text_that_is_no_python_or_not_there_is_said(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.sweep.forecast import forecast
 from lcca.experiments.sweep.grid_run import sweep_grid
 from lcca.experiments.sweep.learning.cache import TrainingCache
-from lcca.experiments.sweep.run import check_place, sweep
+from lcca.experiments.sweep.run import sweep
 from lcca.inputs.errors import require
 
 EXAMPLES = """\
@@ -87,8 +87,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _plan(options: argparse.Namespace, grid: Grid, cache: TrainingCache) -> int:
     away = options.executor == "ray"
-    for point in grid.points:
-        check_place(point.config, options.executor, options.trainings)
     found = {point.name: forecast(point.config, cache, options.jobs, options.trainings, away) for point in grid.points}
     if options.json:
         print_json({"points": [{"name": name, **each.to_json()} for name, each in found.items()]})

@@ -16,6 +16,7 @@ from lcca.evaluation.bench.ns3 import Ns3Bench
 from lcca.evaluation.bench.scenario import Scenario, strata
 from lcca.evaluation.bench.scores import Score
 from lcca.evaluation.bench.source import BenchTrials, WinningRate
+from lcca.evaluation.trials.executors import runner_on
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.ns3.baselines import LEAST_MARK_THRESHOLD
@@ -163,8 +164,9 @@ class Benchmark(Model):
         keep_delays: bool = False,
     ) -> BenchTrials:
         """See `Place.trials`."""
-        in_engine, jobs = execution.simulator == "engine", execution.jobs
-        return BenchTrials(self, seed, EngineBench(jobs) if in_engine else Ns3Bench(jobs))
+        if execution.simulator == "engine":
+            return BenchTrials(self, seed, EngineBench(execution.jobs, runner_on(execution.workers)))
+        return BenchTrials(self, seed, Ns3Bench(execution.jobs, execution.pool))
 
     def content(self) -> dict[str, Any]:
         """Return everything that decides results, as JSON values."""

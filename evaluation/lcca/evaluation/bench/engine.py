@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.bench.runner import Measured
 from lcca.evaluation.bench.scenario import PACKET_BITS, Drawn, Scenario
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.python_control import in_real_time
@@ -46,9 +46,11 @@ class EngineBench:
 
     Attributes:
         jobs: threads; never changes a result.
+        runner: of batches of trials.
     """
 
     jobs: int
+    runner: Runner = run_here
     name: str = "engine"
 
     def check(self, benchmark: Benchmark, policy: Policy) -> None:
@@ -101,7 +103,7 @@ class EngineBench:
         """
         if not end_ms:
             return np.zeros((2, len(asked)))
-        engine, order = Engine(end_ms + rtt_ms, jobs=self.jobs), range(len(asked))
+        engine, order = Engine(end_ms + rtt_ms, jobs=self.jobs, runner=self.runner), range(len(asked))
         networks = NetworkList([_network(each.scenario) for _, each in asked])
         policies = [engine.compile(in_real_time(policy, TIME_SCALE)) for policy, _ in asked]
         found = engine.run(policies, networks, order, order, [each.seed for _, each in asked])

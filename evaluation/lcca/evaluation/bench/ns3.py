@@ -16,6 +16,7 @@ from lcca.evaluation.bench.scenario import Drawn, draw, long_trial
 from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
 from lcca.gym_envs.ns3.long_plan import iterate_long_trials, long_plan, run_long_trial
 from lcca.gym_envs.ns3.simulator import installed, libraries
+from lcca.gym_envs.processes.pool import Pool
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -28,12 +29,14 @@ class Ns3Bench:
 
     Attributes:
         jobs: worker processes; never changes a result.
+        pool: that is used in their place.
 
     Raises:
         InputError: ns-3 is not installed.
     """
 
     jobs: int
+    pool: Pool | None = None
 
     def __post_init__(self) -> None:
         """Check that ns-3 is there."""
@@ -61,7 +64,7 @@ class Ns3Bench:
     def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
         """Run a control in each trial, in worker processes."""
         trials = [long_trial(benchmark, *each) for each in asked]
-        for place, found in iterate_long_trials(trials, self.jobs):
+        for place, found in iterate_long_trials(trials, self.jobs, self.pool):
             yield place, _measured(found)
 
     def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:

@@ -18,6 +18,7 @@ from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
+from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.model import Model
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -128,7 +129,8 @@ class FabricSpace(Model):
         keep_delays: bool = False,
     ) -> FabricTrials:
         """See `Place.trials`."""
-        return FabricTrials(self, seed, fabric_utility(utility.name), execution.jobs, execution.simulator or FABRIC)
+        scored, simulator = fabric_utility(utility.name), execution.simulator or FABRIC
+        return FabricTrials(self, seed, scored, execution.workers, simulator)
 
     @model_validator(mode="before")
     @classmethod
@@ -166,7 +168,7 @@ class FabricTrials:
         space: where.
         seed: of trial 0; that of trial k is larger by k.
         utility: scores a trial.
-        jobs: threads; results do not depend on it.
+        pool: runs trials; results do not depend on it.
         simulator: `FABRIC` or `FLUID`, which tells of flows only.
         watched: flows of trial 0, by their id, whose rates are sampled.
         observed: keeps the looks of tuners in trial 0, by the names of the policies; changes no result.
@@ -178,7 +180,7 @@ class FabricTrials:
     space: FabricSpace
     seed: int
     utility: Ratio
-    jobs: int = 1
+    pool: Pool = field(default_factory=lambda: Threads(1))
     simulator: str = FABRIC
     unit: str = "seeds"
     watched: Sequence[int] = ()
@@ -219,7 +221,7 @@ class FabricTrials:
             engines = {name: engine_of(policy, scenario.settings()) for name, policy in policies.items()}
             seeds = [each.seed for each in group]
             watched, observed = ((), {}) if group[0].number else (self.watched, self.observed)
-            found += run_fabric_trials(scenario, engines, seeds, self.jobs, watched, observed, self.simulator)
+            found += run_fabric_trials(scenario, engines, seeds, self.pool, watched, observed, self.simulator)
         order = {each.seed: each.number for each in self._drawn(block)}
         return sorted(found, key=lambda each: order[each.seed])
 

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.calls import in_processes, in_threads
 from lcca.evaluation.fabric.metrics import flow_metrics, packets_of, port_metrics, round_metrics, round_times, times_of
 from lcca.evaluation.fabric.monitor import monitor_metrics
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
+from lcca.gym_envs.processes.pool import Pool, Threads
+from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -131,7 +132,7 @@ def run_fabric_trials(
     scenario: FabricScenario,
     engines: Mapping[str, FabricEngine],
     seeds: Sequence[int],
-    jobs: int = 1,
+    pool: Pool | None = None,
     watched: Sequence[int] = (),
     observed: Mapping[str, Observation] = MappingProxyType({}),
     simulator: str = FABRIC,
@@ -142,7 +143,7 @@ def run_fabric_trials(
         scenario: where.
         engines: by the names of the policies.
         seeds: of the trials.
-        jobs: threads, or processes for classes in Python; results do not depend on it.
+        pool: runs them, but in processes where Python's lock would make its threads wait; one by one if left out.
         watched: flows of the first seed, by their id, whose bytes delivered are sampled every 10 µs.
         observed: keeps the looks of the first seed, by the names of the policies; changes no result.
         simulator: `FABRIC` or `FLUID`, which cannot watch or observe.
@@ -158,7 +159,6 @@ def run_fabric_trials(
         scenario.require_telemetry(engine.telemetry_bytes, name)
     flows = {seed: scenario.flows(seed) for seed in seeds}
     watch = Watch(WATCH_EVERY_NS, positions(flows[seeds[0]], watched)) if watched else None
-    python = any(map(_in_python, engines.values()))
 
     def call(name: str, seed: int) -> Callable[[], FabricTrial]:
         given = (scenario, name, engines[name], seed, flows[seed])
@@ -170,9 +170,13 @@ def run_fabric_trials(
         return partial(run_fabric_trial, scenario, name, engine, seed, flows[seed], watch, watched)
 
     calls = [call(name, seed) for seed in seeds for name in engines]
-    if python and jobs > 1 and not observed:  # who observes is here
-        return in_processes(calls, jobs)
-    return in_threads(calls, 1 if python else jobs)
+    workers, python = pool or Threads(1), any(map(_in_python, engines.values()))
+    if observed:  # who observes is in this process
+        workers = Threads(1 if python else workers.count)
+    if python and workers.here and workers.count > 1:
+        with Processes(workers.count) as processes:
+            return processes.calls(calls)
+    return workers.calls(calls)
 
 
 def _in_python(engine: FabricEngine) -> bool:

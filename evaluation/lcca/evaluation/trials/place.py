@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from lcca.evaluation.trials.blocks import InBlocks
+from lcca.evaluation.trials.executors import Batches, runner_on
 from lcca.evaluation.trials.source import TrialSource
 from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
-from lcca.remy_plus.engine import Engine, Model, Runner, run_here
+from lcca.gym_envs.processes.pool import Pool, Threads
+from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.simulator import Simulator
 
@@ -22,8 +24,8 @@ class Execution:
 
     Attributes:
         simulator: one of the place's; its usual one if empty.
-        jobs: threads or worker processes.
-        runner: runs batches of the fast engine elsewhere.
+        jobs: threads, or worker processes of ns-3 and of classes in Python.
+        pool: that runs them instead; it may be on other machines.
         model: options of networks that the engine and ns-3 have.
         ns3: options of ns-3.
         duration: µs of a trial on networks; those of the space if left out.
@@ -31,7 +33,7 @@ class Execution:
 
     simulator: str = ""
     jobs: int = 1
-    runner: Runner = run_here
+    pool: Pool | None = None
     model: Model = field(default_factory=Model)
     ns3: Ns3Options = field(default_factory=Ns3Options)
     duration: float | None = None
@@ -39,11 +41,17 @@ class Execution:
     @classmethod
     def of(cls, engine: Engine) -> Execution:
         """Return how an engine runs trials, their duration left out."""
-        return cls(jobs=engine.jobs, runner=engine.runner, model=engine.model)
+        pool = engine.runner.pool if isinstance(engine.runner, Batches) else None
+        return cls(jobs=engine.jobs, pool=pool, model=engine.model)
+
+    @property
+    def workers(self) -> Pool:
+        """The pool; threads of this process if none is named."""
+        return self.pool or Threads(self.jobs)
 
     def engine(self, duration: float) -> Engine:
         """Return the fast engine; the duration (µs) is that of trials unless it is given here."""
-        return Engine(self.duration or duration, self.model, self.jobs, self.runner)
+        return Engine(self.duration or duration, self.model, self.jobs, runner_on(self.workers))
 
     def of_networks(self, duration: float) -> Simulator:
         """Return the simulator of trials on networks, likewise.
@@ -52,7 +60,7 @@ class Execution:
             InputError: ns-3 is not installed.
         """
         if self.simulator == "ns3":
-            return Ns3(self.duration or duration, self.model, self.jobs, self.ns3)
+            return Ns3(self.duration or duration, self.model, self.jobs, self.ns3, self.pool)
         return self.engine(duration)
 
 

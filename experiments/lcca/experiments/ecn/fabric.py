@@ -13,6 +13,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.trials import require_scored
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.ecn.config import ACC, CHANCE, EXPLORING, FabricAcc
 from lcca.experiments.ecn.place import AccPlace, Learnt, curve_of
@@ -119,7 +120,9 @@ class OnFabric(AccPlace):
         """Fresh flows of every scenario, those that are held out too."""
         seed, utility = self.config.seed, fabric_utility(self.config.utility.name)
         return {
-            each.name: FabricTrials(FabricSpace(fabric=each), derive(seed, "test", each.name), utility, self.jobs)
+            each.name: FabricSpace(fabric=each).trials(
+                derive(seed, "test", each.name), utility, Execution(jobs=self.jobs)
+            )
             for each in self.config.tested
         }
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.calls import in_threads
 from lcca.evaluation.fabric.keeping import RECORD, packed, unpacked
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.blocks import Block
@@ -25,6 +24,7 @@ from lcca.experiments.summaries import CONFIDENCE, Json, interval
 from lcca.gym_envs.ecn.settings import GRID, GRID_SHAPE, MarkSetting, static
 from lcca.gym_envs.ecn.switch import SwitchRecord, queue_percentile
 from lcca.gym_envs.ns3.simulator import installed
+from lcca.gym_envs.processes.pool import Threads
 
 if TYPE_CHECKING:
     from lcca.gym_envs.ecn.env import Ns3EcnEnv
@@ -146,7 +146,7 @@ class IncastTrials:
         numbers = range(block.first, block.end)
         asked = [(name, number) for name in contenders for number in numbers]
         calls = [partial(self.run, contenders[name], self.trace(number), self.seed(number)) for name, number in asked]
-        found = in_threads(calls, self.jobs)
+        found = Threads(self.jobs).calls(calls)
         rows = [{"policy": name, "network": number, **row} for (name, number), row in zip(asked, found, strict=True)]
         return pd.DataFrame(rows).assign(status="ok", error="", **self.origin)
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.durations import DurationRow, duration_rows, shortest_unbiased
 from lcca.evaluation.estimation.phases import FlowSpans, Phases, phases, together
-from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
+from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.report.figures.estimates.durations import draw_durations
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.layout import DURATION, DURATIONS
+from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.running import run_flows
-from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.sources import Inputs, read_inputs, values_of
 from lcca.experiments.runs.context import Run, opened
@@ -146,7 +146,8 @@ def _runner(config: EstimationConfig, inputs: Inputs, duration: float, jobs: int
     policies, words = {"policy": inputs.policy}, repr(duration)
     if config.fabric is not None:
         space = FabricSpace(fabric=config.fabric.model_copy(update={"duration_us": duration}))
-        source = FabricTrials(space, derive(config.seed, "durations", words), fabric_utility(config.utility), jobs)
+        seed, scored = derive(config.seed, "durations", words), space.utility(config.utility)
+        source = space.trials(seed, scored, Execution(jobs=jobs))
         return lambda block: source.flow_rows(policies, block)
     network, engine = inputs.network, Engine(duration, jobs=jobs)
     assert network is not None

@@ -10,15 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.calls import in_threads
-from lcca.evaluation.fabric.space import FabricSpace, FabricTrials, NumberedTrial
+from lcca.evaluation.fabric.space import FabricSpace, NumberedTrial
 from lcca.evaluation.fabric.splitting import SplitTrial, split_trial
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.running import run_flows
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.evaluation.trials.utilities import fabric_utility, utility
 from lcca.experiments.estimation.config import FLOW_METRICS, EstimateBlock, EstimationConfig, SplittingBlock
 from lcca.experiments.runs.seeds import derive
+from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.policies import engine_of
@@ -70,7 +71,7 @@ def rows_of(
     policies, seed = {"policy": inputs.policy}, derive(config.seed, seeds)
     if config.fabric is not None:
         space, scored = FabricSpace(fabric=config.fabric), fabric_utility(config.utility)
-        fabric = FabricTrials(space, seed, scored, jobs, config.simulator)
+        fabric = space.trials(seed, scored, Execution(config.simulator, jobs))
         if config.estimate.method == "splitting":
             return rows_by_splitting(config, inputs.policy, seed, jobs)
         if (above := config.estimate.above_bytes) is not None:
@@ -100,7 +101,7 @@ def rows_by_splitting(
     def rows(block: Block) -> pd.DataFrame:
         drawn = FabricSpace(fabric=scenario).draw(seed, block.size, block.first)
         calls = [partial(split_trial, scenario, engine, each.seed, levels, options.runs) for each in drawn]
-        found = zip(drawn, in_threads(calls, jobs), strict=True)
+        found = zip(drawn, Threads(jobs).calls(calls), strict=True)
         return pd.DataFrame([_split_row(each, split) for each, split in found])
 
     return rows

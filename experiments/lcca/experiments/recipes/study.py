@@ -14,6 +14,7 @@ from lcca.evaluation.fabric.space import SEEDS, FabricTrials
 from lcca.evaluation.fabric.trials import require_scored
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.experiment import Experiment, Pair, Stop
@@ -89,7 +90,7 @@ def _answered(run: Run[StudyConfig, None], jobs: int, quiet: bool) -> Json:
 
 def trials_on(config: StudyConfig, scenario: str, utility: Ratio, jobs: int) -> FabricTrials:
     """Return the numbered trials of a scenario."""
-    return FabricTrials(config.space(scenario), derive(config.seed, "study", scenario), utility, jobs)
+    return config.space(scenario).trials(derive(config.seed, "study", scenario), utility, Execution(jobs=jobs))
 
 
 def experiment(config: StudyConfig, scenario: str, policies: Mapping[str, Policy], jobs: int) -> Experiment:

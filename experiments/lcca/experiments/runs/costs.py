@@ -12,7 +12,7 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import write_state
 from lcca.evaluation.trials.tables import read_costs
 from lcca.experiments.runs.folder import RunFolder
-from lcca.gym_envs.processes.workers import cpu_s_of_trials
+from lcca.gym_envs.processes.pool import cpu_s_of_trials
 
 
 @dataclass
@@ -70,5 +70,5 @@ class Costs:
 
 
 def _cpu_s() -> float:
-    """Return the CPU seconds of this process and of trials in ns-3; what trainings in other processes take is added."""
+    """Return the CPU seconds of this process and of trials in others; those of trainings elsewhere are added."""
     return time.process_time() + cpu_s_of_trials()

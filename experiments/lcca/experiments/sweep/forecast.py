@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lcca.evaluation.fabric.space import FabricSpace
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner, learners, warm_starts, waves
 from lcca.experiments.campaign.trials import GeneralisationConfig
@@ -37,7 +36,6 @@ class Forecast:
         ns3_trials: in ns-3, least and most; beside the others, and not in the times.
         validation: of the trials of validation and tests, those of validation, least and most.
         of_trainings: of them, those of the test of each training, least and most.
-        test_jobs: cores that validation and tests have; 0 for all of them.
     """
 
     trainings: tuple[tuple[str, str, bool], ...]
@@ -54,7 +52,6 @@ class Forecast:
     ns3_trials: tuple[int, int] = (0, 0)
     validation: tuple[int, int] = (0, 0)
     of_trainings: tuple[int, int] = (0, 0)
-    test_jobs: int = 0
 
     @property
     def to_train(self) -> tuple[int, int]:
@@ -95,7 +92,7 @@ class Forecast:
         if self.cpu_s is None:
             return None
         turns = self._turns(self.first), self._turns(len(self.trainings))
-        tests = (count / (self.test_jobs or self.jobs) for count in (self.tests_least, self.tests_most))
+        tests = (count / self.jobs for count in (self.tests_least, self.tests_most))
         least, most = (
             self.trial_cpu_s * (self.budget * n + each) + more / self.jobs
             for n, each, more in zip(turns, tests, self.more_cpu_s, strict=True)
@@ -176,7 +173,6 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
         (_in_ns3(config, config.seed_steps[0]), _in_ns3(config, config.seeds)),
         (validation[0], validation[1]),
         (own[0], own[1]),
-        here if away and isinstance(config.networks, FabricSpace) else 0,
     )
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
-from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.executors import executor
-from lcca.evaluation.trials.executors.pool import Pool
+from lcca.evaluation.trials.executors import executor, runner_on
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import learners
 from lcca.experiments.runs.context import Run, opened
@@ -26,7 +23,7 @@ from lcca.experiments.sweep.per_network import run_per_network
 from lcca.experiments.sweep.summary import all_comparisons, summary, verdicts
 from lcca.experiments.sweep.testing import run_tests
 from lcca.gym_envs.ns3.simulator import installed
-from lcca.inputs.errors import InputError
+from lcca.gym_envs.processes.pool import Pool
 from lcca.remy_plus.engine import Engine
 
 
@@ -61,31 +58,18 @@ def sweep(
     """
     if config.validation.ns3:
         installed()  # or say so before hours of training
-    check_place(config, place, trainings)
     shared = TrainingCache(cache)
     check_libraries(config, path)
-    with executor(place, jobs) as runner, opened(config, path, resume=resume, quiet=quiet) as begun:
+    with executor(place, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             begun.reporter.show(f"{path}: complete already; nothing to do")
             return begun.folder.read_json(layout.SUMMARY)
-        runner.report_to(begun.reporter.say)
-        with closing(runner.pool(trainings)) as pool:
-            run = begun.on(engine_of(config, jobs, runner))
+        with executor("ray" if workers.away else "processes", trainings) as pool:
+            workers.tell = pool.tell = begun.reporter.say
+            run = begun.on(engine_of(config, jobs, runner_on(workers)))
             if words := look_at(path, config.trainer):
                 run.reporter.say(words)
             return _run(run, shared, pool) if until is None else {"rows": train_first(run, shared, pool)}
-
-
-def check_place(config: CampaignConfig, place: str, trainings: int) -> None:
-    """Check that a campaign can run there.
-
-    Raises:
-        InputError: it cannot.
-    """
-    if isinstance(config.networks, FabricSpace) and place != "local" and (place != "ray" or trainings == 1):
-        raise InputError(
-            f"executor {place}: trials on a fabric run on threads here; use local, or ray with --trainings"
-        )
 
 
 def render(folder: Path) -> None:

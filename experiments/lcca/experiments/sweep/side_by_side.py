@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lcca.evaluation.trials.executors.cluster_pool import ClusterPool
-from lcca.evaluation.trials.executors.pool import Pool
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.plan import Learner
 from lcca.experiments.runs.context import Run
@@ -17,7 +15,8 @@ from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.sweep.learning.cache import TrainingCache
 from lcca.experiments.sweep.learning.remote import Progress, RemoteTrainings
 from lcca.experiments.sweep.learning.training import engine_of, take_from_cache, train
-from lcca.gym_envs.processes.workers import Failure
+from lcca.gym_envs.processes.cluster import RayCluster
+from lcca.gym_envs.processes.pool import Failure, Pool
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 
@@ -60,7 +59,7 @@ def train_side_by_side(
 def _trained(
     run: Run[CampaignConfig, Engine], plan: Sequence[Learner], cache: TrainingCache, pool: Pool
 ) -> Iterator[tuple[int, Progress | Failure]]:
-    if isinstance(pool, ClusterPool):
+    if isinstance(pool, RayCluster):
         for learner in plan:
             take_from_cache(run, learner, f"training {learner.id}", cache)
         return RemoteTrainings(run, plan, cache).train(pool)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
-from lcca.evaluation.trials.source import NetworkTrials, TrialSource
-from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.evaluation.trials.place import Execution
+from lcca.evaluation.trials.source import TrialSource
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
+    from lcca.evaluation.fabric.space import FabricSpace
     from lcca.evaluation.scenarios.networks import NetworkSpace
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.runs.context import Run
@@ -25,8 +24,6 @@ def source_of(
     keep_delays: bool = False,
     space: NetworkSpace | FabricSpace | None = None,
 ) -> TrialSource[Policy]:
-    """Return the trials of one seed, of the campaign's space or another; see `NetworkTrials` and `FabricTrials`."""
+    """Return the trials of one seed, of the campaign's space or another."""
     space = space or run.config.networks
-    if isinstance(space, FabricSpace):
-        return FabricTrials(space, seed, fabric_utility(utility.name), run.engine.jobs)
-    return NetworkTrials(replace(run.engine, duration=space.duration), space, seed, [seed], utility, keep_delays)
+    return space.trials(seed, utility, Execution.of(run.engine), keep_delays=keep_delays)

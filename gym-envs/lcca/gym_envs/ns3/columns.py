@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.processes.workers import Failure
+from lcca.gym_envs.processes.pool import Failure
 from lcca.remy_plus.record import COUNTS, FLOWS, RTTS, SENDERS, TIMES, TRIALS, Columns
 
 SUMS = (*COUNTS, *TIMES, "stalled")

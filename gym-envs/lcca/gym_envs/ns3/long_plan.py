@@ -14,7 +14,8 @@ from lcca.gym_envs.ns3.baselines import control
 from lcca.gym_envs.ns3.host import run_long_plan
 from lcca.gym_envs.ns3.long_flows import Bottleneck, Driver, LongResult, LongTrial, WindowCounts
 from lcca.gym_envs.ns3.simulator import Ns3, installed
-from lcca.gym_envs.processes.workers import Failure, run_all
+from lcca.gym_envs.processes.pool import Failure, Pool
+from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model
@@ -42,14 +43,18 @@ def run_long_trials(trials: Sequence[LongTrial], jobs: int) -> list[LongResult]:
     return [results[at] for at in range(len(trials))]
 
 
-def iterate_long_trials(trials: Sequence[LongTrial], jobs: int) -> Iterator[tuple[int, LongResult]]:
+def iterate_long_trials(
+    trials: Sequence[LongTrial], jobs: int, pool: Pool | None = None
+) -> Iterator[tuple[int, LongResult]]:
     """Run trials, those that take longest first; yield (index, result) as they come (see `run_long_trials`).
+
+    A pool takes the place of worker processes that end with the trials.
 
     A trial that makes ns-3 abort has its message in `error`; the others go on.
     """
     plans = [long_plan(trial) for trial in trials]
     order = sorted(range(len(trials)), key=lambda at: -trials[at].link.megabits(0, trials[at].duration_s))
-    for turn, found in run_all(run_long_plan, [plans[at] for at in order], jobs):
+    for turn, found in run_all(run_long_plan, [plans[at] for at in order], jobs, pool):
         yield order[turn], _result(found, trials[order[turn]])
 
 

@@ -16,6 +16,7 @@ from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.columns import columns
 from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
+from lcca.gym_envs.processes.pool import Pool
 from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.core.stamping import Stamping
@@ -95,12 +96,14 @@ class Ns3:
         model: options that both simulators have.
         jobs: worker processes; never changes a result.
         options: options of ns-3.
+        pool: whose workers run them; processes that end with a batch if left out, or if it has threads only.
     """
 
     duration: float = 10_000.0
     model: Model = field(default_factory=Model)
     jobs: int = field(default_factory=available_jobs)
     options: Ns3Options = field(default_factory=Ns3Options)
+    pool: Pool | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check that ns-3 is there."""
@@ -159,7 +162,7 @@ class Ns3:
             for p, n, s in zip(which, where, seeds, strict=True)
         ]
         results: list[Any] = [None] * len(plans)
-        for at, result in run_all(run_plan, plans, self.jobs):
+        for at, result in run_all(run_plan, plans, self.jobs, self.pool):
             results[at] = result
         senders = [networks.networks[n].senders for n in where]
         return Record(

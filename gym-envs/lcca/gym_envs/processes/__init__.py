@@ -1,1 +1,1 @@
-"""Other processes: started, watched and ended in one place (`child`), as workers (`workers`) or as one object."""
+"""Other processes: started, watched and ended in one place (`child`); pools of them; one object in another process."""

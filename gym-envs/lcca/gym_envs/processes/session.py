@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from lcca.gym_envs.processes.workers import Failure, Worker
+from lcca.gym_envs.processes.pool import Failure
+from lcca.gym_envs.processes.workers import Worker
 from lcca.inputs.errors import InputError
 
 STARTING_SECONDS = 120.0

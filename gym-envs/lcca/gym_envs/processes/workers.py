@@ -7,50 +7,30 @@ import the main module again and hold its streams.
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import sys
+import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 from lcca.gym_envs.processes.child import Child
+from lcca.gym_envs.processes.pool import TRIES, Failure, Item, Outcomes, Pool
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.simulator import trial_completed
-
-Item = TypeVar("Item")
-
-TRIES = 2
-"""How often an item is given to a worker that is killed from outside before it is called failed."""
 
 _PROGRAM = "from lcca.gym_envs.processes.workers import serve; serve({})"
 
 
-@dataclass(frozen=True)
-class Failure:
-    """Why a call has no result.
+class Worker:
+    """A process that makes one call after the other; functions and values travel by pickle.
 
     Attributes:
-        reason: for people.
-        kind: ``refused``: bad input (`InputError`, `ValueError`); ``failed``: another exception; ``died``: the process
-            ended; ``killed``: it was ended from outside; ``silent``: it did not answer in time.
+        cpu_s: CPU seconds of the process until its last answer.
     """
 
-    reason: str
-    kind: Literal["refused", "failed", "died", "killed", "silent"] = "died"
-
-    @property
-    def dead(self) -> bool:
-        """Whether the process is gone."""
-        return self.kind in ("died", "killed")
-
-
-class Worker:
-    """A process that makes one call after the other; functions and values travel by pickle."""
-
     def __init__(self) -> None:
+        self.cpu_s = 0.0
         ours, theirs = socket.socketpair()
         with theirs:
             number = theirs.fileno()
@@ -70,7 +50,8 @@ class Worker:
         try:
             if not self.pipe.poll(timeout):
                 return Failure(f"no answer within {timeout:g} s", "silent")
-            return self.pipe.recv()
+            outcome, self.cpu_s = self.pipe.recv()
+            return outcome
         except (EOFError, OSError):
             reason = self.child.cause_of_death()
             return Failure(reason, "killed" if self.child.killed else "died")
@@ -81,33 +62,17 @@ class Worker:
         self.child.end()
 
 
-class Workers:
-    """Worker processes that start when they are needed and stay until `close`.
+class Processes(Pool):
+    """Worker processes that start when they are needed and stay until `close`: a crash costs its item only."""
 
-    Args:
-        count: how many at most; never changes a result.
-
-    Attributes:
-        cpu_s: CPU seconds of the workers that have ended.
-    """
+    name = "processes"
 
     def __init__(self, count: int) -> None:
-        self.count = max(count, 1)
-        self.cpu_s = 0.0
+        super().__init__(count)
         self._idle: list[Worker] = []
 
-    def run(
-        self, function: Callable[[Item], Any], items: Sequence[Item], tries: int = TRIES
-    ) -> Iterator[tuple[int, Any]]:
-        """Call the function with every item; yield (index, result or `Failure`) as they come.
-
-        A worker that dies costs its item only; an item whose worker is killed from outside is tried again.
-
-        Args:
-            function: importable by name.
-            items: what to call it with.
-            tries: how often an item is given to a worker that is killed.
-        """
+    def run(self, function: Callable[[Item], Any], items: Sequence[Item], tries: int = TRIES) -> Outcomes:
+        """See `Pool.run`."""
         waiting = [(at, 1) for at in range(len(items))][::-1]
         busy: dict[Any, tuple[Worker, int, int]] = {}
         try:
@@ -126,54 +91,39 @@ class Workers:
                         yield at, outcome
         finally:
             for worker, _, _ in busy.values():
-                self._end(worker)
+                worker.end()
 
     def _taken(self, worker: Worker) -> Any:
         """Return what a worker answers; one that lives is idle then."""
+        before = worker.cpu_s
         outcome = worker.take()
+        self.cpu_s += worker.cpu_s - before
         if isinstance(outcome, Failure) and outcome.dead:
-            self._end(worker)
+            worker.end()
         else:
             self._idle.append(worker)
         return outcome
 
-    def _end(self, worker: Worker) -> None:
-        before = _cpu_s_of_ended_children()
-        worker.end()
-        self.cpu_s += _cpu_s_of_ended_children() - before
-
     def close(self) -> None:
         """End the workers."""
         while self._idle:
-            self._end(self._idle.pop())
+            self._idle.pop().end()
 
 
-class _Spent:
-    """CPU seconds of the workers of `run_all` that have ended."""
+def run_all(function: Callable[[Item], Any], items: Sequence[Item], jobs: int, pool: Pool | None = None) -> Outcomes:
+    """Call the function with every item, a trial, in other processes; see `Pool.trials`.
 
-    cpu_s = 0.0
-
-
-def cpu_s_of_trials() -> float:
-    """Return the CPU seconds of the trials so far that `run_all` ran in other processes, each counted as it ends."""
-    return _Spent.cpu_s
-
-
-def run_all(function: Callable[[Item], Any], items: Sequence[Item], jobs: int) -> Iterator[tuple[int, Any]]:
-    """Call the function with every item, a trial, on so many workers; see `Workers.run`."""
-    workers = Workers(min(jobs, len(items)))
-    try:
-        for each in workers.run(function, items):
-            trial_completed()
-            yield each
-    finally:
-        workers.close()
-        _Spent.cpu_s += workers.cpu_s
-
-
-def _cpu_s_of_ended_children() -> float:
-    found = os.times()
-    return found.children_user + found.children_system
+    Args:
+        function: importable by name.
+        items: what to call it with.
+        jobs: how many processes, which end with the last item.
+        pool: that is used in their place, if it makes calls in other processes.
+    """
+    if pool is not None and not pool.here:
+        yield from pool.trials(function, items)
+        return
+    with Processes(min(jobs, len(items))) as own:
+        yield from own.trials(function, items)
 
 
 def serve(number: int) -> None:
@@ -186,9 +136,10 @@ def serve(number: int) -> None:
         except EOFError:
             return
         except Exception as error:
-            pipe.send(Failure(f"{type(error).__name__}: {error}", "failed"))
+            outcome = Failure(f"{type(error).__name__}: {error}", "failed")
         else:
-            pipe.send(answer(function, arguments))
+            outcome = answer(function, arguments)
+        pipe.send((outcome, time.process_time()))
 
 
 def answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -14,7 +14,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.calls import in_threads
 from lcca.evaluation.fabric.space import FabricSpace, NumberedTrial
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trial
 from lcca.evaluation.scenarios.networks import NetworkSpace
@@ -23,6 +22,7 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.scoring import trial_scores
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
+from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import SIGNALS
@@ -399,4 +399,4 @@ class FabricSample(Sample):
             engine = FabricEngine(form, settings=trial.scenario.settings())
             return run_fabric_trial(trial.scenario, "policy", engine, trial.seed, trial.flows)
 
-        return in_threads([partial(run, *pair) for pair in pairs], self.jobs)
+        return Threads(self.jobs).calls(partial(run, *pair) for pair in pairs)

@@ -25,14 +25,14 @@ from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.sweep.learning.rounds import Rounds
 from lcca.experiments.sweep.learning.training import advance, engine_of, note, trainer_of
-from lcca.gym_envs.processes.workers import Failure
+from lcca.gym_envs.processes.pool import Failure
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import DIGEST, write_atomically
 from lcca.trainers.base import LearningRow
 
 if TYPE_CHECKING:
-    from lcca.evaluation.trials.executors.cluster_pool import ClusterPool
     from lcca.experiments.sweep.learning.cache import TrainingCache
+    from lcca.gym_envs.processes.cluster import RayCluster
     from lcca.remy_plus.engine import Engine
 
 STRETCH_S = 60.0
@@ -93,7 +93,7 @@ class RemoteTrainings:
         self._run, self._plan, self._seconds = run, plan, seconds
         self._shared = cache.folder or layout.shared(run.path)
 
-    def train(self, pool: ClusterPool) -> Iterator[tuple[int, Progress | Failure]]:
+    def train(self, pool: RayCluster) -> Iterator[tuple[int, Progress | Failure]]:
         """Train all to their ends; yield (index, its last stretch or why there is none) as they end."""
         yield from pool.run(train_stretch, [self.stretch(learner) for learner in self._plan], then=self.keep)
 

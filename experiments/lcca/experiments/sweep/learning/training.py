@@ -36,9 +36,9 @@ NO_CACHE = TrainingCache(None)
 
 
 def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> Engine:
-    """Return the engine that a campaign's trials run on; on a fabric nothing but its threads counts."""
+    """Return the engine that a campaign's trials run on; on a fabric its threads and runner alone count."""
     if isinstance(config.networks, FabricSpace):
-        return Engine(jobs=jobs)
+        return Engine(jobs=jobs, runner=runner)
     return Engine(config.networks.duration, config.model.build(), jobs, runner)
 
 

@@ -28,11 +28,11 @@ from lcca.experiments.sweep.source import source_of
 from lcca.experiments.sweep.summary import so_far
 
 if TYPE_CHECKING:
-    from lcca.evaluation.trials.executors.pool import Pool
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.campaign.plan import Learner
     from lcca.experiments.runs.context import Run
     from lcca.experiments.sweep.learning.cache import TrainingCache
+    from lcca.gym_envs.processes.pool import Pool
     from lcca.remy_plus.engine import Engine
     from lcca.remy_plus.policies.policy import Policy
 

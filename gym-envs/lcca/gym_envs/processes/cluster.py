@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
+import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
-from lcca.evaluation.trials.executors.cluster_watch import ClusterWatch
-from lcca.gym_envs.processes.workers import TRIES, Failure, answer
+from lcca.gym_envs.processes.pool import TRIES, Failure, Item, Outcomes, Pool
+from lcca.gym_envs.processes.workers import answer
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import build
 
@@ -25,7 +27,17 @@ LOOK_S = 1.0
 RECONNECT = ("RAY_gcs_rpc_server_reconnect_timeout_s", "15")
 """Ray ends this process so many seconds after the head was lost (its default is 60); we have said so before."""
 
-Item = TypeVar("Item")
+LOSSES = 10
+"""Nodes that one call may lose before the cluster is called unfit."""
+
+HEAD_PATIENCE_S = 5.0
+"""How long the head may be silent, in seconds."""
+
+NODE_PATIENCE_S = 600.0
+"""How long a cluster may have no node with a core, in seconds; an autoscaler takes minutes to start one."""
+
+BETWEEN_LOOKS_S = 5.0
+"""Between two looks at the nodes, in seconds."""
 
 
 @dataclass
@@ -36,23 +48,24 @@ class _Call(Generic[Item]):
     losses: int = 0
 
 
-class ClusterPool:
-    """Calls on an existing Ray cluster (RAY_ADDRESS), or on one that Ray starts here; a `Pool`.
+class RayCluster(Pool):
+    """Calls on an existing Ray cluster (RAY_ADDRESS), or on one that Ray starts here; each takes a core.
 
     Args:
         count: how many calls are in flight at once.
-        cores: processor cores that each takes.
-        tell: is told when nodes come, go or are waited for.
 
     Raises:
         InputError: Ray is not installed, or there is no cluster where RAY_ADDRESS says.
     """
 
-    def __init__(self, count: int, cores: int = 1, tell: Callable[[str], None] = lambda text: None) -> None:
-        self.count = max(count, 1)
+    name = "ray"
+    away = True
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
         self._ray = _connected()
-        self._watch = ClusterWatch(self._ray, cores, tell)
-        self._remote = self._ray.remote(num_cpus=cores, max_retries=0)(serve)
+        self._watch = ClusterWatch(self._ray, lambda text: self.tell(text))
+        self._remote = self._ray.remote(num_cpus=1, max_retries=0)(serve)
 
     def run(
         self,
@@ -60,7 +73,7 @@ class ClusterPool:
         items: Sequence[Item],
         tries: int = TRIES,
         then: Callable[[int, Any], Item | None] = lambda at, result: None,
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Outcomes:
         """Call the function with every item; see `Pool.run`.
 
         Args:
@@ -94,9 +107,6 @@ class ClusterPool:
             for reference in flying:  # the nodes are free again after Ctrl-C
                 self._ray.cancel(reference, force=True)
 
-    def close(self) -> None:
-        """Nothing to do: the cluster is not ours."""
-
     def _arrived(self, flying: list[Any]) -> Any:
         while not (arrived := self._ray.wait(flying, timeout=LOOK_S)[0]):
             self._watch.look()
@@ -122,7 +132,8 @@ class ClusterPool:
         errors = self._ray.exceptions
         lost = (errors.NodeDiedError, errors.LocalRayletDiedError, errors.ObjectLostError, errors.RaySystemError)
         try:
-            (found,) = self._ray.get(reference)
+            found, cpu_s = self._ray.get(reference)
+            self.cpu_s += cpu_s
             return found
         except lost:
             return None
@@ -133,12 +144,13 @@ class ClusterPool:
             raise InputError(f"Ray: {reason}; is lcca installed on every node? (`ray exec`, `lcca check`)") from None
 
 
-def serve(expected: str, function: Callable[[Item], Any], item: Item) -> tuple[Any]:
-    """Make a call on a node, unless its lcca is another one; Ray takes what is returned apart if it is no tuple."""
+def serve(expected: str, function: Callable[[Item], Any], item: Item) -> tuple[Any, float]:
+    """Make a call on a node, unless its lcca is another one; return the outcome and its CPU seconds."""
     if build() != expected:
         reason = f"node {os.uname().nodename} has {build()}; here it is {expected}: install the same wheel everywhere"
-        return (Failure(reason, "refused"),)
-    return (answer(function, (item,)),)
+        return Failure(reason, "refused"), 0.0
+    began = time.process_time()
+    return answer(function, (item,)), time.process_time() - began
 
 
 def _connected() -> Any:
@@ -158,3 +170,78 @@ def _connected() -> Any:
             reason = str(error).partition("\n")[0]
             raise InputError(f"RAY_ADDRESS={address}: no Ray cluster there ({reason}); see `ray start`") from None
     return ray
+
+
+class ClusterWatch:
+    """Whether a Ray cluster can still run what it is given: it is looked at while nothing arrives from it.
+
+    Args:
+        ray: Ray, connected.
+        tell: is told when nodes come, go or are waited for.
+    """
+
+    def __init__(self, ray: Any, tell: Callable[[str], None]) -> None:
+        self._ray, self.tell = ray, tell
+        self._head = str(ray.get_runtime_context().gcs_address)
+        self._answered = self._fit = time.monotonic()
+        self._looked, self._known = 0.0, ""
+
+    def look(self) -> None:
+        """Look at the head, and at times at the nodes.
+
+        Raises:
+            ConnectionError: the head is silent, or no node has a core, for too long.
+        """
+        now = time.monotonic()
+        if not _listens(self._head):
+            if now - self._answered > HEAD_PATIENCE_S:
+                raise ConnectionError(
+                    f"the head of the Ray cluster ({self._head}) does not answer; start one and go on with --resume"
+                )
+            return
+        self._answered = now
+        if now - self._looked >= min(BETWEEN_LOOKS_S, NODE_PATIENCE_S):
+            self._looked = now
+            self._look_at_nodes(now)
+
+    def _look_at_nodes(self, now: float) -> None:
+        cores = [int(node["Resources"].get("CPU", 0)) for node in self._ray.nodes() if node["Alive"]]
+        standing = f"Ray cluster: {len(cores)} nodes, {sum(cores)} cores"
+        if any(cores):
+            self._fit = now
+        else:
+            standing += "; waiting for a node with 1"
+        if standing != self._known:
+            self.tell(standing)
+            self._known = standing
+        if now - self._fit > NODE_PATIENCE_S:
+            raise ConnectionError(
+                f"no node of the Ray cluster {self._head} had a core for {NODE_PATIENCE_S:g} s; "
+                f"add one (ray start --address={self._head}) and go on with --resume"
+            )
+
+    def lost(self, losses: int) -> None:
+        """Note that a call lost its node for the so-many-th time, and look.
+
+        Raises:
+            ConnectionError: it was lost too often, or as `look`.
+        """
+        self.tell("a node of the Ray cluster was lost; what ran there is run again")
+        if losses >= LOSSES:
+            raise ConnectionError(
+                f"a call lost its node {losses} times; are the nodes large enough? Go on with --resume"
+            )
+        while not _listens(self._head):
+            self.look()
+            time.sleep(0.2)
+        self._looked = 0.0
+        self.look()
+
+
+def _listens(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=2).close()
+    except OSError:
+        return False
+    return True
