@@ -17,8 +17,16 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.stretches import stretches
-from lcca.evaluation.trials.blocks import Block, Decision, InBlocks, Keep, equal_blocks, in_memory, run_blocks
+from lcca.evaluation.trials.blocks import (
+    Block,
+    Decision,
+    InBlocks,
+    Keep,
+    equal_blocks,
+    in_memory,
+    run_blocks,
+    stretches,
+)
 from lcca.evaluation.trials.running import mean_scores
 from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.runs.forecast import Cost, cpu_s_per_weight

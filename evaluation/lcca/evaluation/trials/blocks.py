@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from lcca.evaluation.settling.base import Rule
 
 Rows = TypeVar("Rows")
 Found = TypeVar("Found")
@@ -55,6 +58,24 @@ def blocks_between(ends: Iterable[int]) -> Iterator[Block]:
     """Yield the blocks from 0 to the first of the rising `ends`, from there to the second, and so on."""
     for number, (first, end) in enumerate(pairwise([0, *ends])):
         yield Block(number, first, end - first)
+
+
+def stretches(rule: Rule, block: int, size: int, most: int, earlier: Sequence[int] = ()) -> Iterator[Block]:
+    """Yield blocks of at most so many networks that end where a rule looks, so that a run can end on its last look.
+
+    Args:
+        rule: it counts blocks.
+        block: networks in one of them.
+        size: networks of a stretch without a look, in whole blocks; others end at their last look.
+        most: networks at which the stretches end.
+        earlier: rising numbers at which those ended that are kept.
+    """
+    looks = [block * look for look in rule.looks_until(most // block)]
+    ends = [0]
+    while ends[-1] < most:
+        end = min(ends[-1] + size, next(last for last in (*earlier, most) if last > ends[-1]))
+        ends.append(max((look for look in looks if ends[-1] < look <= end), default=end))
+    yield from blocks_between(ends[1:])
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
-from lcca.evaluation.settling.stretches import stretches
 from lcca.evaluation.settling.units import mean_of_blocks
-from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
+from lcca.evaluation.trials.blocks import Block, Decision, run_blocks, stretches
 from lcca.evaluation.trials.layout import GENERALISATION
 from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.runs.seeds import derive

@@ -9,8 +9,7 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import CHARGED
-from lcca.evaluation.settling.stretches import stretches
-from lcca.evaluation.trials.blocks import Block, Decision, run_blocks
+from lcca.evaluation.trials.blocks import Block, Decision, run_blocks, stretches
 from lcca.evaluation.trials.layout import TEST
 from lcca.experiments.runs.remaining import more_pairs
 from lcca.experiments.runs.seeds import derive
