@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from lcca.experiments.recipes.evaluate import evaluate
     from lcca.experiments.recipes.rank import rank
     from lcca.experiments.recipes.study import study
+    from lcca.experiments.recipes.sweep import sweep
     from lcca.experiments.recipes.tune import tune
 
-__all__ = ["LoadedRun", "acc", "agree", "compare", "evaluate", "load_run", "rank", "study", "tune"]
+__all__ = ["LoadedRun", "acc", "agree", "compare", "evaluate", "load_run", "rank", "study", "sweep", "tune"]
 
 _READING = "reading.loading"
 

@@ -22,6 +22,7 @@ from lcca.evaluation.trials.blocks import (
     Decision,
     InBlocks,
     Keep,
+    blocks_between,
     equal_blocks,
     in_memory,
     run_blocks,
@@ -86,6 +87,13 @@ class Answer:
         """Return the answer that is one comparison."""
         return cls(comparison, comparison.verdict.settled, comparison.enough, (comparison,))
 
+    @classmethod
+    def of_all(cls, comparisons: Sequence[Comparison], words: str = "") -> Answer:
+        """Return the answer that is several comparisons; without any nothing is ever settled."""
+        settled = bool(comparisons) and all(each.verdict.settled for each in comparisons)
+        enough = bool(comparisons) and all(each.enough for each in comparisons)
+        return cls(list(comparisons), settled, enough, tuple(comparisons), words)
+
 
 class Question(Protocol):
     """What an experiment is to find out."""
@@ -135,6 +143,7 @@ class Stop:
         rule: steps end where it looks; None for equal steps.
         budget_s: seconds after which no further block begins.
         earlier: rising numbers of trials at which it was to end before it was given more; steps end there too.
+        ends: numbers of trials at which it looks, in place of steps.
     """
 
     most: int | None
@@ -144,6 +153,7 @@ class Stop:
     rule: Rule | None = None
     budget_s: float | None = None
     earlier: Sequence[int] = ()
+    ends: Sequence[int] = ()
 
     def end(self, place: InBlocks) -> int | None:
         """Return the number of trials at which it ends in any case; None where there is none."""
@@ -151,6 +161,8 @@ class Stop:
 
     def plan(self, place: InBlocks) -> Iterator[Block]:
         """Return the blocks of trials between two looks."""
+        if self.ends:
+            return blocks_between(self.ends)
         size = self.step or 4 * place.block
         end = self.end(place)
         if self.rule is None or end is None:

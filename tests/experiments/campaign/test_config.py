@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from lcca.experiments.campaign.config import CampaignConfig, read_campaign
-from lcca.experiments.campaign.plan import learners
+from lcca.experiments.learning.plan import learners
 from lcca.experiments.runs.folder import resolved_yaml
 from lcca.inputs.errors import ConfigError
 from lcca.signal_sets.signal_set import signal_set

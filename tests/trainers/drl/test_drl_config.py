@@ -42,7 +42,7 @@ def test_impossible_configurations_are_told(given: dict[str, Any], message: str)
 def test_a_configuration_needs_no_torch() -> None:
     """Campaigns read their files with the base install."""
     code = (
-        "import lcca.experiments.sweep.learning.training\n"
+        "import lcca.experiments.learning.training\n"
         "from lcca.trainers.registry import configurations; configurations()['ppo']()\n"
         "import sys; print({'torch', 'stable_baselines3', 'lcca.trainers.drl.trainer'} & set(sys.modules))"
     )

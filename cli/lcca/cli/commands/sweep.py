@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+from typing import Any
 
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import positive, print_json
@@ -20,13 +20,7 @@ from lcca.cli.printing.tables import (
 )
 from lcca.evaluation.trials.executors import EXECUTORS
 from lcca.evaluation.trials.layout import REPORT
-from lcca.experiments.campaign.grid import Grid, read_grid
-from lcca.experiments.runs.folder import default_folder
-from lcca.experiments.sweep.forecast import forecast
-from lcca.experiments.sweep.grid_run import sweep_grid
-from lcca.experiments.sweep.learning.cache import TrainingCache
-from lcca.experiments.sweep.run import sweep
-from lcca.inputs.errors import require
+from lcca.experiments.recipes.sweep import CACHE, forecasts, sweep
 
 EXAMPLES = """\
   lcca sweep configs/quickstart.yaml
@@ -36,8 +30,6 @@ EXAMPLES = """\
   lcca sweep configs/signals.yaml --plan --executor ray --jobs 70 --trainings 70
   lcca sweep configs/smoke.yaml --until trained
   lcca sweep configs/smoke.yaml --out /tmp/smoke --json"""
-
-CACHE = Path("results") / "training-cache"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -75,72 +67,32 @@ def run(options: argparse.Namespace) -> int:
     """Run the command."""
     if options.topology:
         options.overrides = [*options.overrides, f"networks.topology={options.topology}"]
-    grid = read_grid(options.config, options.overrides, options.seed)
-    cache = options.training_cache or (None if options.out else CACHE)
+    names = ("out", "jobs", "executor", "trainings", "training_cache", "overrides", "seed")
+    wanted = {name: getattr(options, name) for name in names}
     if options.plan:
-        return _plan(options, grid, TrainingCache(cache))
-    if grid.single:
-        return _single(options, grid, cache)
-    require(options.until is None, "--until: not for a grid; give the campaign of one point")
-    return _grid(options, grid, cache)
-
-
-def _plan(options: argparse.Namespace, grid: Grid, cache: TrainingCache) -> int:
-    away = options.executor == "ray"
-    found = {point.name: forecast(point.config, cache, options.jobs, options.trainings, away) for point in grid.points}
+        name, remaining = forecasts(options.config, **wanted)
+        if options.json:
+            print_json({"points": [{"name": point, **each.to_json()} for point, each in remaining.items()]})
+        else:
+            print_forecasts(name, remaining)
+        return 0
+    found = sweep(options.config, resume=options.resume, quiet=False, until=options.until, **wanted)
     if options.json:
-        print_json({"points": [{"name": name, **each.to_json()} for name, each in found.items()]})
+        print_json(found.content)
+    elif "rows" in found.content:
+        for row in found.content["rows"]:
+            rules = f"{row['rules']} rules" if row["rules"] else "trained"
+            print(f"{row['id']}: {rules} after {row['trials']:,} trials: {row['policies'][-1]}")
     else:
-        print_forecasts(grid.name, found)
+        (print_points if "points" in found.content else _print_summary)(found.content)
+        print(f"\nreport: {found.folder}/{REPORT}")
     return 0
 
 
-def _single(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
-    config = grid.points[0].config
-    folder = options.out or default_folder(config)
-    summary = sweep(
-        config,
-        folder,
-        jobs=options.jobs,
-        resume=options.resume,
-        place=options.executor,
-        cache=cache,
-        trainings=options.trainings,
-        until=options.until,
-    )
-    if options.json:
-        print_json(summary)
-        return 0
-    for row in summary.get("rows", ()):
-        rules = f"{row['rules']} rules" if row["rules"] else "trained"
-        print(f"{row['id']}: {rules} after {row['trials']:,} trials: {row['policies'][-1]}")
-    if "rows" in summary:
-        return 0
+def _print_summary(summary: dict[str, Any]) -> None:
     print_sets(summary)
     print_policies(summary)
     for each in summary.get("ideal", []):
         print_ideals(each, f"{summary['campaign']}: what is possible on the test networks, utility {each['utility']}")
     print_verdicts(summary)
     print_net_benefit(summary)
-    print(f"\nreport: {folder / REPORT}")
-    return 0
-
-
-def _grid(options: argparse.Namespace, grid: Grid, cache: Path | None) -> int:
-    folder = options.out or grid.folder
-    summary = sweep_grid(
-        grid,
-        folder,
-        jobs=options.jobs,
-        resume=options.resume,
-        place=options.executor,
-        cache=cache,
-        trainings=options.trainings,
-        say=lambda text: print(text, file=sys.stderr, flush=True),
-    )
-    if options.json:
-        print_json(summary)
-        return 0
-    print_points(summary)
-    print(f"\nreport: {folder / REPORT}")
-    return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -24,7 +24,9 @@ from lcca.evaluation.report.words.statements import (
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
 from lcca.experiments.runs.remaining import words_for_time
-from lcca.experiments.sweep.forecast import Forecast
+
+if TYPE_CHECKING:
+    from lcca.experiments.testing.forecast import Forecast
 
 
 def print_sets(summary: dict[str, Any]) -> None:
@@ -205,7 +207,7 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
             _range(each.first, len(each.trainings)),
             str(sum(done for _, _, done in each.trainings)),
             f"{each.budget:,} {each.unit}",
-            f"{each.tests_least:,}–{each.tests_most:,}",
+            "–".join(f"{count:,}" for count in each.tests),
             f"{1000 * each.trial_cpu_s:.2f}",
             "not known in advance" if cpu is None else words_for_time(*cpu),
             "not known in advance" if ends is None else f"{words_for_time(*ends)} on {each.jobs} cores",

@@ -20,6 +20,7 @@ from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.model import Model
+from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.fluid import FABRIC, FLUID
@@ -79,6 +80,8 @@ class FabricSpace(Model):
     usual_utility: ClassVar[str] = "slowdown"
     percent_of: ClassVar[str] = "slowdown"
     length: ClassVar[None] = None
+    anywhere: ClassVar[bool] = False
+    free_signals: ClassVar[bool] = False
 
     @property
     def scenarios(self) -> tuple[FabricScenario, ...]:
@@ -94,6 +97,22 @@ class FabricSpace(Model):
     def packet_bytes(self) -> int:
         """Of a full data packet without a header; the same in all scenarios."""
         return self.scenarios[0].payload_bytes + self.scenarios[0].overhead_bytes + _core.FABRIC_SENT_TIME_BYTES
+
+    @property
+    def duration(self) -> float:
+        """Within which flows start, µs, in the longest scenario; 0 where all end by themselves."""
+        return max(each.duration_us or 0.0 for each in self.scenarios)
+
+    def packet_of(self, said: int) -> int:
+        """Return the bytes of a full data packet without a header.
+
+        Raises:
+            ValueError: a user said something else.
+        """
+        size = self.packet_bytes
+        if said not in (size, PACKET_BYTES):
+            raise ValueError(f"packets of the fabric have {size}: leave it out, or change the scenario's payload_bytes")
+        return size
 
     @property
     def block(self) -> int:

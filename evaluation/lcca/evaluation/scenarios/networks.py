@@ -169,12 +169,19 @@ NamedTopology = Annotated[Topology, BeforeValidator(_topology), PlainSerializer(
 
 
 class OfNetworks(Model):
-    """What spaces and lists of networks have in common as places; see `Place`."""
+    """What spaces and lists of networks have in common as places; see `Place`.
+
+    Attributes:
+        anywhere: whether trials run in other processes and on other machines too.
+        free_signals: whether signals of the network can be had without bytes of packets.
+    """
 
     simulators: ClassVar[tuple[str, ...]] = ("engine", "ns3")
     unit: ClassVar[str] = "networks"
     usual_utility: ClassVar[str] = "default"
     percent_of: ClassVar[str] = "throughput at equal delay"
+    anywhere: ClassVar[bool] = True
+    free_signals: ClassVar[bool] = True
 
     def utility(self, name: str) -> Utility:
         """See `Place.utility`."""
@@ -267,6 +274,16 @@ class NetworkSpace(_InPackets, OfNetworks):
     def whole(self, count: int) -> int:
         """Return a number of networks rounded up to whole blocks; less than a block stays as it is."""
         return count if count < self.block else -(-count // self.block) * self.block
+
+    def packet_of(self, said: int) -> int:
+        """Return the bytes of a data packet without headers.
+
+        Raises:
+            ValueError: a user said something else.
+        """
+        if said != self.packet_bytes:
+            raise ValueError(f"must be that of networks ({self.packet_bytes}), got {said}; say it once")
+        return said
 
     def draw(self, seed: int, count: int, first_id: int = 0) -> list[Network]:
         """Draw networks first_id … first_id + count − 1, every level of a parameter being equally likely.

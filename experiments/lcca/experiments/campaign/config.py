@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, Union, cast
 
 from pydantic import (
     BeforeValidator,
@@ -17,29 +17,24 @@ from pydantic import (
     model_validator,
 )
 
-from lcca.evaluation.fabric.space import FabricSpace, is_fabric
 from lcca.evaluation.scenarios.networks import NetworkSpace, PacketBytes
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
-from lcca.experiments.campaign.fabrics import (
-    packet_bytes,
-    require_on_fabric,
-    require_transports,
-)
-from lcca.experiments.campaign.seeds import SeedsConfig, TrainingSeeds
-from lcca.experiments.campaign.starts import check_start, read_start
+from lcca.experiments.campaign.checks import check_designed, check_place, check_start, read_start
 from lcca.experiments.campaign.trials import (
     GeneralisationConfig,
     Networks,
     PerNetworkConfig,
+    SeedsConfig,
     TestConfig,
+    TrainingSeeds,
     ValidationConfig,
     WholeBlocks,
+    filled_in,
     once,
-    with_packet_bytes,
 )
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
@@ -52,9 +47,7 @@ from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import apply_overrides, read_document, with_files
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.policies.policy import baseline as policy
 from lcca.remy_plus.policies.rules import RuleTable
-from lcca.remy_plus.policies.simple import Simple
 from lcca.signal_sets.load import Place, resolve
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig
@@ -186,12 +179,9 @@ class CampaignConfig(RunConfig):
 
     @field_validator("hand_designed")
     @classmethod
-    def _in_the_engine(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        if "networks" not in info.data or is_fabric(info.data["networks"]):
-            return require_transports(names) if "networks" in info.data else names
-        for name in names:
-            if not isinstance(policy(name), Simple):
-                raise ValueError(f"{name} runs in ns-3 alone: name it in validation.ns3.baselines")
+    def _runs_there(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        for name in names if "networks" in info.data else ():
+            check_designed(name, info.data["networks"].simulators[0])
         return once(names)
 
     @field_validator("generalisation")
@@ -230,33 +220,22 @@ class CampaignConfig(RunConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _slowdown_on_a_fabric(cls, value: Any) -> Any:
-        on_fabric = isinstance(value, dict) and is_fabric(value.get("networks"))
-        return {"utilities": ["slowdown"], **value} if on_fabric else value
-
-    @model_validator(mode="before")
-    @classmethod
-    def _packets_for_all(cls, value: Any) -> Any:
-        return with_packet_bytes(value) if isinstance(value, dict) else value
+    def _filled_in(cls, value: Any) -> Any:
+        return filled_in(value) if isinstance(value, dict) else value
 
     @field_validator("packet_bytes")
     @classmethod
     def _one_packet(cls, value: int, info: ValidationInfo) -> int:
-        space = info.data.get("networks")
-        if isinstance(space, NetworkSpace) and space.packet_bytes != value:
-            raise ValueError(f"must be that of networks ({space.packet_bytes}), got {value}; say it once")
-        return packet_bytes(space, value) if isinstance(space, FabricSpace) else value
+        space: Networks | None = info.data.get("networks")
+        return value if space is None else space.packet_of(value)
 
     @model_validator(mode="after")
-    def _fits_the_fabric(self) -> CampaignConfig:
-        if isinstance(self.networks, FabricSpace):
-            try:
-                require_on_fabric(self, self.networks)
-            except InputError as error:
-                key, _, text = str(error).partition(": ")
-                raise_problems("campaign", [problem_at(tuple(key.split(".")), text)])
-        elif elsewhere := [each.name for each in self.generalisation if isinstance(each.networks, FabricSpace)]:
-            raise ValueError(f"generalisation: {elsewhere[0]}: a fabric is no condition of a campaign on networks")
+    def _fits_its_place(self) -> CampaignConfig:
+        try:
+            check_place(self)
+        except InputError as error:
+            key, _, text = str(error).partition(": ")
+            raise_problems("campaign", [problem_at(tuple(key.split(".")), text)])
         return self
 
     @model_validator(mode="after")
@@ -310,8 +289,7 @@ class CampaignConfig(RunConfig):
     @cached_property
     def designed(self) -> dict[str, Policy]:
         """The hand-designed policies, by their names."""
-        place: Place = "fabric" if isinstance(self.networks, FabricSpace) else "engine"
-        return {name: resolve(name, place).policy for name in self.hand_designed}
+        return {name: resolve(name, cast(Place, self.networks.simulators[0])).policy for name in self.hand_designed}
 
     @property
     def seed_steps(self) -> list[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""What a campaign's configuration says of trials after training: validation, tests, other networks, ns-3."""
+"""What a campaign's configuration says of training seeds and of trials: validation, tests, other networks, ns-3."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter, field_validator, model_validator
 
+from lcca.evaluation.comparison.sets import FIRST_SEEDS, MOST_SEEDS
 from lcca.evaluation.fabric.space import FabricSpace, is_fabric
 from lcca.evaluation.scenarios.networks import NetworkSpace, PacketBytes
 from lcca.evaluation.trials.blocks import InBlocks
@@ -21,6 +22,41 @@ Networks = Annotated[
     Discriminator(lambda value: "scenarios" if is_fabric(value) else "space"),
 ]
 """Where trials take place: a space of networks, or with the key `fabric` one fabric scenario or several."""
+
+
+LARGEST_SEED = 10**12
+"""Of a training: its test networks are numbered from the seed times their count, in 64 bits."""
+
+
+class SeedsConfig(Model):
+    """Training seeds that are added until every comparison of signal sets and headers is settled.
+
+    Attributes:
+        first: seeds before the first look.
+        most: seeds at which adding them ends, settled or not.
+    """
+
+    first: Annotated[int, Field(ge=FIRST_SEEDS)] = FIRST_SEEDS
+    most: Annotated[int, Field(ge=FIRST_SEEDS, le=1000)] = MOST_SEEDS
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_word(cls, value: Any) -> Any:
+        return {} if value == "auto" else value
+
+    @model_validator(mode="after")
+    def _in_order(self) -> SeedsConfig:
+        if self.most < self.first:
+            raise ValueError(f"most must be at least first ({self.first}), got {self.most}")
+        return self
+
+
+Listed = Annotated[tuple[Annotated[int, Field(ge=0, le=LARGEST_SEED)], ...], Field(min_length=1)]
+TrainingSeeds = Annotated[
+    Annotated[Listed, Tag("listed")] | Annotated[SeedsConfig, Tag("added")],
+    Discriminator(lambda value: "listed" if isinstance(value, list | tuple) else "added"),
+]
+"""Training seeds: a list, `auto`, or a mapping with `first` and `most`."""
 
 
 class WholeBlocks(Model):
@@ -168,12 +204,12 @@ class GeneralisationConfig(Model):
         wanted = min(test.per_training_seed, self.pairs) if self.per_training_seed is None else self.per_training_seed
         return space.whole(wanted)
 
-    def space(self, own: NetworkSpace | FabricSpace) -> NetworkSpace | FabricSpace:
+    def space(self, own: Networks) -> Networks:
         """Return the space that trials are drawn from."""
-        found = self.networks or own
+        space = self.networks or own
         if self.topology is None:
-            return found
-        return NetworkSpace.model_validate(found.model_dump(mode="json") | {"topology": self.topology})
+            return space
+        return NetworkSpace.model_validate(space.model_dump(mode="json") | {"topology": self.topology})
 
 
 def once(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -188,20 +224,25 @@ def once(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def with_packet_bytes(campaign: dict[str, Any]) -> dict[str, Any]:
-    """Return a campaign's values in which it and all of its spaces of networks know the bytes of a packet."""
+def filled_in(campaign: dict[str, Any]) -> dict[str, Any]:
+    """Return a campaign's values with what follows from its place.
+
+    On a fabric that is the utility; else it and all of its spaces of networks know the bytes of a packet.
+    """
     own, conditions = campaign.get("networks"), campaign.get("generalisation")
+    if is_fabric(own):
+        return {"utilities": ["slowdown"], **campaign}
     if isinstance(own, dict) and "packet_bytes" in own:
         campaign = {"packet_bytes": own["packet_bytes"], **campaign}
     size = _usable(campaign.get("packet_bytes", PACKET_BYTES))
     if isinstance(conditions, list):
-        campaign = campaign | {"generalisation": [_told(each, size) for each in conditions]}
-    told: dict[str, Any] = _told(campaign, size)
-    return told
+        campaign = campaign | {"generalisation": [_with_packets(each, size) for each in conditions]}
+    filled: dict[str, Any] = _with_packets(campaign, size)
+    return filled
 
 
 def _usable(size: Any) -> int:
-    """Return the bytes of a packet; some for what is no such number, which is told once, of the campaign's key."""
+    """Return the bytes of a packet; the usual ones for what is no such number, which its own key is refused for."""
     try:
         number = plain_number(size, TARGETS["bytes"]) if isinstance(size, str) else size
         return TypeAdapter(PacketBytes).validate_python(number)
@@ -209,7 +250,7 @@ def _usable(size: Any) -> int:
         return PACKET_BYTES
 
 
-def _told(holder: Any, size: int) -> Any:
+def _with_packets(holder: Any, size: int) -> Any:
     """Return a mapping whose space of networks, if it has one, knows the bytes of a packet."""
     space = holder.get("networks") if isinstance(holder, dict) else None
     if not isinstance(space, dict) or is_fabric(space):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from lcca.evaluation.trials.blocks import Block, RunBlock
@@ -52,39 +50,6 @@ class Phase:
                 cost.packets += sum(int(rows[name].sum()) for name in PACKETS if name in rows)
         return self.store.read(part)
 
-    def pieces(
-        self,
-        *words: str | int,
-        block: Block,
-        size: int,
-        run: RunBlock[pd.DataFrame],
-        tell: Callable[[int], None] = lambda done: None,
-    ) -> pd.DataFrame:
-        """Return the rows of a block, run and kept in pieces; one that is kept whole is read, as of earlier versions.
-
-        Args:
-            words: that name the block; pieces have their numbers besides, where there are several.
-            block: of trials.
-            size: of a piece.
-            run: returns the rows of a piece, policy by policy.
-            tell: told after every piece how many trials of the block there are.
-        """
-        if block.size <= size or self.has(*words):
-            return self.part(*words, run=lambda: run(block))
-        parts = []
-        for piece in _pieces(block, size):
-            parts.append(self.part(*words, piece.number, run=partial(run, piece)))
-            tell(piece.end - block.first)
-        rows = pd.concat(parts, ignore_index=True)
-        order = rows["policy"].map({name: i for i, name in enumerate(dict.fromkeys(rows["policy"]))})
-        return rows.iloc[np.argsort(order.to_numpy(), kind="stable")].reset_index(drop=True)
-
-    def has_pieces(self, *words: str | int, block: Block, size: int) -> bool:
-        """Tell whether all of a block has been run; see `pieces`."""
-        return self.has(*words) or (
-            block.size > size and all(self.has(*words, piece.number) for piece in _pieces(block, size))
-        )
-
     def blocks(self, *words: str) -> Callable[[Block, RunBlock[pd.DataFrame]], pd.DataFrame]:
         """Return the keeper of the blocks whose parts' names begin with the words (see `run_blocks`)."""
 
@@ -92,11 +57,6 @@ class Phase:
             return self.part(*words, block.number, run=lambda: run(block))
 
         return keep
-
-
-def _pieces(block: Block, size: int) -> list[Block]:
-    starts = range(block.first, block.end, size)
-    return [Block(i, first, min(size, block.end - first)) for i, first in enumerate(starts)]
 
 
 def _trials(rows: pd.DataFrame) -> int:

@@ -11,16 +11,16 @@ from lcca.cli.printing.tables import print_verdicts
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import read_json
 from lcca.experiments.campaign.config import read_campaign
-from lcca.experiments.campaign.plan import learners
+from lcca.experiments.learning.plan import learners
+from lcca.experiments.learning.training import engine_of
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.experiments.runs.manifest import read_kind
 from lcca.experiments.runs.progress import Reporter
-from lcca.experiments.sweep.learning.training import engine_of
-from lcca.experiments.sweep.learning.trainings import seeds_done, trained_before
-from lcca.experiments.sweep.summary import all_comparisons, verdicts
+from lcca.experiments.testing.summary import all_comparisons, verdicts
+from lcca.experiments.testing.trainings import seeds_done, trained_before
 from lcca.inputs.errors import require
 
 EXAMPLES = """\

@@ -1,0 +1,117 @@
+"""What of a campaign cannot be: tables to begin with, policies to test beside, and what a fabric has not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.fabric.trials import require_rounds
+from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.inputs.errors import InputError, about, did_you_mean, require
+from lcca.inputs.units import PACKET_BYTES
+from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.policy import baseline
+from lcca.remy_plus.policies.rules import RuleTable, one_rule
+from lcca.remy_plus.policies.simple import Simple
+from lcca.remy_plus.switches.transports import Transport
+from lcca.signal_sets.load import resolve
+from lcca.signal_sets.signal_set import SignalSet
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.candidates import Candidate
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.campaign.trials import GeneralisationConfig
+
+
+def read_start(candidate: str, path: str) -> RuleTable:
+    """Return the rule table in a file.
+
+    Raises:
+        InputError: the file is none, damaged, or holds another kind of policy; the message begins with its key.
+    """
+    with about(f"start.{candidate}"):
+        table = policyfile.load(path).policy
+        if not isinstance(table, RuleTable):
+            raise InputError(f"{path}: a training begins with a rule table")
+    return table
+
+
+def check_start(candidate: str, table: RuleTable, sets: Mapping[str, SignalSet]) -> None:
+    """Check that a candidate can begin with a table.
+
+    Raises:
+        InputError: there is no such candidate, or it lacks signals that the table looks at.
+    """
+    with about(f"start.{candidate}"):
+        if candidate not in sets:
+            raise InputError(f"no signal set or header has this name{did_you_mean(candidate, sets)}")
+        if missing := [name for name in table.seen if name not in sets[candidate].signals]:
+            raise InputError(f"{', '.join(missing)} missing, which the table looks at")
+
+
+def check_designed(name: str, simulator: str) -> None:
+    """Check that a hand-designed policy can be tested beside what is learnt.
+
+    Raises:
+        ValueError: on networks the engine does not run it, or on a fabric it is no transport.
+    """
+    if simulator == "engine" and not isinstance(baseline(name), Simple):
+        raise ValueError(f"{name} runs in ns-3 alone: name it in validation.ns3.baselines")
+    if simulator == "fabric" and not isinstance(resolve(name, "fabric").policy, Transport):
+        raise InputError(f"{name}: on a fabric name transports; `lcca show transports` lists them")
+
+
+def check_place(config: CampaignConfig) -> None:
+    """Check that a campaign asks for nothing that its place has not.
+
+    Raises:
+        InputError: it does; names the key.
+    """
+    own = config.networks
+    if isinstance(own, FabricSpace):
+        _check_fabric(config, own)
+    elif mixed := [each.name for each in config.generalisation if not isinstance(each.networks, type(own) | None)]:
+        raise InputError(f"generalisation: {mixed[0]}: a fabric is no condition of a campaign on networks")
+
+
+def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
+    absent = {
+        "validation.ns3": config.validation.ns3 is not None,
+        "per_network": config.per_network is not None,
+        "model": config.model != type(config.model)(),
+    }
+    for key, wanted in absent.items():
+        require(not wanted, f"{key}: not on a fabric; leave it out")
+    config.trainer.require_fabric()
+    conditions = ((f"generalisation: {each.name}", _condition(each, own)) for each in config.generalisation)
+    for where, space in (("networks", own), *conditions):
+        for utility in config.utilities:
+            with about("utilities"):
+                require_rounds(space.scenarios, fabric_utility(utility.name))
+        for candidate in config.candidates:
+            with about(f"{where}: {candidate.name}"):
+                _check_signals(candidate, space)
+
+
+def _condition(condition: GeneralisationConfig, own: FabricSpace) -> FabricSpace:
+    """Return the fabric of a generalisation test.
+
+    Raises:
+        InputError: it is none, or its packets are of another size.
+    """
+    space = condition.networks
+    with about(f"generalisation: {condition.name}"):
+        if condition.topology is not None or not isinstance(space, type(own)):
+            raise InputError("give networks.fabric, with other scenarios; a fabric has no topology from outside")
+        if space.packet_of(PACKET_BYTES) != own.packet_of(PACKET_BYTES):
+            raise InputError("payload_bytes and overhead_bytes must be those of the campaign's scenarios")
+    return space
+
+
+def _check_signals(candidate: Candidate, space: FabricSpace) -> None:
+    """Check that a candidate's policies get their signals on a fabric, and that their packets fit the MTU."""
+    policy = candidate.equip(one_rule(candidate.signals.signals), charged=True)
+    for scenario in space.scenarios:
+        scenario.require_telemetry(engine_of(policy, scenario.settings()).telemetry_bytes, candidate.name)

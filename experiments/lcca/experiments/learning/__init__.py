@@ -1,0 +1,1 @@
+"""The trainings of a campaign: what is trained, here, beside one another, or on other machines."""

@@ -1,1 +1,0 @@
-"""A campaign from training to report."""

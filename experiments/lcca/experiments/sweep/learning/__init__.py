@@ -1,1 +1,0 @@
-"""The trainings of a campaign: here, beside one another, or on other machines."""

@@ -1,0 +1,222 @@
+"""The policies of a campaign under one utility, and their comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, compare_policies
+from lcca.evaluation.comparison.net_benefit import CHARGED
+from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE, Spread, compare_sets
+from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.trials.running import common_scores
+from lcca.evaluation.trials.utility import Utility
+from lcca.experiments.experiment import Answer, Question, Trials
+from lcca.experiments.runs.policy_names import at_rules
+from lcca.remy_plus.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.testing.selection import Chosen
+
+Scores = NDArray[np.float64]
+BySeed = Mapping[int, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """What is compared under one utility.
+
+    Attributes:
+        utility: scores a trial.
+        baseline: name of the candidate that the others are compared with.
+        rule: when a comparison is settled; it counts blocks.
+        block: networks in a block.
+        policies: all trained policies of this utility.
+        selected: per candidate, the policy with the best validation score.
+        trained: test trials of all of them, those of one training seed on networks of its own.
+        hand_designed: policies that are tested beside the selected ones, by their names.
+    """
+
+    utility: Utility
+    baseline: str
+    rule: Rule
+    block: int
+    policies: Sequence[Chosen]
+    selected: Mapping[str, Chosen]
+    trained: pd.DataFrame
+    hand_designed: Mapping[str, Policy] = field(default_factory=dict)
+
+    @property
+    def base(self) -> str:
+        """Id of the baseline's selected policy."""
+        return self.selected[self.baseline].learner.id
+
+    @property
+    def training_seeds(self) -> list[int]:
+        """The training seeds, in their order."""
+        return list(dict.fromkeys(c.learner.training_seed for c in self.policies))
+
+    def of_seed(self, seed: int) -> list[Chosen]:
+        """Return the policies of a training seed."""
+        return [c for c in self.policies if c.learner.training_seed == seed]
+
+    def ids(self, seed: int) -> dict[str, str]:
+        """Return the ids of a training seed's policies by the names of their candidates."""
+        return {c.learner.signals.name: c.learner.id for c in self.of_seed(seed)}
+
+    @property
+    def charged(self) -> dict[int, dict[str, Policy]]:
+        """By training seed, its policies by their ids, with the bytes of their headers charged."""
+        return {seed: {c.learner.id: c.charged for c in self.of_seed(seed)} for seed in self.training_seeds}
+
+    @property
+    def others(self) -> list[str]:
+        """Names of the candidates without the baseline."""
+        return [name for name in self.selected if name != self.baseline]
+
+    def compare(self, trials: pd.DataFrame, a: str, b: str, total: int) -> Comparison:
+        """Compare policy `b` with policy `a`; `total` comparisons share α in the adjusted verdict.
+
+        A network on which any policy of these trials failed counts for none of them, so that differences add up.
+        """
+        scores, shared = common_scores(trials), max(total, 1)
+        found = compare_policies(
+            a, b, scores[a], scores[b], utility=self.utility, rule=self.rule, comparisons=shared, block=self.block
+        )
+        return replace(found, same=UNLEARNT) if found.same and b not in self.hand_designed else found
+
+    def compare_selected(self, trials: pd.DataFrame, total: int) -> list[Comparison]:
+        """Compare each candidate's selected policy, and the hand-designed ones, with the baseline's."""
+        return [self.compare(trials, self.base, id, total) for id in self.compared]
+
+    def against_base(self, total: int, besides: Sequence[str] = ()) -> Question:
+        """Return the question whether any selected policy is better than the baseline's; also the policies `besides`.
+
+        Args:
+            total: comparisons that share α.
+            besides: ids of further policies.
+        """
+
+        def question(trials: Trials) -> Answer:
+            found = [self.compare(trials.rows, self.base, id, total) for id in (*self.compared, *besides)]
+            return Answer.of_all(found, f"{trials.done} pairs: {outlooks(found)}")
+
+        return question
+
+    @property
+    def compared(self) -> list[str]:
+        """Ids of what is compared with the baseline's selected policy."""
+        return [*(self.selected[name].learner.id for name in self.others), *self.hand_designed]
+
+    def compare_candidates(
+        self, a: str, b: str, total: int, margin: float | None = None, spread: Spread | None = None
+    ) -> Comparison:
+        """Compare candidate `b` with `a` over all training seeds; `total` comparisons share α.
+
+        A name that ends with `CHARGED` stands for the candidate with its header's bytes charged.
+        """
+        return compare_sets(
+            a,
+            b,
+            self.by_seed(a),
+            self.by_seed(b),
+            utility=self.utility,
+            rule=self.rule,
+            comparisons=max(total, 1),
+            margin=margin,
+            spread=spread,
+        )
+
+    def compare_all_candidates(self, total: int) -> list[Comparison]:
+        """Compare each candidate with the baseline over all training seeds."""
+        spread = self.spread([(self.baseline, name) for name in self.others])
+        return [self.compare_candidates(self.baseline, name, total, spread=spread) for name in self.others]
+
+    def remarked(self, found: Comparison) -> Comparison:
+        """Return a comparison of candidates, with a remark if B is settled below A although it sees all that A sees."""
+        a, b = (set(self.selected[name].learner.signals.signals) for name in (found.A, found.B))
+        if not (a <= b and found.high < 0):
+            return found
+        return replace(found, note=f"{found.note}; {TRAINED_TOO_LITTLE}")
+
+    def spread(self, pairs: Sequence[tuple[str, str]]) -> Spread:
+        """Return the spread between training seeds that the differences of these pairs have in common."""
+        return Spread.pooled([self._differences(a, b) for a, b in pairs])
+
+    def _differences(self, a: str, b: str) -> Scores:
+        x, y = self.by_seed(a), self.by_seed(b)
+        return np.array([y[seed] - x[seed] for seed in sorted(x.keys() & y.keys())])
+
+    def by_seed(self, name: str) -> BySeed:
+        """Return a candidate's mean test score by training seed."""
+        return self._means.get(name, {})
+
+    @cached_property
+    def _means(self) -> dict[str, dict[int, float]]:
+        """By candidate, its header's bytes free or charged, and training seed."""
+        found: dict[str, dict[int, float]] = {}
+        for seed in self.training_seeds:
+            for name, mean in self._means_of(seed):
+                found.setdefault(name, {})[seed] = mean
+        return found
+
+    def _means_of(self, seed: int) -> Iterator[tuple[str, float]]:
+        """Yield each candidate's mean over those of the seed's networks on which no policy's trial failed."""
+        names = {
+            c.learner.id + end: c.learner.signals.name + end
+            for c in self.of_seed(seed)
+            for end in (*c.endings, *(at_rules("", rules) for rules in c.by_rules))
+        }
+        rows = self.trained[self.trained["policy"].isin(set(names))]
+        table = rows.assign(score=rows["score_bits"].where(rows["status"] == "ok"))
+        whole = table.pivot(index="network", columns="policy", values="score").dropna()
+        return ((names[str(policy)], float(mean)) for policy, mean in whole.mean().dropna().items())
+
+
+def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[str, pd.DataFrame]) -> list[Group]:
+    """Group the policies by utility and select each candidate's; `trained` has their test trials by utility."""
+    parts = []
+    for utility in dict.fromkeys(c.learner.utility for c in chosen):
+        selected: dict[str, Chosen] = {}
+        own = [c for c in chosen if c.learner.utility == utility]
+        for each in own:
+            best = selected.setdefault(each.learner.signals.name, each)
+            if each.validation_score_bits > best.validation_score_bits:
+                selected[each.learner.signals.name] = each
+        size, rows = config.networks.block, trained[utility.name]
+        parts.append(Group(utility, config.baseline, config.rule, size, own, selected, rows, config.designed))
+    return parts
+
+
+def equal_rules(chosen: Sequence[Chosen], baseline: str) -> dict[str, list[int]]:
+    """Return, by the ids of one seed's policies, the numbers of rules at which they are compared with the baseline.
+
+    A training that stopped early, as one does whose signal is of no use, leaves the sizes of the others alone.
+    """
+    base = {rules for c in chosen if c.learner.signals.name == baseline for rules in c.by_rules}
+    shared = {c.learner.id: base & set(c.by_rules) for c in chosen if c.learner.signals.name != baseline}
+    others = set[int]().union(*shared.values())
+    return {c.learner.id: sorted(shared.get(c.learner.id, others)) for c in chosen}
+
+
+def failures(trials: pd.DataFrame) -> int:
+    """Return how many trials failed."""
+    return int((trials["status"] != "ok").sum())
+
+
+def outlooks(found: Sequence[Comparison]) -> str:
+    """Return the verdicts, with a forecast for those that are open; of a header with its bytes free and charged."""
+    charged = {c.B.removesuffix(CHARGED) for c in found if c.B.endswith(CHARGED)}
+    words = []
+    for c in found:
+        likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} {c.units}" if c.likely_n else ""
+        bytes_ = " net" if c.B.endswith(CHARGED) else " gross" if c.B in charged else ""
+        words.append(f"{c.B.split(f'.{c.utility.name}.')[0]}{bytes_} {c.same or c.verdict.name}{likely}")
+    return "; ".join(words)

@@ -1,0 +1,147 @@
+"""What a campaign settles over its training seeds: signal sets, and the net benefit of headers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.comparison.net_benefit import NetBenefit, choose, decision, no_choice_yet
+from lcca.experiments.testing.groups import Group, outlooks
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.testing.selection import Chosen
+
+
+@dataclass(frozen=True)
+class HeaderFamily:
+    """The headers of a campaign under one utility, and every pair of them and the baseline, bytes charged.
+
+    Attributes:
+        group: the policies under the utility.
+        headers: the headers' selected policies.
+        required_percent: the threshold τ, as throughput-equivalent percent.
+        required: the same in the utility's unit; also what a difference between two must exceed to matter.
+        total: comparisons that share α: the pairs under all utilities.
+        pairs: every pair of the baseline and the headers once, over training seeds.
+    """
+
+    group: Group
+    headers: tuple[Chosen, ...]
+    required_percent: float
+    required: float
+    total: int
+    pairs: tuple[Comparison, ...]
+
+    @classmethod
+    def of(cls, group: Group, config: CampaignConfig) -> HeaderFamily:
+        """Return a group's."""
+        headers = tuple(c for c in group.selected.values() if c.learner.candidate.header is not None)
+        names = list(combinations([group.baseline, *map(charged_name, headers)], 2))
+        required, total = group.utility.difference(config.required_percent), len(names) * len(config.utilities)
+        spread = group.spread(names)
+        pairs = tuple(group.compare_candidates(a, b, total, required, spread) for a, b in names)
+        return cls(group, headers, config.required_percent, required, total, pairs)
+
+    def net(self, header: Chosen) -> Comparison:
+        """Return a header's net benefit over training seeds."""
+        return next(c for c in self.pairs if (c.A, c.B) == (self.group.baseline, charged_name(header)))
+
+    @property
+    def settled(self) -> bool:
+        """Whether every header is known to pay or not to."""
+        return all(decision(self.net(header), self.required) != "open" for header in self.headers)
+
+    def words(self) -> str:
+        """Return how far decisions are."""
+        return "; ".join(f"{h.learner.candidate.name} {decision(self.net(h), self.required)}" for h in self.headers)
+
+    def benefit(self, header: Chosen, trials: pd.DataFrame | None) -> NetBenefit:
+        """Return a header's net benefit; `trials` are the test's of the selected policies, None before it."""
+        candidate, group, total, required = header.learner.candidate, self.group, self.total, self.required
+        name, free, charged = candidate.name, header.learner.id, header.endings[-1]
+        gross = cost = net = None
+        if trials is not None:
+            gross = net = group.compare(trials, group.base, free, total)
+        if trials is not None and candidate.costs:
+            cost = group.compare(trials, free, free + charged, total)
+            net = group.compare(trials, group.base, free + charged, total)
+        return NetBenefit(
+            header=name,
+            title=candidate.signals.title,
+            utility=group.utility.name,
+            wire_bytes=candidate.wire_bytes,
+            reflected_bytes=candidate.reflected_bytes,
+            packet_bytes=candidate.packet_bytes,
+            required_percent=self.required_percent,
+            required=required,
+            gross=gross,
+            cost=cost,
+            net=net,
+            gross_set=group.compare_candidates(group.baseline, name, total, required),
+            cost_set=group.compare_candidates(name, name + charged, total, required) if candidate.costs else None,
+            net_set=self.net(header),
+        )
+
+    def choice(self) -> dict[str, Any]:
+        """Return what summary.json holds about which header to take."""
+        base, headers = self.group.baseline, {charged_name(h): h for h in self.headers}
+        plain = {base: base} | {name: h.learner.candidate.name for name, h in headers.items()}
+        wire_bytes = {base: 0} | {name: h.learner.candidate.wire_bytes for name, h in headers.items()}
+        net = {base: 0.0} | {name: self.net(h).difference for name, h in headers.items()}
+        best = choose(self.group.utility.name, base, wire_bytes, net, self.pairs)
+        pairs = [c.to_json() for c in self.pairs]
+        note = no_choice_yet(pairs)
+        return {
+            "utility": best.utility,
+            "take": None if note else plain[best.take],
+            "answers": [plain[name] for name in best.answers],
+            "front": [plain[name] for name in best.front],
+            "note": note,
+            "pairs": pairs,
+        }
+
+
+def charged_name(header: Chosen) -> str:
+    """Return the name of a header whose bytes are charged, if it has any."""
+    return header.learner.candidate.name + header.endings[-1]
+
+
+def settled_over_seeds(groups: Sequence[Group], config: CampaignConfig) -> tuple[bool, str]:
+    """Return whether more training seeds would change nothing, and how far all is in words.
+
+    Headers are decided by their net benefit, not by their signals alone.
+    """
+    headers = {c.name for c in config.candidates if c.header is not None}
+    sets = [c for c in compare_all(groups) if c.B not in headers]
+    families = [HeaderFamily.of(group, config) for group in groups] if headers else []
+    settled = all(c.verdict.settled for c in sets) and all(family.settled for family in families)
+    return settled, "; ".join(filter(None, (outlooks(sets), *(family.words() for family in families))))
+
+
+def compare_all(groups: Sequence[Group]) -> list[Comparison]:
+    """Compare every candidate with the baseline over training seeds, α shared among all of a campaign."""
+    total = sum(len(group.others) for group in groups)
+    return [group.remarked(found) for group in groups for found in group.compare_all_candidates(total)]
+
+
+def benefits_content(
+    groups: Sequence[Group], trials: Mapping[str, pd.DataFrame] | None, config: CampaignConfig
+) -> dict[str, Any]:
+    """Return what summary.json holds about headers; `trials` are the test's, by utility, None before it."""
+    families = [HeaderFamily.of(group, config) for group in groups]
+    tested = [None if trials is None else trials[family.group.utility.name] for family in families]
+    pairs = zip(families, tested, strict=True)
+    return {
+        "baseline": config.baseline,
+        "packet_bytes": config.packet_bytes,
+        "required_percent": config.required_percent,
+        "percent_of": config.networks.percent_of,
+        "rows": [family.benefit(header, rows).to_json() for family, rows in pairs for header in family.headers],
+        "choices": [family.choice() for family in families],
+    }

@@ -1,0 +1,106 @@
+"""Picking each training's checkpoint on validation networks, which neither training nor the report uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lcca.evaluation.comparison.net_benefit import CHARGED
+from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.blocks import Block
+from lcca.experiments.learning.plan import Learner, Rounds
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.testing.places import in_ns3, place_of
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.rules import RuleTable
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.trials import Ns3Config
+    from lcca.experiments.learning.training import CampaignRun
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A training's policy: its best checkpoint.
+
+    Attributes:
+        learner: the training.
+        checkpoint: file name of the round, as in ``round-02.json``.
+        policy: as it was learnt.
+        validation_score_bits: its mean score on the validation networks, in the fast engine.
+        by_rules: for each number of rules that checkpoints of the training had, the best of them by the same score;
+            empty for policies that are no rule tables.
+    """
+
+    learner: Learner
+    checkpoint: str
+    policy: Policy
+    validation_score_bits: float
+    by_rules: Mapping[int, Policy]
+
+    @property
+    def rules(self) -> int:
+        """How many rules it has; 0 for what is no table."""
+        return len(self.policy) if isinstance(self.policy, RuleTable) else 0
+
+    @property
+    def free(self) -> Policy:
+        """The policy as simulators run it, with the bytes of its header free."""
+        return self.learner.candidate.equip(self.policy)
+
+    @property
+    def charged(self) -> Policy:
+        """The policy as simulators run it, with the bytes of its header charged."""
+        return self.learner.candidate.equip(self.policy, charged=True)
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """What its id ends with in test trials: nothing, and `CHARGED` if its header has bytes."""
+        return ("", CHARGED) if self.learner.candidate.costs else ("",)
+
+    @property
+    def tested(self) -> dict[str, Policy]:
+        """The policy by its id in test trials: with its header's bytes free, and charged if it has any."""
+        return {self.learner.id + end: self.charged if end else self.free for end in self.endings}
+
+    def at(self, rules: int) -> Policy:
+        """Return the best checkpoint with so many rules as simulators run it, with the bytes of its header free."""
+        return self.learner.candidate.equip(self.by_rules[rules])
+
+
+def choose(run: CampaignRun, learner: Learner) -> Chosen:
+    """Run all checkpoints of a training on the validation networks; write the best one to policies/<id>.json."""
+    rounds, wanted = Rounds(run.path, learner), run.config.validation
+    kept = {f"{learner.id}.{file.stem}": rounds.read(file) for file in rounds.files()}
+    policies = {id: learner.candidate.equip(file.policy) for id, file in kept.items()}
+    place = place_of(run, derive(run.config.seed, "validation"), learner.utility)
+    phase = run.phase(layout.VALIDATION)
+    rows = phase.part(learner.id, run=lambda: place.rows(policies, Block(0, 0, wanted.networks)))
+    scores = rows.groupby("policy")["score_bits"].mean()
+    if set(scores.index) != set(kept):
+        raise InputError(f"{rounds.folder}: not the checkpoints that were validated; {rounds.advice}")
+    ranked = sorted(kept, key=lambda id: (scores[id], id), reverse=True)
+    best = ranked[0]
+    if wanted.ns3 is not None and wanted.ns3.pick == "ns3":
+        best = _best_in_ns3(run, wanted.ns3, learner, {id: policies[id] for id in ranked[: wanted.ns3.finalists]})
+    policyfile.write_with_its_digest(layout.policy_file(run.path, learner.id), kept[best])
+    tables = [kept[id].policy for id in reversed(ranked)]
+    by_rules = {len(table): table for table in tables if isinstance(table, RuleTable)}
+    checkpoint, score = f"{best.rpartition('.')[2]}.json", float(np.float64(scores[best]))
+    return Chosen(learner, checkpoint, kept[best].policy, score, by_rules)
+
+
+def _best_in_ns3(run: CampaignRun, wanted: Ns3Config, learner: Learner, finalists: dict[str, Policy]) -> str:
+    """Return the checkpoint with the best mean score in ns-3, on networks that are the same for all trainings."""
+    seed, space = derive(run.config.seed, "validation"), run.config.network_space
+    seeds = [derive(run.config.seed, "validation", "ns3", k) for k in range(wanted.runs)]
+    place = space.trials(seed, learner.utility, in_ns3(run), seeds)
+    phase = run.phase(layout.NS3_SELECTION)
+    rows = phase.part(learner.id, run=lambda: place.rows(finalists, Block(0, 0, wanted.networks)))
+    scores = rows.groupby("policy")["score_bits"].mean()
+    return max(finalists, key=lambda id: (scores[id], id))

@@ -1,0 +1,259 @@
+"""summary.json and verdicts.json: what a run found. No times, hosts or paths, so equal runs give equal bytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.bounds.ideals import ideal_scores
+from lcca.evaluation.bounds.summary import beside_fair_share, beside_ideals, ideal_summary
+from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.comparison.sets import BEST_OF, FIRST_SEEDS, best_of, best_of_difference
+from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.units import mean_of_blocks
+from lcca.evaluation.trials.layout import MEASURES
+from lcca.evaluation.trials.running import common_scores
+from lcca.experiments.runs.policy_names import at_rules
+from lcca.experiments.runs.seeds import derive
+from lcca.experiments.runs.version import version
+from lcca.experiments.testing.groups import Group
+from lcca.experiments.testing.net_benefit import benefits_content, compare_all
+from lcca.inputs.errors import InputError
+from lcca.inputs.json_values import finite
+from lcca.remy_plus.policies.explicit import Explicit
+from lcca.remy_plus.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from lcca.experiments.campaign.config import CampaignConfig
+    from lcca.experiments.testing.selection import Chosen
+
+MEANS = (*MEASURES, "rtt_p50_us", "rtt_p99_us", *FLOW_COLUMNS, *PORT_COLUMNS)
+"""Columns of trials whose means are in it, where they have them."""
+
+COUNTS = ("starved", "stalled_flows")
+"""Columns whose sums are in it."""
+
+
+def all_comparisons(groups: Sequence[Group], trials: dict[str, pd.DataFrame]) -> list[Comparison]:
+    """Return every comparison of a campaign, α of the adjusted verdicts shared among all of one level."""
+    total = sum(len(group.compared) for group in groups)
+    selected = [c for group in groups for c in group.compare_selected(trials[group.utility.name], total)]
+    return [*compare_all(groups), *selected]
+
+
+def summary(
+    config: CampaignConfig, groups: Sequence[Group], trials: dict[str, pd.DataFrame], comparisons: list[Comparison]
+) -> dict[str, Any]:
+    """Return the content of summary.json."""
+    content = _over_seeds(config, groups, comparisons) | {
+        "block": config.networks.block,
+        "policies": [
+            _policy(chosen, trials[group.utility.name], group) for group in groups for chosen in group.policies
+        ],
+    }
+    if possible := ideals(config, groups, trials):
+        content["ideal"] = possible
+    if by_hand := against_learnt(groups, trials):
+        content["hand_designed"] = by_hand
+    return content | _headers(config, groups, trials)
+
+
+def so_far(config: CampaignConfig, groups: Sequence[Group]) -> dict[str, Any]:
+    """Return the content of so-far.json: what the training seeds that are done say of signal sets and headers."""
+    return _over_seeds(config, groups, compare_all(groups)) | _headers(config, groups, None)
+
+
+def _headers(
+    config: CampaignConfig, groups: Sequence[Group], trials: Mapping[str, pd.DataFrame] | None
+) -> dict[str, Any]:
+    if all(c.header is None for c in config.candidates):
+        return {}
+    return {"net_benefit": benefits_content(groups, trials, config)}
+
+
+def _over_seeds(config: CampaignConfig, groups: Sequence[Group], comparisons: list[Comparison]) -> dict[str, Any]:
+    content = {
+        "format": 2,
+        "kind": config.run_kind.name,
+        "campaign": config.name,
+        "config_hash": config.hash,
+        "version": version(),
+        "signal_sets": [row for group in groups for row in _sets(group)],
+        "comparisons": [c.to_json() for c in comparisons],
+    }
+    if rows := capacity_content(groups):
+        content["capacity"] = rows
+    return content
+
+
+def verdicts(comparisons: list[Comparison]) -> dict[str, Any]:
+    """Return the content of verdicts.json: the comparisons with every look."""
+    return {"format": 1, "comparisons": [c.to_json(history=True) for c in comparisons]}
+
+
+def _sets(group: Group) -> list[dict[str, Any]]:
+    """Return a row per candidate: what its trainings score, each on the networks of its training seed."""
+    base, rows = group.by_seed(group.baseline), []
+    for name in (group.baseline, *group.others):
+        own = group.by_seed(name)
+        seeds, scores = sorted(own), [own[seed] for seed in sorted(own)]
+        difference, error = best_of_difference([base[seed] for seed in seeds], scores)
+        rows.append(
+            {
+                "name": name,
+                "utility": group.utility.name,
+                "training_seeds": seeds,
+                **_mean_and_spread(scores),
+                "scores_bits": scores,
+                "best_of": BEST_OF,
+                "best_of_score_bits": finite(best_of(scores)),
+                "best_of_difference_bits": finite(difference),
+                "best_of_difference_bits_se": finite(error),
+            }
+        )
+    return rows
+
+
+def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any]:
+    """Return a policy's row: `trained` on the networks of its training seed, `test` on those of selected policies."""
+    learner, selected = chosen.learner, group.selected[chosen.learner.signals.name] is chosen
+    return {
+        "id": learner.id,
+        "signal_set": learner.signals.name,
+        "utility": learner.utility.name,
+        "training_seed": learner.training_seed,
+        "selected": selected,
+        "checkpoint": chosen.checkpoint,
+        "rules": chosen.rules,
+        "validation_score_bits": chosen.validation_score_bits,
+        "trained": test_summary(group.trained[group.trained["policy"] == learner.id]),
+        "test": _tested(trials, learner.id, group.block) if selected else None,
+    }
+
+
+def _tested(trials: pd.DataFrame, policy: str, block: int) -> dict[str, Any]:
+    """Return a selected policy's summary; its score is that of its comparisons, so that differences add up."""
+    score = mean_of_blocks(common_scores(trials)[policy], block)
+    return test_summary(trials[trials["policy"] == policy]) | {"score_bits": finite(score)}
+
+
+def test_summary(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return means over networks with standard errors; null where nothing was measured."""
+    good = rows[rows["status"] == "ok"]
+    out: dict[str, Any] = {"trials": len(rows), "failed": len(rows) - len(good)}
+    for name in (name for name in MEANS if name in good):
+        values = good[name].dropna()
+        out[name] = finite(values.mean())
+        out[f"{name}_se"] = finite(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
+    return out | {name: int(good[name].sum()) for name in COUNTS if name in good}
+
+
+def capacity_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """Return candidates at equal numbers of rules: a row per utility, number of rules and candidate.
+
+    A table with more rules can say more, whatever its signals are: a set whose searches end with more rules can look
+    better for that reason alone. So every size that a training and the baseline's with the same seed passed through is
+    tested beside the selected one. α is shared among all of these comparisons.
+    """
+    cells = [
+        (group, rules, name)
+        for group in groups
+        for rules in sorted({rules for chosen in group.policies for rules in chosen.by_rules})
+        if group.by_seed(at_rules(group.baseline, rules))
+        for name in (group.baseline, *group.others)
+        if len(group.by_seed(at_rules(name, rules))) >= min(FIRST_SEEDS, len(group.training_seeds))  # or no interval
+    ]
+    total = sum(name != group.baseline for group, _, name in cells)
+    return [_at_rules(*each, total) for each in cells]
+
+
+def _at_rules(group: Group, rules: int, name: str, total: int) -> dict[str, Any]:
+    own, base = at_rules(name, rules), at_rules(group.baseline, rules)
+    scores = list(group.by_seed(own).values())
+    named = {"utility": group.utility.name, "name": name, "rules": rules, "training_seeds": len(scores)}
+    compared = None if name == group.baseline else group.compare_candidates(base, own, total).to_json()
+    return named | _mean_and_spread(scores) | {"comparison": compared}
+
+
+def _mean_and_spread(scores: Sequence[float]) -> dict[str, float | None]:
+    """Return the mean over training seeds and their standard deviation, in bits."""
+    spread = finite(float(np.std(scores, ddof=1))) if len(scores) > 1 else None
+    return {"score_bits": float(np.mean(scores)), "score_bits_sd": spread}
+
+
+def against_learnt(groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    """Return a comparison for each hand-designed policy and selected one that has its signals.
+
+    A signal set that is equivalent to the baseline is worth nothing, or its worth was not found. Where a hand-designed
+    policy does better with the same signals, the learner did not find it.
+
+    Args:
+        groups: policies by utility.
+        trials: of the test, by the utility's name.
+
+    Returns:
+        Records of comparisons, `A` learnt and `B` hand-designed, with `candidate` and the `signals` in common. There
+        are none of policies that declare no signals, or whose hops have gains of their own; nor with headers, which may
+        tell less of a signal than the policy sees.
+    """
+    pairs = [
+        (group, name, signals, chosen.learner)
+        for group in groups
+        for name, policy in group.hand_designed.items()
+        if (signals := _declared(policy))
+        for chosen in group.selected.values()
+        if chosen.learner.candidate.header is None and set(signals) <= set(chosen.learner.signals.signals)
+    ]
+    return [
+        group.compare(trials[group.utility.name], learner.id, name, len(pairs)).to_json()
+        | {"candidate": learner.signals.name, "signals": list(signals)}
+        for group, name, signals, learner in pairs
+    ]
+
+
+def _declared(policy: Policy) -> tuple[str, ...]:
+    """Return the signals that a hand-designed policy declares, where they are those that a learner sees."""
+    if isinstance(policy, Explicit) and policy.gains != type(policy)().gains:
+        return ()
+    return tuple(getattr(policy, "signals", ()))
+
+
+def ideals(config: CampaignConfig, groups: Sequence[Group], trials: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    """Return what is possible, a row per utility for which there are ideals on the campaign's networks.
+
+    That of `beside_ideals` on the networks of the selected policies; with several training seeds also `signal_sets`:
+    means over them with header bytes free, each on networks of its own, beside the fair share on the selected
+    policies' networks, which are draws of the same space.
+    """
+    rows: list[dict[str, Any]] = []
+    for group in groups if isinstance(config.networks, NetworkSpace) else ():
+        try:
+            rows.append({"utility": group.utility.name} | _ideal(config, group, trials[group.utility.name]))
+        except InputError:  # other utilities, or a topology without bounds
+            continue
+    return rows
+
+
+def _ideal(config: CampaignConfig, group: Group, trials: pd.DataFrame) -> dict[str, Any]:
+    space, seed = config.network_space, derive(config.seed, "test")
+    networks = space.draw(seed, int(trials["network"].max()) + 1)
+    possible = ideal_summary(ideal_scores(networks, [seed], group.utility, space.duration), space.block)
+    means = trials[trials["status"] == "ok"].groupby("policy")["score_bits"].mean()
+    names = [*(c.learner.id for c in group.selected.values()), *group.hand_designed]
+    scores = {name: float(means.get(name, math.nan)) for name in names}
+    beside = beside_ideals(possible, scores, group.base)
+    return beside | over_seeds(group, beside["fair_bits"])
+
+
+def over_seeds(group: Group, fair: float | None) -> dict[str, Any]:
+    """Return `signal_sets` beside a fair share in bits; nothing for one training seed, which is no signal set."""
+    if len(group.training_seeds) < 2:
+        return {}
+    scores = {name: list(group.by_seed(name).values()) for name in group.selected}
+    means = {name: float(np.mean(own)) if own else math.nan for name, own in scores.items()}
+    return {"signal_sets": beside_fair_share("name", fair, means, group.baseline)}

@@ -1,0 +1,246 @@
+"""A campaign on a fabric, from the configuration to the report."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lcca.evaluation.fabric.space as source
+import lcca.experiments.recipes.sweep as run
+import lcca.trainers.rplus.trials as training
+from lcca.evaluation.comparison.net_benefit import CHARGED
+from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.campaign.config import read_campaign
+from lcca.experiments.learning.plan import learners
+from lcca.experiments.reading.loading import load_run
+from lcca.inputs.errors import ConfigError
+from lcca.remy_plus.files.policyfile import read
+
+from ...conftest import RunCommand
+
+STAR = """\
+name: star
+topology: {kind: star, hosts: 5}
+workload: {kind: poisson, sizes: fb-hadoop, load: 0.4, load_of: host-links}
+duration_us: 60
+"""
+CAMPAIGN = """\
+name: flows
+networks:
+  fabric:
+    - star.yaml
+    - name: incast
+      topology: {kind: star, hosts: 5}
+      workload: {kind: incast, senders: 4, bytes: 40000, period_us: 50}
+      duration_us: 45
+signal_sets: [e2e]
+headers: [hpcc]
+hand_designed: [dctcp]
+trainer:
+  rounds: 0
+  grow: {rules: [1, 2], pairs: 4, look_ups: 2}
+  polish: {networks: 2, check_networks: 4}
+  budget_trials: 120
+training_seeds: [1, 2]
+validation: {networks: 8}
+test: {pairs: 24, at_least: 24, block: 24, per_training_seed: 8}
+generalisation: [{name: ahead, networks: {fabric: elsewhere/star.yaml}, pairs: 20}]
+"""
+NAMES = ("summary.json", "verdicts.json", "config.yaml")
+
+
+def written(folder: Path, text: str = CAMPAIGN) -> Path:
+    (folder / "elsewhere").mkdir(exist_ok=True)
+    (folder / "star.yaml").write_text(STAR)
+    (folder / "elsewhere" / "star.yaml").write_text(STAR.replace("0.4", "0.6"))
+    (folder / "flows.yaml").write_text(text)
+    return folder / "flows.yaml"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a campaign that was never broken."""
+    path = written(tmp_path_factory.mktemp("fabric"))
+    run.sweep(path, out=path.parent / "run")
+    return path.parent / "run"
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    files = [*(folder / name for name in NAMES), *folder.glob("policies/**/*.json")]
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+def test_kills_and_threads_change_nothing(
+    lcca: RunCommand, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried, calls = {"trials": source.run_fabric_trials, "trial": training.run_fabric_trial}, [0]
+
+    def broken(name: str) -> Any:
+        def runs(*arguments: Any, **options: Any) -> Any:
+            calls[0] += 1
+            if calls[0] in (30, 200, 480):
+                raise KeyboardInterrupt
+            return tried[name](*arguments, **options)
+
+        return runs
+
+    monkeypatch.setattr(run, "render", lambda folder: (folder / "report.html").write_text(""))
+    monkeypatch.setattr(source, "run_fabric_trials", broken("trials"))
+    monkeypatch.setattr(training, "run_fabric_trial", broken("trial"))
+    path = finished.parent / "flows.yaml"
+    ends = [lcca("sweep", path, "--out", tmp_path / "run", "--resume", "--jobs", 2).status for _ in range(4)]
+    assert ends == [130, 130, 130, 0]
+    assert results(tmp_path / "run") == results(finished)
+
+
+def test_every_scenario_is_met_equally_often_by_all_policies(finished: Path) -> None:
+    trials = TrialStore(finished / "trials").all("test")
+    assert set(trials["policy"].str.replace(CHARGED, "").str.split(".").str[0]) == {"e2e", "hpcc", "dctcp"}
+    for _, own in trials.groupby("policy"):
+        assert list(own.sort_values("network")["scenario"]) == ["star", "incast"] * (len(own) // 2)
+    assert (trials.groupby("network")["seed"].nunique() == 1).all()
+    others = [set(TrialStore(finished / "trials").all(phase)["seed"]) for phase in ("validation", "trainings-test")]
+    assert not set(trials["seed"]).intersection(*others) and not others[0] & others[1]
+    own = TrialStore(finished / "trials").all("trainings-test")
+    first, second = (set(own["seed"][own["policy"].str.contains(f".s{seed}", regex=False)]) for seed in (1, 2))
+    assert len(first) == len(second) == 8 and not first & second
+
+
+def test_other_fabrics_are_met_too(lcca: RunCommand, finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    (found,) = summary["generalisation"]
+    trials = TrialStore(finished / "trials").all("generalisation")
+    assert found["condition"] == "ahead" and found["pairs"] == 20 and set(trials["scenario"]) == {"star"}
+    (charged,) = {name for name in trials["policy"] if name.startswith("hpcc.")}
+    file, seed = finished / "policies" / f"{charged}.json", trials["seed"].min()
+    again = lcca("evaluate", file, "--fabric", finished.parent / "elsewhere" / "star.yaml", "--seed", seed, "--json")
+    own = trials[(trials["policy"] == charged) & (trials["seed"] == seed)]
+    assert again.json()["rows"][0]["slowdown_mean"] == own["slowdown_mean"].item()
+    of_all = TrialStore(finished / "trials").all("generalisation-trainings")
+    own = of_all[of_all["policy"] == charged].iloc[0]
+    again = lcca(
+        "evaluate", file, "--fabric", finished.parent / "elsewhere" / "star.yaml", "--seed", own["seed"], "--json"
+    )
+    assert again.json()["rows"][0]["slowdown_mean"] == own["slowdown_mean"], "bytes charged here too"
+
+
+def test_what_a_header_costs_is_that_of_its_bytes(finished: Path) -> None:
+    summary = json.loads((finished / "summary.json").read_text())
+    (row,) = summary["net_benefit"]["rows"]
+    trials = TrialStore(finished / "trials").all("test")
+    scores = trials.pivot(index="network", columns="policy", values="score_bits")
+    cost = (scores[row["net"]["B"]] - scores[row["gross"]["B"]]).to_numpy()
+    assert row["cost"]["difference"] == pytest.approx(cost.mean())
+    assert -0.1 < cost.mean() < 0 and summary["net_benefit"]["packet_bytes"] == 1056
+    assert row["wire_bytes"] > 0 and {c["level"] for c in summary["comparisons"]} == {"set", "policy"}
+
+
+def test_a_stored_policy_scores_the_same_by_itself(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
+    """`lcca evaluate` on the seeds of the test gives the trials of the run again, bytes charged."""
+    trials = TrialStore(finished / "trials").all("test")
+    own = trials[trials["policy"].str.endswith(CHARGED) & (trials["scenario"] == "star")].iloc[0]
+    file = finished / "policies" / (own["policy"].removesuffix(CHARGED) + ".json")
+    again = lcca("evaluate", file, "--fabric", finished.parent / "star.yaml", "--seed", own["seed"], "--json").json()
+    assert again["rows"][0]["slowdown_mean"] == own["slowdown_mean"]
+    assert read(file).header is not None
+
+
+def test_verdicts_and_tables_can_be_had_again(lcca: RunCommand, finished: Path) -> None:
+    assert lcca("verdict", finished).status == 0
+    page = (finished / "report.html").read_text()
+    assert "Slowdowns by scenario" in page and "half the slowdown" in page and "Throughput against delay" not in page
+    loaded = load_run(finished)
+    assert loaded.trials["slowdown_mean"].notna().all() and np.isfinite(loaded.policies["slowdown_p99"]).all()
+    assert isinstance(loaded.costs, pd.DataFrame) and (loaded.costs["packets"] > 0).all()
+
+
+def test_the_configuration_can_be_read_again(finished: Path) -> None:
+    config, again = read_campaign(finished.parent / "flows.yaml"), read_campaign(finished / "config.yaml")
+    assert again == config and again.hash == config.hash and isinstance(again.networks, FabricSpace)
+    assert config.utilities[0].name == "slowdown" and config.networks.block == 4
+
+
+def test_a_changed_scenario_is_another_training(tmp_path: Path) -> None:
+    def keys(*overrides: str) -> set[str]:
+        config = read_campaign(written(tmp_path), overrides)
+        return {each.key(config) for each in learners(config, [1])}
+
+    assert keys() == keys("test.pairs=40") and not keys() & keys("networks.fabric.1.duration_us=50")
+    links = tmp_path / "links.csv"
+    links.write_text("a,b,gbps,delay_ns\n" + "".join(f"{host},5,100,1000\n" for host in range(5)))
+    from_file = f"networks.fabric.1.topology={{kind: file, links: {links}}}"
+    before = keys(from_file)
+    links.write_text(links.read_text().replace("4,5,100", "4,5,50"))
+    assert len(before) == 2 and not before & keys(from_file)
+
+
+def test_a_search_does_not_depend_on_what_was_trained_before(lcca: RunCommand, tmp_path: Path) -> None:
+    """The packets of sets that look at hops are longer: their searches have no beginning in common."""
+    brief = "trainer={rounds: 2, passes: 1, networks: 4, check_networks: 0, optimise: [increment]}"
+    wanted = ["--set", brief, "--set", "training_seeds=[1]", "--set", "baseline=link+queue", "--until", "trained"]
+    for folder, sets in (("both", "e2e, link+queue"), ("alone", "link+queue")):
+        named = ["--set", f"signal_sets=[{sets}]", "--out", tmp_path / folder]
+        assert lcca("sweep", written(tmp_path), *wanted, *named).status == 0
+    both, alone = (tmp_path / each / "policies" / "link+queue.slowdown.s1" for each in ("both", "alone"))
+    assert [read(file).policy for file in sorted(both.glob("*.json"))] == [
+        read(file).policy for file in sorted(alone.glob("*.json"))
+    ]
+
+
+def test_a_plan_says_what_it_costs(lcca: RunCommand, tmp_path: Path) -> None:
+    (point,) = lcca("sweep", written(tmp_path), "--plan", "--out", tmp_path / "x", "--json").json()["points"]
+    assert point["to_train"] == [4, 4] and 0 < point["trial_cpu_s"] < 1 and not (tmp_path / "x").exists()
+    parts = point["cpu_s_by_part"]
+    keys = {name: each["key"] for name, each in parts.items()}
+    assert keys == {
+        "training": "trainer.budget_trials", "validation": "validation.networks", "test": "test.pairs"
+    }  # fmt: skip
+    assert sum(each["most"] for each in parts.values()) == pytest.approx(point["cpu_s"][1], abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("trainer={kind: ppo}", "trainer.kind: ppo does not learn on fabrics; use rplus"),
+        ("trainer={kind: rplus, mode: exact}", "trainer.prune: trials on a fabric have no shorter form"),
+        ("validation.ns3={}", "validation.ns3: not on a fabric; leave it out"),
+        ("per_network={}", "--set: per_network: not on a fabric"),
+        ("generalisation=[{name: line, topology: line}]", "--set: generalisation: line: give networks.fabric"),
+        ("generalisation.0.networks.fabric.payload_bytes=400", "generalisation: ahead: payload_bytes and overhead"),
+        (
+            "generalisation.0.networks.fabric.mtu_bytes=1060",
+            "s.yaml:20: generalisation: ahead: hpcc: star: mtu_",
+        ),
+        ("model.link_interval=20", "model: not on a fabric"),
+        ("utilities=[default]", "--set: utilities: default: scores networks, not a fabric; one of slowdown"),
+        ("utilities=[rounds]", "--set: utilities: rounds: star has no rounds; workloads of kind all-to-all have them"),
+        (
+            "signal_sets=[e2e, flows]",
+            "flows: fabric: policy: the fabric does not tell flows; without",
+        ),
+        ("hand_designed=[vegas]", "vegas: runs in ns-3 only; a fabric has"),
+        ("packet_bytes=800", "packets of the fabric have 1056"),
+        ("networks.fabric.1.name=star", "two scenarios are called 'star'"),
+        ("networks.fabric.1.payload_bytes=500", "payload_bytes and overhead_bytes must be the same"),
+        ("networks.fabric.1.mtu_bytes=1060", "more than 1060; raise mtu_bytes"),
+        ("networks.fabric.1.duration_us=none", "networks.fabric.1.duration_us"),
+        ("networks.fabric=[]", "networks.fabric"),
+        ("networks.topology=line", "networks: fabric and topology exclude each other"),
+        ("networks.rttt=5", "networks.rttt: unknown key"),
+    ],
+)
+def test_what_cannot_work_is_refused_by_file_and_key(tmp_path: Path, change: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_campaign(written(tmp_path), [change])
+    assert message in str(caught.value)
+
+
+@pytest.mark.usefixtures("no_report")
+def test_tests_in_other_processes_leave_the_same(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
+    path, asked = finished.parent / "flows.yaml", ("--out", tmp_path / "run", "--executor", "processes", "--jobs", 2)
+    assert lcca("sweep", path, *asked).status == 0
+    assert results(tmp_path / "run") == results(finished)
