@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from lcca.experiments.campaign.config import CampaignConfig, read_campaign
-from lcca.experiments.learning.cache import Finished, TrainingCache, training_key
-from lcca.experiments.learning.plan import learners
+from lcca.experiments.learning.cache import Finished, TrainingCache
+from lcca.experiments.learning.plan import learners, training_key
 from lcca.experiments.learning.training import engine_of, train
 from lcca.experiments.runs import code_version
 from lcca.experiments.runs.context import opened

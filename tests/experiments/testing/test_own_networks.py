@@ -156,7 +156,8 @@ def test_the_plan_counts_every_trial(run: Path) -> None:
     costs = {each["name"]: each["trials"] for each in json.loads((run / "costs.json").read_text())["phases"]}
     planned = forecast(config, TrainingCache(None), jobs=1)
     by_rules = len(SEEDS) * 2 * 48  # how many numbers of rules will be compared is not known of a search
-    assert planned.tests[0] <= sum(costs.values()) - costs["training"] - by_rules == planned.tests[1]
+    least, most = (end.tests for end in planned.ends)
+    assert least <= sum(costs.values()) - costs["training"] - by_rules == most
 
 
 def test_what_is_lost_is_run_again_to_the_same_bytes(run: Path, lcca: RunCommand, no_report: None) -> None:

@@ -204,10 +204,10 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
         ends, cpu = each.wall_s, each.cpu_s
         table.add_row(
             point or name,
-            _range(each.first, len(each.trainings)),
+            _range(*(end.trainings for end in each.ends)),
             str(sum(done for _, _, done in each.trainings)),
             f"{each.budget:,} {each.unit}",
-            "–".join(f"{count:,}" for count in each.tests),
+            "–".join(f"{end.tests:,}" for end in each.ends),
             f"{1000 * each.trial_cpu_s:.2f}",
             "not known in advance" if cpu is None else words_for_time(*cpu),
             "not known in advance" if ends is None else f"{words_for_time(*ends)} on {each.jobs} cores",
@@ -217,8 +217,8 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
         if parts := each.cpu_parts:
             times = (f"{name} {words_for_time(*ends)} (by {key})" for name, (key, *ends) in parts.items())
             print(f"{point + ': ' if point else ''}CPU time: {', '.join(times)}")
-        if each.ns3_trials[1]:
-            trials = " to ".join(f"{count:,}" for count in dict.fromkeys(each.ns3_trials))
+        if each.ends[1].ns3:
+            trials = " to ".join(dict.fromkeys(f"{end.ns3:,}" for end in each.ends))
             print(f"{point + ': ' if point else ''}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")
         for id, _, done in each.trainings:
             print(f"{point + ': ' if point else ''}{id}: {'done' if done else 'to train'}")

@@ -80,7 +80,6 @@ class FabricSpace(Model):
     usual_utility: ClassVar[str] = "slowdown"
     percent_of: ClassVar[str] = "slowdown"
     length: ClassVar[None] = None
-    anywhere: ClassVar[bool] = False
     free_signals: ClassVar[bool] = False
 
     @property

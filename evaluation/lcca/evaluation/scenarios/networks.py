@@ -172,7 +172,6 @@ class OfNetworks(Model):
     """What spaces and lists of networks have in common as places; see `Place`.
 
     Attributes:
-        anywhere: whether trials run in other processes and on other machines too.
         free_signals: whether signals of the network can be had without bytes of packets.
     """
 
@@ -180,7 +179,6 @@ class OfNetworks(Model):
     unit: ClassVar[str] = "networks"
     usual_utility: ClassVar[str] = "default"
     percent_of: ClassVar[str] = "throughput at equal delay"
-    anywhere: ClassVar[bool] = True
     free_signals: ClassVar[bool] = True
 
     def utility(self, name: str) -> Utility:

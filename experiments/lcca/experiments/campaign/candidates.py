@@ -159,7 +159,8 @@ def _changed(header: Header, changes: Mapping[str, Any]) -> Header:
     except ValidationError as error:
         first = error.errors()[0]
         way = ".".join(str(part) for part in first["loc"])
-        raise ValueError(f"with {_listed(changes)}: {way}: {first['msg']}") from None
+        listed = ", ".join(f"{key}={value}" for key, value in changes.items())
+        raise ValueError(f"with {listed}: {way}: {first['msg']}") from None
 
 
 def _put(content: dict[str, Any], key: str, value: Any, header: Header) -> None:
@@ -188,16 +189,12 @@ def _word(value: Any) -> str:
     return word if len(word) <= 20 else hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _listed(changes: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in changes.items())
-
-
 def header_candidates(entries: Sequence[HeaderEntry], base: SignalSet, packet_bytes: int) -> tuple[Candidate, ...]:
     """Return a candidate per header: the signals of the base set, and those that the header carries."""
-    return tuple(_candidate(header, seen, base, packet_bytes) for entry in entries for header, seen in entry.variants())
-
-
-def _candidate(header: Header, seen: tuple[str, ...], base: SignalSet, packet_bytes: int) -> Candidate:
-    signals = (*base.signals, *(name for name in seen if name not in base.signals))
-    title = header.title if len(header.title) <= 60 else header.title[:59] + "…"
-    return Candidate(SignalSet(name=header.name, title=title, signals=signals, doc=header.doc), header, packet_bytes)
+    candidates = []
+    for header, seen in (variant for entry in entries for variant in entry.variants()):
+        signals = (*base.signals, *(name for name in seen if name not in base.signals))
+        title = header.title if len(header.title) <= 60 else header.title[:59] + "…"
+        own = SignalSet(name=header.name, title=title, signals=signals, doc=header.doc)
+        candidates.append(Candidate(own, header, packet_bytes))
+    return tuple(candidates)

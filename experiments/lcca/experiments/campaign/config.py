@@ -166,11 +166,11 @@ class CampaignConfig(RunConfig):
         space = info.data.get("networks")
         return value if value is None or space is None else value.rounded(space)
 
-    @field_validator("signal_sets")
+    @field_validator("signal_sets", "utilities", "generalisation")
     @classmethod
-    def _distinct_sets(cls, sets: tuple[SignalSet, ...]) -> tuple[SignalSet, ...]:
-        once(tuple(each.name for each in sets))
-        return sets
+    def _distinct(cls, named: tuple[Any, ...]) -> tuple[Any, ...]:
+        once(tuple(each.name for each in named))
+        return named
 
     @field_validator("baseline", mode="before")
     @classmethod
@@ -184,22 +184,10 @@ class CampaignConfig(RunConfig):
             check_designed(name, info.data["networks"].simulators[0])
         return once(names)
 
-    @field_validator("generalisation")
-    @classmethod
-    def _distinct_conditions(cls, conditions: tuple[GeneralisationConfig, ...]) -> tuple[GeneralisationConfig, ...]:
-        once(tuple(each.name for each in conditions))
-        return conditions
-
     @field_validator("training_seeds")
     @classmethod
     def _distinct_seeds(cls, seeds: tuple[int, ...] | SeedsConfig) -> tuple[int, ...] | SeedsConfig:
         return seeds if isinstance(seeds, SeedsConfig) else once(seeds)
-
-    @field_validator("utilities")
-    @classmethod
-    def _distinct_utilities(cls, models: tuple[UtilityModel, ...]) -> tuple[UtilityModel, ...]:
-        once(tuple(each.name for each in models))
-        return models
 
     @field_validator("baseline")
     @classmethod
@@ -252,14 +240,10 @@ class CampaignConfig(RunConfig):
         return self
 
     @model_validator(mode="after")
-    def _signals_can_be_learnt_with(self) -> CampaignConfig:
+    def _can_be_learnt_with(self) -> CampaignConfig:
         for candidate in self.candidates:
             with about(candidate.name):
                 self.trainer.require(candidate.signals.signals)
-        return self
-
-    @model_validator(mode="after")
-    def _headers_can_be_learnt_with(self) -> CampaignConfig:
         if self.headers and not self.trainer.headers:
             raise ValueError(f"headers: trainer.kind {self.trainer.kind} cannot learn with them; use signal_sets")
         return self

@@ -4,7 +4,7 @@
       networks: {default: ../networks/default.yaml, high-senders: ../networks/high-senders.yaml}
       model.link_interval: [10, 100]
 
-A *point* is one combination, a campaign of its own. Trainings that points share are done once (see `sweep.cache`).
+A *point* is one combination, a campaign of its own. Trainings that points share are done once (see `learning.cache`).
 """
 
 from __future__ import annotations

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import pandas as pd
 
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.executors import executor as executor_named
-from lcca.evaluation.trials.executors.pool import Pool
+from lcca.evaluation.trials.executors import executor, runner_on
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.grid import Grid, Point, read_grid
@@ -33,7 +31,8 @@ from lcca.experiments.testing.selected import run_generalisation, run_tests
 from lcca.experiments.testing.summary import all_comparisons, summary, verdicts
 from lcca.experiments.testing.trainings import run_trainings, train_first
 from lcca.gym_envs.ns3.simulator import installed
-from lcca.inputs.errors import InputError, require
+from lcca.gym_envs.processes.pool import Pool
+from lcca.inputs.errors import require
 from lcca.inputs.files import write_atomically
 
 CACHE = Path("results") / "training-cache"
@@ -42,19 +41,36 @@ Campaign: TypeAlias = str | os.PathLike[str] | CampaignConfig | Grid
 """A campaign, many of them, or the YAML file with it."""
 
 
+class Running(TypedDict, total=False):
+    """How a campaign is read and run; all but the first two never change a result.
+
+    Attributes:
+        overrides: of keys of its file, as in ``trainer.rounds=2``.
+        seed: in place of the file's.
+        jobs: threads, or workers of another executor; 1 unless given.
+        executor: where trials run; threads of this process unless given.
+        trainings: how many policies learn at once, each on one thread; 1, which is usual, gives each in turn all the
+            jobs. On a cluster they learn there.
+        training_cache: folder of finished trainings, used and added to; the usual one for runs in the usual folder,
+            else none.
+    """
+
+    overrides: Sequence[str]
+    seed: int | None
+    jobs: int
+    executor: str
+    trainings: int
+    training_cache: str | os.PathLike[str] | None
+
+
 def sweep(
     campaign: Campaign,
     *,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     quiet: bool = True,
-    jobs: int = 1,
-    executor: str = "local",
-    trainings: int = 1,
-    training_cache: str | os.PathLike[str] | None = None,
     until: Literal["trained"] | None = None,
-    overrides: Sequence[str] = (),
-    seed: int | None = None,
+    **how: Unpack[Running],
 ) -> Result:
     """Run a campaign to its end, or each of a grid, going on from whatever the folder holds.
 
@@ -63,14 +79,8 @@ def sweep(
         out: the run's folder, of a grid with a folder for each point; ``results/<name>/<config hash>`` if left out.
         resume: whether to go on with a run that is there.
         quiet: whether to leave progress out.
-        jobs: threads, or workers of another executor; never changes a result.
-        executor: where trials run; never changes a result.
-        trainings: how many policies learn at once, each on one thread; 1 gives each in turn all the jobs. On a cluster
-            they learn there.
-        training_cache: folder of finished trainings, used and added to; without `out` the usual one, else none.
         until: where to end before; after the trainings of the first training seeds the content is their `rows`.
-        overrides: of keys of the file, as in ``trainer.rounds=2``.
-        seed: in place of the file's.
+        how: see `Running`.
 
     Returns:
         The content of summary.json and the trials of the selected policies, or the content of grid.json.
@@ -79,11 +89,8 @@ def sweep(
         InputError: the campaign cannot be, the folder or the cache cannot be used (`RunFolder.open`), or an extra is
             missing.
     """
-    grid = _grid(campaign, overrides, seed)
-    cache = Path(training_cache) if training_cache else None if out else CACHE
-    run = partial(
-        _sweep, resume=resume, quiet=quiet, jobs=jobs, place=executor, trainings=trainings, cache=cache, until=until
-    )
+    grid, cache = _grid(campaign, how), _cache(out, how)
+    run = partial(_sweep, cache=cache, resume=resume, quiet=quiet, until=until, how=how)
     if grid.single:
         config = grid.points[0].config
         folder = Path(out) if out else default_folder(config)
@@ -96,33 +103,28 @@ def sweep(
         rows.append(_row(point, run(point.config, folder / point.name)))
     content = {"format": 1, "grid": grid.name, "hash": grid.hash, "points": rows}
     write_atomically(folder / layout.GRID, (json.dumps(content, sort_keys=True, indent=1) + "\n").encode())
-    render_grid(folder)
+    _render_grid(folder)
     return Result(content, pd.DataFrame(), folder=folder)
 
 
 def forecasts(
-    campaign: Campaign,
-    *,
-    out: str | os.PathLike[str] | None = None,
-    jobs: int = 1,
-    executor: str = "local",
-    trainings: int = 1,
-    training_cache: str | os.PathLike[str] | None = None,
-    overrides: Sequence[str] = (),
-    seed: int | None = None,
+    campaign: Campaign, *, out: str | os.PathLike[str] | None = None, **how: Unpack[Running]
 ) -> tuple[str, dict[str, Forecast]]:
     """Return the name of a campaign or a grid and, by point, what remains to be done; arguments as of `sweep`."""
-    grid, cache = _grid(campaign, overrides, seed), training_cache or (None if out else CACHE)
-    for point in grid.points:
-        check_executor(point.config, executor, trainings)
-    shared, away = TrainingCache(Path(cache) if cache else None), executor == "ray"
-    return grid.name, {each.name: forecast(each.config, shared, jobs, trainings, away) for each in grid.points}
+    grid, cache = _grid(campaign, how), TrainingCache(_cache(out, how))
+    jobs, trainings, place = how.get("jobs", 1), how.get("trainings", 1), how.get("executor", "local")
+    return grid.name, {each.name: forecast(each.config, cache, jobs, trainings, place == "ray") for each in grid.points}
 
 
-def _grid(campaign: Campaign, overrides: Sequence[str], seed: int | None) -> Grid:
+def _grid(campaign: Campaign, how: Running) -> Grid:
     if isinstance(campaign, CampaignConfig):
         return Grid(campaign.name, (Point("", campaign),))
-    return campaign if isinstance(campaign, Grid) else read_grid(campaign, overrides, seed)
+    return campaign if isinstance(campaign, Grid) else read_grid(campaign, how.get("overrides", ()), how.get("seed"))
+
+
+def _cache(out: str | os.PathLike[str] | None, how: Running) -> Path | None:
+    wanted = how.get("training_cache")
+    return Path(wanted) if wanted else None if out else CACHE
 
 
 def _row(point: Point, summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,42 +136,28 @@ def _sweep(
     config: CampaignConfig,
     path: Path,
     *,
+    cache: Path | None,
     resume: bool,
     quiet: bool,
-    jobs: int,
-    place: str,
-    trainings: int,
-    cache: Path | None,
     until: Literal["trained"] | None,
+    how: Running,
 ) -> dict[str, Any]:
     """Run one campaign and return the content of its summary.json, or of its first trainings; see `sweep`."""
+    jobs, trainings, place = how.get("jobs", 1), how.get("trainings", 1), how.get("executor", "local")
     if config.validation.ns3:
         installed()  # or say so before hours of training
-    check_executor(config, place, trainings)
     shared = TrainingCache(cache)
     check_libraries(config, path)
-    with executor_named(place, jobs) as runner, opened(config, path, resume=resume, quiet=quiet) as begun:
+    with executor(place, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             begun.reporter.show(f"{path}: complete already; nothing to do")
             return begun.folder.read_json(layout.SUMMARY)
-        runner.report_to(begun.reporter.say)
-        with closing(runner.pool(trainings)) as pool:
-            run = begun.on(engine_of(config, jobs, runner))
+        with executor("ray" if workers.away else "processes", trainings) as pool:
+            workers.tell = pool.tell = begun.reporter.say
+            run = begun.on(engine_of(config, jobs, runner_on(workers)))
             if words := look_at_curves(path, config.trainer):
                 run.reporter.say(words)
             return _run(run, shared, pool) if until is None else {"rows": train_first(run, shared, pool)}
-
-
-def check_executor(config: CampaignConfig, place: str, trainings: int) -> None:
-    """Check that a campaign's trials can run on an executor.
-
-    Raises:
-        InputError: they cannot.
-    """
-    if not config.networks.anywhere and place != "local" and (place != "ray" or trainings == 1):
-        raise InputError(
-            f"executor {place}: trials on a fabric run on threads here; use local, or ray with --trainings"
-        )
 
 
 def render(folder: Path) -> None:
@@ -179,7 +167,7 @@ def render(folder: Path) -> None:
     draw(folder)
 
 
-def render_grid(folder: Path) -> None:
+def _render_grid(folder: Path) -> None:
     """Draw the report of a grid."""
     from lcca.evaluation.report.grid import render_grid as draw
 

@@ -35,92 +35,91 @@ PROBE = (2.0, 0.9, 0.25)
 LOW, HIGH = (1.0, 0.8, 0.1), (5.0, 1.0, 0.6)
 """Range of the actions of several rules. Where a window may shrink to nothing, all look-ups may fall into one rule."""
 
-Counts = tuple[int, int]
-"""Least, if everything is settled at once, and most, if nothing ever is."""
+
+@dataclass(frozen=True)
+class End:
+    """What a campaign takes if everything is settled at once, or if nothing ever is.
+
+    Attributes:
+        trainings: how many there are: the first ones of the campaign's.
+        tests: trials of validation and tests.
+        validation: of them, those of validation.
+        of_trainings: of them, those of the test of each training.
+        ns3: trials in ns-3; beside the others, and not in the times.
+        more_cpu_s: CPU seconds that trials under other conditions take beyond as many of the campaign's space.
+    """
+
+    trainings: int
+    tests: int
+    validation: int = 0
+    of_trainings: int = 0
+    ns3: int = 0
+    more_cpu_s: float = 0.0
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What one campaign will take.
+    """What one campaign will take; pairs are the least and the most.
 
     Attributes:
         trainings: id and key of each that there may be, and whether it is done already.
-        first: how many of them, the first ones, come before the first look over training seeds.
         budget: what one training may take, in the trainer's own unit.
         unit: of the budget.
-        tests: trials of validation and tests.
+        ends: the least and the most.
         trial_cpu_s: CPU seconds of a trial of this space, measured under tables as large as the trainer's.
         jobs: cores.
         at_once: trainings at once, each on one core; 1 gives each in turn all the cores.
         groups: of the trainings, how many follow one another in groups: a group needs those before it alone, and is
             trained before the next one begins.
-        more_cpu_s: CPU seconds, least and most, that trials under other conditions take beyond as many of this space.
-        ns3_trials: in ns-3; beside the others, and not in the times.
-        validation: of the tests, those of validation.
-        of_trainings: of them, those of the test of each training.
-        test_jobs: cores that validation and tests have; 0 for all of them.
     """
 
     trainings: tuple[tuple[str, str, bool], ...]
-    first: int
     budget: int
     unit: str
-    tests: Counts
+    ends: tuple[End, End]
     trial_cpu_s: float
     jobs: int
     at_once: int = 1
     groups: tuple[int, ...] = ()
-    more_cpu_s: tuple[float, float] = (0.0, 0.0)
-    ns3_trials: Counts = (0, 0)
-    validation: Counts = (0, 0)
-    of_trainings: Counts = (0, 0)
-    test_jobs: int = 0
 
     @property
-    def to_train(self) -> Counts:
+    def to_train(self) -> tuple[int, int]:
         """Trainings that are not done yet: those before the first look, and all that there may be."""
-        open_ = [not done for _, _, done in self.trainings]
-        return sum(open_[: self.first]), sum(open_)
-
-    @property
-    def known(self) -> bool:
-        """Whether times can be told: trainings that are left have a budget of trials."""
-        return self.unit == "trials" or not self.to_train[1]
-
-    @property
-    def cpu_s(self) -> tuple[float, float] | None:
-        """CPU seconds, least and most; None where they cannot be told."""
-        if not self.known:
-            return None
-        least, most = (
-            (count * self.budget + tests) * self.trial_cpu_s + more
-            for count, tests, more in zip(self.to_train, self.tests, self.more_cpu_s, strict=True)
-        )
+        least, most = (sum(not done for _, _, done in self.trainings[: end.trainings]) for end in self.ends)
         return least, most
 
     @property
     def cpu_parts(self) -> dict[str, tuple[str, float, float]]:
-        """CPU seconds of training, validation and test: the key that drives them, least and most; empty as `cpu_s`."""
-        if self.cpu_s is None:
+        """CPU seconds of training, validation and test: the key that drives them, least and most.
+
+        Nothing where trainings that are left have no budget of trials.
+        """
+        if self.to_train[1] and self.unit != "trials":
             return {}
-        training = [count * self.budget * self.trial_cpu_s for count in self.to_train]
-        validation = [count * self.trial_cpu_s for count in self.validation]
-        test = [whole - a - b for whole, a, b in zip(self.cpu_s, training, validation, strict=True)]
-        others = self.tests[1] - self.validation[1] - self.of_trainings[1]
-        driver = "test.per_training_seed" if self.of_trainings[1] >= others else "test.pairs"
-        parts = {"training": ("trainer.budget_trials", training), "validation": ("validation.networks", validation)}
-        return {name: (key, least, most) for name, (key, (least, most)) in (parts | {"test": (driver, test)}).items()}
+        pace, last = self.trial_cpu_s, self.ends[1]
+        driver = "test.per_training_seed" if 2 * last.of_trainings >= last.tests - last.validation else "test.pairs"
+        parts = {
+            "training": ("trainer.budget_trials", [count * self.budget * pace for count in self.to_train]),
+            "validation": ("validation.networks", [end.validation * pace for end in self.ends]),
+            "test": (driver, [(end.tests - end.validation) * pace + end.more_cpu_s for end in self.ends]),
+        }
+        return {name: (key, least, most) for name, (key, (least, most)) in parts.items()}
+
+    @property
+    def cpu_s(self) -> tuple[float, float] | None:
+        """CPU seconds; None where they cannot be told."""
+        parts = self.cpu_parts.values()
+        return (sum(low for _, low, _ in parts), sum(high for _, _, high in parts)) if parts else None
 
     @property
     def wall_s(self) -> tuple[float, float] | None:
-        """Seconds, least and most, on cores that are not shared; None where they cannot be told."""
-        if not self.known:
+        """Seconds on cores that are not shared; None where they cannot be told."""
+        if not self.cpu_parts:
             return None
-        turns = self._turns(self.first), self._turns(len(self.trainings))
-        tests = (count / (self.test_jobs or self.jobs) for count in self.tests)
         least, most = (
-            self.trial_cpu_s * (self.budget * n + each) + more / self.jobs
-            for n, each, more in zip(turns, tests, self.more_cpu_s, strict=True)
+            self.trial_cpu_s * (self.budget * self._turns(end.trainings) + end.tests / self.jobs)
+            + end.more_cpu_s / self.jobs
+            for end in self.ends
         )
         return least, most
 
@@ -142,8 +141,8 @@ class Forecast:
             "to_train": list(self.to_train),
             "budget": self.budget,
             "unit": self.unit,
-            "test_trials": list(self.tests),
-            "ns3_trials": list(self.ns3_trials),
+            "test_trials": [end.tests for end in self.ends],
+            "ns3_trials": [end.ns3 for end in self.ends],
             "trial_cpu_s": round(self.trial_cpu_s, 6),
             "jobs": self.jobs,
             "trainings_at_once": self.at_once,
@@ -168,61 +167,51 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
     """
     groups = [group for seeds in config.seed_steps for group in in_groups(config, seeds)]
     keys = [(each.id, each.key(config)) for group in groups for each in group]
-    here, pace = len(os.sched_getaffinity(0)), trial_cpu_s(config)
-    ends = [_Trials.of(config, seeds, most) for seeds, most in ((config.seed_steps[0], False), (config.seeds, True))]
+    pace = trial_cpu_s(config)
     slower = [max(trial_cpu_s(config, each.space(config.networks)) - pace, 0.0) for each in config.generalisation]
-    more = [sum(n * each for n, each in zip(end.conditions, slower, strict=True)) for end in ends]
     return Forecast(
         tuple((id, key, cache.file(key) is not None) for id, key in keys),
-        sum(map(len, in_groups(config, config.seed_steps[0]))),
         *config.trainer.budget,
-        (ends[0].tests, ends[1].tests),
+        (_end(config, config.seed_steps[0], False, slower), _end(config, config.seeds, True, slower)),
         pace,
-        jobs if away else min(jobs, here),
+        jobs if away else min(jobs, len(os.sched_getaffinity(0))),
         at_once,
         tuple(map(len, groups)),
-        (more[0], more[1]),
-        (ends[0].ns3, ends[1].ns3),
-        (ends[0].validation, ends[1].validation),
-        (ends[0].own, ends[1].own),
-        here if away and not config.networks.anywhere else 0,
     )
 
 
-@dataclass(frozen=True)
-class _Trials:
-    """Trials after training: of validation, of all trainings, under each condition, in ns-3, and all but the last."""
+def _end(config: CampaignConfig, seeds: Sequence[int], most: bool, slower: Sequence[float]) -> End:
+    """Return what these training seeds take, with the least or the most tests.
 
-    validation: int
-    own: int
-    conditions: Sequence[int]
-    ns3: int
-    tests: int
-
-    @classmethod
-    def of(cls, config: CampaignConfig, seeds: Sequence[int], most: bool) -> _Trials:
-        """Return those with these training seeds, at least or at most."""
-        test, utilities, plan = config.test, len(config.utilities), learners(config, seeds)
-        validation = len(plan) * config.trainer.policies * config.validation.networks
-        own = sum(1 + config.trainer.sizes + each.candidate.costs for each in plan) * test.per_training_seed
-        tested = utilities * (len(config.candidates) + len(config.hand_designed))
-        conditions = []
-        for condition in config.generalisation:
-            space = condition.space(config.networks)
-            pairs = space.whole(condition.pairs) if most else min(space.whole(condition.pairs), test.block)
-            conditions.append(condition.of_each_seed(test, space) * len(plan) + tested * pairs)
-        charged = utilities * sum(candidate.costs for candidate in config.candidates)
-        selected = (tested + charged) * (test.pairs if most else test.at_least)
-        single, each = config.per_network, 0
-        if single is not None:  # the policies of all trainings, the baseline's twice but once, and the selected ones
-            each = (len(plan) + utilities * (len(seeds) - 1 + len(config.candidates))) * single.networks * single.seeds
-        return cls(
-            validation,
-            own,
-            conditions,
-            _in_ns3(config, len(plan)),
-            validation + own + each + selected + sum(conditions),
-        )
+    Args:
+        config: the campaign.
+        seeds: of trainings.
+        most: whether all tests that there may be.
+        slower: CPU seconds that a trial takes longer under each condition.
+    """
+    test, utilities, plan = config.test, len(config.utilities), learners(config, seeds)
+    validation = len(plan) * config.trainer.policies * config.validation.networks
+    own = sum(1 + config.trainer.sizes + each.candidate.costs for each in plan) * test.per_training_seed
+    tested = utilities * (len(config.candidates) + len(config.hand_designed))
+    conditions = []
+    for condition in config.generalisation:
+        space = condition.space(config.networks)
+        pairs = space.whole(condition.pairs) if most else min(space.whole(condition.pairs), test.block)
+        conditions.append(condition.of_each_seed(test, space) * len(plan) + tested * pairs)
+    charged = utilities * sum(candidate.costs for candidate in config.candidates)
+    selected = (tested + charged) * (test.pairs if most else test.at_least)
+    single, repeated = config.per_network, 0
+    if single is not None:  # all trainings, but for the first seed the baseline's of the one before, and the selected
+        policies = len(plan) + utilities * (len(seeds) - 1 + len(config.candidates))
+        repeated = policies * single.networks * single.seeds
+    return End(
+        sum(map(len, in_groups(config, seeds))),
+        validation + own + repeated + selected + sum(conditions),
+        validation,
+        own,
+        _in_ns3(config, len(plan)),
+        sum(count * each for count, each in zip(conditions, slower, strict=True)),
+    )
 
 
 def _in_ns3(config: CampaignConfig, trained: int) -> int:

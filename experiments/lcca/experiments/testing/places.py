@@ -67,10 +67,7 @@ class OwnNetworks:
 
     def kept(self, seed: int) -> bool:
         """Tell whether all networks of a training seed have been met."""
-        words, pieces = (*self.words, seed), self.pieces
-        return self.phase.has(*words) or (
-            len(pieces) > 1 and all(self.phase.has(*words, each.number) for each in pieces)
-        )
+        return all(self.phase.has(*self._words(seed, piece)) for piece in self.pieces)
 
     def run(
         self,
@@ -94,7 +91,10 @@ class OwnNetworks:
             return place.rows(contenders[seed], replace(piece, first=self._first(seed, piece)))
 
         def keep(block: Block, run_block: RunBlock[pd.DataFrame]) -> pd.DataFrame:
-            return self._keep(*parts[block.number], lambda: run_block(block))
+            seed, piece = parts[block.number]
+            rows = self.phase.part(*self._words(seed, piece), run=lambda: run_block(block))
+            first = self._first(seed, piece)
+            return rows[rows["network"].between(first, first + piece.size - 1)]
 
         def progress(trials: Trials) -> Answer:
             seed, piece = parts[len(trials.parts) - 1]
@@ -107,9 +107,7 @@ class OwnNetworks:
     def _first(self, seed: int, piece: Block) -> int:
         return seed * self.space.block * -(-self.networks // self.space.block) + piece.first
 
-    def _keep(self, seed: int, piece: Block, run: Any) -> pd.DataFrame:
-        """Return a piece; a training seed that is kept whole, as by earlier versions, is read."""
-        if len(self.pieces) > 1 and not self.phase.has(*self.words, seed):
-            return self.phase.part(*self.words, seed, piece.number, run=run)
-        rows, first = self.phase.part(*self.words, seed, run=run), self._first(seed, piece)
-        return rows[rows["network"].between(first, first + piece.size - 1)]
+    def _words(self, seed: int, piece: Block) -> tuple[str | int, ...]:
+        """Return what names the part with a piece: all of a training seed's, where that was kept whole before."""
+        whole: tuple[str | int, ...] = (*self.words, seed)
+        return (*whole, piece.number) if len(self.pieces) > 1 and not self.phase.has(*whole) else whole
