@@ -31,7 +31,7 @@ class SlowEngine(Engine):
     name = "ns-3"
     options = Ns3Options()
 
-    def __init__(self, duration: float, model: Any, jobs: int, _: Ns3Options) -> None:
+    def __init__(self, duration: float, model: Any, jobs: int, *_: Any) -> None:
         super().__init__(duration, model, jobs)
 
 

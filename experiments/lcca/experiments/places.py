@@ -22,6 +22,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetwork, ListedNetworks, NetworkSpace
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.trials.executors import executor
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.bench.cache import CachedTrials
@@ -30,6 +31,7 @@ from lcca.experiments.experiment import Costs
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.schemas.kinds import KINDS
 from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.gym_envs.processes.pool import Pool
 from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.model import Model
@@ -70,7 +72,8 @@ class Options(TypedDict, total=False):
         utility: that scores a trial.
         seed: everything random follows from it.
         seeds: trials on each network.
-        jobs: threads; never changes a result.
+        jobs: threads or workers; never changes a result.
+        executor: where trials run, by its name (`lcca.evaluation.trials.executors`); never changes a result.
         trial_cache: of a benchmark: folder of trials that were run before.
     """
 
@@ -83,6 +86,7 @@ class Options(TypedDict, total=False):
     seed: int
     seeds: int | None
     jobs: int
+    executor: str
     trial_cache: Path | None
 
 
@@ -254,8 +258,14 @@ def _execution(policies: Sequence[Runnable], options: Options, simulator: str, d
     """Return how trials are run, with the model that policies ask for; classes in Python run in processes."""
     jobs, model, ns3 = options.get("jobs", 1), shared_model(policies), options.get("ns3") or Ns3Options()
     in_python = jobs > 1 and any(isinstance(each.file.policy, PythonControl) for each in policies)
-    pool = Processes(jobs) if in_python and simulator == "engine" else None
+    pool = _pool(options) or (Processes(jobs) if in_python and simulator == "engine" else None)
     return Execution(simulator, jobs, pool, model, ns3, duration)
+
+
+def _pool(options: Options) -> Pool | None:
+    """Return the workers that are asked for; None for what is usual here."""
+    name = options.get("executor", "local")
+    return None if name == "local" else executor(name, options.get("jobs", 1))
 
 
 def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, options: Options) -> Meeting:
@@ -269,7 +279,7 @@ def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, optio
     first, name = options.get("seed", 1), options.get("simulator") or "engine"
     require(name != "ns3", "--simulator ns3: not on a fabric")
     seed, name = first if word is None else derive(first, word), FABRIC if name == "engine" else name
-    place = space.trials(seed, scored, Execution(name, options.get("jobs", 1)))
+    place = space.trials(seed, scored, Execution(name, options.get("jobs", 1), _pool(options)))
     return Meeting(place, contenders, space, name, {"simulator": name, "utility": scored.name})
 
 
@@ -283,7 +293,7 @@ def _on_benchmark(names: Sequence[str], space: Benchmark, word: str | None, opti
     found = [resolve(name, "ns3" if simulator == "ns3" else "engine").policy for name in names]
     contenders = dict(zip(short_names(names), found, strict=True))
     seed, scored = derive(options.get("seed", 1), "bench", space.name), space.utility(space.usual_utility)
-    place = space.trials(seed, scored, Execution(simulator, jobs))
+    place = space.trials(seed, scored, Execution(simulator, jobs, _pool(options)))
     runner = place.runner
     for policy in contenders.values():
         runner.check(space, policy)

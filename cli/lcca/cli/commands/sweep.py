@@ -8,7 +8,7 @@ from typing import Any
 
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import positive, print_json
-from lcca.cli.options.trials import add_topology
+from lcca.cli.options.trials import add_executor, add_topology
 from lcca.cli.printing.tables import (
     print_forecasts,
     print_ideals,
@@ -18,7 +18,6 @@ from lcca.cli.printing.tables import (
     print_sets,
     print_verdicts,
 )
-from lcca.evaluation.trials.executors import EXECUTORS
 from lcca.evaluation.trials.layout import REPORT
 from lcca.experiments.recipes.sweep import CACHE, forecasts, sweep
 
@@ -35,12 +34,7 @@ EXAMPLES = """\
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_campaign(parser)
-    parser.add_argument(
-        "--executor",
-        choices=EXECUTORS,
-        default="local",
-        help="where trials run: threads here, worker processes, or a Ray cluster; never changes a result",
-    )
+    add_executor(parser)
     parser.add_argument("--plan", action="store_true", help="say what would be trained and what it costs; run nothing")
     parser.add_argument(
         "--training-cache",

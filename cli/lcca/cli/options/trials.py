@@ -13,6 +13,7 @@ from typing import Any
 from lcca.cli.options.common import add_jobs, add_json, natural, positive, print_json
 from lcca.evaluation.bench.benchmark import packaged_benchmarks
 from lcca.evaluation.settling.rules import BY_KIND
+from lcca.evaluation.trials.executors import EXECUTORS
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.experiment import Costs
 from lcca.experiments.recipes.prepared import Prepared, Result
@@ -79,7 +80,18 @@ def add_place(parser: argparse.ArgumentParser, *other_names: str, simulator: boo
         help=f"an option of ns-3, repeatable: {', '.join(_NS3)}; other keys are attributes of the queue",
     )
     add_jobs(parser)
+    add_executor(parser)
     add_json(parser)
+
+
+def add_executor(parser: argparse.ArgumentParser) -> None:
+    """Add where trials run."""
+    parser.add_argument(
+        "--executor",
+        choices=EXECUTORS,
+        default="local",
+        help="where trials run: here (default), in worker processes, or on a Ray cluster; never changes a result",
+    )
 
 
 def add_topology(parser: argparse.ArgumentParser) -> None:
@@ -126,7 +138,8 @@ def add_folder(parser: argparse.ArgumentParser, when: str = "none, nothing is ke
 
 def place_of(options: argparse.Namespace) -> dict[str, Any]:
     """Return what options say of the place, as arguments of a recipe."""
-    names = ("overrides", "utility", "duration", "seed", "topology", "simulator", "jobs", "seeds", "trial_cache")
+    place = ("overrides", "utility", "duration", "seed", "topology", "seeds")
+    names = (*place, "simulator", "jobs", "executor", "trial_cache")
     found = {name: getattr(options, name) for name in names if hasattr(options, name)}
     return found | {"ns3": parse_ns3(options.ns3) if options.ns3 else None}
 

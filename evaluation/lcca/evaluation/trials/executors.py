@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.processes.cluster import RayCluster
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError, did_you_mean
@@ -26,9 +25,15 @@ def executor(name: str, workers: int) -> Pool:
     Raises:
         InputError: an unknown name, or Ray is not installed.
     """
-    for kind in (Threads, Processes, RayCluster):
-        if kind.name == name:
-            return kind(workers)
+    match name:
+        case "local":
+            return Threads(workers)
+        case "processes":
+            return Processes(workers)
+        case "ray":
+            from lcca.gym_envs.processes.cluster import RayCluster  # of an extra
+
+            return RayCluster(workers)
     raise InputError(f"unknown executor {name[:40]!r}{did_you_mean(name, EXECUTORS)}")
 
 
