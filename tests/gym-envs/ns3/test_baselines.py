@@ -5,6 +5,7 @@ Steady state is what a longer trial has beyond a shorter one with the same seed:
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,9 @@ class Steady:
     each: list[int]  # packets per sender
 
 
-def steady(name: str, network: Network, begin: float = 5_000.0, end: float = 15_000.0, **plan: Any) -> Steady:
-    before, after = (trial(name, network, duration, **plan) for duration in (begin, end))
+@cache
+def steady(name: str, network: Network, begin: float = 5_000.0, end: float = 15_000.0) -> Steady:
+    before, after = (trial(name, network, duration) for duration in (begin, end))
     span = end - begin
     counts = ("delivered", "dropped", "delay_sum_us")
     flows = {key: np.subtract(after["flows"][key], before["flows"][key]) for key in counts}

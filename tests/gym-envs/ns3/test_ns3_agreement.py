@@ -32,8 +32,8 @@ def both(names, networks, topology="dumbbell"):
 
 @pytest.mark.usefixtures("ns3")
 @pytest.mark.parametrize("topology", ["dumbbell", "line"])
-def test_scores_are_close_on_a_few_networks(topology):
-    fast, real = both(["link+queue"], 3, topology)
+def test_scores_are_close_on_a_network(topology):
+    fast, real = both(["link+queue"], 1, topology)
     assert (real["status"] == "ok").all()
     rows = {r.metric: r for r in agreements(fast, real, topology)}
     assert abs(rows["score_bits"].without_starved) < 0.05
@@ -44,7 +44,7 @@ def test_scores_are_close_on_a_few_networks(topology):
 @pytest.mark.usefixtures("ns3")
 def test_explicit_rates_score_alike():
     names = ["rcp", "xcp", "fair-rate"]
-    rows = [r for r in agreements(*both(names, 2), "dumbbell") if r.metric == "score_bits"]
+    rows = [r for r in agreements(*both(names, 1), "dumbbell") if r.metric == "score_bits"]
     assert [r.policy for r in rows] == names
     assert max(abs(r.difference) for r in rows) < 0.05
 

@@ -64,9 +64,16 @@ def check(names, networks):
         assert d.mean() == pytest.approx(c.mean(), abs=max(1.0, 0.1 * c.mean())), name
 
 
-@pytest.mark.parametrize("network", [NETWORKS[1], LINES[0]], ids=["dumbbell", "line"])
-def test_policies_with_headers_do_the_same_in_both(network):
-    check(["ecn", "csig-compact-abw", "csig-compact-delay", "nosignal-8b", "hpcc", "rcp-16", "xcp"], [network])
+@pytest.mark.parametrize(
+    ("network", "names"),
+    [
+        (NETWORKS[1], ["ecn", "csig-compact-abw", "nosignal-8b", "xcp"]),
+        (LINES[0], ["csig-compact-delay", "hpcc", "rcp-16"]),
+    ],
+    ids=["dumbbell", "line"],
+)
+def test_policies_with_headers_do_the_same_in_both(network, names):
+    check(names, [network])
 
 
 @pytest.mark.full
