@@ -17,7 +17,7 @@ from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_config, validate
 from lcca.remy_plus.files import policyfile
-from lcca.signal_sets.headers.catalogue import header
+from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.signal_set import signal_set
 
 from ..conftest import RunCommand

@@ -15,8 +15,8 @@ from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.switches.transports import Transport
-from lcca.signal_sets.headers.catalogue import header
-from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.simulated import stamping
 from lcca.signal_sets.load import Place, Runnable, resolve, shared_model
 from lcca.trainers.tune.config import TuneConfig
 from lcca.trainers.tune.space import Range

@@ -34,9 +34,8 @@ from lcca.remy_plus.policies.hand_designed import HandDesigned, kind_of
 from lcca.remy_plus.policies.policy import Policy, is_baseline, with_header
 from lcca.remy_plus.switches.transports import TRANSPORTS, is_transport
 from lcca.remy_plus.tuners.tuned import named_transport
-from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.policy_headers import header_of
-from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.headers.header import Header, header_of
+from lcca.signal_sets.headers.simulated import stamping
 
 Place: TypeAlias = Literal["engine", "ns3", "fabric"]
 """What runs it: the one-bottleneck engine, ns-3 or the engine of fabrics. The first two run networks."""

@@ -10,8 +10,7 @@ from pydantic import Field, field_validator
 
 from lcca.inputs.model import Model
 from lcca.inputs.validation import named, packaged
-from lcca.signal_sets.registry import SIGNALS, signal
-from lcca.signal_sets.signal import Signal
+from lcca.signal_sets.registry import SIGNALS, Signal, signal
 
 
 class SignalSet(Model):

@@ -49,8 +49,8 @@ from lcca.remy_plus.switches.markers import MARKERS
 from lcca.remy_plus.switches.transports import TRANSPORTS
 from lcca.remy_plus.topology import KINDS, Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
-from lcca.signal_sets.headers.catalogue import header, packaged_headers
-from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.headers.header import header, packaged_headers
+from lcca.signal_sets.headers.simulated import stamping
 from lcca.signal_sets.load import resolve
 
 POLICIES = Path(__file__).parents[3] / "configs" / "policies"

@@ -29,8 +29,8 @@ from lcca.remy_plus.policies.policy import WithHeader  # noqa: E402
 from lcca.remy_plus.policies.rules import one_rule  # noqa: E402
 from lcca.remy_plus.tuners.acc import read_acc_model  # noqa: E402
 from lcca.remy_plus.tuners.acc_ports import Templates  # noqa: E402
-from lcca.signal_sets.headers.catalogue import header  # noqa: E402
-from lcca.signal_sets.headers.stamping import stamping  # noqa: E402
+from lcca.signal_sets.headers.header import header  # noqa: E402
+from lcca.signal_sets.headers.simulated import stamping  # noqa: E402
 from lcca.trainers.ecn.config import DqnConfig, FabricAccConfig  # noqa: E402
 from lcca.trainers.ecn.double_dqn import DoubleDqn, new_learner  # noqa: E402
 from lcca.trainers.ecn.ports import model_of, play_ports  # noqa: E402

@@ -143,7 +143,7 @@ CODE: dict[str, set[str]] = {
     "evaluation/lcca/evaluation/scenarios/networks.py": {"drl", "rplus"},
     "evaluation/lcca/evaluation/trials/scoring.py": {"drl", "rplus"},
     "evaluation/lcca/evaluation/trials/throughput_delay.py": {"drl", "rplus"},  # what a task is made of
-    "signal-sets/lcca/signal_sets/headers/stamping.py": {"drl", "rplus"},
+    "signal-sets/lcca/signal_sets/headers/simulated.py": {"drl", "rplus"},
     "remy_plus/_core.": {"drl", "rplus"},  # the engine
     "evaluation/lcca/evaluation/report/report.py": set(),
 }

@@ -23,8 +23,8 @@ from lcca.inputs.validation import validate
 from lcca.remy_plus.files.policyfile import PolicyFile, write
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import one_rule
-from lcca.signal_sets.headers.catalogue import header
-from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.simulated import stamping
 
 from ...conftest import RunCommand
 

@@ -18,7 +18,7 @@ from lcca.experiments.recipes import sweep as run
 from lcca.experiments.testing.groups import outlooks
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.engine import Engine
-from lcca.signal_sets.headers.catalogue import header
+from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.load import resolve
 
 from ...conftest import TINY, RunCommand

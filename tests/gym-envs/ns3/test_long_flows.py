@@ -13,8 +13,8 @@ from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader, baseline
-from lcca.signal_sets.headers.catalogue import header
-from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.simulated import stamping
 
 pytestmark = pytest.mark.usefixtures("ns3")
 

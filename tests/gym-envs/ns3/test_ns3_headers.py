@@ -16,8 +16,8 @@ from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.policy import FixedWindow, WithHeader
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.topology import Topology
-from lcca.signal_sets.headers.catalogue import header, packaged_headers
-from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.headers.header import header, packaged_headers
+from lcca.signal_sets.headers.simulated import stamping
 
 pytestmark = pytest.mark.usefixtures("ns3")
 
@@ -54,9 +54,7 @@ def delivered(simulator, policies, networks):
 
 
 def check(names, networks):
-    policies = [
-        WithHeader(driven(made), made) for name in names for made in [stamping(header(name), packet_bytes=BYTES)]
-    ]
+    policies = [WithHeader(driven(made), made) for name in names for made in [stamping(header(name)).on_packets(BYTES)]]
     fast, fast_queue = delivered(Engine(10_000.0, jobs=1), policies, networks)
     real, real_queue = delivered(Ns3(10_000.0, jobs=2), policies, networks)
     for name, a, b, c, d in zip(names, fast, real, fast_queue, real_queue, strict=True):

@@ -20,8 +20,8 @@ from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Aimd, FixedWindow, Policy, WithHeader, Xcp, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.remy_plus.switches.markers import marking
-from lcca.signal_sets.headers.catalogue import header
-from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.simulated import stamping
 from lcca.signal_sets.load import resolve
 
 from .bare_support import BARE, PACKET_BYTES, POLICIES, RTT_US
@@ -34,7 +34,7 @@ ONE_PACKET = FabricFlows(np.array([0]), np.array([3]), np.array([1000]), np.arra
 
 def equipped(policy: Policy, name: str) -> WithHeader:
     """Return a policy with a header of the catalogue."""
-    return WithHeader(policy, stamping(header(name), packet_bytes=PACKET_BYTES))  # type: ignore[arg-type]
+    return WithHeader(policy, stamping(header(name)).on_packets(PACKET_BYTES))  # type: ignore[arg-type]
 
 
 def by_limit(signal: str, limit: float) -> RuleTable:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.signal_sets.headers.catalogue import header, packaged_headers
 from lcca.signal_sets.headers.codec import field_codec, initial_code
+from lcca.signal_sets.headers.header import header, packaged_headers
 from lcca.signal_sets.headers.parts import PerHop
 from lcca.signal_sets.headers.simulated import not_simulated, require_simulated
 from lcca.signal_sets.headers.text import layout

@@ -20,10 +20,9 @@ from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, WithHea
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.topology import Topology
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
-from lcca.signal_sets.headers.catalogue import header, packaged_headers
 from lcca.signal_sets.headers.codec import field_codec
-from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.stamping import header_signals, stamping
+from lcca.signal_sets.headers.header import Header, header, packaged_headers
+from lcca.signal_sets.headers.simulated import header_signals, stamping
 
 NETWORK = Network(3, 3.0, 24.0, 4, 60.0, 800.0, 200.0, 0.002)
 LINE = replace(NETWORK, topology=Topology("line", hosts_per_router=2))
@@ -87,7 +86,7 @@ def test_a_saturated_link_carries_packets_at_the_rate_that_headers_leave():
     """50 senders' worth of window on one link: packets leave every (1 + bytes/packet) / rate."""
     network = Network(0, 2.0, 10.0, 1, math.inf, 1e9, 1.0, 0.0)
     for name, packet_bytes in (("hpcc", 1500), ("nosignal-8b", 590), ("int-md", 1500)):
-        made = stamping(header(name), packet_bytes=packet_bytes)
+        made = stamping(header(name)).on_packets(packet_bytes)
         rows = trace(WithHeader(FixedWindow(100), made), network, 3000.0)
         gaps = np.diff(rows["now_us"][200:])
         expected = (1 + header(name).wire_bytes(1) / packet_bytes) / 2.0

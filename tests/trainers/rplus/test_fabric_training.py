@@ -14,8 +14,8 @@ from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
-from lcca.signal_sets.headers.catalogue import header
-from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.simulated import stamping
 from lcca.trainers.base import Task, run
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.trainer import RplusTrainer
@@ -103,8 +103,7 @@ def test_cuts_part_what_a_rule_sees_into_halves_and_hits_count_it() -> None:
 def test_a_header_shows_its_signals_and_free_bytes_cost_nothing() -> None:
     names = (*SIGNALS, "link")
     free, charged = (
-        replace(TASK, signals=names, header=stamping(header("hpcc"), charged=each, packet_bytes=1500))
-        for each in (False, True)
+        replace(TASK, signals=names, header=stamping(header("hpcc"), charged=each)) for each in (False, True)
     )
     table = bisect(one_rule(names).with_action(0, 9, 0.5, 0.1), 0, np.array([np.nan, np.nan, 0.5]))
     scores = []

@@ -14,8 +14,8 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import NetworkList
 from lcca.remy_plus.policies.policy import WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import CUT_STEP, bisect, one_rule
-from lcca.signal_sets.headers.catalogue import header
-from lcca.signal_sets.headers.stamping import stamping
+from lcca.signal_sets.headers.header import header
+from lcca.signal_sets.headers.simulated import stamping
 from lcca.trainers.base import run
 
 SIGNALS = ("rtt_ratio", "link", "queue")

@@ -15,7 +15,7 @@ from lcca.evaluation.scenarios.sizes import lognormal
 from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.core.elementary import exp, log, log2
 from lcca.signal_sets.headers.encoding import Log
-from lcca.signal_sets.headers.grids import LogCodec
+from lcca.signal_sets.headers.codec import LogCodec
 from lcca.trainers.rplus.actions import Coordinates
 from lcca.trainers.rplus.evolution import Evolution
 

@@ -15,7 +15,7 @@ from lcca.cli.options.common import add_json, print_json
 
 if TYPE_CHECKING:
     from lcca.remy_plus.switches.knobs import Knob
-    from lcca.signal_sets.signal import Signal
+    from lcca.signal_sets.registry import Signal
 
 EXAMPLES = """\
   lcca show policy results/quickstart/*/policies/e2e.default.s1.json
@@ -136,7 +136,7 @@ def _signal_set(options: argparse.Namespace) -> int:
 def _headers(options: argparse.Namespace) -> int:
     """All headers of the catalogue."""
     from lcca.signal_sets.headers import text
-    from lcca.signal_sets.headers.catalogue import packaged_headers
+    from lcca.signal_sets.headers.header import packaged_headers
 
     if options.json:
         print_json([text.content(found) for found in packaged_headers().values()])
@@ -149,7 +149,7 @@ def _headers(options: argparse.Namespace) -> int:
 def _header(options: argparse.Namespace) -> int:
     """One header, of the catalogue or a YAML file: its bytes and bits."""
     from lcca.signal_sets.headers import text
-    from lcca.signal_sets.headers.catalogue import header
+    from lcca.signal_sets.headers.header import header
 
     found = header(options.name)
     if options.json:

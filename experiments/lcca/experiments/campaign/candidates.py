@@ -18,9 +18,9 @@ from lcca.inputs.names import NAMES_A_FILE
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.policies.policy import Policy, with_header
-from lcca.signal_sets.headers.catalogue import header as header_named
 from lcca.signal_sets.headers.header import Header
-from lcca.signal_sets.headers.stamping import header_signals, stamping
+from lcca.signal_sets.headers.header import header as header_named
+from lcca.signal_sets.headers.simulated import header_signals, stamping
 from lcca.signal_sets.registry import SIGNALS
 from lcca.signal_sets.signal_set import SignalSet
 
@@ -65,7 +65,7 @@ class Candidate:
         """Return what hops write, with its bytes charged or free."""
         if self.header is None:
             return None
-        return stamping(self.header, charged=charged, packet_bytes=self.packet_bytes)
+        return stamping(self.header, charged=charged).on_packets(self.packet_bytes)
 
     def equip(self, policy: Policy, charged: bool = False) -> Policy:
         """Return a policy that sees its signals through the header."""

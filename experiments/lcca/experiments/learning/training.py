@@ -30,7 +30,7 @@ from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.files.policyfile import PolicyFile, loads
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
-from lcca.signal_sets.headers.policy_headers import described
+from lcca.signal_sets.headers.header import described
 from lcca.trainers.base import LearningRow, Trainer, TrainerConfig, WarmStart
 from lcca.trainers.registry import trainer_class
 

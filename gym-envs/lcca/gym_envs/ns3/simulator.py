@@ -134,7 +134,7 @@ class Ns3:
     def _of_own_packets(self, stamping: Stamping) -> Stamping:
         if self.options.header_bytes:
             raise InputError(f"header_bytes: header {stamping.name} says what it costs; leave it out, or 0 for free")
-        own = replace(stamping, packet_bytes=self.options.packet_bytes)
+        own = stamping.on_packets(self.options.packet_bytes)
         return own if self.options.header_bytes is None else replace(own, sent_bytes=(0,), reflected_bytes=(0,))
 
     def run(

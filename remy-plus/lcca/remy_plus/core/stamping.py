@@ -1,12 +1,12 @@
 """What hops write into packets and what senders read from it: a header as plain data for the simulators.
 
-`lcca.signal_sets.headers.stamping` makes a `Stamping` from the description of a header. Everything that the C++ code
+`lcca.signal_sets.headers.simulated` makes a `Stamping` from the description of a header. Everything that the C++ code
 needs is in it, and nothing else: it can be hashed, pickled and written as JSON.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -183,6 +183,16 @@ class Stamping:
     def charged(self) -> bool:
         """Whether its bytes take time on links."""
         return any(self.sent_bytes) or any(self.reflected_bytes)
+
+    def on_packets(self, packet_bytes: int) -> Stamping:
+        """Return it for data packets of so many bytes, without the header.
+
+        Raises:
+            InputError: there are no such packets.
+        """
+        if not 1 <= packet_bytes <= 65536:
+            raise InputError(f"packet_bytes must be from 1 to 65536, got {packet_bytes}")
+        return replace(self, packet_bytes=packet_bytes)
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON values: what an identity or a hash should cover."""

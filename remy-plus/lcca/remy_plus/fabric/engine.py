@@ -267,7 +267,7 @@ def _on_fabric(policy: WithHeader, settings: FabricSettings) -> WithHeader:
             if reason := _missing(source, each, settings):
                 raise InputError(f"header {header.name}: field {each.name}: {source} is not on a fabric: {reason}")
     packet_bytes = settings.payload_bytes + settings.overhead_bytes + _core.FABRIC_SENT_TIME_BYTES
-    return replace(policy, stamping=replace(header, packet_bytes=packet_bytes))
+    return replace(policy, stamping=header.on_packets(packet_bytes))
 
 
 def _sources(field: StampedField) -> Iterator[str]:

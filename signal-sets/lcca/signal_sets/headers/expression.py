@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from lcca.inputs.errors import InputError, did_you_mean
 
 _LONGEST = 300
-_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.USub: operator.neg,
-    ast.Not: operator.not_,
+_SIGNS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.USub: "neg",
+    ast.Not: "not",
+    ast.And: "and",
+    ast.Or: "or",
 }
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"min": min, "max": max, "floor": math.floor, "ceil": math.ceil}
+"""Operators, and what they are called in postfix order."""
+_FUNCTIONS = ("min", "max", "floor", "ceil")
 _PARTS = "numbers, names, + - * / // %, comparisons, and, or, not, min, max, floor, ceil"
 
 
@@ -46,22 +47,6 @@ class Expression:
         self._tree = _parse(text)
         self.names = frozenset(_names(self._tree))
         """Names that a value is needed for."""
-
-    def __call__(self, known: Mapping[str, float]) -> float:
-        """Return the value; truth is 1 and 0.
-
-        Args:
-            known: a value for each of the names.
-
-        Raises:
-            InputError: a name without a value, a division by zero, or a number too large.
-        """
-        try:
-            return float(_value(self._tree, known))
-        except KeyError as error:
-            raise InputError(f"{self.text!r}: no value for {error.args[0]!r}") from None
-        except (ArithmeticError, ValueError) as error:
-            raise InputError(f"{self.text!r}: {error}") from None
 
     def postfix(self) -> tuple[tuple[str, float | str], ...]:
         """Return the formula in postfix order: ("number", x), ("name", name) or (operator, "").
@@ -101,8 +86,8 @@ def _allowed(node: ast.AST) -> bool:
         return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and bool(node.args) and not node.keywords
-    kinds = (ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.And, ast.Or)
-    return isinstance(node, kinds) or type(node) in _OPERATORS
+    kinds = (ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare)
+    return isinstance(node, kinds) or type(node) in _SIGNS
 
 
 def _called(node: ast.AST) -> str:
@@ -116,46 +101,6 @@ def _called(node: ast.AST) -> str:
 def _names(tree: ast.expr) -> Iterable[str]:
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in functions)
-
-
-def _value(node: ast.expr, known: Mapping[str, float]) -> Any:
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.Name(id=name):
-            return known[name]
-        case ast.UnaryOp(op=op, operand=operand):
-            return _OPERATORS[type(op)](_value(operand, known))
-        case ast.BinOp(left=left, op=op, right=right):
-            return _OPERATORS[type(op)](_value(left, known), _value(right, known))
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _FUNCTIONS[name](*(_value(argument, known) for argument in arguments))
-        case ast.BoolOp(op=op, values=values):
-            results = (bool(_value(value, known)) for value in values)
-            return all(results) if isinstance(op, ast.And) else any(results)
-        case ast.Compare():
-            return _comparison(node, known)
-    raise AssertionError(ast.dump(node))  # _parse lets nothing else in
-
-
-_SIGNS: dict[type[ast.AST], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.USub: "neg",
-    ast.Not: "not",
-    ast.And: "and",
-    ast.Or: "or",
-}
 
 
 def _postfix(node: ast.expr) -> Iterable[tuple[str, float | str]]:
@@ -186,9 +131,3 @@ def _folded(
     for part in parts[1:]:
         tokens += [*part, (sign, "")]
     return [*tokens, (sign, "")] if alone else tokens
-
-
-def _comparison(node: ast.Compare, known: Mapping[str, float]) -> bool:
-    values = [_value(value, known) for value in (node.left, *node.comparators)]
-    pairs = zip(node.ops, values, values[1:], strict=False)
-    return all(_OPERATORS[type(op)](left, right) for op, left, right in pairs)

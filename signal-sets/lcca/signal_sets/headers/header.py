@@ -1,16 +1,18 @@
-"""A header: fields, where they sit, how they grow, and the bytes that they cost."""
+"""Headers: fields, where they sit, how they grow, and the bytes that they cost; those of the catalogue and of users."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
-from typing import Literal
+import os
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
 
-from lcca.inputs.errors import InputError, Keys, did_you_mean
+from lcca.inputs.errors import InputError, Keys, did_you_mean, shown
 from lcca.inputs.model import Model, problem_at, raise_problems
+from lcca.inputs.validation import named, packaged
 from lcca.signal_sets.headers.encoding import Enum
 from lcca.signal_sets.headers.expression import Expression
 from lcca.signal_sets.headers.field import HeaderField
@@ -199,6 +201,47 @@ class Header(Model):
             sizes, labels = {field.bits for field in slot}, {field.only for field in slot}
             if len(sizes) > 1 or len(labels) < len(slot):
                 yield problem_at(("fields", self.fields.index(slot[-1]), "only"), text)
+
+
+def header(name_or_path: str | os.PathLike[str]) -> Header:
+    """Return a header of the catalogue by its name, or the one in a YAML file (a path or ``….yaml``).
+
+    Raises:
+        InputError: an unknown name (with a suggestion), or a file that cannot be read or is outside the vocabulary: the
+            message names file, line, key and what is missing.
+    """
+    return named("header", name_or_path, Header, packaged_headers)
+
+
+@cache
+def packaged_headers() -> Mapping[str, Header]:
+    """Return the headers of the catalogue, by name."""
+    return packaged("lcca.signal_sets.headers", "catalogue", Header)
+
+
+def described(header: Header) -> str | dict[str, Any]:
+    """Return a header as a policy file has it: its name where that is the catalogue's, else all of it."""
+    known = packaged_headers().get(header.name)
+    return header.name if known == header else header.model_dump(mode="json")
+
+
+def header_of(written: str | Mapping[str, Any]) -> Header:
+    """Return the header that a policy file names or describes.
+
+    Raises:
+        InputError: an unknown name, or a description outside the vocabulary.
+    """
+    if isinstance(written, str):
+        return header(written)
+    if not isinstance(written, Mapping):
+        raise InputError(f"header: must be a name or a description, found {shown(written)}")
+    try:
+        return Header.model_validate(dict(written))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(
+            f"header: {'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}"
+        ) from None
 
 
 def _slots(fields: Iterator[HeaderField]) -> tuple[Slot, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lcca.signal_sets.headers.field import HeaderField
-from lcca.signal_sets.headers.header import Header, Slot
 from lcca.signal_sets.headers.parts import PerHop
+
+if TYPE_CHECKING:
+    from lcca.signal_sets.headers.field import HeaderField
+    from lcca.signal_sets.headers.header import Header, Slot
 
 _LONGEST = 44
 _LINE = 110
