@@ -139,11 +139,12 @@ def test_what_changes_a_training_changes_its_key(tiny: Path) -> None:
 CODE: dict[str, set[str]] = {
     "gym-envs/lcca/gym_envs/batch/agent_slots.py": {"drl"},
     "trainers/lcca/trainers/drl/ppo.py": {"drl"},  # named in a text only, and imported when used
-    "trainers/lcca/trainers/rplus/racing.py": {"rplus"},
+    "trainers/lcca/trainers/rplus/search.py": {"rplus"},
     "evaluation/lcca/evaluation/scenarios/networks.py": {"drl", "rplus"},
     "evaluation/lcca/evaluation/trials/scoring.py": {"drl", "rplus"},
     "evaluation/lcca/evaluation/trials/throughput_delay.py": {"drl", "rplus"},  # what a task is made of
     "signal-sets/lcca/signal_sets/headers/simulated.py": {"drl", "rplus"},
+    "signal-sets/lcca/signal_sets/candidate.py": {"drl", "rplus"},
     "remy_plus/_core.": {"drl", "rplus"},  # the engine
     "evaluation/lcca/evaluation/report/report.py": set(),
 }

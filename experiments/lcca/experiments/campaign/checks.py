@@ -20,9 +20,9 @@ from lcca.signal_sets.load import resolve
 from lcca.signal_sets.signal_set import SignalSet
 
 if TYPE_CHECKING:
-    from lcca.experiments.campaign.candidates import Candidate
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.campaign.trials import GeneralisationConfig
+    from lcca.signal_sets.candidate import Candidate
 
 
 def read_start(candidate: str, path: str) -> RuleTable:

@@ -22,8 +22,8 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
-from lcca.experiments.campaign.candidates import Candidate, HeaderEntry, header_candidates
 from lcca.experiments.campaign.checks import check_designed, check_place, check_start, read_start
+from lcca.experiments.campaign.headers import HeaderEntry, header_candidates
 from lcca.experiments.campaign.trials import (
     GeneralisationConfig,
     Networks,
@@ -48,6 +48,7 @@ from lcca.inputs.validation import apply_overrides, read_document, with_files
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
+from lcca.signal_sets.candidate import Candidate
 from lcca.signal_sets.load import Place, resolve
 from lcca.signal_sets.signal_set import SignalSet, packaged_sets, signal_set
 from lcca.trainers.base import TrainerConfig

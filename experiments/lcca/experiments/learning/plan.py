@@ -22,9 +22,9 @@ from lcca.trainers.base import Task
 
 if TYPE_CHECKING:
     from lcca.evaluation.trials.utility import Utility
-    from lcca.experiments.campaign.candidates import Candidate
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.remy_plus.policies.rules import RuleTable
+    from lcca.signal_sets.candidate import Candidate
     from lcca.signal_sets.signal_set import SignalSet
 
 FORMAT = 2

@@ -1,4 +1,4 @@
-"""What a campaign compares: signal sets, and headers that carry the signals of the network."""
+"""The headers that a campaign compares, as its file gives them: one, or a family over a grid of their fields."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import itertools
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -15,72 +14,14 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model
 from lcca.inputs.names import NAMES_A_FILE
-from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.core.stamping import Stamping
-from lcca.remy_plus.policies.policy import Policy, with_header
+from lcca.signal_sets.candidate import Candidate
 from lcca.signal_sets.headers.header import Header
 from lcca.signal_sets.headers.header import header as header_named
-from lcca.signal_sets.headers.simulated import header_signals, stamping
+from lcca.signal_sets.headers.simulated import header_signals
 from lcca.signal_sets.registry import SIGNALS
 from lcca.signal_sets.signal_set import SignalSet
 
 MOST_VARIANTS = 1000
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One thing to compare.
-
-    Attributes:
-        signals: what the policy sees; its name is the candidate's.
-        header: what carries the signals of the network; None where they are free and exact.
-        packet_bytes: of a data packet without the header, whose bytes are charged.
-    """
-
-    signals: SignalSet
-    header: Header | None = None
-    packet_bytes: int = PACKET_BYTES
-
-    @property
-    def name(self) -> str:
-        """Names it everywhere."""
-        return self.signals.name
-
-    @property
-    def wire_bytes(self) -> int:
-        """Bytes that the header adds to a data packet as it leaves its first hop; 0 without a header."""
-        return self.header.wire_bytes(1) if self.header else 0
-
-    @property
-    def reflected_bytes(self) -> int:
-        """Bytes that it adds to the acknowledgement after one hop."""
-        return self.header.reflected_bytes(1) if self.header else 0
-
-    @property
-    def costs(self) -> bool:
-        """Whether packets grow by it."""
-        return self.wire_bytes > 0
-
-    def stamping(self, charged: bool) -> Stamping | None:
-        """Return what hops write, with its bytes charged or free."""
-        if self.header is None:
-            return None
-        return stamping(self.header, charged=charged).on_packets(self.packet_bytes)
-
-    def equip(self, policy: Policy, charged: bool = False) -> Policy:
-        """Return a policy that sees its signals through the header."""
-        return with_header(policy, self.stamping(charged))
-
-    def content(self) -> dict[str, Any]:
-        """Return what it is, as JSON values; names and words left out."""
-        said = {} if self.header is None else {"header": header_content(self.header), "packet_bytes": self.packet_bytes}
-        return {"signals": list(self.signals.signals), **said}
-
-
-def header_content(header: Header) -> dict[str, Any]:
-    """Return all of a header that simulators know, as JSON values: not its name, title, doc and reference."""
-    words = {"name", "title", "doc", "reference"}
-    return {key: value for key, value in header.model_dump(mode="json").items() if key not in words}
 
 
 class HeaderEntry(Model):
