@@ -24,12 +24,11 @@ from paired_metric import FEW, PairedMetric, paired_metric
 
 from lcca.evaluation.report.figures.estimates.violins import draw_violins, violin_data
 from lcca.evaluation.report.figures.saving import save_png
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.estimation.config import EstimateBlock, EstimationConfig
 from lcca.experiments.reading.loading import load_run
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import finite_values
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_with_files, validate
 
 SEED = 1  # of the resampling
 

@@ -10,12 +10,11 @@ import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace, networks_from_yaml
 from lcca.evaluation.scenarios.sizes import flow_sizes
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.campaign.grid import read_grid
 from lcca.experiments.estimation.run import EstimationConfig
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError
-from lcca.inputs.validation import read_config, validate
+from lcca.inputs.validation import read_config, read_with_files, validate
 from lcca.remy_plus.files import policyfile
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.signal_set import signal_set

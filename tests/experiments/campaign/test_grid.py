@@ -22,16 +22,16 @@ def file(folder: Path, grid: str) -> Path:
 
 def test_every_combination_is_a_point(tmp_path: Path) -> None:
     grid = read_grid(file(tmp_path, "grid: {model.link_interval: [10, 100], networks.loss: {none: 0, some: 0.02}}\n"))
-    assert [point.name for point in grid.points] == ["10_none", "10_some", "100_none", "100_some"]
-    last = grid.points[-1].config
+    assert list(grid.points) == ["10_none", "10_some", "100_none", "100_some"]
+    last = grid.points["100_some"]
     assert (last.model.link_interval, last.networks.loss.min, last.name) == (100, 0.02, "tiny.100_some")
-    assert len({point.config.hash for point in grid.points}) == 4
+    assert len({config.hash for config in grid.points.values()}) == 4
     assert not grid.single
 
 
 def test_a_file_without_a_grid_is_one_point(tiny: Path) -> None:
     grid = read_grid(tiny)
-    assert grid.single and grid.points[0].config == read_campaign(tiny)
+    assert grid.single and grid.points[""] == read_campaign(tiny)
 
 
 def test_files_in_a_grid_lie_beside_the_file_that_names_them(tmp_path: Path) -> None:
@@ -39,8 +39,7 @@ def test_files_in_a_grid_lie_beside_the_file_that_names_them(tmp_path: Path) -> 
     own = TINY[TINY.index("networks:") : TINY.index("signal_sets")].removeprefix("networks:\n")
     (tmp_path / "spaces" / "lossy.yaml").write_text(own.replace("loss: 0.01", "loss: 0.1"))
     grid = read_grid(file(tmp_path, "grid: {networks: [spaces/lossy.yaml]}\n"))
-    assert grid.points[0].name == "lossy"
-    assert grid.points[0].config.networks.loss.min == 0.1
+    assert grid.points["lossy"].networks.loss.min == 0.1
 
 
 @pytest.mark.parametrize(

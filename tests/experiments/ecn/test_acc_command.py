@@ -13,12 +13,11 @@ pytest.importorskip("gymnasium", reason="gymnasium is not installed: pip install
 pytest.importorskip("lcca.ns3", reason="lcca-ns3 is not installed: make ns3")
 
 from lcca.experiments import acc, load_run
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.ecn import incast
 from lcca.experiments.ecn.config import ACC, BEST_STATIC, CHANCE, EXPLORING, IncastAcc
 from lcca.experiments.ecn.incast import FRESH, TRAINING, Controller, InNs3
 from lcca.gym_envs.ecn.settings import GRID, MarkSetting
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_with_files, validate
 from lcca.trainers.ecn import training
 
 ROOT = Path(__file__).resolve().parents[3]

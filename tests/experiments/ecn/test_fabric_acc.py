@@ -17,13 +17,12 @@ from lcca.evaluation.fabric.space import FabricTrials  # noqa: E402
 from lcca.evaluation.trials.blocks import Block  # noqa: E402
 from lcca.evaluation.trials.utilities import fabric_utility  # noqa: E402
 from lcca.experiments import acc, load_run  # noqa: E402
-from lcca.experiments.campaign.config import read_with_files  # noqa: E402
 from lcca.experiments.ecn.config import FabricAcc  # noqa: E402
 from lcca.experiments.ecn.training import train_acc  # noqa: E402
 from lcca.experiments.studies.config import StudyConfig  # noqa: E402
 from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv  # noqa: E402
 from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402
-from lcca.inputs.validation import validate  # noqa: E402
+from lcca.inputs.validation import read_with_files, validate  # noqa: E402
 from lcca.remy_plus.files.policyfile import PolicyFile, write  # noqa: E402
 from lcca.remy_plus.policies.policy import WithHeader  # noqa: E402
 from lcca.remy_plus.policies.rules import one_rule  # noqa: E402

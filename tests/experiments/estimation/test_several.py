@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.reading.loading import load_run
 from lcca.inputs.errors import InputError
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_with_files, validate
 
 from ...conftest import RunCommand
 

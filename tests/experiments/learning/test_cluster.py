@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 
-from lcca.experiments.campaign.grid import read_grid
+from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.learning.plan import learners
 from lcca.experiments.learning.side_by_side import RemoteTrainings, Stretch, train_stretch
 from lcca.gym_envs.processes.cluster import RayCluster, serve
@@ -94,7 +94,7 @@ def test_another_build_is_refused() -> None:
 
 
 def test_a_training_of_other_code_is_refused(tiny: Path) -> None:
-    config = read_grid(tiny, [], None).points[0].config
+    config = read_campaign(tiny)
     learner = learners(config, [1])[0]
     with pytest.raises(InputError, match="install the same wheel"):
         train_stretch(Stretch(config, learner, "another", os.getcwd(), {}, 0.0))

@@ -12,14 +12,14 @@ import pytest
 
 from lcca.evaluation.trials.stored import write_state
 from lcca.evaluation.trials.tables import read_manifest
-from lcca.experiments.campaign.config import CampaignConfig, read_with_files
+from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.ecn.config import IncastAcc
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.runs import version
 from lcca.experiments.runs.folder import RunFolder, default_folder
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_with_files, validate
 
 from ...conftest import TINY, RunCommand, results
 

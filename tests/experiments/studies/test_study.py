@@ -14,12 +14,11 @@ from lcca.evaluation.settling.judgement import Verdict
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments import load_run
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.recipes.study import study, trials_on
 from lcca.experiments.studies.config import StudyConfig
 from lcca.experiments.studies.questions import agreement
 from lcca.inputs import extras
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_with_files, validate
 from lcca.remy_plus.files.policyfile import PolicyFile, write
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import one_rule

@@ -9,12 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 import lcca.evaluation.fabric.space as source
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.recipes.tune import tune
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.search import search_in
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_with_files, validate
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.switches.markers import marking
 from lcca.remy_plus.switches.transports import TRANSPORTS, Transport

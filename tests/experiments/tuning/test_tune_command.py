@@ -15,11 +15,10 @@ import pandas as pd
 import pytest
 
 from lcca.experiments import tune
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.runs.folder import is_locked
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_with_files, validate
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import FixedWindow
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from lcca.cli.options.common import add_jobs, add_json, natural
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.schemas.kinds import of_kind
+from lcca.inputs.validation import read_with_files
 
 C = TypeVar("C", bound=RunConfig)
 

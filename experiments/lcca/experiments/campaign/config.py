@@ -39,12 +39,11 @@ from lcca.experiments.campaign.trials import (
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.experiments.schemas.kinds import of_kind
-from lcca.inputs.documents import Document
 from lcca.inputs.errors import ConfigError, InputError, Problem, about
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, FileOrName
 from lcca.inputs.units import PACKET_BYTES
-from lcca.inputs.validation import apply_overrides, read_document, with_files
+from lcca.inputs.validation import read_with_files
 from lcca.remy_plus.engine import Model as EngineModel
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
@@ -313,14 +312,3 @@ def read_campaign(
     if GRID in document.data:
         raise ConfigError(Problem(document.place((GRID,)), (GRID,), "only `lcca sweep` runs a grid; leave it out here"))
     return of_kind(document, CampaignConfig)
-
-
-def read_with_files(
-    path: str | os.PathLike[str], model: type[Model], overrides: Iterable[str] = (), seed: int | None = None
-) -> Document:
-    """Read a YAML file of a model with overrides, and the files that its keys name."""
-    extra = [] if seed is None else [f"seed={seed}"]
-    document = with_files(read_document(path), model)
-    for override in (*overrides, *extra):  # one may name a file, and the next change what is in it
-        document = with_files(apply_overrides(document, [override]), model)
-    return document

@@ -12,33 +12,20 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from lcca.experiments.campaign.config import GRID, CampaignConfig, read_with_files
+from lcca.experiments.campaign.config import GRID, CampaignConfig
 from lcca.experiments.schemas.kinds import of_kind
 from lcca.inputs.documents import Document, way_of, with_value
 from lcca.inputs.errors import ConfigError, Keys, Problem
 from lcca.inputs.names import YAML_ENDINGS
-from lcca.inputs.validation import validate
+from lcca.inputs.validation import read_with_files, validate
 
 MOST_POINTS = 1000
-
-
-@dataclass(frozen=True)
-class Point:
-    """One campaign of a grid.
-
-    Attributes:
-        name: its values' names, as in ``high-senders_100``; empty where there is no grid.
-        config: the campaign.
-    """
-
-    name: str
-    config: CampaignConfig
 
 
 @dataclass(frozen=True)
@@ -47,21 +34,21 @@ class Grid:
 
     Attributes:
         name: the file's.
-        points: at least one.
+        points: at least one campaign, by its values' names, as in ``high-senders_100``; "" where there is no grid.
     """
 
     name: str
-    points: tuple[Point, ...]
+    points: Mapping[str, CampaignConfig]
 
     @property
     def single(self) -> bool:
         """Whether it is just one campaign, without a grid."""
-        return not self.points[0].name
+        return "" in self.points
 
     @property
     def hash(self) -> str:
         """Twelve hex digits that name everything in it."""
-        content = "\n".join(f"{point.name} {point.config.hash}" for point in self.points)
+        content = "\n".join(f"{name} {config.hash}" for name, config in self.points.items())
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     @property
@@ -79,13 +66,15 @@ def read_grid(path: str | PathLike[str], overrides: Iterable[str] = (), seed: in
     document = read_with_files(path, CampaignConfig, overrides, seed)
     if GRID not in document.data:
         config = of_kind(document, CampaignConfig)
-        return Grid(config.name, (Point("", config),))
+        return Grid(config.name, {"": config})
     axes = _axes(document)
     bare = Document(document.path, {k: v for k, v in document.data.items() if k != GRID}, document.places)
-    points = tuple(_point(bare, document, axes, choice) for choice in itertools.product(*axes.values()))
-    names = [point.name for point in points]
-    if twice := next((name for i, name in enumerate(names) if name in names[:i]), None):
-        raise _problem(document, (GRID,), f"two points are called {twice!r}; name the values: {{name: value, ...}}")
+    points: dict[str, CampaignConfig] = {}
+    for choice in itertools.product(*axes.values()):
+        name = "_".join(name for name, _ in choice)
+        if name in points:
+            raise _problem(document, (GRID,), f"two points are called {name!r}; name the values: {{name: value, ...}}")
+        points[name] = _point(bare, document, name, dict(zip(axes, (way for _, way in choice), strict=True)))
     return Grid(str(document.data.get("name")), points)
 
 
@@ -110,19 +99,17 @@ def _values(document: Document, key: str, values: Any) -> Iterator[tuple[str, Ke
         raise _problem(document, (GRID, key), "must be a list of values, or a mapping of names to values")
 
 
-def _point(
-    bare: Document, whole: Document, axes: dict[str, list[tuple[str, Keys]]], choice: tuple[tuple[str, Keys], ...]
-) -> Point:
+def _point(bare: Document, whole: Document, name: str, ways: Mapping[str, Keys]) -> CampaignConfig:
+    """Return the campaign with the values that the keys have at these places of the whole document."""
     document = bare
-    for key, (_, way) in zip(axes, choice, strict=True):
+    for key, way in ways.items():
         value: Any = whole.data
         for step in way:
             value = value[step]
         places = {other[len(way) :]: place for other, place in whole.places.items() if other[: len(way)] == way}
         document = with_value(document, way_of(document, key.split(".")), value, places)
-    name = "_".join(name for name, _ in choice)
-    named = with_value(document, ("name",), f"{document.data.get('name')}.{name}", {(): document.place(("name",))})
-    return Point(name, validate(named, CampaignConfig))
+    full = f"{document.data.get('name')}.{name}"
+    return validate(with_value(document, ("name",), full, {(): document.place(("name",))}), CampaignConfig)
 
 
 def _word(value: Any) -> str:

@@ -23,7 +23,6 @@ from lcca.trainers.base import Task
 if TYPE_CHECKING:
     from lcca.evaluation.trials.utility import Utility
     from lcca.experiments.campaign.config import CampaignConfig
-    from lcca.remy_plus.policies.rules import RuleTable
     from lcca.signal_sets.candidate import Candidate
     from lcca.signal_sets.signal_set import SignalSet
 
@@ -64,7 +63,8 @@ class Learner:
 
     def key(self, config: CampaignConfig) -> str:
         """Return the name of the training's content: equal trainings of any campaigns have the same."""
-        start, table, rivals = self.warm_start(config), self.start(config), self.rivals(config)
+        start, rivals = self.warm_start(config), self.rivals(config)
+        table = config.starts.get(self.candidate.name)
         begun: dict[str, Any] = {} if start is None else {"warm_start": start.key(config)}
         begun |= {} if table is None else {"start": table.digest}
         if rivals:
@@ -86,10 +86,6 @@ class Learner:
         base = next(c for c in config.candidates if c.name == config.baseline)
         name = policy_id("warm-start", self.utility.name, self.training_seed)
         return Learner(name, base, self.utility, self.training_seed, warms=True)
-
-    def start(self, config: CampaignConfig) -> RuleTable | None:
-        """Return the table of a file that this training begins with, if there is one."""
-        return config.starts.get(self.candidate.name)
 
     def rivals(self, config: CampaignConfig) -> list[Learner]:
         """Return the trainings whose tables this one may go on from: of the largest sets whose signals it has too.

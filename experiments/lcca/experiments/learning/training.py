@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.learning.cache import Finished, TrainingCache
 from lcca.experiments.learning.plan import Learner, Rounds
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.remaining import More
 from lcca.experiments.runs.version import version
 from lcca.inputs.errors import InputError
-from lcca.inputs.extras import require_libraries
 from lcca.inputs.files import read_checked, write_checked
 from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.files.policyfile import PolicyFile, loads
@@ -55,18 +53,6 @@ STEPS = "steps"
 def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> Engine:
     """Return the engine that a campaign's trials run on; on a fabric its threads and runner alone count."""
     return Engine(config.networks.duration, config.model.build(), jobs, runner)
-
-
-def check_libraries(config: CampaignConfig, path: Path) -> None:
-    """Check, before there is a folder, that what its trainings need is installed.
-
-    A run that is there may have its trainings done, and then needs nothing.
-
-    Raises:
-        MissingPackage: it is not.
-    """
-    if read_manifest(path) is None:
-        require_libraries(config.trainer.libraries, f"trainings by {config.trainer.kind}")
 
 
 def train(
@@ -119,7 +105,7 @@ def _warm_start(run: CampaignRun, learner: Learner) -> WarmStart | None:
     """Return what a training goes on from: a training that is done already, or a table of a file."""
     first = learner.warm_start(run.config)
     if first is None:
-        table = learner.start(run.config)
+        table = run.config.starts.get(learner.candidate.name)
         return None if table is None else WarmStart(table, 0)
     trained = _done(run, first)
     return WarmStart(trained.policy, trained.learning[-1].step)

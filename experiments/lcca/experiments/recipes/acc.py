@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from lcca.evaluation.trials import layout
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.ecn.config import ACC, AccRun, FabricAcc, IncastAcc
 from lcca.experiments.ecn.place import AccPlace
 from lcca.experiments.ecn.training import learn, place_of
@@ -16,6 +15,7 @@ from lcca.experiments.recipes.kept import File, config_of, kept
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import Run
 from lcca.experiments.summaries import Json, compared, head
+from lcca.inputs.validation import read_with_files
 
 
 def acc(

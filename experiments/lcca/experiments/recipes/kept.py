@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from lcca.evaluation.trials import layout
-from lcca.experiments.campaign.config import read_with_files
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.context import Run, opened
@@ -17,6 +16,7 @@ from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.schemas.kinds import of_kind
 from lcca.experiments.summaries import Json
 from lcca.inputs.json_values import finite_values
+from lcca.inputs.validation import read_with_files
 
 C = TypeVar("C", bound=RunConfig)
 File: TypeAlias = str | os.PathLike[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
@@ -14,11 +14,12 @@ import pandas as pd
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor, runner_on
 from lcca.evaluation.trials.store import TrialStore
+from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.campaign.config import CampaignConfig
-from lcca.experiments.campaign.grid import Grid, Point, read_grid
+from lcca.experiments.campaign.grid import Grid, read_grid
 from lcca.experiments.learning.cache import TrainingCache
 from lcca.experiments.learning.plan import learners
-from lcca.experiments.learning.training import CampaignRun, check_libraries, engine_of, look_at_curves
+from lcca.experiments.learning.training import CampaignRun, engine_of, look_at_curves
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.folder import default_folder
@@ -33,9 +34,13 @@ from lcca.experiments.testing.trainings import run_trainings, train_first
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import require
+from lcca.inputs.extras import require_libraries
 from lcca.inputs.files import write_atomically
 
 CACHE = Path("results") / "training-cache"
+
+ROWS = ("comparisons", "net_benefit", "policies", "generalisation", "ns3", "per_network")
+"""What grid.json has of the summary of each point."""
 
 Campaign: TypeAlias = str | os.PathLike[str] | CampaignConfig | Grid
 """A campaign, many of them, or the YAML file with it."""
@@ -92,15 +97,16 @@ def sweep(
     grid, cache = _grid(campaign, how), _cache(out, how)
     run = partial(_sweep, cache=cache, resume=resume, quiet=quiet, until=until, how=how)
     if grid.single:
-        config = grid.points[0].config
+        config = grid.points[""]
         folder = Path(out) if out else default_folder(config)
         content = run(config, folder)
         return Result(content, TrialStore(folder / layout.TRIALS).all(layout.TEST), folder=folder)
     require(until is None, "--until: not for a grid; give the campaign of one point")
     folder, rows = Path(out) if out else grid.folder, []
-    for number, point in enumerate(grid.points, 1):
-        Reporter(quiet=quiet).say(f"point {number} of {len(grid.points)}: {point.name}")
-        rows.append(_row(point, run(point.config, folder / point.name)))
+    for number, (name, config) in enumerate(grid.points.items(), 1):
+        Reporter(quiet=quiet).say(f"point {number} of {len(grid.points)}: {name}")
+        found = run(config, folder / name)
+        rows.append({"name": name, "config_hash": config.hash} | {key: found[key] for key in ROWS if key in found})
     content = {"format": 1, "grid": grid.name, "hash": grid.hash, "points": rows}
     write_atomically(folder / layout.GRID, (json.dumps(content, sort_keys=True, indent=1) + "\n").encode())
     _render_grid(folder)
@@ -113,23 +119,19 @@ def forecasts(
     """Return the name of a campaign or a grid and, by point, what remains to be done; arguments as of `sweep`."""
     grid, cache = _grid(campaign, how), TrainingCache(_cache(out, how))
     jobs, trainings, place = how.get("jobs", 1), how.get("trainings", 1), how.get("executor", "local")
-    return grid.name, {each.name: forecast(each.config, cache, jobs, trainings, place == "ray") for each in grid.points}
+    away = place == "ray"
+    return grid.name, {name: forecast(config, cache, jobs, trainings, away) for name, config in grid.points.items()}
 
 
 def _grid(campaign: Campaign, how: Running) -> Grid:
     if isinstance(campaign, CampaignConfig):
-        return Grid(campaign.name, (Point("", campaign),))
+        return Grid(campaign.name, {"": campaign})
     return campaign if isinstance(campaign, Grid) else read_grid(campaign, how.get("overrides", ()), how.get("seed"))
 
 
 def _cache(out: str | os.PathLike[str] | None, how: Running) -> Path | None:
     wanted = how.get("training_cache")
     return Path(wanted) if wanted else None if out else CACHE
-
-
-def _row(point: Point, summary: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("comparisons", "net_benefit", "policies", "generalisation", "ns3", "per_network")
-    return {"name": point.name, "config_hash": point.config.hash} | {k: summary[k] for k in kept if k in summary}
 
 
 def _sweep(
@@ -147,7 +149,8 @@ def _sweep(
     if config.validation.ns3:
         installed()  # or say so before hours of training
     shared = TrainingCache(cache)
-    check_libraries(config, path)
+    if read_manifest(path) is None:  # else its trainings may be done, which then need nothing
+        require_libraries(config.trainer.libraries, f"trainings by {config.trainer.kind}")
     with executor(place, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             begun.reporter.show(f"{path}: complete already; nothing to do")

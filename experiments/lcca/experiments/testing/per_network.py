@@ -51,7 +51,7 @@ def run_per_network(run: CampaignRun, group: Group) -> list[dict[str, Any]]:
     }
     title = f"running the trainings on single networks (utility {name})"
     trials = own.run(contenders, _place(run, group, wanted.seeds, "where trainings"), title, run.reporter)
-    shares = seed_shares([*_candidates(group, trials), *_luck(group, trials)], run.config.settle.alpha)
+    shares = seed_shares(_shares(group, trials), run.config.settle.alpha)
     return [row.to_json() for row in shares]
 
 
@@ -69,18 +69,18 @@ def _consecutive(group: Group) -> list[tuple[int, Chosen]]:
     return [(seed, base[before]) for before, seed in pairwise(group.training_seeds)]
 
 
-def _candidates(group: Group, trials: pd.DataFrame) -> Iterator[NetworkShares]:
-    """Yield each training seed's comparisons network by network, candidates by their names."""
+def _shares(group: Group, trials: pd.DataFrame) -> Iterator[NetworkShares]:
+    """Yield each training seed's comparisons network by network, candidates by their names.
+
+    As its last one, how the baseline's policy of the seed before, which has the baseline's name, does against its own.
+    """
+    before = dict(_consecutive(group))
     for seed in group.training_seeds:
         ids = group.ids(seed)
-        yield from _compared(group, trials, ids[group.baseline], {ids[name]: name for name in group.others})
-
-
-def _luck(group: Group, trials: pd.DataFrame) -> Iterator[NetworkShares]:
-    """Yield the comparisons of the baseline's policy of each training seed with that of the seed before."""
-    for seed, before in _consecutive(group):
-        base = group.ids(seed)[group.baseline]
-        yield from _compared(group, trials, base, {before.learner.id: group.baseline})
+        base = ids[group.baseline]
+        yield from _compared(group, trials, base, {ids[name]: name for name in group.others})
+        if seed in before:
+            yield from _compared(group, trials, base, {before[seed].learner.id: group.baseline})
 
 
 def _compared(group: Group, trials: pd.DataFrame, base: str, others: dict[str, str]) -> Iterator[NetworkShares]:
