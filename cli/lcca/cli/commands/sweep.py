@@ -70,16 +70,16 @@ def run(options: argparse.Namespace) -> int:
         else:
             print_forecasts(name, remaining)
         return 0
-    found = sweep(options.config, resume=options.resume, quiet=False, until=options.until, **wanted)
+    result = sweep(options.config, resume=options.resume, quiet=False, until=options.until, **wanted)
     if options.json:
-        print_json(found.content)
-    elif "rows" in found.content:
-        for row in found.content["rows"]:
+        print_json(result.content)
+    elif "rows" in result.content:
+        for row in result.content["rows"]:
             rules = f"{row['rules']} rules" if row["rules"] else "trained"
             print(f"{row['id']}: {rules} after {row['trials']:,} trials: {row['policies'][-1]}")
     else:
-        (print_points if "points" in found.content else _print_summary)(found.content)
-        print(f"\nreport: {found.folder}/{REPORT}")
+        (print_points if "points" in result.content else _print_summary)(result.content)
+        print(f"\nreport: {result.folder}/{REPORT}")
     return 0
 
 

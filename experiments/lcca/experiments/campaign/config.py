@@ -294,8 +294,8 @@ class CampaignConfig(RunConfig):
         return self.settle.ending_at(self.test.pairs // self.networks.block)
 
     def _named(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
-        return found | ({"starts": {name: table.digest for name, table in self.starts.items()}} if self.starts else {})
+        sets: dict[str, Any] = {"sets": [each.model_dump(mode="json") for each in self.signal_sets]}
+        return sets | ({"starts": {name: table.digest for name, table in self.starts.items()}} if self.starts else {})
 
 
 def read_campaign(

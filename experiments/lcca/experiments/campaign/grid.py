@@ -53,7 +53,7 @@ class Grid:
 
     @property
     def folder(self) -> Path:
-        """Where it goes unless told otherwise."""
+        """Where it goes unless another folder is named."""
         return Path("results") / self.name / self.hash
 
 

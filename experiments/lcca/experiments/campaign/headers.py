@@ -69,15 +69,15 @@ class HeaderEntry(Model):
 
     def variants(self) -> list[tuple[Header, tuple[str, ...]]]:
         """Return every header of the entry under its candidate's name, and the signals that its policy sees of it."""
-        found = []
+        variants = []
         for values in itertools.product(*self.grid.values()):
             point = dict(zip(self.grid, values, strict=True))
             changed = _changed(self.header, self.set | point)
             name = "_".join([self.name or self.header.name, *(f"{k}-{_word(v)}" for k, v in point.items())])
             title = ", ".join([self.name or self.header.title, *(f"{k} {_word(v)}" for k, v in point.items())])
             header = changed.model_copy(update={"name": name, "title": title})
-            found.append((header, self._seen(header)))
-        return found
+            variants.append((header, self._seen(header)))
+        return variants
 
     def _seen(self, header: Header) -> tuple[str, ...]:
         carried = header_signals(header)
@@ -117,7 +117,7 @@ def _put(content: dict[str, Any], key: str, value: Any, header: Header) -> None:
     for part in way[:-1]:
         inner = target.get(part)
         if not isinstance(inner, dict | str | None):
-            raise ValueError(f"{key}: {part} has no keys of its own; fields are told by their names, as in queue.bits")
+            raise ValueError(f"{key}: {part} has no keys of its own; fields go by their names, as in queue.bits")
         target[part] = {"kind": inner} if isinstance(inner, str) else dict(inner or {})
         target = target[part]
     target[way[-1]] = value

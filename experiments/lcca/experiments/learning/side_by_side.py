@@ -95,12 +95,12 @@ class _Work:
 
 
 def _train(work: _Work) -> Progress:
-    run = _run_here(work.path, work.config)
+    run = _run_of_one(work.path, work.config)
     last = train(run, work.learner, cache=TrainingCache(work.cache))[-1]
     return Progress({}, run.costs.total("training"), last, done=True)
 
 
-def _run_here(path: Path, config: CampaignConfig) -> CampaignRun:
+def _run_of_one(path: Path, config: CampaignConfig) -> CampaignRun:
     """Return a run for one training: on one thread, with costs that are returned and nothing said."""
     return Run(RunFolder(path, config), engine_of(config, 1), Costs(None), Reporter(quiet=True))
 
@@ -192,7 +192,7 @@ def train_stretch(work: Stretch) -> Progress:
                 "install the same wheel and libraries everywhere, and have files that the campaign names at the same "
                 "path"
             )
-        run = _run_here(path, work.config)
+        run = _run_of_one(path, work.config)
         trainer = trainer_of(run, work.learner)
         advance(trainer, f"training {work.learner.id}", run, until=time.monotonic() + work.seconds)
         names = [*_names(path, work.learner), _shared(work.learner, work.config)]

@@ -56,17 +56,17 @@ def engine_of(config: CampaignConfig, jobs: int, runner: Runner = run_here) -> E
 
 
 def train(
-    run: CampaignRun, learner: Learner, place: str = "", cache: TrainingCache = NO_CACHE
+    run: CampaignRun, learner: Learner, which: str = "", cache: TrainingCache = NO_CACHE
 ) -> Sequence[LearningRow]:
     """Train one policy to the end, going on from its checkpoint, and return its learning curve.
 
-    Each round's policy is written to ``policies/<id>/round-<k>.json``. `place` follows the learner's name on the
+    Each round's policy is written to ``policies/<id>/round-<k>.json``. `which` follows the learner's name on the
     screen. A training that the cache has is not done again; one that was finished is kept there.
 
     Raises:
         InputError: a checkpoint or a policy file is lost, damaged or of another training, or an extra is missing.
     """
-    title = f"training {learner.id}{place}"
+    title = f"training {learner.id}{which}"
     take_from_cache(run, learner, title, cache)
     trainer = trainer_of(run, learner, cache.folder)
     if not trainer.done:

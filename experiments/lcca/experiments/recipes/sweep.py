@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack
@@ -102,14 +102,23 @@ def sweep(
         content = run(config, folder)
         return Result(content, TrialStore(folder / layout.TRIALS).all(layout.TEST), folder=folder)
     require(until is None, "--until: not for a grid; give the campaign of one point")
-    folder, rows = Path(out) if out else grid.folder, []
+    return _sweep_grid(grid, Path(out) if out else grid.folder, run, quiet)
+
+
+def _sweep_grid(
+    grid: Grid, folder: Path, run: Callable[[CampaignConfig, Path], Mapping[str, Any]], quiet: bool
+) -> Result:
+    """Run every campaign of a grid in a folder of its own, and put what they say side by side."""
+    rows = []
     for number, (name, config) in enumerate(grid.points.items(), 1):
         Reporter(quiet=quiet).say(f"point {number} of {len(grid.points)}: {name}")
-        found = run(config, folder / name)
-        rows.append({"name": name, "config_hash": config.hash} | {key: found[key] for key in ROWS if key in found})
+        summary = run(config, folder / name)
+        rows.append({"name": name, "config_hash": config.hash} | {key: summary[key] for key in ROWS if key in summary})
     content = {"format": 1, "grid": grid.name, "hash": grid.hash, "points": rows}
     write_atomically(folder / layout.GRID, (json.dumps(content, sort_keys=True, indent=1) + "\n").encode())
-    _render_grid(folder)
+    from lcca.evaluation.report.grid import render_grid  # what draws takes long to load; see `render`
+
+    render_grid(folder)
     return Result(content, pd.DataFrame(), folder=folder)
 
 
@@ -166,13 +175,6 @@ def _sweep(
 def render(folder: Path) -> None:
     """Draw the report. What draws takes as long to load as all the rest, and a run needs it at its end alone."""
     from lcca.evaluation.report.report import render as draw
-
-    draw(folder)
-
-
-def _render_grid(folder: Path) -> None:
-    """Draw the report of a grid."""
-    from lcca.evaluation.report.grid import render_grid as draw
 
     draw(folder)
 

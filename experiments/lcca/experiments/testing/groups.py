@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, compare_policies
 from lcca.evaluation.comparison.net_benefit import CHARGED
@@ -24,9 +22,6 @@ from lcca.remy_plus.policies.policy import Policy
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.testing.selection import Chosen
-
-Scores = NDArray[np.float64]
-BySeed = Mapping[int, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,26 +82,22 @@ class Group:
         A network on which any policy of these trials failed counts for none of them, so that differences add up.
         """
         scores, shared = common_scores(trials), max(total, 1)
-        found = compare_policies(
+        compared = compare_policies(
             a, b, scores[a], scores[b], utility=self.utility, rule=self.rule, comparisons=shared, block=self.block
         )
-        return replace(found, same=UNLEARNT) if found.same and b not in self.hand_designed else found
+        unlearnt = compared.same and b not in self.hand_designed
+        return replace(compared, same=UNLEARNT) if unlearnt else compared
 
-    def compare_selected(self, trials: pd.DataFrame, total: int) -> list[Comparison]:
-        """Compare each candidate's selected policy, and the hand-designed ones, with the baseline's."""
-        return [self.compare(trials, self.base, id, total) for id in self.compared]
+    def compare_selected(self, trials: pd.DataFrame, total: int, besides: Sequence[str] = ()) -> list[Comparison]:
+        """Compare selected policies, hand-designed ones and those with the ids `besides` with the baseline's."""
+        return [self.compare(trials, self.base, id, total) for id in (*self.compared, *besides)]
 
     def against_base(self, total: int, besides: Sequence[str] = ()) -> Question:
-        """Return the question whether any selected policy is better than the baseline's; also the policies `besides`.
-
-        Args:
-            total: comparisons that share α.
-            besides: ids of further policies.
-        """
+        """Return the question whether any of them is better than the baseline's; see `compare_selected`."""
 
         def question(trials: Trials) -> Answer:
-            found = [self.compare(trials.rows, self.base, id, total) for id in (*self.compared, *besides)]
-            return Answer.of_all(found, f"{trials.done} pairs: {outlooks(found)}")
+            comparisons = self.compare_selected(trials.rows, total, besides)
+            return Answer.of_all(comparisons, f"{trials.done} pairs: {outlooks(comparisons)}")
 
         return question
 
@@ -122,16 +113,9 @@ class Group:
 
         A name that ends with `CHARGED` stands for the candidate with its header's bytes charged.
         """
+        x, y, shared = self.by_seed(a), self.by_seed(b), max(total, 1)
         return compare_sets(
-            a,
-            b,
-            self.by_seed(a),
-            self.by_seed(b),
-            utility=self.utility,
-            rule=self.rule,
-            comparisons=max(total, 1),
-            margin=margin,
-            spread=spread,
+            a, b, x, y, utility=self.utility, rule=self.rule, comparisons=shared, margin=margin, spread=spread
         )
 
     def compare_all_candidates(self, total: int) -> list[Comparison]:
@@ -139,33 +123,30 @@ class Group:
         spread = self.spread([(self.baseline, name) for name in self.others])
         return [self.compare_candidates(self.baseline, name, total, spread=spread) for name in self.others]
 
-    def remarked(self, found: Comparison) -> Comparison:
+    def remarked(self, compared: Comparison) -> Comparison:
         """Return a comparison of candidates, with a remark if B is settled below A although it sees all that A sees."""
-        a, b = (set(self.selected[name].learner.signals.signals) for name in (found.A, found.B))
-        if not (a <= b and found.high < 0):
-            return found
-        return replace(found, note=f"{found.note}; {TRAINED_TOO_LITTLE}")
+        a, b = (set(self.selected[name].learner.signals.signals) for name in (compared.A, compared.B))
+        if not (a <= b and compared.high < 0):
+            return compared
+        return replace(compared, note=f"{compared.note}; {TRAINED_TOO_LITTLE}")
 
     def spread(self, pairs: Sequence[tuple[str, str]]) -> Spread:
         """Return the spread between training seeds that the differences of these pairs have in common."""
-        return Spread.pooled([self._differences(a, b) for a, b in pairs])
+        scores = [(self.by_seed(a), self.by_seed(b)) for a, b in pairs]
+        return Spread.pooled([[y[seed] - x[seed] for seed in sorted(x.keys() & y.keys())] for x, y in scores])
 
-    def _differences(self, a: str, b: str) -> Scores:
-        x, y = self.by_seed(a), self.by_seed(b)
-        return np.array([y[seed] - x[seed] for seed in sorted(x.keys() & y.keys())])
-
-    def by_seed(self, name: str) -> BySeed:
+    def by_seed(self, name: str) -> Mapping[int, float]:
         """Return a candidate's mean test score by training seed."""
         return self._means.get(name, {})
 
     @cached_property
     def _means(self) -> dict[str, dict[int, float]]:
         """By candidate, its header's bytes free or charged, and training seed."""
-        found: dict[str, dict[int, float]] = {}
+        means: dict[str, dict[int, float]] = {}
         for seed in self.training_seeds:
             for name, mean in self._means_of(seed):
-                found.setdefault(name, {})[seed] = mean
-        return found
+                means.setdefault(name, {})[seed] = mean
+        return means
 
     def _means_of(self, seed: int) -> Iterator[tuple[str, float]]:
         """Yield each candidate's mean over those of the seed's networks on which no policy's trial failed."""
@@ -211,11 +192,11 @@ def failures(trials: pd.DataFrame) -> int:
     return int((trials["status"] != "ok").sum())
 
 
-def outlooks(found: Sequence[Comparison]) -> str:
+def outlooks(comparisons: Sequence[Comparison]) -> str:
     """Return the verdicts, with a forecast for those that are open; of a header with its bytes free and charged."""
-    charged = {c.B.removesuffix(CHARGED) for c in found if c.B.endswith(CHARGED)}
+    charged = {c.B.removesuffix(CHARGED) for c in comparisons if c.B.endswith(CHARGED)}
     words = []
-    for c in found:
+    for c in comparisons:
         likely = f", likely {c.likely_n[0]}–{c.likely_n[1]} {c.units}" if c.likely_n else ""
         bytes_ = " net" if c.B.endswith(CHARGED) else " gross" if c.B in charged else ""
         words.append(f"{c.B.split(f'.{c.utility.name}.')[0]}{bytes_} {c.same or c.verdict.name}{likely}")

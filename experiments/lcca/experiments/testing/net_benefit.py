@@ -127,7 +127,7 @@ def settled_over_seeds(groups: Sequence[Group], config: CampaignConfig) -> tuple
 def compare_all(groups: Sequence[Group]) -> list[Comparison]:
     """Compare every candidate with the baseline over training seeds, α shared among all of a campaign."""
     total = sum(len(group.others) for group in groups)
-    return [group.remarked(found) for group in groups for found in group.compare_all_candidates(total)]
+    return [group.remarked(each) for group in groups for each in group.compare_all_candidates(total)]
 
 
 def benefits_content(

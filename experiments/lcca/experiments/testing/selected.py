@@ -59,15 +59,15 @@ def run_generalisation(run: CampaignRun, group: Group, condition: Generalisation
     title = f"testing generalisation: {condition.name} (utility {name})"
     stop = Stop(pairs, step=config.test.block, rule=group.rule)
     experiment = Experiment(place, policies, [group.against_base(total)], stop, title)
-    found = experiment.run(run.phase(GENERALISATION).blocks(name, condition.name), run.reporter)
-    (selected,) = found.contents
+    met = experiment.run(run.phase(GENERALISATION).blocks(name, condition.name), run.reporter)
+    (selected,) = met.contents
     return {
         "condition": condition.name,
         "utility": name,
-        "pairs": int(found.rows["network"].nunique()),
-        "failed": failures(found.rows),
+        "pairs": int(met.rows["network"].nunique()),
+        "failed": failures(met.rows),
         "mean_score_bits": {
-            policy: mean_of_blocks(scores, space.block) for policy, scores in common_scores(found.rows).items()
+            policy: mean_of_blocks(scores, space.block) for policy, scores in common_scores(met.rows).items()
         },
         **sets,
         "comparisons": [*sets.get("comparisons", ()), *(c.to_json() for c in selected)],

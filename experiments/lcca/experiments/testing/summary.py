@@ -1,4 +1,4 @@
-"""summary.json and verdicts.json: what a run found. No times, hosts or paths, so equal runs give equal bytes."""
+"""summary.json and verdicts.json: the findings of a run. No times, hosts or paths, so equal runs give equal bytes."""
 
 from __future__ import annotations
 

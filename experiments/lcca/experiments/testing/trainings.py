@@ -117,8 +117,8 @@ def _train(run: CampaignRun, seeds: Sequence[int], cache: TrainingCache, pool: P
     curves, count = {}, 0
     for learner in (each for part in parts for each in part):
         count += not learner.warms
-        place = " (what all go on from)" if learner.warms else f" ({count} of {len(plan)})"
-        curves[learner] = train(run, learner, place, cache)
+        which = " (what all go on from)" if learner.warms else f" ({count} of {len(plan)})"
+        curves[learner] = train(run, learner, which, cache)
     return [learning_rows(learner, curves[learner]) for learner in plan]
 
 
@@ -127,7 +127,7 @@ def _test(run: CampaignRun, chosen: Sequence[Chosen]) -> dict[str, pd.DataFrame]
 
     Policies are tested at equal numbers of rules too.
     """
-    found: dict[str, pd.DataFrame] = {}
+    trials: dict[str, pd.DataFrame] = {}
     for utility in dict.fromkeys(c.learner.utility for c in chosen):
         contenders: dict[int, dict[str, Policy]] = {}
         for seed in dict.fromkeys(c.learner.training_seed for c in chosen):
@@ -136,8 +136,8 @@ def _test(run: CampaignRun, chosen: Sequence[Chosen]) -> dict[str, pd.DataFrame]
             at_equal = {at_rules(c.learner.id, r): c.at(r) for c in own for r in sizes[c.learner.id]}
             contenders[seed] = {id: policy for c in own for id, policy in c.tested.items()} | at_equal
         place = place_of(run, derive(run.config.seed, "trainings test"), utility)
-        found[utility.name] = _own(run, utility.name).run(contenders, place, "testing the trainings", run.reporter)
-    return found
+        trials[utility.name] = _own(run, utility.name).run(contenders, place, "testing the trainings", run.reporter)
+    return trials
 
 
 def _own(run: CampaignRun, utility: str) -> OwnNetworks:
