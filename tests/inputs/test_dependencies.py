@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -107,7 +108,8 @@ def test_what_is_installed_to_be_edited_counts_by_its_content(place: Path, monke
 
 
 def test_lcca_itself_counts_by_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dependencies.metadata, "packages_distributions", lambda: {"lcca": ["lcca"]})
+    installed = SimpleNamespace(name="lcca", read_text={"top_level.txt": "lcca"}.get)
+    monkeypatch.setattr(dependencies.metadata, "distributions", lambda: [installed])
     before = digest("from lcca.remy_plus.network import Network", tmp_path)
     monkeypatch.setattr(dependencies, "read_limited", lambda file: pytest.fail(f"{file} was read"))
     assert digest("import lcca.inputs.errors", tmp_path) == before != ""

@@ -28,6 +28,9 @@ from lcca.inputs.names import NAMES_A_FILE, ClassName
 
 NAMESPACE = "lcca"
 _NAME_IN_TEXT = re.compile(rf"({NAMESPACE}(?:\.\w+)+)(?::\w+)?")
+_PERHAPS_A_NAME = re.compile(rf"[\"']{NAMESPACE}\.".encode())
+_INNER = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where statements have others."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class Reached:
         """The SHA-256 of contents and versions; empty if nothing is reached."""
         digest = hashlib.sha256()
         for name in sorted(self.libraries):
-            versions = ",".join(f"{each}={metadata.version(each)}" for each in _distributions().get(name, ()))
+            distributions = sorted({each.name for each in _distributions().get(name, ())})
+            versions = ",".join(f"{each}={metadata.version(each)}" for each in distributions)
             digest.update(f"{name} {versions}\n".encode())
         for name in sorted(self.own):
             digest.update(name.encode() + b"\0" + hashlib.sha256(read_limited(self.own[name])).digest())
@@ -189,7 +193,8 @@ def files_named(name: str) -> dict[str, str]:
 
 def imports_in(text: bytes, package: str) -> tuple[str, ...]:
     """Return the names of all modules that a text may import; what is imported from a module may be one too."""
-    return tuple(found for node in _nodes(text) for found in _named(node, package))
+    nodes = _nodes(text) if _PERHAPS_A_NAME.search(text) else _statements(text)
+    return tuple(found for node in nodes for found in _named(node, package))
 
 
 def top_of(name: str) -> str:
@@ -198,12 +203,25 @@ def top_of(name: str) -> str:
 
 
 def _nodes(text: bytes) -> Iterator[ast.AST]:
-    """Yield all of a text; nothing of what is no Python."""
+    """Return all of a text; nothing of what is no Python."""
+    return ast.walk(_parsed(text))
+
+
+def _statements(text: bytes) -> Iterator[ast.AST]:
+    """Yield the statements of a text without their expressions, which are most of it and import nothing."""
+    ahead: list[ast.AST] = [_parsed(text)]
+    while ahead:
+        node = ahead.pop()
+        yield node
+        ahead += [each for name in _INNER for each in getattr(node, name, ())]
+
+
+def _parsed(text: bytes) -> ast.Module:
     try:
         with warnings.catch_warnings(action="ignore"):  # whoever runs it is told
-            yield from ast.walk(ast.parse(text))
+            return ast.parse(text)
     except (SyntaxError, ValueError):  # whoever imports it is told where
-        return
+        return ast.Module([], [])
 
 
 def _files_in(text: bytes) -> list[str]:
@@ -235,15 +253,22 @@ def _named(node: ast.AST, package: str) -> Iterator[str]:
 
 
 @cache
-def _distributions() -> dict[str, list[str]]:
-    return {name: sorted(set(found)) for name, found in metadata.packages_distributions().items()}
+def _distributions() -> dict[str, list[metadata.Distribution]]:
+    """As `metadata.packages_distributions`, which makes a path of every file that is installed: half a second."""
+    packages: dict[str, list[metadata.Distribution]] = {}
+    for each in metadata.distributions():
+        files = (line.rsplit(",", 2)[0] for line in (each.read_text("RECORD") or "").splitlines())
+        inferred = {file.split("/")[0].removesuffix(".py") for file in files if file.endswith(".py")}
+        for name in (each.read_text("top_level.txt") or "").split() or inferred:
+            packages.setdefault(name, []).append(each)
+    return packages
 
 
 def _roots(top: str, folder: Path) -> list[Path]:
     """Return the folders of the distributions of a top-level name; none if the folder has none, which is soon known."""
     if not any(folder.glob("*.dist-info")):
         return []
-    found = map(metadata.distribution, _distributions().get(top, []))
+    found = _distributions().get(top, [])
     return [Path(str(each.locate_file(""))) for each in found if each.read_text("METADATA") is not None]
 
 
