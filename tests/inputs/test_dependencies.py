@@ -115,3 +115,16 @@ def test_lcca_itself_counts_by_its_version(tmp_path: Path, monkeypatch: pytest.M
     assert digest("import lcca.inputs.errors", tmp_path) == before != ""
     monkeypatch.setattr(dependencies.metadata, "version", lambda name: "9")
     assert digest("import lcca.inputs.errors", tmp_path) != before
+
+
+def test_what_a_package_offers_to_type_checkers_is_not_loaded_with_it(place: Path) -> None:
+    (place / "lcca_t_offers").mkdir()
+    offer = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lcca_t_offers.offered import STEP\n"
+    (place / "lcca_t_offers" / "__init__.py").write_text(offer)
+    (place / "lcca_t_offers" / "taken.py").write_text("")
+    found = []
+    for content in ("STEP = 1", "STEP = 2"):
+        (place / "lcca_t_offers" / "offered.py").write_text(content)
+        texts = ("import lcca_t_offers.taken", "import lcca_t_offers.offered")
+        found.append([digest(text, place) for text in texts])
+    assert found[0][0] == found[1][0] and found[0][1] != found[1][1]

@@ -1,7 +1,8 @@
 """What results depend on: the files that a configuration names, and all that Python code imports, each with a hash.
 
 Imports are read from the source and not from what happens to be loaded: those inside functions count, and those for
-annotations too, since what a function is given comes from there. A text that is the name of a module, as in
+annotations too, since what a function is given comes from there; but not what the file of a package tells type checkers
+that it offers, which it loads when it is asked for it. A text that is the name of a module, as in
 ``"lcca.trainers.drl.ppo:Ppo"``, counts as an import of it. Of other libraries the version stands for the code.
 """
 
@@ -29,6 +30,7 @@ from lcca.inputs.names import NAMES_A_FILE, ClassName
 NAMESPACE = "lcca"
 _NAME_IN_TEXT = re.compile(rf"({NAMESPACE}(?:\.\w+)+)(?::\w+)?")
 _PERHAPS_A_NAME = re.compile(rf"[\"']{NAMESPACE}\.".encode())
+_OFFERED = re.compile(rb"^if TYPE_CHECKING:.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 _INNER = ("body", "orelse", "finalbody", "handlers", "cases")
 """Where statements have others."""
 
@@ -105,8 +107,11 @@ class ImportReader:
 
     def _imports_of(self, name: str, file: Path) -> tuple[str, ...]:
         if name not in self._imports:
-            package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-            self._imports[name] = imports_in(read_limited(file), package) if file.suffix == ".py" else ()
+            text = read_limited(file) if file.suffix == ".py" else b""
+            if file.name == "__init__.py":
+                self._imports[name] = imports_in(_OFFERED.sub(b"", text), name)
+            else:
+                self._imports[name] = imports_in(text, name.rpartition(".")[0])
         return self._imports[name]
 
     def _file(self, name: str) -> Path | None:
