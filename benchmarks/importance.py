@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import time
 from collections import Counter
@@ -25,12 +24,9 @@ from queues import first_come_first_served, processor_sharing
 from tail_estimate import CCEVAL, TailEstimate, estimate_tail
 
 from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
-from lcca.evaluation.estimation.importance.attempt import attempt_tail
-from lcca.evaluation.estimation.importance.cross_entropy import search
-from lcca.evaluation.estimation.importance.cycles import Bench, Measure
+from lcca.evaluation.estimation.importance.attempt import ImportanceConfig, attempt_tail, search
+from lcca.evaluation.estimation.importance.cycles import Bench, Measure, batches, woodruff
 from lcca.evaluation.estimation.importance.flows import LognormalSizes, OpenLoop, Simulator, Sizes, TableSizes
-from lcca.evaluation.estimation.importance.options import ImportanceConfig
-from lcca.evaluation.estimation.importance.quantiles import batches, woodruff
 from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.scenarios.sizes import flow_sizes
 
@@ -178,17 +174,7 @@ def _delivered(found: list[TailEstimate], wanted: float, plain: float) -> dict[s
 
 def unchecked(bench: Bench, config: ImportanceConfig, rng: np.random.Generator) -> TailEstimate:
     """Estimate by importance sampling without any test: what the refusals are good for."""
-    found = search(
-        bench,
-        config.start(),
-        config.quantile,
-        rng,
-        epochs=config.epochs,
-        trials=config.cycles,
-        tilt_rate=config.tilt_rate,
-        switching=config.switching,
-        strength=1.0 if config.bounded else math.inf,
-    )
+    found = search(bench, config, rng)
     spent = max(found.runs, found.work / bench.loop.mean_work)
     cycles = bench.run(found.measure, max(int((config.budget - spent) / 2), 2 * config.batch), rng)
     how = woodruff if config.interval == "woodruff" else batches

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from lcca.evaluation.estimation.importance.attempt import Attempt, attempt_tail
-from lcca.evaluation.estimation.importance.cycles import Bench, Cycles, Measure
+from lcca.evaluation.estimation.importance.attempt import Attempt, ImportanceConfig, attempt_tail
+from lcca.evaluation.estimation.importance.cycles import Bench, Cycles, Interval, Measure
 from lcca.evaluation.estimation.importance.flows import Floats, Sizes
-from lcca.evaluation.estimation.importance.options import ImportanceConfig
-from lcca.evaluation.estimation.importance.quantiles import Interval
 from lcca.evaluation.estimation.importance.refusals import Check
 from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.estimation.tails import tail_quantile

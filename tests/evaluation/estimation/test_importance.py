@@ -8,10 +8,18 @@ import pytest
 from queues import first_come_first_served, processor_sharing
 from scipy import stats
 
-from lcca.evaluation.estimation.importance.cross_entropy import search, update
-from lcca.evaluation.estimation.importance.cycles import Bench, Cycles, Measure, arrived_by
+from lcca.evaluation.estimation.importance.attempt import ImportanceConfig, search, update
+from lcca.evaluation.estimation.importance.cycles import (
+    Bench,
+    Cycles,
+    Measure,
+    arrived_by,
+    batches,
+    quantile,
+    tail_curve,
+    woodruff,
+)
 from lcca.evaluation.estimation.importance.flows import Flows, LognormalSizes, OpenLoop, TableSizes
-from lcca.evaluation.estimation.importance.quantiles import batches, quantile, tail_curve, woodruff
 from lcca.evaluation.estimation.importance.tilts import NormalTilt, TailBoost
 from lcca.evaluation.scenarios.sizes import flow_sizes
 
@@ -118,10 +126,9 @@ def truths() -> dict[tuple[str, str], tuple[float, float, float]]:
 def test_the_tail_is_unbiased(queue: str, sizes: str, tilt: str, switching: bool, truths) -> None:
     value, wanted, error = truths[queue, sizes]
     measure = Measure(TILTS[tilt], 1.1 * loop(sizes).rate, value if switching else math.inf)
-    for depends in ("arrived", "started") if queue == "in order" else ("arrived",):
-        cycles = Bench(loop(sizes), QUEUES[queue], depends=depends).run(measure, 6000, np.random.default_rng(7))
-        beyond = cycles.beyond(value)
-        assert beyond.mean() == pytest.approx(wanted, abs=4 * math.hypot(error, beyond.std() / math.sqrt(6000)))
+    cycles = Bench(loop(sizes), QUEUES[queue]).run(measure, 6000, np.random.default_rng(7))
+    beyond = cycles.beyond(value)
+    assert beyond.mean() == pytest.approx(wanted, abs=4 * math.hypot(error, beyond.std() / math.sqrt(6000)))
 
 
 def test_flows_after_the_switch_add_nothing() -> None:
@@ -225,15 +232,13 @@ def test_cross_entropy_counts_what_came_before_each_flow_of_the_tail() -> None:
 
 def test_search_makes_the_tail_frequent() -> None:
     bench = Bench(loop(flows=10), QUEUES["in order"])
-    found = search(bench, TailBoost.of(0.999), 0.999, np.random.default_rng(4), tilt_rate=True, strength=1.0)
-    assert len(found.history) == 3 and found.plain.trials == 200 and found.runs >= 600
+    found = search(bench, ImportanceConfig(quantile=0.999), np.random.default_rng(4))
+    assert found.plain.trials == 200 and found.runs >= 600
     assert found.work > 600 * bench.loop.mean_work
     usual = bench.run(plain(bench.loop), 4000, np.random.default_rng(1))
     often = bench.run(found.measure, 4000, np.random.default_rng(1))
     value = quantile(often, 0.999)
     assert (often.beyond(value) > 0).mean() > 8 * (usual.beyond(value) > 0).mean()
-    with pytest.raises(ValueError, match="epochs must be >= 1"):
-        search(bench, NormalTilt(), 0.99, np.random.default_rng(1), epochs=0)
 
 
 def test_counting_arrivals_of_the_same_trial() -> None:

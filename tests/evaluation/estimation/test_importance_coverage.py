@@ -7,9 +7,9 @@ import pytest
 from queues import first_come_first_served, processor_sharing
 from tail_estimate import TailEstimate, estimate_tail
 
+from lcca.evaluation.estimation.importance.attempt import ImportanceConfig
 from lcca.evaluation.estimation.importance.cycles import Bench, Measure
 from lcca.evaluation.estimation.importance.flows import OpenLoop, TableSizes
-from lcca.evaluation.estimation.importance.options import ImportanceConfig
 from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.scenarios.sizes import flow_sizes
 

@@ -7,13 +7,11 @@ import pytest
 from queues import first_come_first_served
 
 from lcca.evaluation.estimation.estimate import EstimateConfig
-from lcca.evaluation.estimation.importance.attempt import Attempt, attempt_tail
-from lcca.evaluation.estimation.importance.cycles import Bench, Measure
+from lcca.evaluation.estimation.importance.attempt import Attempt, ImportanceConfig, attempt_tail
+from lcca.evaluation.estimation.importance.cycles import Bench, Measure, woodruff
 from lcca.evaluation.estimation.importance.flows import LognormalSizes, OpenLoop
-from lcca.evaluation.estimation.importance.options import ImportanceConfig
-from lcca.evaluation.estimation.importance.packets import packet_bench
-from lcca.evaluation.estimation.importance.quantiles import woodruff
 from lcca.evaluation.estimation.importance.refusals import RefusalTest
+from lcca.evaluation.estimation.importance.sampling import packet_bench
 from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.inputs.errors import InputError

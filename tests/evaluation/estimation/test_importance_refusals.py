@@ -8,11 +8,18 @@ import pytest
 from queues import first_come_first_served, processor_sharing
 from tail_estimate import CCEVAL, TailEstimate, estimate_tail
 
+from lcca.evaluation.estimation.importance.attempt import ImportanceConfig
 from lcca.evaluation.estimation.importance.cycles import Bench, Measure
 from lcca.evaluation.estimation.importance.flows import LognormalSizes, OpenLoop, TableSizes
-from lcca.evaluation.estimation.importance.options import ImportanceConfig
-from lcca.evaluation.estimation.importance.pareto import pareto_shape, shape_bound
-from lcca.evaluation.estimation.importance.refusals import Check, RefusalTest, check_cycles, check_shape, variance_ratio
+from lcca.evaluation.estimation.importance.refusals import (
+    Check,
+    RefusalTest,
+    check_cycles,
+    check_shape,
+    pareto_shape,
+    shape_bound,
+    variance_ratio,
+)
 from lcca.evaluation.estimation.importance.size_models import fit_sizes
 from lcca.evaluation.estimation.importance.tilts import NormalTilt
 from lcca.evaluation.scenarios.sizes import flow_sizes

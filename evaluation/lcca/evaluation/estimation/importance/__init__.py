@@ -4,8 +4,7 @@
 `attempt`. Method and measurements: `docs/background/importance.md`.
 """
 
-from lcca.evaluation.estimation.importance.options import ImportanceOptions
-from lcca.evaluation.estimation.importance.packets import FlowMetric
-from lcca.evaluation.estimation.importance.sampling import TailSample, TailSampler
+from lcca.evaluation.estimation.importance.attempt import ImportanceOptions
+from lcca.evaluation.estimation.importance.sampling import FlowMetric, TailSample, TailSampler
 
 __all__ = ["FlowMetric", "ImportanceOptions", "TailSample", "TailSampler"]

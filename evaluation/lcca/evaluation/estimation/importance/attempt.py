@@ -7,16 +7,24 @@ pilot are never part of the estimate, so that having passed by chance does not b
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from lcca.evaluation.estimation.estimate import EstimateConfig, EstimateLook, forecast_trials
-from lcca.evaluation.estimation.importance.cross_entropy import search
-from lcca.evaluation.estimation.importance.cycles import Bench, Cycles, Measure
-from lcca.evaluation.estimation.importance.flows import Sizes
-from lcca.evaluation.estimation.importance.options import ImportanceConfig
-from lcca.evaluation.estimation.importance.quantiles import Interval, batches, quantile, woodruff
+from lcca.evaluation.estimation.importance.cycles import (
+    Bench,
+    Cycles,
+    Interval,
+    Measure,
+    arrived_by,
+    batches,
+    quantile,
+    woodruff,
+)
+from lcca.evaluation.estimation.importance.flows import Floats, Sizes
 from lcca.evaluation.estimation.importance.refusals import (
     LEAST_TAIL_ESS,
     MOST_TILT,
@@ -28,10 +36,149 @@ from lcca.evaluation.estimation.importance.refusals import (
     effective_size,
     variance_ratio,
 )
+from lcca.evaluation.estimation.importance.tilts import NormalTilt, TailBoost, Tilt
 from lcca.evaluation.settling.sequence import HORIZON
+from lcca.inputs.model import Model
 
 TAIL_MARGIN = 1.25
 """By how much more trials are run than the tail seems to need."""
+
+
+class ImportanceOptions(Model):
+    """How importance sampling is done, whatever is estimated; see `docs/background/importance.md`.
+
+    The cost of what is simulated is told in plain trials. Tilted ones have more and larger flows: by "work" a trial
+    counts as its sizes, or as 1 if that is more; by "trials" every simulation counts as 1.
+
+    Attributes:
+        tilt: "tail-boost", or "normal" for CCEval's family.
+        tilt_rate: whether to tilt the rate of arrivals too; CCEval does not.
+        bounded: whether the search stops where ln E[L²] of a trial reaches 1; CCEval's does not, and is mostly refused.
+        switching: whether a trial returns to the true measure once a flow was beyond the quantile, as CCEval's do.
+            Such trials are simulated twice.
+        epochs: updates of the search; CCEval has 10, the first three do nearly all.
+        cycles: trials per epoch (CCEval's m_ce).
+        pilot: trials that forecast the tests.
+        interval: cluster-Woodruff, or Student's t over batches, which is CCEval's.
+        batch: trials of a batch (CCEval's K).
+        cost: what a trial counts as.
+        size_model: what flow sizes are drawn from: their table, or CCEval's lognormal fitted to it (§5), which is
+            refused where it misses the target quantile by more than 1 %.
+    """
+
+    tilt: Literal["tail-boost", "normal"] = "tail-boost"
+    tilt_rate: bool = True
+    bounded: bool = True
+    switching: bool = False
+    epochs: int = Field(default=3, ge=1)
+    cycles: int = Field(default=200, ge=20)
+    pilot: int = Field(default=200, ge=20)
+    interval: Literal["woodruff", "batch"] = "woodruff"
+    batch: int = Field(default=40, ge=2)
+    cost: Literal["work", "trials"] = "work"
+    size_model: Literal["table", "lognormal"] = "table"
+
+    @property
+    def overhead(self) -> int:
+        """Trials of search and pilot."""
+        return self.epochs * self.cycles + self.pilot
+
+    @property
+    def fewest(self) -> int:
+        """Weighted trials without which there is no interval."""
+        return 2 * self.batch if self.interval == "batch" else 2
+
+
+class ImportanceConfig(ImportanceOptions):
+    """What to estimate with importance sampling, and how.
+
+    Attributes:
+        quantile: which quantile, pooled over flows.
+        budget: plain trials that may be spent in all, search and pilot included. A refusal after the last stage
+            spends up to twice as much.
+        confidence: of the interval.
+    """
+
+    quantile: float = Field(gt=0, lt=1)
+    budget: int = Field(default=10_000, ge=1)
+    confidence: float = Field(default=0.95, gt=0, lt=1)
+
+    @model_validator(mode="after")
+    def _budget_suffices(self) -> Self:
+        if self.budget <= self.overhead:
+            raise ValueError(
+                f"budget must be more than the {self.overhead} trials of search and pilot, got {self.budget}"
+            )
+        return self
+
+    def start(self) -> Tilt:
+        """Return the tilt that changes nothing."""
+        return NormalTilt() if self.tilt == "normal" else TailBoost.of(self.quantile)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What a search found.
+
+    Attributes:
+        measure: the last update, with the last estimate of the quantile as the switching value.
+        plain: trials of the first epoch, which are not tilted.
+        runs: simulations done, those of the first epoch included.
+        work: sizes of all flows simulated.
+    """
+
+    measure: Measure
+    plain: Cycles
+    runs: int
+    work: float
+
+
+def search(bench: Bench, config: ImportanceConfig, rng: np.random.Generator) -> Search:
+    """Search for a change of measure that makes values beyond the quantile frequent, by cross-entropy.
+
+    CCEval's Algorithm 1: draw trials, fit to what led to the tail, repeat. The first update is from plain trials.
+    """
+    measure, epochs = Measure(config.start(), bench.loop.rate), list[Cycles]()
+    for _ in range(config.epochs):
+        epochs.append(bench.run(measure, config.cycles, rng))
+        found = update(bench, epochs[-1], measure, config.quantile, tilt_rate=config.tilt_rate)
+        measure = found.within(bench.loop, MOST_TILT) if config.bounded else found
+        if not config.switching:
+            measure = replace(measure, switch_above=math.inf)
+    return Search(measure, epochs[0], sum(each.runs for each in epochs), sum(each.work for each in epochs))
+
+
+def update(bench: Bench, cycles: Cycles, measure: Measure, p: float, *, tilt_rate: bool) -> Measure:
+    """Return the measure that is closest to what led to values beyond the quantile (Eqs. 14 to 17).
+
+    Each flow beyond the quantile γ counts with its own weight L(F_n), for the flows that arrived until it completed
+    or until the trial's first such completion, where the tilt would end.
+    """
+    above = quantile(cycles, p)
+    flows = cycles.flows
+    stop = bench.switch_times(flows, cycles.finish - flows.arrival, above)
+    until = np.minimum(cycles.finish, stop[flows.trial])
+    credit = np.where(cycles.value > above, cycles.weight, 0.0)
+    tilt = measure.tilt.fitted(cycles.chance, _credit_before(cycles, credit, until))
+    rate = _rate(bench, cycles, credit, until) if tilt_rate else measure.rate
+    return Measure(tilt, rate, above)
+
+
+def _credit_before(cycles: Cycles, credit: Floats, until: Floats) -> Floats:
+    """Return for each flow the credit of all flows of its trial whose `until` is not before its arrival."""
+    flows = cycles.flows
+    steps = np.zeros(len(credit) + 1)
+    np.add.at(steps, flows.begin[:-1][flows.trial], credit)
+    np.add.at(steps, arrived_by(flows, until), -credit)
+    return np.maximum(np.cumsum(steps)[:-1], 0.0)
+
+
+def _rate(bench: Bench, cycles: Cycles, credit: Floats, until: Floats) -> float:
+    flows = cycles.flows
+    arrived = arrived_by(flows, until) - flows.begin[:-1][flows.trial]
+    time = float(credit @ np.minimum(until, bench.loop.horizon))
+    rate = float(credit @ arrived) / time if time > 0 else math.nan
+    return rate if 0 < rate < math.inf else bench.loop.rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,18 +339,7 @@ class _Attempting:
         return EstimateLook(self.runs, found.estimate, found.low, found.high, required, low, high)
 
     def _searched(self, bench: Bench) -> Measure:
-        config = self.config
-        found = search(
-            bench,
-            config.start(),
-            config.quantile,
-            self.rng,
-            epochs=config.epochs,
-            trials=config.cycles,
-            tilt_rate=config.tilt_rate,
-            switching=config.switching,
-            strength=MOST_TILT if config.bounded else math.inf,
-        )
+        found = search(bench, self.config, self.rng)
         self._paid(found.runs, found.work)
         if self.model is None:
             self.plain = (found.plain,)

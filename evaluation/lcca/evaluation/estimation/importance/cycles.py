@@ -1,4 +1,4 @@
-"""Trials under a change of measure that ends within the trial, and the weight of every flow in them.
+"""Trials under a change of measure that ends within the trial, weights of the flows in them, and quantiles of these.
 
 A trial begins tilted. Once a flow has completed with a value above `switch_above`, flows are drawn from the true
 measure again (the *switching time*). To do so with a simulator that takes all flows at once, the trial is simulated,
@@ -11,7 +11,6 @@ completed, or until the switch if that was earlier. Flows drawn after the switch
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -27,10 +26,7 @@ from lcca.evaluation.estimation.importance.flows import (
     completion_time,
 )
 from lcca.evaluation.estimation.importance.tilts import Tilt
-
-Depends: TypeAlias = Literal["arrived", "started"]
-"""What a flow's value may depend on: all flows that arrived until it completed (any simulator), or only those that
-started before it (service in order of arrival)."""
+from lcca.evaluation.settling.intervals import t_interval, t_quantile
 
 
 @dataclass(frozen=True)
@@ -138,13 +134,11 @@ class Bench:
         loop: the workload.
         simulate: the simulator.
         metric: what is measured of each flow.
-        depends: what a flow's value may depend on.
     """
 
     loop: OpenLoop
     simulate: Simulator
     metric: Metric = completion_time
-    depends: Depends = "arrived"
 
     def with_sizes(self, sizes: Sizes) -> "Bench":
         """Return the same with other flow sizes at the same rate of arrivals."""
@@ -198,7 +192,7 @@ class Bench:
         ratio = np.where(drawn.tilted, measure.tilt.log_ratio(drawn.chance), 0.0)
         total = np.concatenate([[0.0], np.cumsum(ratio)])
         finish = flows.arrival + fct
-        until = np.minimum(flows.arrival if self.depends == "started" else finish, stop[flows.trial])
+        until = np.minimum(finish, stop[flows.trial])
         seen = arrived_by(flows, until)
         own = flows.begin[:-1][flows.trial]
         log_weight = total[seen] - total[own] + _arrivals(measure, loop, seen - own, until)
@@ -252,3 +246,85 @@ def _renew(loop: OpenLoop, drawn: _Drawn, stop: Floats, rng: np.random.Generator
     size = loop.sizes.beyond(chance)
     begin = np.concatenate([[0], np.cumsum(np.bincount(trial, minlength=len(stop)))]).astype(np.int64)
     return _Drawn(Flows(begin, arrival[order], size), chance, tilted), old
+
+
+@dataclass(frozen=True, eq=False)
+class TailCurve:
+    """P(R > γ) as weighted flows tell it (CCEval Eq. 11, with E[α] = λT exactly).
+
+    Between flows the curve is linear, each flow standing for half its weight on either side: CCEval's rule, which
+    picks the first flow within the tail (Eqs. 8 and 13), lies high by several per cent where a tail is a few flows.
+
+    Attributes:
+        values: falling.
+        beyond: P(R > γ) at them.
+    """
+
+    values: Floats
+    beyond: Floats
+
+    @classmethod
+    def of(cls, values: Floats, weight: Floats, total: float) -> "TailCurve":
+        """Return the curve of flows with these weights, if weights of `total` are expected in all."""
+        order = np.argsort(values, kind="stable")[::-1]
+        summed = np.cumsum(weight[order])
+        return cls(values[order], (summed - weight[order] / 2) / total)
+
+    def at(self, beyond: float) -> float:
+        """Return γ with P(R > γ) = `beyond`; ±inf where no flow lies further out."""
+        if not len(self.values) or beyond < self.beyond[0]:
+            return math.inf
+        if beyond > self.beyond[-1]:
+            return -math.inf
+        return float(np.interp(beyond, self.beyond, self.values))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A quantile and its interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+def tail_curve(cycles: Cycles) -> TailCurve:
+    """Return P(R > γ) of weighted trials."""
+    return TailCurve.of(cycles.value, cycles.weight, cycles.trials * cycles.mean_flows)
+
+
+def quantile(cycles: Cycles, p: float) -> float:
+    """Return the pooled quantile; the largest value if it lies beyond all flows."""
+    found = tail_curve(cycles).at(1 - p)
+    return found if math.isfinite(found) else float(cycles.value.max(initial=-math.inf))
+
+
+def woodruff(cycles: Cycles, p: float, confidence: float) -> Interval:
+    """Return the pooled quantile with Woodruff's interval, trials being the clusters."""
+    curve, value = tail_curve(cycles), quantile(cycles, p)
+    spread = float(cycles.beyond(value).std(ddof=1)) / (math.sqrt(cycles.trials) * cycles.mean_flows)
+    reach = t_quantile(cycles.trials - 1, 1 - confidence) * spread
+    low, high = curve.at(min(1 - p + reach, 1.0)), curve.at(1 - p - reach)
+    return Interval(value, low, high)
+
+
+def batches(cycles: Cycles, p: float, confidence: float, length: int = 40) -> Interval:
+    """Return CCEval's batch method: Student's t over the quantiles of batches of `length` trials.
+
+    Kept for comparison: a quantile of few trials is biased, and the interval does not know it. Trials that do not
+    fill a batch are left out.
+
+    Raises:
+        ValueError: with fewer than two batches.
+    """
+    count = cycles.trials // length
+    if count < 2:
+        raise ValueError(f"the batch method needs at least {2 * length} trials, got {cycles.trials}")
+    begin, weight, total = cycles.flows.begin, cycles.weight, length * cycles.mean_flows
+    found = []
+    for first in range(0, count * length, length):
+        part = slice(begin[first], begin[first + length])
+        curve = TailCurve.of(cycles.value[part], weight[part], total)
+        value = curve.at(1 - p)
+        found.append(value if math.isfinite(value) else float(cycles.value[part].max(initial=0.0)))
+    return Interval(*t_interval(found, 1 - confidence))

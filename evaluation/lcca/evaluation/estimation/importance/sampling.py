@@ -4,21 +4,143 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from lcca.evaluation.estimation.estimate import Estimate, EstimateConfig
-from lcca.evaluation.estimation.importance.attempt import Attempt, attempt_tail
-from lcca.evaluation.estimation.importance.kept import KeptSimulator
-from lcca.evaluation.estimation.importance.options import ImportanceConfig, ImportanceOptions
-from lcca.evaluation.estimation.importance.packets import FlowMetric, packet_bench
+from lcca.evaluation.estimation.importance.attempt import Attempt, ImportanceConfig, ImportanceOptions, attempt_tail
+from lcca.evaluation.estimation.importance.cycles import Bench
+from lcca.evaluation.estimation.importance.flows import (
+    Floats,
+    Flows,
+    Metric,
+    OpenLoop,
+    Simulator,
+    TableSizes,
+    completion_time,
+)
 from lcca.evaluation.estimation.importance.size_models import SizeFit, fit_sizes
 from lcca.evaluation.settling.sequence import HORIZON
+from lcca.evaluation.trials.layout import IMPORTANCE, part_name
 from lcca.evaluation.trials.store import TrialStore
+from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.policy import Policy, compile_policy
+
+FlowMetric = Literal["fct_us", "slowdown"]
+
+
+def packet_engine(engine: Engine, policy: Policy, network: Network) -> Simulator:
+    """Return the engine as a simulator: flows are senders under the policy, on one network with open flows.
+
+    Sizes are rounded up to whole packets. What it returns (µs) does not depend on the engine's threads.
+
+    Raises:
+        InputError: later, if a flow does not complete.
+    """
+    compiled = compile_policy(policy)
+
+    def simulate(flows: Flows) -> Floats:
+        fct = engine.flow_trace(compiled, network, flows.begin, flows.arrival, whole_packets(flows.size))
+        if np.isnan(fct).any():
+            raise InputError("a flow did not complete: the load is too high for this policy and duration")
+        return fct
+
+    return simulate
+
+
+def packet_bench(engine: Engine, policy: Policy, network: Network, metric: FlowMetric) -> Bench:
+    """Return the open flows of a network, for the length of the engine's trials, as a workload with its simulator.
+
+    Args:
+        engine: whose duration is that of a trial.
+        policy: of every flow.
+        network: with open flows.
+        metric: "fct_us", or "slowdown" over the flow alone on the link (rtt + size / link rate).
+
+    Raises:
+        InputError: a network without open flows.
+    """
+    flows = network.open_flows
+    if flows is None:
+        raise InputError(f"network {network.id}: importance sampling needs open flows")
+    loop = OpenLoop(flows.arrival_rate(network.link_rate), engine.duration, TableSizes(flows.sizes))
+    measured = completion_time if metric == "fct_us" else _slowdown(network)
+    return Bench(loop, packet_engine(engine, policy, network), measured)
+
+
+def whole_packets(size: Floats) -> Floats:
+    """Return sizes rounded up to whole packets, at least one."""
+    return np.maximum(np.ceil(size), 1.0)
+
+
+def _slowdown(network: Network) -> Metric:
+    def metric(fct: Floats, size: Floats) -> Floats:
+        return fct / (network.rtt + whole_packets(size) / network.link_rate)
+
+    return metric
+
+
+BLOCK = 200
+"""Trials that are simulated, and kept, at a time."""
+
+
+class KeptSimulator:
+    """Simulates in blocks of trials, and keeps each block in a store; blocks that are there are read.
+
+    What is simulated is a function of the seed and of earlier results, so that a run that begins anew asks for the same
+    flows in the same order until it comes to what was never simulated.
+
+    Args:
+        simulate: the simulator behind it.
+        store: where blocks are kept.
+        tell: is told the number of trials after each block.
+
+    Attributes:
+        simulated: trials that were not there.
+    """
+
+    def __init__(self, simulate: Simulator, store: TrialStore, tell: Callable[[int], None]) -> None:
+        self._simulate, self._store, self._tell = simulate, store, tell
+        self._blocks = 0
+        self._trials = 0
+        self.simulated = 0
+
+    def __call__(self, flows: Flows) -> Floats:
+        """Return (flows,) flow completion times.
+
+        Raises:
+            InputError: what is kept is damaged, or of other flows.
+        """
+        found = [np.zeros(0)]
+        for first in range(0, flows.trials, BLOCK):
+            part = flows.part(first, min(first + BLOCK, flows.trials))
+            found.append(self._block(part))
+            self._trials += part.trials
+            self._tell(self._trials)
+        return np.concatenate(found)
+
+    def _block(self, flows: Flows) -> Floats:
+        name = part_name(IMPORTANCE, self._blocks)
+        self._blocks += 1
+        if not self._store.has(name):
+            self._store.add(name, _rows(flows, self._simulate(flows)))
+            self.simulated += flows.trials
+        kept = self._store.read(name)
+        asked = _rows(flows, np.zeros(len(flows.arrival)))
+        if list(kept) != list(asked) or not kept.drop(columns="fct_us").equals(asked.drop(columns="fct_us")):
+            raise InputError(
+                f"{self._store.folder}: {name} holds other flows than this version asks for; choose another --out"
+            )
+        return kept["fct_us"].to_numpy(dtype=np.float64)
+
+
+def _rows(flows: Flows, fct: Floats) -> pd.DataFrame:
+    columns = {"trial": flows.trial, "arrival_us": flows.arrival, "size_packets": flows.size, "fct_us": fct}
+    return pd.DataFrame(columns)
 
 
 @dataclass(frozen=True, eq=False)
