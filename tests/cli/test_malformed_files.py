@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from lcca.evaluation.scenarios.networks import NetworkSpace, networks_from_yaml
+from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.experiments.campaign.grid import read_grid
 from lcca.experiments.estimation.run import EstimationConfig
+from lcca.experiments.places import space_of
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_config, read_with_files, validate
@@ -27,7 +28,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "cceval": lambda path: validate(read_with_files(path, EstimationConfig), EstimationConfig),
     "tuning": lambda path: validate(read_with_files(path, TuningConfig), TuningConfig),
     "space": lambda path: read_config(path, NetworkSpace),
-    "networks": networks_from_yaml,
+    "networks": space_of,
     "sizes": flow_sizes,
     "set": signal_set,
     "header": header,

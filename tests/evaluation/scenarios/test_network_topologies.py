@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from lcca.evaluation.scenarios.networks import NetworkSpace, networks_from_yaml
+from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.evaluation.trials.running import run_flows, run_trials
 from lcca.evaluation.trials.scoring import sender_totals
 from lcca.evaluation.trials.utilities import utility
+from lcca.experiments.places import space_of
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
@@ -26,6 +27,13 @@ PLAIN: dict[str, Any] = {
     "loss": 0, "duration": 1000,
 }  # fmt: skip
 NETWORK = Network(0, 3.0, 24.0, 4, 50.0, 400.0, 200.0, 0.01)
+
+
+def networks_of(path: Path) -> list[Network]:
+    """Return the networks of a list in a file."""
+    listed = space_of(path)
+    assert isinstance(listed, ListedNetworks)
+    return listed.draw(0, listed.length)
 
 
 @pytest.mark.parametrize("said", ["line:hosts_per_router=2", {"kind": "line", "hosts_per_router": 2}])
@@ -63,10 +71,10 @@ def test_networks_of_a_list_may_have_one_each(tmp_path: Path) -> None:
     path.write_text(
         f"- {{{common}}}\n- {{{common}, topology: line}}\n- {{{common}, topology: {{kind: reverse-path}}}}\n"
     )
-    assert [str(network.topology) for network in networks_from_yaml(path)] == ["dumbbell", "line", "reverse-path"]
+    assert [str(network.topology) for network in networks_of(path)] == ["dumbbell", "line", "reverse-path"]
     path.write_text(f"- {{{common}}}\n- {{{common}, topology: ring}}\n")
     with pytest.raises(InputError, match=r"networks.yaml:2: 1.topology: unknown kind 'ring'"):
-        networks_from_yaml(path)
+        networks_of(path)
 
 
 def test_one_policy_runs_on_all() -> None:

@@ -10,7 +10,8 @@ import pytest
 from pydantic import ValidationError
 from scipy import stats
 
-from lcca.evaluation.scenarios.networks import NetworkSpace, Range, networks_from_yaml
+from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace, Range
+from lcca.experiments.places import space_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.network import Network
@@ -24,6 +25,13 @@ NETWORK: dict[str, Any] = {
     "id": 1, "link_rate": 3.0, "rtt": 27.0, "senders": 6, "buffer": 225.0, "mean_on": 4500.0,
     "mean_off": 900.0, "loss": 0.001,
 }  # fmt: skip
+
+
+def networks_of(path: Path) -> list[Network]:
+    """Return the networks of a list in a file."""
+    listed = space_of(path)
+    assert isinstance(listed, ListedNetworks)
+    return listed.draw(0, listed.length)
 
 
 def space(**changes: Any) -> NetworkSpace:
@@ -152,7 +160,7 @@ def test_list_file(tmp_path: Path) -> None:
         "- {link_rate: 2, rtt: 20, senders: 1, buffer: inf, mean_on: 100, mean_off: 10, loss: 0, "
         "switched: bytes}\n",
     )
-    first, second = networks_from_yaml(path)
+    first, second = networks_of(path)
     assert first == Network(**NETWORK | {"id": 0})
     assert (second.id, second.buffer, second.switched) == (1, math.inf, "bytes")
     assert isinstance(second.senders, int) and type(second.link_rate) is float
@@ -172,7 +180,7 @@ def test_list_file_names_every_problem_with_its_line(tmp_path: Path) -> None:
         "- 3\n",
     )
     with pytest.raises(InputError) as caught:
-        networks_from_yaml(path)
+        networks_of(path)
     lines = [line.removeprefix(f"{path}:") for line in str(caught.value).splitlines()]
     assert lines == [
         "2: 1.link_rate: must be > 0 packets/µs and finite, got -3",
@@ -190,13 +198,13 @@ def test_list_file_names_every_problem_with_its_line(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("[]", "must be a list with at least one network"),
-        ("link_rate: 3", r"expected a list \(`- item`\), found a mapping"),
+        ("link_rate: 3", "rtt: required key is missing"),
         (str([NETWORK | {"mean_off": 0, "switched": "bytes"}]).replace("'id': 1, ", ""), "1: 0: mean_off must be > 0"),
     ],
 )
 def test_bad_list_files(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        networks_from_yaml(write(tmp_path, text))
+        networks_of(write(tmp_path, text))
 
 
 def test_network_names_every_bad_field() -> None:
@@ -218,7 +226,7 @@ def test_networks_with_units_are_those_with_plain_numbers(tmp_path: Path) -> Non
         "- {packet_bytes: 1500, link_rate: 12 Gb/s, rtt: 15 us, senders: 2, buffer: inf, mean_on: 3 MB,"
         " mean_off: 1 ms, loss: 0, switched: bytes}\n",
     )
-    assert networks_from_yaml(told) == [
+    assert networks_of(told) == [
         Network(0, 3.0, 27.0, 6, 225.0, 4500.0, 900.0, 0.001),
         Network(1, 1.0, 15.0, 2, math.inf, 2000.0, 1000.0, 0.0, switched="bytes"),
     ]

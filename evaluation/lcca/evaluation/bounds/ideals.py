@@ -17,7 +17,7 @@ from lcca.evaluation.bounds.certified import upper_bound
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import FlowPlan, Model, planned_flows
+from lcca.remy_plus.engine import Model, planned_flows
 from lcca.remy_plus.network import Network
 
 IDEALS = ("fair_bits", "causal_bits", "clairvoyant_bits", "upper_bits")
@@ -89,46 +89,22 @@ def _ideals(
     found: dict[str, float] = {"senders_counted": int(counted.sum())} | dict.fromkeys(SCORES, np.nan)
     if not counted.any():
         return found
+
+    def mean_bits(throughput: NDArray[np.float64]) -> float:
+        return float(utility.of(throughput, link.round_trip_us).mean())
+
     if network.switched == "bytes":
-        return found | _byte_switched(network, plan, link, utility, duration, counted)
-    return found | _time_switched(network, plan, link, utility, duration, counted)
-
-
-def _byte_switched(
-    network: Network,
-    plan: FlowPlan,
-    link: Bottleneck,
-    utility: ThroughputDelay,
-    duration: float,
-    counted: NDArray[np.bool_],
-) -> dict[str, float]:
-    fair = byte_switched.ProcessorSharing(plan, network.senders, link, duration)
-    throughput = link.rate * link.service_us * fair.packets[counted] / fair.share_us[counted]
-    return {
-        "fair_bits": float(utility.of(throughput, link.round_trip_us).mean()),
-        "upper_bits": byte_switched.upper_bound(int(counted.sum()), network.senders, link, utility),
-    }
-
-
-def _time_switched(
-    network: Network,
-    plan: FlowPlan,
-    link: Bottleneck,
-    utility: ThroughputDelay,
-    duration: float,
-    counted: NDArray[np.bool_],
-) -> dict[str, float]:
+        shared = byte_switched.ProcessorSharing(plan, network.senders, link, duration)
+        throughput = link.rate * link.service_us * shared.packets[counted] / shared.share_us[counted]
+        most = byte_switched.upper_bound(int(counted.sum()), network.senders, link, utility)
+        return found | {"fair_bits": mean_bits(throughput), "upper_bits": most}
     everyone = activity(plan, network.senders, duration, link.lead_us)
     on, share = everyone.only(counted), activity(plan, network.senders, duration).share_us[counted]
     best, gap = most_even(on)
-    allocations = share, least_served_first(everyone)[counted], best
-    fair, causal, clairvoyant = (
-        float(utility.of(link.rate * time / share, link.round_trip_us).mean()) for time in allocations
-    )
-    return {
-        "fair_bits": fair,
-        "causal_bits": causal,
-        "clairvoyant_bits": clairvoyant,
+    return found | {
+        "fair_bits": mean_bits(link.rate * share / share),
+        "causal_bits": mean_bits(link.rate * least_served_first(everyone)[counted] / share),
+        "clairvoyant_bits": mean_bits(link.rate * best / share),
         "gap_bits": utility.throughput_weight * gap / len(best) / math.log(2),
         "upper_bits": upper_bound(on, share, best * link.rate, link, utility),
     }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -55,8 +56,21 @@ class Size:
         )
 
 
-class Star(Model):
+class _Built(Model):
+    """A topology whose keys are the arguments of its builder."""
+
+    builder: ClassVar[Callable[..., FabricTopology]]
+
+    def build(self) -> FabricTopology:
+        """Return the topology."""
+        values = {name: value for name, value in self if name != "kind"}
+        return type(self).builder(**values)
+
+
+class Star(_Built):
     """Hosts around one switch."""
+
+    builder = staticmethod(builders.star)
 
     kind: Literal["star"]
     hosts: Annotated[int, Field(ge=2, le=100_000)]
@@ -68,13 +82,11 @@ class Star(Model):
         """How large it is."""
         return Size(("hosts",), self.hosts, self.hosts + 1, self.hosts)
 
-    def build(self) -> FabricTopology:
-        """Return the topology."""
-        return builders.star(self.hosts, self.gbps, self.delay_ns)
 
-
-class Dumbbell(Model):
+class Dumbbell(_Built):
     """Senders, one bottleneck, receivers."""
+
+    builder = staticmethod(builders.dumbbell)
 
     kind: Literal["dumbbell"]
     pairs: Count
@@ -88,15 +100,11 @@ class Dumbbell(Model):
         """How large it is."""
         return Size(("pairs",), 2 * self.pairs, 2 * self.pairs + 2, 2 * self.pairs + 1)
 
-    def build(self) -> FabricTopology:
-        """Return the topology."""
-        return builders.dumbbell(
-            self.pairs, self.bottleneck_gbps, self.host_gbps, self.bottleneck_delay_ns, self.host_delay_ns
-        )
 
-
-class LeafSpine(Model):
+class LeafSpine(_Built):
     """Racks of hosts whose ToRs have a link to every spine."""
+
+    builder = staticmethod(builders.leaf_spine)
 
     kind: Literal["leaf-spine"]
     tors: Count
@@ -114,21 +122,11 @@ class LeafSpine(Model):
         links = hosts + self.tors * self.spines
         return Size(("tors", "hosts_per_tor", "spines"), hosts, hosts + self.tors + self.spines, links)
 
-    def build(self) -> FabricTopology:
-        """Return the topology."""
-        return builders.leaf_spine(
-            self.tors,
-            self.hosts_per_tor,
-            self.spines,
-            self.host_gbps,
-            self.uplink_gbps,
-            self.host_delay_ns,
-            self.uplink_delay_ns,
-        )
 
-
-class FatTree(Model):
+class FatTree(_Built):
     """A fat tree of switches with k ports; with `hosts_per_edge` above k/2 its edge is oversubscribed."""
+
+    builder = staticmethod(builders.fat_tree)
 
     kind: Literal["fat-tree"]
     k: Annotated[int, Field(ge=2, le=128, multiple_of=2)]
@@ -145,13 +143,11 @@ class FatTree(Model):
         hosts = edges * (self.hosts_per_edge or half)
         return Size(keys, hosts, hosts + 2 * edges + half**2, hosts + 2 * edges * half)
 
-    def build(self) -> FabricTopology:
-        """Return the topology."""
-        return builders.fat_tree(self.k, self.hosts_per_edge, self.host_gbps, self.fabric_gbps, self.delay_ns)
 
-
-class ThreeTier(Model):
+class ThreeTier(_Built):
     """Pods of ToRs and aggregation switches below cores; the defaults are HPCC's (320 hosts, 56 switches)."""
+
+    builder = staticmethod(builders.three_tier)
 
     kind: Literal["three-tier"]
     pods: Count = 5
@@ -170,19 +166,6 @@ class ThreeTier(Model):
         hosts, switches = tors * self.hosts_per_tor, tors + self.pods * self.aggs_per_pod + self.cores
         keys = ("pods", "tors_per_pod", "aggs_per_pod", "cores", "hosts_per_tor")
         return Size(keys, hosts, hosts + switches, hosts + tors * self.aggs_per_pod + self.pods * self.cores)
-
-    def build(self) -> FabricTopology:
-        """Return the topology."""
-        return builders.three_tier(
-            self.pods,
-            self.tors_per_pod,
-            self.aggs_per_pod,
-            self.cores,
-            self.hosts_per_tor,
-            self.host_gbps,
-            self.fabric_gbps,
-            self.delay_ns,
-        )
 
 
 class LinkFile(Model):

@@ -8,7 +8,6 @@ two spaces that share a parameter's range and the size of blocks share its value
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -30,7 +29,6 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError, shown
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
-from lcca.inputs.validation import read_document, validate_list
 from lcca.remy_plus.network import CHECKS, Network, field_problem
 from lcca.remy_plus.topology import DUMBBELL, Topology
 
@@ -382,22 +380,3 @@ class ListedNetworks(OfNetworks):
         """Return networks first_id … first_id + count − 1 of the list; the seed changes nothing."""
         found = enumerate(self.networks[first_id : first_id + count], first_id)
         return [listed.network(id) for id, listed in found]
-
-
-def networks_from_yaml(path: Path | str) -> list[Network]:
-    """Read a list of networks, one mapping each, in packets, packets/µs and µs, or with units.
-
-    The keys are those of a `Network` less `id` (the position in the list); `switched` and
-    `topology` may be left out, `buffer: inf` is allowed.
-
-    Raises:
-        InputError: with every problem of the file at once, each as `file:line: key: problem`.
-    """
-    document = read_document(path, root="list")
-    if not document.data:
-        raise InputError(
-            f"{path}: must be a list with at least one network, such as `- {{link_rate: 3.0, rtt: 27, "
-            "senders: 6, buffer: 225, mean_on: 4500, mean_off: 900, loss: 0.001}`"
-        )
-    listed = ListedNetworks(networks=tuple(validate_list(document, ListedNetwork)))
-    return listed.draw(0, len(listed.networks))
