@@ -1,12 +1,14 @@
 """Workers that may die: every item gets its result or its own reason, whatever happens to its neighbours."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from lcca.gym_envs.processes.pool import Failure
+from lcca.gym_envs.processes.pool import Failure, Threads
 from lcca.gym_envs.processes.workers import Processes, run_all
+from lcca.inputs.errors import InputError
 
 
 @pytest.fixture
@@ -50,3 +52,19 @@ def test_a_loop_that_is_left_ends_the_busy_ones_only():
 
 def test_nothing_to_do_starts_nobody():
     assert list(run_all(os.path.basename, [], 4)) == []
+
+
+@pytest.mark.parametrize("kind", [Threads, Processes])
+def test_results_are_in_order_and_an_error_is_raised(kind):
+    with kind(2) as pool:
+        assert pool.map(abs, [-3, 2, -1]) == [3, 2, 1]
+        assert pool.calls([partial(abs, -4), partial(abs, 5)]) == [4, 5]
+        with pytest.raises(ValueError if kind is Threads else InputError, match="invalid literal"):
+            pool.map(int, ["1", "one", "2"])
+        with pytest.raises(TypeError if kind is Threads else RuntimeError, match="bad operand"):
+            pool.map(abs, ["a"])
+
+
+def test_a_trial_whose_process_dies_is_an_error_that_says_so(work, tmp_path):
+    with Processes(1) as pool, pytest.raises(InputError, match="the queue is on fire"):
+        pool.map(work, [("a", str(tmp_path / "seen")), ("abort", str(tmp_path / "seen"))])
