@@ -26,7 +26,7 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import utility
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.validation import read_config
-from lcca.remy_plus.policies.policy import baseline
+from lcca.remy_plus.policies.hand_designed import baseline
 from lcca.remy_plus.topology import Topology
 
 SPACE = Path(__file__).parents[1] / "configs" / "networks" / "default.yaml"

@@ -28,7 +28,7 @@ from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.trainers.rplus.evolution import Evolution, usual_population
 
 SPACE = Path(__file__).parents[1] / "configs" / "networks" / "default.yaml"

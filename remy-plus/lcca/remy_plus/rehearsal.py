@@ -21,12 +21,12 @@ import numpy as np
 import lcca
 from lcca.inputs.dependencies import reached_by
 from lcca.inputs.errors import InputError
-from lcca.remy_plus import _core
-from lcca.remy_plus.policies.policy import compile_policy
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.python_control import PythonControl
 
-NETWORK = _core.Network(
-    id=0, link_rate=1.0, rtt=50.0, senders=2, buffer=40.0, loss=0.01, workload=("time-switched", 500.0, 100.0)
+NETWORK = Network(
+    id=0, link_rate=1.0, rtt=50.0, senders=2, mean_on=500.0, mean_off=100.0, buffer=40.0, loss=0.01, switched="time"
 )
 DURATION_US = 1000.0
 SEEN = ("sender_sent", "sender_delay_sum_us")
@@ -103,13 +103,9 @@ def _elsewhere(control: PythonControl) -> list[bytes]:
 
 def _trials(control: PythonControl, count: int) -> list[bytes]:
     """Return what so many trials with one seed saw."""
-    same, model = np.zeros(count, np.uint32), _core.model_defaults()
-    keep = dict.fromkeys(("keep_delays", "keep_flows", "keep_rule_hits", "keep_links"), False)
-    seeds = np.ones(count, np.uint64)
-    columns = _core.run_batch(
-        [compile_policy(control)], [NETWORK], same, same, seeds, duration=DURATION_US, model=model, jobs=1, **keep
-    )
-    rows = [np.asarray(columns[name]).reshape(count, -1) for name in SEEN]
+    engine, same = Engine(DURATION_US, jobs=1), [0] * count
+    record = engine.run([engine.compile(control)], NetworkList([NETWORK]), same, same, [1] * count)
+    rows = [record[name].reshape(count, -1) for name in SEEN]
     return [b"".join(np.ascontiguousarray(row[i]).tobytes() for row in rows) for i in range(count)]
 
 

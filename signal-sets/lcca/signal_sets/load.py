@@ -30,8 +30,8 @@ from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
-from lcca.remy_plus.policies.hand_designed import HandDesigned, kind_of
-from lcca.remy_plus.policies.policy import Policy, is_baseline, with_header
+from lcca.remy_plus.policies.hand_designed import HandDesigned, is_baseline, kind_of
+from lcca.remy_plus.policies.policy import Policy, with_header
 from lcca.remy_plus.switches.transports import TRANSPORTS, is_transport
 from lcca.remy_plus.tuners.tuned import named_transport
 from lcca.signal_sets.headers.header import Header, header_of

@@ -12,7 +12,8 @@ from lcca.evaluation.bench.runner import Measured
 from lcca.evaluation.bench.scenario import Drawn, draw
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files.policyfile import load
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import Policy
 
 needs_ns3 = pytest.mark.skipif(
     importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)"

@@ -14,7 +14,7 @@ from lcca.evaluation.bench.scenario import Drawn, Scenario, long_trial
 from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
 from lcca.gym_envs.ns3.simulator import libraries
 from lcca.remy_plus.files.policyfile import load
-from lcca.remy_plus.policies.policy import baseline
+from lcca.remy_plus.policies.hand_designed import baseline
 
 VEGAS = baseline("vegas")
 

@@ -13,7 +13,8 @@ from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.comparison.ranking import rank
 from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.blocks import Block
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import Policy
 
 FIRST = benchmark("cc-bench-1")
 FULL, HALF, LATE = (baseline(f"fixed-window:{n}") for n in (1, 2, 3))

@@ -10,7 +10,8 @@ from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.policy import FixedWindow, Policy, baseline
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import FixedWindow, Policy
 from lcca.remy_plus.simulator import Simulator
 from lcca.remy_plus.workload import FlowSizes, OpenFlows
 

@@ -14,7 +14,8 @@ from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.source import TrialSource
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.load import resolve
 
 SPACE = {"link_rate": 2, "rtt": {"min": 10, "max": 20, "step": 5}, "senders": {"min": 1, "max": 2, "step": 1}} | {

@@ -11,7 +11,8 @@ from lcca.evaluation.bench.runner import Measured
 from lcca.evaluation.bench.scenario import Drawn, draw
 from lcca.experiments.bench.cache import CachedTrials
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import Policy
 
 BENCH = benchmark("cc-bench-1")
 ONE, TWO = baseline("fixed-window:1"), baseline("fixed-window:2")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.agents import MlpPolicy
 
 from ...conftest import TINY, RunCommand
 

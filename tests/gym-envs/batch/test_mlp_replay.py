@@ -12,9 +12,16 @@ from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.remy_plus import _core
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, RateSteering, TableSteering, WindowSteering
+from lcca.remy_plus.policies.agents import (
+    EVERY_ACK,
+    Agent,
+    Decisions,
+    MlpPolicy,
+    RateSteering,
+    TableSteering,
+    WindowSteering,
+)
 from lcca.remy_plus.policies.layers import Layer, Lstm
-from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 
 from .slots_support import BYTES, FLOW_COLUMNS, SHORT, TIME, engine_flows, one_environment

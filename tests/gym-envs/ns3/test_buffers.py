@@ -16,8 +16,8 @@ from lcca.gym_envs.ns3.long_plan import long_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
 from lcca.remy_plus.engine import Model
 from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.hand_designed import hand_designed
-from lcca.remy_plus.policies.policy import FixedWindow, baseline, compile_policy
+from lcca.remy_plus.policies.hand_designed import baseline, hand_designed
+from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 
 pytestmark = pytest.mark.usefixtures("ns3")
 

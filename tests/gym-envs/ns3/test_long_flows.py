@@ -12,7 +12,8 @@ from lcca.gym_envs.ns3.long_plan import long_plan, run_long_trial, run_long_tria
 from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED
-from lcca.remy_plus.policies.policy import FixedWindow, WithHeader, baseline
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import FixedWindow, WithHeader
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.headers.simulated import stamping
 

@@ -14,7 +14,7 @@ from lcca.gym_envs.ns3.simulator import Ns3
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.policies.policy import is_baseline
+from lcca.remy_plus.policies.hand_designed import is_baseline
 from lcca.remy_plus.topology import Topology
 
 CONFIGS = Path(__file__).parents[3] / "configs"

@@ -14,7 +14,8 @@ from lcca.remy_plus.core.stamping import raw_stamping
 from lcca.remy_plus.engine import Engine, Model, compile_network
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
-from lcca.remy_plus.policies.policy import FixedRate, Policy, WithHeader, baseline, compile_policy
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import FixedRate, Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.record import Record
 from lcca.remy_plus.topology import Topology

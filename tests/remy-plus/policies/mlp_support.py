@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.remy_plus.policies.agents import Agent
+from lcca.remy_plus.policies.agents import Agent, MlpPolicy
 from lcca.remy_plus.policies.layers import ACTIVATIONS, Layer, Lstm
-from lcca.remy_plus.policies.mlp import MlpPolicy
 
 SIGNALS = ("send_ewma", "receive_ewma", "rtt_ratio", "queue")
 FUNCTIONS = {"linear": lambda x: x, "tanh": np.tanh, "relu": lambda x: np.maximum(x, 0)}

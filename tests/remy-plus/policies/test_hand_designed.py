@@ -9,8 +9,8 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, load, loads
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED
-from lcca.remy_plus.policies.hand_designed import HandDesigned, hand_designed, kind_of
-from lcca.remy_plus.policies.policy import baseline, compile_policy, is_baseline
+from lcca.remy_plus.policies.hand_designed import HandDesigned, baseline, hand_designed, is_baseline, kind_of
+from lcca.remy_plus.policies.policy import compile_policy
 from lcca.remy_plus.tuners.tuned import named_transport
 
 

@@ -17,9 +17,8 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, RateSteering, TableSteering, WindowSteering
+from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, MlpPolicy, RateSteering, TableSteering, WindowSteering
 from lcca.remy_plus.policies.layers import Layer, Lstm
-from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.mlpjson import shortest
 from lcca.remy_plus.policies.policy import compile_policy
 

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, baseline, is_baseline
+from lcca.remy_plus.policies.hand_designed import baseline, is_baseline
+from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow
 
 
 def test_baselines_have_names():

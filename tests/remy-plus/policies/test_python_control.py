@@ -28,7 +28,8 @@ from lcca.remy_plus.files.policyfile import PolicyFile, dumps, load
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.agents import Agent
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.load import resolve

@@ -13,7 +13,8 @@ import numpy as np
 
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongTrial
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.policies.policy import Policy, baseline
+from lcca.remy_plus.policies.hand_designed import baseline
+from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
     from lcca.evaluation.bench.benchmark import Benchmark

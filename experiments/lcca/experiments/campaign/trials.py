@@ -14,7 +14,7 @@ from lcca.evaluation.trials.blocks import InBlocks
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES, TARGETS, plain_number
-from lcca.remy_plus.policies.policy import baseline as policy
+from lcca.remy_plus.policies.hand_designed import baseline as policy
 from lcca.remy_plus.topology import Topology
 
 Networks = Annotated[

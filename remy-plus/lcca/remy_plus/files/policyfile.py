@@ -18,10 +18,10 @@ from lcca.inputs.files import digest_file, read_limited, read_with_digest, write
 from lcca.inputs.names import YAML_ENDINGS, ClassName
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
-from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.agents import MlpPolicy
+from lcca.remy_plus.policies.hand_designed import BASELINES, HandDesigned, baseline, is_baseline
 from lcca.remy_plus.policies.mlpjson import mlp_to_json
-from lcca.remy_plus.policies.policy import BASELINES, Policy, WithHeader, baseline, is_baseline
+from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.policies.rules import Pacing, RuleTable
 from lcca.remy_plus.rehearsal import rehearse

@@ -13,9 +13,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, shown
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
-from lcca.remy_plus.policies.agents import agent_from_json
+from lcca.remy_plus.policies.agents import MlpPolicy, agent_from_json
 from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable, pacing_unit

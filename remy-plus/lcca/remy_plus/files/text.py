@@ -9,9 +9,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING
-from lcca.remy_plus.policies.agents import TableSteering
+from lcca.remy_plus.policies.agents import MlpPolicy, TableSteering
 from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, digits

@@ -1,4 +1,4 @@
-"""Hand-designed congestion controls as policies: by name, with every tunable. They run in ns-3 only."""
+"""Hand-designed congestion controls by name: those of ns-3, with every tunable, and those that the engine has."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NoReturn
 
 from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.remy_plus.policies.families import FAMILIES, is_type, named_type
+from lcca.inputs.names import ClassName
+from lcca.remy_plus.policies.families import FAMILIES, HAND_DESIGNED, is_type, named_type
+from lcca.remy_plus.policies.policy import SIMPLE
+from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tunables import Family, Value
 from lcca.remy_plus.switches.knobs import named_numbers
 from lcca.remy_plus.switches.markers import Marking, changed_marking, marking
@@ -69,6 +73,14 @@ class HandDesigned:
         """
         marker, own = changed_marking(self.marker, values)
         return HandDesigned(self.name, {**self.parameters, **own}, marker)
+
+    def compile(self) -> NoReturn:
+        """Refuse.
+
+        Raises:
+            InputError: the engine has no such policy.
+        """
+        raise InputError(f"{self.name} runs in ns-3 only: use --simulator ns3")
 
     def number(self, name: str) -> float:
         """Return a parameter that is a number.
@@ -139,3 +151,35 @@ def _marker(name: str, text: str) -> Marking:
     kind, values = named_numbers(text)
     with about(f"{name}@{kind}"):
         return marking(kind, **values)
+
+
+RUNS = (
+    "a class in Python runs in `lcca evaluate`, `compare`, `rank`, `agree` and `estimate` and beside the learner of "
+    "environments; it is neither trained, tuned nor part of a campaign"
+)
+"""Where such a class is refused."""
+
+BASELINES = (*SIMPLE, *HAND_DESIGNED)
+
+
+def baseline(name: str) -> Simple | HandDesigned:
+    """Return the policy named ``aimd``, ``fixed-window:20`` (packets), ``fixed-rate:0.5`` (packets/µs), or another.
+
+    Those with parameters are named as in ``rcp``, ``fair-rate:share=0.97``, ``vegas:alpha=2,beta=4`` or ``dctcp@red``.
+
+    Raises:
+        InputError: an unknown name or parameter (with a suggestion), or a value that is missing or out of range.
+    """
+    kind, _, text = name.partition(":")
+    with about(f"baseline {name[:60]!r}"):
+        if kind in SIMPLE:
+            return SIMPLE[kind].named(text)
+        if is_baseline(name):
+            return hand_designed(name)
+    hint = f": {RUNS}" if ClassName.of(name) else did_you_mean(kind_of(name), BASELINES)
+    raise InputError(f"unknown baseline {name[:60]!r}{hint}")
+
+
+def is_baseline(name: str) -> bool:
+    """Tell whether a name means a baseline and not a file."""
+    return kind_of(name) in BASELINES or is_type(kind_of(name))

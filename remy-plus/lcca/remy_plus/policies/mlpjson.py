@@ -11,7 +11,7 @@ from lcca.inputs.model import Model
 from lcca.remy_plus.policies.layers import Activation, Floats, Layer, Lstm
 
 if TYPE_CHECKING:
-    from lcca.remy_plus.policies.mlp import MlpPolicy
+    from lcca.remy_plus.policies.agents import MlpPolicy
 
 _MEMORY = ("from_input", "from_hidden", "biases")
 

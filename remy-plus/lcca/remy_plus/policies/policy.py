@@ -6,19 +6,19 @@ A rule table, a trained network, or something to hold them against: a hand-desig
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, Union
 
-from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.inputs.names import ClassName
+from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.stamping import Stamping, raw_stamping
+from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
-from lcca.remy_plus.policies.families import HAND_DESIGNED, is_type
-from lcca.remy_plus.policies.hand_designed import HandDesigned, hand_designed, kind_of
-from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import LARGEST_WINDOW, Simple, check_within, digits
-from lcca.remy_plus.switches.transports import Transport
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.policies.hand_designed import HandDesigned
+    from lcca.remy_plus.switches.transports import Transport
 
 
 @dataclass(frozen=True)
@@ -132,16 +132,8 @@ class Aimd(Simple):
         ]
 
 
-RUNS = (
-    "a class in Python runs in `lcca evaluate`, `compare`, `rank`, `agree` and `estimate` and beside the learner of "
-    "environments; it is neither trained, tuned nor part of a campaign"
-)
-"""Where such a class is refused."""
-
 SIMPLE: dict[str, type[Simple]] = {each.kind: each for each in (Aimd, FixedWindow, FixedRate, FairShare, Rcp, Xcp)}
 """All that the engine has, by the names of the command line and of policy files."""
-
-BASELINES = (*SIMPLE, *HAND_DESIGNED)
 
 
 @dataclass(frozen=True)
@@ -149,7 +141,7 @@ class WithHeader:
     """A policy, and the header that its packets carry.
 
     Attributes:
-        policy: any but a hand-designed congestion control.
+        policy: any that the engine runs.
         stamping: the header; its bytes are charged on the policy's packets, and its signals are all that the policy
             sees of the network.
 
@@ -167,7 +159,7 @@ class WithHeader:
         self.stamping.require(seen(self.policy))
 
 
-Policy: TypeAlias = RuleTable | MlpPolicy | Simple | HandDesigned | Transport | WithHeader
+Policy: TypeAlias = Union[RuleTable, MlpPolicy, Simple, "HandDesigned", "Transport", WithHeader]
 
 
 def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
@@ -176,11 +168,7 @@ def with_header(policy: Policy, stamping: Stamping | None) -> Policy:
     Raises:
         InputError: as `WithHeader`, or the policy has one already.
     """
-    if stamping is None:
-        return policy
-    if isinstance(policy, HandDesigned | Transport | WithHeader):
-        raise InputError(f"a {type(policy).__name__} cannot have a header of its own")
-    return WithHeader(policy, stamping)
+    return policy if stamping is None else WithHeader(policy, stamping)  # type: ignore[arg-type]
 
 
 def seen(policy: Policy) -> tuple[str, ...]:
@@ -199,10 +187,6 @@ def compile_policy(policy: Policy) -> _core.Policy:
     Raises:
         InputError: the rules overlap or leave signals to no rule, or the policy runs in ns-3 or on a fabric only.
     """
-    if isinstance(policy, HandDesigned):
-        raise InputError(f"{policy.name} runs in ns-3 only: use --simulator ns3")
-    if isinstance(policy, Transport):
-        raise InputError(f"{policy.name} is a transport of a fabric, which networks have not: use --fabric")
     inner, header = (policy.policy, policy.stamping) if isinstance(policy, WithHeader) else (policy, None)
     header = header or raw_stamping(seen(inner))
     if header is None:
@@ -213,30 +197,3 @@ def compile_policy(policy: Policy) -> _core.Policy:
         return inner.compile().with_header(header.content())
     except ValueError as error:
         raise InputError(f"header {header.name}: {error}") from None
-
-
-def baseline(name: str) -> Simple | HandDesigned:
-    """Return the policy named ``aimd``, ``fixed-window:20`` (packets), ``fixed-rate:0.5`` (packets/µs), or another.
-
-    Those with parameters are named as in ``rcp``, ``fair-rate:share=0.97``, ``vegas:alpha=2,beta=4`` or ``dctcp@red``.
-
-    Raises:
-        InputError: an unknown name or parameter (with a suggestion), or a value that is missing or out of range.
-    """
-    kind, _, text = name.partition(":")
-    with about(f"baseline {name[:60]!r}"):
-        if kind in SIMPLE:
-            return SIMPLE[kind].named(text)
-        if _is_of_ns3(name):
-            return hand_designed(name)
-    hint = f": {RUNS}" if ClassName.of(name) else did_you_mean(kind_of(name), BASELINES)
-    raise InputError(f"unknown baseline {name[:60]!r}{hint}")
-
-
-def is_baseline(name: str) -> bool:
-    """Tell whether a name means a baseline and not a file."""
-    return kind_of(name) in BASELINES or _is_of_ns3(name)
-
-
-def _is_of_ns3(name: str) -> bool:
-    return kind_of(name) in HAND_DESIGNED or is_type(kind_of(name))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lcca.inputs.errors import InputError, about
 from lcca.remy_plus.switches.knobs import FLAG, REFERENCE_GBPS, Knob, Limits, Search, around
@@ -260,6 +260,14 @@ class Transport:
         if self.marker and self.tuner and self.tuner.marks:
             raise InputError(f"{self.tuner.kind} sets all markers itself: leave out @{self.marker.kind}")
         object.__setattr__(self, "parameters", {name: float(self.parameters[name]) for name in sorted(self.parameters)})
+
+    def compile(self) -> NoReturn:
+        """Refuse.
+
+        Raises:
+            InputError: the engine of networks has no such policy.
+        """
+        raise InputError(f"{self.name} is a transport of a fabric, which networks have not: use --fabric")
 
     @property
     def kind(self) -> TransportKind:

@@ -12,9 +12,8 @@ from torch import nn
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.policies.agents import Agent
+from lcca.remy_plus.policies.agents import Agent, MlpPolicy
 from lcca.remy_plus.policies.layers import Activation, Layer
-from lcca.remy_plus.policies.mlp import MlpPolicy
 
 ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.Tanh: "tanh", nn.ReLU: "relu", nn.Identity: "linear"}
 

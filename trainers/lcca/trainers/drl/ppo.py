@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from lcca.gym_envs.interface.spaces import action_space
 from lcca.inputs.extras import missing
 from lcca.remy_plus.network import NetworkList
-from lcca.remy_plus.policies.agents import Agent
+from lcca.remy_plus.policies.agents import Agent, MlpPolicy
 from lcca.remy_plus.policies.layers import Layer
-from lcca.remy_plus.policies.mlp import MlpPolicy
 from lcca.trainers.drl.collector import Collector, Experience, Floats, Ints
 from lcca.trainers.drl.config import PpoConfig
 from lcca.trainers.drl.export import ACTIVATIONS, layers_of

@@ -21,8 +21,7 @@ from lcca.gym_envs.interface.rewards import Reward
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.policies.agents import Agent
-from lcca.remy_plus.policies.mlp import MlpPolicy
+from lcca.remy_plus.policies.agents import Agent, MlpPolicy
 from lcca.trainers.base import Keeper, LearningRow, Task, first_network
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
 from lcca.trainers.drl.config import PpoConfig

@@ -10,8 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, field_validator, mod
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, keyed_numbers
 from lcca.inputs.names import FileOrName
-from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.policy import RUNS
+from lcca.remy_plus.policies.hand_designed import RUNS, HandDesigned
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.signal_sets.load import resolve
 from lcca.trainers.tune.space import Axis, Space, ranges_of
