@@ -24,7 +24,7 @@ from lcca.evaluation.bench.benchmark import benchmark
 from lcca.evaluation.bench.scenario import strata
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import BY_KIND
-from lcca.experiments.reading.loading import load_run
+from lcca.evaluation.trials.loaded_run import load_run
 
 SCENARIOS = 648
 

@@ -24,8 +24,8 @@ from paired_metric import FEW, PairedMetric, paired_metric
 
 from lcca.evaluation.report.figures.estimates.violins import draw_violins, violin_data
 from lcca.evaluation.report.figures.saving import save_png
+from lcca.evaluation.trials.loaded_run import load_run
 from lcca.experiments.estimation.config import EstimateBlock, EstimationConfig
-from lcca.experiments.reading.loading import load_run
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import finite_values
 from lcca.inputs.validation import read_with_files, validate

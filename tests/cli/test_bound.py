@@ -38,13 +38,13 @@ def test_bad_input_is_one_line(lcca: Any, options: tuple[str, ...], message: str
 def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
     policies = ("aimd", "fixed-window:3")
     options = ("--space", SPACE, "--pairs", "96", "--jobs", "1", "--bound")
-    found = lcca("compare", *policies, *options, "--json").json()["ideal"]
+    found = lcca("compare", *policies, *options, "--json").json()["ideal"][0]
     scores = {row["policy"]: row["score_bits"] for row in found["policies"]}
     share = (scores["fixed-window:3"] - scores["aimd"]) / (found["fair_bits"] - scores["aimd"])
     assert found["policies"][1]["gap_closed"] == pytest.approx(share) and found["baseline"] == "aimd"
     assert "share of the gap closed" in lcca("compare", *policies, *options).out
     evaluated = ("evaluate", "aimd", "--networks", SPACE.with_name("examples.yaml"), "--seeds", "2", "--bound")
-    rows = lcca(*evaluated, "--json").json()["rows"]
+    rows = lcca(*evaluated, "--json").json()["policies"]
     assert all(row["score_bits"] < row["upper_bits"] for row in rows)
     assert [row["clairvoyant_bits"] is None for row in rows] == [row["switched"] == "bytes" for row in rows]
     assert "clairvoyant" in lcca(*evaluated).out

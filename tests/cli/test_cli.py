@@ -10,8 +10,8 @@ import pytest
 
 from lcca.cli import main as cli
 from lcca.cli.commands import COMMANDS, load
+from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_json, write_state
-from lcca.evaluation.trials.tables import read_manifest
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
@@ -418,7 +418,7 @@ def test_commands_say_what_they_assume_of_a_dna_file(lcca: RunCommand, networks:
     lcca("export", policy, dna, "--smoothed")
     told = f"{dna}: axes 7 and 8 taken as the smoothed signals: queue_ewma; if raw ones were exported as smoothed"
     evaluated = lcca("evaluate", dna, "--networks", networks, "--seeds", 1, "--duration", 500, "--json")
-    assert told in evaluated.err and evaluated.json()["rows"]
+    assert told in evaluated.err and evaluated.json()["policies"]
     few = ("--space", SPACE, "--pairs", 96, "--duration", 500)
     assert told in lcca("compare", policy, dna, *few).err
     back = tmp_path / "b.json"
@@ -441,7 +441,7 @@ def test_the_contract_of_evaluate(lcca: RunCommand, networks: Path) -> None:
     answer = lcca("evaluate", "aimd", "--networks", networks, "--seeds", 4, "--duration", 2000, "--json")
     assert answer.status == 0
     assert len(answer.out.splitlines()) == 1
-    rows = answer.json()["rows"]
+    rows = answer.json()["policies"]
     assert [row["rtt"] for row in rows] == [27, 20, 15]
     for row in rows:
         for name in MEANS:
@@ -457,7 +457,7 @@ def test_the_contract_of_evaluate(lcca: RunCommand, networks: Path) -> None:
 
 def test_one_seed_has_no_standard_error(lcca: RunCommand, networks: Path) -> None:
     answer = lcca("evaluate", "aimd", "--networks", networks, "--seeds", 1, "--duration", 2000, "--json")
-    assert all(row["score_bits_se"] is None for row in answer.json()["rows"])
+    assert all(row["score_bits_se"] is None for row in answer.json()["policies"])
 
 
 def test_the_number_of_threads_and_the_other_networks_change_nothing(
@@ -472,8 +472,8 @@ def test_the_number_of_threads_and_the_other_networks_change_nothing(
 
 def test_evaluate_is_the_mean_over_its_seeds(lcca: RunCommand, networks: Path) -> None:
     command = ("evaluate", "fixed-window:20", "--networks", networks, "--duration", 2000, "--json")
-    each = [lcca(*command, "--seeds", 1, "--seed", seed).json()["rows"][0]["score_bits"] for seed in (5, 6, 7)]
-    row = lcca(*command, "--seeds", 3, "--seed", 5).json()["rows"][0]
+    each = [lcca(*command, "--seeds", 1, "--seed", seed).json()["policies"][0]["score_bits"] for seed in (5, 6, 7)]
+    row = lcca(*command, "--seeds", 3, "--seed", 5).json()["policies"][0]
     assert row["score_bits"] == pytest.approx(sum(each) / 3)
     variance = sum((x - sum(each) / 3) ** 2 for x in each) / 2
     assert row["score_bits_se"] == pytest.approx(math.sqrt(variance / 3))
@@ -489,7 +489,7 @@ def test_evaluate_takes_policy_and_dna_files(lcca: RunCommand, networks: Path, f
     dna = tmp_path / "a.dna"
     assert lcca("export", policy_of(finished), dna).status == 0
     options = ("--networks", networks, "--seeds", 2, "--duration", 2000, "--json")
-    assert lcca("evaluate", policy_of(finished), *options).json()["rows"][0]["score_bits"] > 0
+    assert lcca("evaluate", policy_of(finished), *options).json()["policies"][0]["score_bits"] > 0
     read = lcca("evaluate", dna, *options)
     assert read.status == 0 and "one of R+; if not: lcca import --pacing absolute" in read.err
     assert lcca("import", dna, tmp_path / "a.json", "--pacing", "absolute").status == 0
@@ -505,7 +505,7 @@ def test_evaluate_charges_the_header_of_a_policy_file(lcca: RunCommand, networks
     for name in (None, "hpcc"):
         file = tmp_path / f"{name}.json"
         policyfile.write(file, PolicyFile(FixedWindow(20), header=name))
-        scores[name] = lcca("evaluate", file, *options).json()["rows"][0]["score_bits"]
+        scores[name] = lcca("evaluate", file, *options).json()["policies"][0]["score_bits"]
     assert scores[None] > scores["hpcc"]
     unknown = tmp_path / "unknown.json"
     policyfile.write(unknown, PolicyFile(FixedWindow(20), header="hpc"))
@@ -526,8 +526,8 @@ def test_a_poor_policy_is_worse_and_the_interval_is_of_b_minus_a(lcca: RunComman
     options = ("--space", SPACE, "--duration", 1000, "--stop", "settled", "--json")
     shown = lcca("compare", "aimd", "fixed-window:1", *options[:-1]).out
     assert "fixed-window:1" in shown and "worse" in shown
-    found = lcca("compare", "aimd", "fixed-window:1", *options).json()
-    turned = lcca("compare", "fixed-window:1", "aimd", *options).json()
+    told = lcca("compare", "aimd", "fixed-window:1", *options).json()
+    (found,), (turned,) = told["comparisons"], lcca("compare", "fixed-window:1", "aimd", *options).json()["comparisons"]
     assert (found["verdict"], found["direction"]) == ("worse", "-")
     assert (turned["verdict"], turned["direction"]) == ("better", "+")
     assert turned["difference"] == pytest.approx(-found["difference"])
@@ -535,14 +535,15 @@ def test_a_poor_policy_is_worse_and_the_interval_is_of_b_minus_a(lcca: RunComman
     rare = found["n"] // 3
     assert 1 - (1 - 1 / rare) ** found["n"] == pytest.approx(0.95, abs=0.001)
     assert f"stopped as soon as settled, at {found['n']} networks: what happens on fewer than one in {rare} " in shown
-    assert "stopped as soon as settled" in found["note"]
+    assert "stopped as soon as settled" in told["note"]
 
 
 def test_blocks_and_threads_change_no_verdict(lcca: RunCommand) -> None:
     options = ("--space", SPACE, "--duration", 1000, "--pairs", 112, "--json")
-    first = lcca("compare", "aimd", "fixed-window:30", *options, "--jobs", 1).out
-    assert lcca("compare", "aimd", "fixed-window:30", *options, "--jobs", 2).out == first
-    assert lcca("compare", "aimd", "fixed-window:30", *options, "--block", 7).out == first
+    first = lcca("compare", "aimd", "fixed-window:30", *options, "--jobs", 1)
+    assert lcca("compare", "aimd", "fixed-window:30", *options, "--jobs", 2).out == first.out
+    other = lcca("compare", "aimd", "fixed-window:30", *options, "--block", 7).json()
+    assert other["comparisons"] == first.json()["comparisons"]
 
 
 @pytest.mark.parametrize(

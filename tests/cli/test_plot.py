@@ -24,7 +24,7 @@ def test_a_figure_of_a_campaign_and_its_data(lcca: RunCommand, finished: Path, t
 
 def test_what_a_run_has_not_is_named_with_what_it_has(lcca: RunCommand, finished: Path, tmp_path: Path) -> None:
     answer = lcca("plot", finished, "--figure", "forrest")
-    assert answer.status == 2 and "no figure forrest (did you mean 'forest'?); its kind may have pareto" in answer.err
+    assert answer.status == 2 and "no figure forrest (did you mean 'forest'?); a run may have pareto" in answer.err
     assert "no figure pareto: the run lacks what it shows" in lcca("plot", finished, "--figure", "pareto").err
     assert "no run here" in lcca("plot", tmp_path, "--figure", "list").err
 
@@ -38,7 +38,7 @@ def test_other_runs_have_figures(lcca: RunCommand, tmp_path: Path, kind: str, fi
         (tmp_path / "space.yaml").write_text(SPACE)
         few = ("--space", tmp_path / "space.yaml", "--networks", 96, "--out", tmp_path / "run")
         assert lcca("rank", "aimd", "fixed-window:9", *few).status == 0
-    assert list(lcca("plot", tmp_path / "run", "--figure", "list", "--json").json()["figures"]) == [figure]
+    assert figure in lcca("plot", tmp_path / "run", "--figure", "list", "--json").json()["figures"]
     assert lcca("plot", tmp_path / "run", "--figure", "all", "--format", "svg", "--out", tmp_path).status == 0
     assert (tmp_path / f"{figure}.svg").read_text().count("<svg") == 1
     assert len(pd.read_csv(tmp_path / f"{figure}.csv")) == {"estimate": 1, "rank": 2}[kind]
@@ -49,7 +49,8 @@ def test_both_simulators_side_by_side(lcca: RunCommand, finished: Path, tmp_path
     rows = load_run(finished).trials.query("phase == 'test'")
     both = pd.concat([rows.assign(simulator=name) for name in ("engine", "ns-3")], ignore_index=True)
     TrialStore(tmp_path / "trials").add("agree,000000", both)
-    write_json(tmp_path / "summary.json", {"simulators": ["engine", "ns-3"], "topology": "dumbbell", "agreement": []})
+    told = {"format": 2, "simulator": "ns-3", "topology": "dumbbell", "agreement": [], "order_flips": []}
+    write_json(tmp_path / "summary.json", told)
     write_state(tmp_path / "manifest.json", {"kind": "agree", "name": "a", "state": "complete", "version": "1"})
     assert lcca("plot", tmp_path, "--figure", "agreement", "--out", tmp_path).status == 0
     shown = pd.read_csv(tmp_path / "agreement.csv")

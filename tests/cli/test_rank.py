@@ -33,8 +33,8 @@ def test_ranks_what_is_far_apart(lcca: Any, space: Path, tmp_path: Path) -> None
     figure = tmp_path / "ranking.pdf"
     answer = lcca("rank", *policies, "--space", space, "--networks", "112", "--json", "--figure", figure)
     found = answer.json()
-    assert found["standings"][0]["policy"] == "fixed-window:10"
-    assert found["standings"][0]["best_rank"] == found["standings"][0]["worst_rank"] == 1
+    assert found["policies"][0]["id"] == "fixed-window:10"
+    assert found["policies"][0]["best_rank"] == found["policies"][0]["worst_rank"] == 1
     assert len(found["comparisons"]) == 3 and found["failed"] == []
     assert found["networks"] + found["left_out"] == 112 and found["simulator"] == "engine"
     assert figure.read_bytes().startswith(b"%PDF") and list(tmp_path.glob("*.png")) == []

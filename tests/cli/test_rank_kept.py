@@ -45,7 +45,7 @@ def test_more_trials_go_on_from_those_that_are_there(
     after = {file.name: file.read_bytes() for file in (tmp_path / "run" / "trials").iterdir()}
     assert before.items() < after.items()
     content = json.loads((tmp_path / "run" / "summary.json").read_text())
-    assert content["networks" if command == "rank" else "n"] == 352 > means["networks" if command == "rank" else "n"]
+    assert content["comparisons"][0]["n"] == 352 > means["comparisons"][0]["n"]
     assert main([*asked, count, "352", "--resume"]) == 0
     assert json.loads((tmp_path / "run" / "summary.json").read_text()) == content
 
@@ -100,7 +100,7 @@ def test_a_smaller_window_wins_by_its_delay(tmp_path: Path, capsys: pytest.Captu
     asked = ["rank", "fixed-window:40", "fixed-window:21", "--bench", str(tmp_path / "bench.yaml"), "--networks", "126"]
     assert main([*asked, "--out", str(tmp_path / "run"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [each["policy"] for each in found["standings"]] == ["fixed-window:21", "fixed-window:40"]
+    assert [each["id"] for each in found["policies"]] == ["fixed-window:21", "fixed-window:40"]
     assert found["utility"] == "winning rate" and not found["failed"]
     trials = pd.concat(pd.read_parquet(file) for file in (tmp_path / "run" / "trials").glob("*.parquet"))
     slow = trials[trials["scenario"].str.endswith("x0.5-20ms-16bdp") & (trials["policy"] == "fixed-window:40")]

@@ -13,6 +13,7 @@ import pytest
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.comparison.sets import compare_sets
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.units import BLOCK
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
@@ -168,22 +169,25 @@ def _write_records(folder: Path, sets: dict[str, str], seeds: int, trials: pd.Da
         ]  # fmt: skip
     policies = [_policy(sets[s], s, seed, trials) for s in WORTH for seed in range(1, seeds + 1)]
     summary = {
-        "format": 1,
+        "format": 2,
+        "kind": "sweep",
+        "block": BLOCK,
         "campaign": "made-up",
         "config_hash": "0123abcd",
         "version": "0.1.0",
         "policies": policies,
         "capacity": [_capacity(name, rules, found[0].to_json()) for name in WORTH for rules in (1, 16)],
-        "comparisons": [each.to_json() for each in found],
+        "comparisons": [{"phase": "test", "condition": "", **each.to_json()} for each in found],
     }
-    verdicts = {"format": 1, "comparisons": [each.to_json(history=True) for each in found]}
+    looks = [{"phase": "test", "condition": "", **each.to_json(history=True)} for each in found]
+    verdicts = {"format": 2, "comparisons": looks}
     costs = {
         "phases": [
             {"name": "train", "cpu_s": 312.5, "wall_s": 160.0, "trials": 52000, "packets": 1.9e9},
             {"name": "test", "cpu_s": 21.0, "wall_s": 11.0, "trials": 1440, "packets": 2.1e8},
         ]
     }
-    manifest = {"version": "0.1.0", "commit": "abc1234", "seed": 1, "state": "done"}
+    manifest = {"kind": "sweep", "version": "0.1.0", "commit": "abc1234", "seed": 1, "state": "done"}
     write_json(folder / layout.SUMMARY, summary)
     write_json(folder / layout.VERDICTS, verdicts)
     write_state(folder / layout.COSTS, costs)

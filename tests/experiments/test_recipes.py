@@ -41,14 +41,17 @@ def space(tmp_path: Path) -> Path:
 
 def test_compares_in_one_call(space: Path) -> None:
     found = compare("fixed-window:1", "fixed-window:10", on=space, stop="settled", trials=512)
-    assert found.content["verdict"] == "better" and found.comparisons[0].n == found.content["n"]
+    (told,) = found.content["comparisons"]
+    assert told["verdict"] == "better" and found.comparisons[0].n == told["n"]
+    means = {each["id"]: each["score_bits"]["mean"] for each in found.content["policies"]}
+    assert means["fixed-window:10"] - means["fixed-window:1"] == pytest.approx(told["difference"])
     assert str(found).startswith("fixed-window:10 against fixed-window:1: better, +")
     assert set(found.rows["policy"]) == {"fixed-window:1", "fixed-window:10"}
 
 
 def test_ranks_in_one_call(space: Path) -> None:
     found = rank(["fixed-window:1", "fixed-window:10"], on=space, trials=112, rule="t-mixture", seeds=2)
-    assert [each["policy"] for each in found.content["standings"]] == ["fixed-window:10", "fixed-window:1"]
+    assert [each["id"] for each in found.content["policies"]] == ["fixed-window:10", "fixed-window:1"]
     assert len(found.rows) == 2 * 112 * 2 and found.comparisons[0].difference > 0
 
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lcca.experiments.reading.loading import LoadedRun, load_run
+    from lcca.evaluation.trials.loaded_run import LoadedRun, load_run
     from lcca.experiments.recipes.acc import acc
     from lcca.experiments.recipes.agree import agree
     from lcca.experiments.recipes.compare import compare
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["LoadedRun", "acc", "agree", "compare", "evaluate", "load_run", "rank", "study", "sweep", "tune"]
 
-_READING = "reading.loading"
-
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: it needs pandas."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = _READING if name in ("LoadedRun", "load_run") else f"recipes.{name}"
-    return getattr(import_module(f"lcca.experiments.{module}"), name)
+    loaded = name in ("LoadedRun", "load_run")
+    module = import_module("lcca.evaluation.trials.loaded_run" if loaded else f"lcca.experiments.recipes.{name}")
+    return getattr(module, name)

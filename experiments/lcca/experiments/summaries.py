@@ -9,9 +9,10 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.settling.intervals import t_interval
+from lcca.evaluation.trials.loaded_run import FORMAT
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.version import version
-from lcca.inputs.json_values import finite
+from lcca.inputs.json_values import interval
 
 Json: TypeAlias = dict[str, Any]
 
@@ -22,18 +23,13 @@ CONFIDENCE = 0.95
 def head(config: RunConfig) -> Json:
     """Return what every summary begins with."""
     return {
-        "format": 2,
+        "format": FORMAT,
         "kind": config.run_kind.name,
         "campaign": config.name,
         "config_hash": config.hash,
         "version": version(),
         "seed": config.seed,
     }
-
-
-def interval(mean: float, low: float, high: float) -> Json:
-    """Return a mean with its interval as summaries have it."""
-    return {"mean": finite(mean), "low": finite(low), "high": finite(high)}
 
 
 def measured(rows: pd.DataFrame, names: Iterable[str], condition: str, unmeasured: Sequence[str] = ()) -> list[Json]:
@@ -54,6 +50,6 @@ def measured(rows: pd.DataFrame, names: Iterable[str], condition: str, unmeasure
     return records
 
 
-def compared(found: Iterable[Comparison], phase: str, condition: str = "") -> list[Json]:
-    """Return comparisons as records of a summary."""
-    return [{"phase": phase, "condition": condition, **each.to_json()} for each in found]
+def compared(found: Iterable[Comparison], phase: str, condition: str = "", history: bool = False) -> list[Json]:
+    """Return comparisons as records of a summary, with `history` with all their looks."""
+    return [{"phase": phase, "condition": condition, **each.to_json(history)} for each in found]

@@ -17,6 +17,11 @@ def finite_values(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: json_value(value) for key, value in values.items()}
 
 
+def interval(mean: float, low: float, high: float) -> dict[str, float | None]:
+    """Return a mean with its interval as results have it."""
+    return {"mean": finite(mean), "low": finite(low), "high": finite(high)}
+
+
 def json_value(value: Any) -> Any:
     """Return a value with None for the numbers that are unknown or infinite, at any depth."""
     match value:

@@ -17,7 +17,7 @@ from lcca.evaluation.report.figures.settling import settling_data
 from lcca.evaluation.report.figures.tradeoff import tradeoff_data
 from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
-from lcca.evaluation.trials.stored import write_json
+from lcca.evaluation.trials.stored import write_json, write_state
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.errors import InputError
 
@@ -56,6 +56,9 @@ def test_failed_trials_are_left_out_and_counted(build_run: Any) -> None:
 
 
 def test_not_a_run_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no run here"):
+        RunTables.load(tmp_path)
+    write_state(tmp_path / "manifest.json", {"kind": "sweep", "state": "begun"})
     with pytest.raises(InputError, match=r"no summary\.json"):
         RunTables.load(tmp_path)
     write_json(tmp_path / "summary.json", {})

@@ -27,7 +27,8 @@ from lcca.evaluation.report.figures.style import (
     mark_of,
     new_figure,
 )
-from lcca.evaluation.report.plots import makers
+from lcca.evaluation.report.plots import FIGURES
+from lcca.evaluation.trials.tables import RunTables
 
 COLUMN = Page(3.33, 7)
 
@@ -80,7 +81,7 @@ def drawn(build_run: Any, add_per_network: Any) -> dict[str, tuple[Figure, pd.Da
     folder: Path = build_run(seeds=2, count=80)
     add_per_network(folder)
     with drawn_for(COLUMN):
-        made = {name: make() for name, (_, make) in makers(folder).items()}
+        made = {name: make(RunTables.load(folder)) for name, (_, make) in FIGURES.items()}
     return {name: (found.figure, found.data) for name, found in made.items() if found and found.figure}  # type: ignore[misc]
 
 

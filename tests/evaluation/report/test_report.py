@@ -200,7 +200,7 @@ def test_same_run_gives_same_bytes_and_costs_change_costs_alone(
 
 def test_a_bare_run_still_gives_a_report(build_run: Any) -> None:
     folder = build_run(seeds=1, count=40)
-    for name in ("learning.parquet", "verdicts.json", "costs.json", "manifest.json"):
+    for name in ("learning.parquet", "verdicts.json", "costs.json"):
         (folder / name).unlink()
     (folder / "config.yaml").unlink()
     shutil.rmtree(folder / "trials")

@@ -62,7 +62,7 @@ def test_a_policy_is_estimated_with_the_bytes_of_its_header(space: Path, lcca: R
         answer = lcca(
             "estimate", space, "--out", tmp_path / file.stem, *(x for a in asked for x in ("--set", a)), "--json"
         )
-        found.append(answer.json()["estimate"])
+        found.append(answer.json()["estimates"][0]["estimate"])
     assert found[1] - found[0] == pytest.approx(0.5 * 32 / 1500, rel=0.01)
 
 
@@ -76,20 +76,19 @@ def contents(run: Path) -> dict[str, bytes]:
 
 def test_the_contract_of_estimate(lcca: RunCommand, link: Path) -> None:
     run = link.parent / "run"
-    found = lcca("estimate", link, "--out", run, "--json").json()
+    found = lcca("estimate", link, "--out", run, "--json").json()["estimates"][0]
     assert set(found) >= CONTRACT
     assert found["low"] < found["estimate"] < found["high"] and 20 <= found["trials"] <= 60
     assert found["method"] == "model-free: pooled quantile, cluster-Woodruff"
-    kept = json.loads((run / "estimate.json").read_text())
-    assert {key: kept[key] for key in CONTRACT} == {key: found[key] for key in CONTRACT}
-    assert kept["looks"][-1]["n"] == found["trials"] and kept["config_hash"]
+    kept = json.loads((run / "summary.json").read_text())
+    assert kept["estimates"] == [found] and found["looks"][-1]["n"] == found["trials"] and kept["config_hash"]
     figures = {file.name for file in (run / "figures").iterdir()}
     assert figures == {f"{name}.{kind}" for name in ("convergence", "violins") for kind in ("png", "svg")}
 
 
 def test_the_estimate_is_what_its_trials_say(lcca: RunCommand, link: Path) -> None:
     run = link.parent / "run"
-    found = lcca("estimate", link, "--out", run, "--json").json()
+    found = lcca("estimate", link, "--out", run, "--json").json()["estimates"][0]
     trials = flow_values(TrialStore(run / "trials").all("estimate"), "slowdown")[: found["trials"]]
     expected = tail_quantile(trials, 0.9)
     assert (found["estimate"], found["low"], found["high"]) == (expected.value, expected.low, expected.high)
@@ -98,7 +97,7 @@ def test_the_estimate_is_what_its_trials_say(lcca: RunCommand, link: Path) -> No
 def test_a_mean_over_a_space_of_networks(lcca: RunCommand, space: Path) -> None:
     run = space.parent / "run"
     wanted = ("--out", run, "--set", "estimate.accuracy=0.5")
-    found = lcca("estimate", space, *wanted, "--json").json()
+    found = lcca("estimate", space, *wanted, "--json").json()["estimates"][0]
     scores = TrialStore(run / "trials").all("estimate")["score_bits"].dropna()[: found["trials"]]
     assert found["estimate"] == pytest.approx(scores.mean())
     assert (found["high"] - found["low"]) / 2 <= 0.5 and found["trials"] < 200
@@ -112,7 +111,7 @@ def test_threads_and_going_on_change_nothing(lcca: RunCommand, link: Path) -> No
     expected = contents(whole)
     assert lcca("estimate", link, "--out", broken, "--jobs", 2).status == 0
     assert contents(broken) == expected
-    for name in ("trials/part-estimate,000001.parquet", "estimate.json", "figures/violins.svg"):
+    for name in ("trials/part-estimate,000001.parquet", "summary.json", "figures/violins.svg"):
         (broken / name).unlink()
     kept = (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns
     assert lcca("estimate", link, "--out", broken, "--resume").status == 0
@@ -142,13 +141,16 @@ def test_the_content_of_the_files_that_are_named_belongs_to_the_run(
 
     write(10, 90_000)
     options = ("--set", f"policy={policy}", "--set", f"network.traffic.sizes={sizes}", "--json")
-    first = lcca("estimate", link, "--out", run, *options).json()
-    assert lcca("estimate", link, "--out", run, *options, "--resume").json() == first
+    first = lcca("estimate", link, "--out", run, *options).json()["estimates"][0]
+    assert lcca("estimate", link, "--out", run, *options, "--resume").json()["estimates"][0] == first
     write(*{"policy": (200, 90_000), "sizes": (10, 9000)}[named])
     answer = lcca("estimate", link, "--out", run, *options, "--resume")
     assert answer.status == 2 and "another configuration" in answer.err
     assert f"{tmp_path / {'policy': 'pol.json', 'sizes': 'sizes.yaml'}[named]} has another content" in answer.err
-    assert lcca("estimate", link, "--out", tmp_path / "new", *options).json()["estimate"] != first["estimate"]
+    assert (
+        lcca("estimate", link, "--out", tmp_path / "new", *options).json()["estimates"][0]["estimate"]
+        != first["estimate"]
+    )
 
 
 def test_a_folder_is_claimed_when_everything_named_was_read(lcca: RunCommand, link: Path, tmp_path: Path) -> None:
@@ -220,7 +222,7 @@ def test_durations_give_a_table_and_a_figure(lcca: RunCommand, link: Path) -> No
     options = ("--out", run, "--durations", "8000,1000,2000")
     found = lcca("estimate", link, *options, "--json").json()
     assert found == json.loads((run / "durations.json").read_text())
-    rows = found["rows"]
+    rows = found["estimates"]
     assert [row["duration_us"] for row in rows] == [1000, 2000, 8000]
     assert rows[-1]["trials"] == 50 and rows[0]["trials"] <= 400  # short trials may have no flow
     sizes = [row["flows"] for row in rows]

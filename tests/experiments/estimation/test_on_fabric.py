@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
+from lcca.evaluation.trials.loaded_run import load_run
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.reading.loading import load_run
 from lcca.experiments.runs.seeds import derive
 
 from ...conftest import RunCommand
@@ -54,7 +54,7 @@ def by_hand(lcca: RunCommand, config: Path, trials: int) -> tuple[pd.DataFrame, 
 
 
 def test_a_quantile_is_that_of_all_flows_of_these_sizes(lcca: RunCommand, config: Path) -> None:
-    found = lcca("estimate", config, "--out", config.parent / "run", "--json").json()
+    found = lcca("estimate", config, "--out", config.parent / "run", "--json").json()["estimates"][0]
     rows, _ = by_hand(lcca, config, found["trials"])
     fct = np.sort(rows[(rows.size_bytes >= 300) & (rows.size_bytes < 10_000)].fct_ns / 1000)
     at, share = divmod(0.9 * (len(fct) - 1), 1)
@@ -68,7 +68,7 @@ def test_a_quantile_is_that_of_all_flows_of_these_sizes(lcca: RunCommand, config
 @pytest.mark.parametrize("metric", ["slowdown_p99", "slowdown"])
 def test_a_mean_is_that_of_trials(lcca: RunCommand, config: Path, metric: str) -> None:
     asked = f"estimate={{metric: {metric}, accuracy: 1e-9, ceiling: 20}}"
-    found = lcca("estimate", config, "--out", config.parent / "run", "--set", asked, "--json").json()
+    found = lcca("estimate", config, "--out", config.parent / "run", "--set", asked, "--json").json()["estimates"][0]
     flows, trials = by_hand(lcca, config, 20)
     per_trial = flows.groupby("seed").slowdown.mean() if metric == "slowdown" else trials[metric]
     assert found["estimate"] == pytest.approx(per_trial.mean(), rel=1e-12) and found["trials"] == 20
@@ -80,7 +80,7 @@ def test_threads_and_going_on_change_nothing(lcca: RunCommand, config: Path) -> 
     assert lcca("estimate", config, "--out", broken, "--jobs", 2).status == 0
     assert contents(broken) == contents(whole)
     (broken / "trials" / "part-estimate,000001.parquet").unlink()
-    (broken / "estimate.json").unlink()
+    (broken / "summary.json").unlink()
     first = (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns
     assert lcca("estimate", config, "--out", broken, "--resume").status == 0
     assert contents(broken) == contents(whole)
@@ -132,7 +132,7 @@ def test_all_columns_of_a_trial_can_be_estimated(lcca: RunCommand, config: Path,
 def test_what_stands_in_for_the_fabric_is_named(lcca: RunCommand, config: Path) -> None:
     """The estimate is the quantile of the flows that `lcca evaluate` finds with the same simulator and seeds."""
     given = ("--set", "simulator=fluid", "--set", "estimate={metric: slowdown, quantile: 0.9, ceiling: 20}")
-    found = lcca("estimate", config, "--out", config.parent / "run", *given, "--json").json()
+    found = lcca("estimate", config, "--out", config.parent / "run", *given, "--json").json()["estimates"][0]
     flows, first = config.parent / "flows.parquet", ("--fabric", config.parent / "scenario.yaml")
     asked = ("--seed", derive(4, "estimate"), "--seeds", 20, "--per-flow", flows, "--simulator", "fluid", "--jobs", 2)
     told = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, *asked, "--json").json()
@@ -172,7 +172,7 @@ CONTROLLED = (
 def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None:
     """From rows of `lcca evaluate` with the same seeds, whole and cheap; going on and threads change nothing."""
     run, again = config.parent / "run", config.parent / "again"
-    found = lcca("estimate", config, "--out", run, "--set", CONTROLLED, "--json").json()
+    found = lcca("estimate", config, "--out", run, "--set", CONTROLLED, "--json").json()["estimates"][0]
     kept = load_run(run).result["control"]
 
     def values(simulator: str, purpose: str, count: int) -> NDArray[np.float64]:
@@ -199,7 +199,7 @@ def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None
     assert kept["plain"]["estimate"] == pytest.approx(full.mean(), rel=1e-9)
     shutil.copytree(run, again)
     (again / "trials" / "part-control,others,000000.parquet").unlink()
-    (again / "estimate.json").unlink()
+    (again / "summary.json").unlink()
     assert lcca("estimate", config, "--out", again, "--set", CONTROLLED, "--resume", "--jobs", 2).status == 0
     assert contents(again) == contents(run)
 
@@ -248,12 +248,13 @@ def test_trials_without_a_flow_are_run_by_every_simulator(lcca: RunCommand, conf
         assert len(empty) == 10
         alone = ("--fabric", scenario, "--simulator", simulator, "--seed", empty[0], "--seeds", 1)
         assert "0 flows" in lcca("evaluate", "dctcp", *alone).out
-        assert "pairs left out" in lcca("compare", "dctcp", "hpcc", *given, "--pairs", 24).json()["note"]
+        (compared,) = lcca("compare", "dctcp", "hpcc", *given, "--pairs", 24).json()["comparisons"]
+        assert "pairs left out" in compared["note"]
         assert lcca("rank", "dctcp", "hpcc", *given, "--seeds", 24).status == 0
     for change in ("simulator=fabric", "simulator=fluid", "estimate.control=fluid"):
         asked = "estimate={metric: slowdown, target: mean-of-trials, accuracy_percent: 100, ceiling: 60}"
         changes = ("--out", config.parent / change, "--set", asked, "--set", change, "--json")
-        assert lcca("estimate", config, *changes).json()["estimate"] >= 1
+        assert lcca("estimate", config, *changes).json()["estimates"][0]["estimate"] >= 1
     few = ("--set", "estimate.ceiling=20", "--out", config.parent / "few")
     answer = lcca("estimate", config, *few, "--set", asked.replace("60", "20"), "--set", "estimate.control=fluid")
     assert answer.status == 2 and "has a value in 10 of 20 trials, fewer than floor (20)" in answer.err
@@ -269,7 +270,7 @@ def test_durations_are_those_of_the_flows(lcca: RunCommand, config: Path) -> Non
     flows = load_run(run).flows
     flows["ends"] = flows.start_us + flows.fct_us
     assert lcca("estimate", config, *options, "--resume").json() == found
-    for row, trials in zip(found["rows"], (80, 20), strict=True):
+    for row, trials in zip(found["estimates"], (80, 20), strict=True):
         own = flows[flows.seed.isin(flows.seed.drop_duplicates()[:80] if trials == 80 else flows.seed.unique()[80:])]
         counted = own[(own.size_bytes >= 300) & (own.size_bytes < 1e4)]
         assert own.start_us.max() < row["duration_us"] and row["flows"] == len(counted) and row["trials"] <= trials
@@ -278,4 +279,4 @@ def test_durations_are_those_of_the_flows(lcca: RunCommand, config: Path) -> Non
         assert row["mean_of_trials"] == pytest.approx(per_trial.mean()) and row["mean_low"] < row["mean_of_trials"]
         needed = (1.959964 * per_trial.std() / (0.04 * per_trial.mean())) ** 2
         assert row["trials_needed"] == pytest.approx(needed, rel=1e-5)
-    assert found["rows"][1]["stable"] > found["rows"][0]["stable"]
+    assert found["estimates"][1]["stable"] > found["estimates"][0]["stable"]

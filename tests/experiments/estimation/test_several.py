@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from lcca.evaluation.trials.loaded_run import load_run
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.reading.loading import load_run
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_with_files, validate
 
@@ -73,8 +73,8 @@ def test_each_is_what_its_trials_say(lcca: RunCommand, config: Path) -> None:
     found = lcca("estimate", config, "--out", run, "--json").json()
     flows = load_run(run).flows
     medians = flows[flows.size_bytes < 1e4].groupby("network").fct_us.median()
-    first, second, third = found["metrics"]
-    assert found["trials"] == flows.network.nunique() and {row["trials"] for row in found["metrics"]} <= {
+    first, second, third = found["estimates"]
+    assert found["trials"] == flows.network.nunique() and {row["trials"] for row in found["estimates"]} <= {
         found["trials"]
     }
     half = stats.t.ppf(0.975, len(medians) - 1) * stats.sem(medians)
@@ -83,7 +83,7 @@ def test_each_is_what_its_trials_say(lcca: RunCommand, config: Path) -> None:
     )
     assert second["estimate"] == pytest.approx(np.quantile(flows[flows.size_bytes >= 1e4].slowdown, 0.9), rel=1e-12)
     assert third["estimate"] == pytest.approx(flows.groupby("network").slowdown.mean().mean(), rel=1e-12)
-    kept = json.loads((run / "estimate.json").read_text())["metrics"][0]
+    kept = json.loads((run / "summary.json").read_text())["estimates"][0]
     spreads = medians.expanding()
     halves = stats.t.ppf(0.975, np.arange(len(medians))) * spreads.sem()
     accurate = np.flatnonzero((halves <= 0.08 * spreads.mean()).to_numpy() & (np.arange(len(medians)) >= 19))
@@ -96,10 +96,10 @@ def test_each_is_what_its_trials_say(lcca: RunCommand, config: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_one_alone_ends_as_its_first_accurate_look(lcca: RunCommand, config: Path) -> None:
-    together = lcca("estimate", config, "--out", config.parent / "run", "--json").json()["metrics"][0]
+    together = lcca("estimate", config, "--out", config.parent / "run", "--json").json()["estimates"][0]
     row = f"metric: fct_us, quantile: 0.5, flows: {SMALL}, target: mean-of-trials"
     asked = f"estimate={{{row}, accuracy_percent: 8, every: 1}}"
-    alone = lcca("estimate", config, "--out", config.parent / "one", "--set", asked, "--json").json()
+    alone = lcca("estimate", config, "--out", config.parent / "one", "--set", asked, "--json").json()["estimates"][0]
     first = together["accurate_first"]
     assert [alone[key] for key in ("trials", "estimate", "low", "high")] == [
         first[key] for key in ("n", "estimate", "low", "high")
@@ -112,7 +112,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(lcca: RunCommand, conf
     assert lcca("estimate", config, "--out", whole, "--jobs", 1).status == 0
     assert lcca("estimate", config, "--out", broken, "--jobs", 2).status == 0
     (broken / "trials" / "part-estimate,000002.parquet").unlink()
-    (broken / "estimate.json").unlink()
+    (broken / "summary.json").unlink()
     assert lcca("estimate", config, "--out", broken, "--resume").status == 0
     assert contents(broken) == contents(whole)
 

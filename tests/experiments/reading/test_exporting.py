@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from lcca.evaluation.trials.loaded_run import TABLES
+from lcca.evaluation.trials.policy_names import at_rules, policy_id, words_of
 from lcca.experiments import load_run
 from lcca.experiments.reading.exporting import latex
-from lcca.experiments.reading.loading import TABLES
-from lcca.experiments.runs.policy_names import at_rules, policy_id, words_of
 
 from ...conftest import RunCommand
 
@@ -84,7 +84,7 @@ def test_a_ranking_has_its_tables(lcca: RunCommand, tmp_path: Path) -> None:
     few = ("--networks", 96, "--duration", 500)
     assert lcca("rank", "aimd", "fixed-window:12", "--space", space, *few, "--out", tmp_path / "run").status == 0
     run = load_run(tmp_path / "run")
-    assert list(run.policies["id"]) == [row["policy"] for row in run.result["standings"]]
+    assert list(run.policies["id"]) == [row["id"] for row in run.result["policies"]]
     assert run.policies["best_rank"].min() == 1 and len(run.verdicts) == 1 and set(run.verdicts["phase"]) == {"rank"}
     scores = run.trials.pivot(index="network", columns="policy", values="score_bits")
     scores = scores.dropna()  # without networks on which one had no sender to score
@@ -108,7 +108,7 @@ def test_comparisons_and_evaluations_have_their_tables(lcca: RunCommand, tmp_pat
         "--json",
     )
     told, run = lcca("compare", "aimd", "fixed-window:12", *pairs).json(), load_run(tmp_path / "pairs")
-    assert run.verdicts["difference"].tolist() == [told["difference"]] and len(run.trials) == 2 * 96
+    assert run.verdicts["difference"].tolist() == [told["comparisons"][0]["difference"]] and len(run.trials) == 2 * 96
     few = (
         "--networks",
         networks / "examples.yaml",
@@ -121,5 +121,5 @@ def test_comparisons_and_evaluations_have_their_tables(lcca: RunCommand, tmp_pat
         "--json",
     )
     told, run = lcca("evaluate", "aimd", *few).json(), load_run(tmp_path / "few")
-    assert run.policies["score_bits"].tolist() == [row["score_bits"] for row in told["rows"]]
+    assert run.policies["score_bits"].tolist() == [row["score_bits"] for row in told["policies"]]
     assert run.policies["network"].tolist() == run.networks["network"].tolist()

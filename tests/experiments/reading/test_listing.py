@@ -1,6 +1,7 @@
 """Lists of runs, and two runs side by side."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_json, write_state
-from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments import load_run
 from lcca.experiments.reading.difference import difference
 from lcca.experiments.reading.listing import headline, runs_in
+from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_with_digest
 
 from ...conftest import RunCommand
@@ -46,41 +48,44 @@ def test_runs_are_found_at_any_depth_but_not_inside_of_others(lcca: RunCommand, 
     assert lcca("runs", tmp_path / "empty").out == f"no run in {tmp_path / 'empty'}\n"
 
 
-def first(policy: str, best: int) -> dict[str, Any]:
-    return {"policy": policy, "best_rank": best}
+def first(policy: str, best: int | None) -> dict[str, Any]:
+    return {"id": policy, "best_rank": best}
+
+
+ESTIMATE = {"estimate": 2.0, "low": None, "high": 3.0, "metric": "fct", "quantile": 0.99}
 
 
 @pytest.mark.parametrize(
-    ("kind", "result", "words"),
+    ("result", "words"),
     [
-        ("rank", {"standings": [first("a", 1), first("b", 2)]}, "best: a"),
+        ({"policies": [first("a", 1), first("b", 2)]}, "best: a"),
+        ({"policies": [first("a", 1), first("b", 1)]}, "may be best: a, b"),
+        ({"policies": [first("a", None)]}, "open: too few for a rank"),
+        ({"estimates": [ESTIMATE]}, "fct p99 2 [unbounded, 3]"),
+        ({"comparisons": [{"A": "default", "B": "tuned", "verdict": "better"}]}, "tuned: better"),
+        ({"comparisons": [{"A": "a", "B": name, "verdict": "better"} for name in "bc"]}, "2 better"),
+        ({"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "default: ecn recommended"),
         (
-            "rank",
-            {"standings": [{"policy": "a", "best_rank": 1}, {"policy": "b", "best_rank": 1}]},
-            "may be best: a, b",
-        ),
-        (
-            "estimate",
-            {"estimate": 2.0, "low": None, "high": 3.0, "metric": "fct", "quantile": 0.99},
-            "fct p99 2 [unbounded, 3]",
-        ),
-        ("tune", {"comparisons": [{"A": "default", "B": "tuned", "verdict": "better"}]}, "tuned: better"),
-        ("sweep", {"net_benefit": {"choices": [{"utility": "default", "take": "ecn"}]}}, "default: ecn recommended"),
-        (
-            "sweep",
             {"net_benefit": {"choices": [{"utility": "u", "take": "e2e", "pairs": [{"n": 2, "low": None}]}]}},
             "u: open, no recommendation yet: 2 of at least 5 training seeds",
         ),
-        ("rank", {"standings": [first("a", 1)], "comparisons": [{"looks": 0}]}, "open: too few for a rank"),
-        ("sweep", {}, ""),
-        ("compare", {"A": "a", "B": "b", "verdict": "worse"}, "b: worse"),
-        ("agree", {"agreement": [{"metric": "score_bits", "verdict": "agree within 0.1"}]}, "1 of 1 mean scores agree"),
+        ({}, ""),
+        ({"agreement": [{"metric": "score_bits", "verdict": "agree within 0.1"}]}, "1 of 1 mean scores agree"),
     ],
 )
-def test_headlines(kind: str, result: dict[str, Any], words: str, tmp_path: Path) -> None:
-    if result:
-        write_json(tmp_path / "summary.json", result)
-    assert headline(tmp_path, kind) == words
+def test_headlines(result: dict[str, Any], words: str) -> None:
+    assert headline(result) == words
+
+
+def test_results_of_a_former_format_name_the_commit_that_reads_them(lcca: RunCommand, tmp_path: Path) -> None:
+    for name in ("summary.json", "estimate.json"):
+        run = begin(tmp_path / name, state="complete")
+        write_json(run / name, {"format": 1, "standings": []})
+        words = f"{run / name}: written in format 1, which commit 736f1f5 reads (git checkout 736f1f5)"
+        with pytest.raises(InputError, match=re.escape(words)):
+            load_run(run)
+        assert [line.headline for line in runs_in(run)] == [words]
+        assert lcca("plot", run, "--figure", "list").err == f"lcca: {words}\n"
 
 
 def test_a_run_and_a_copy_do_not_differ(finished: Path, copied: Path) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from lcca.evaluation.trials.layout import part_file, part_name
+from lcca.evaluation.trials.loaded_run import TABLES
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.tables import RunTables
 from lcca.experiments import load_run
@@ -22,8 +23,10 @@ OUTPUT = ("report.html", "figures", "log.txt", ".lock")
 
 def tables(run: Path) -> dict[str, Any]:
     """Return all that readers of a run get, for the report and for users."""
-    return {f"{type(read).__name__}.{name}": value for read in (load_run(run), RunTables.load(run))
-            for name, value in vars(read).items() if name not in ("path", "folder")}  # fmt: skip
+    tables, names = RunTables.load(run), ("comparisons", "trials", "trained", "repeated", "costs", "summary")
+    return {name: getattr(load_run(run), name) for name in ("manifest", "config", "result", *TABLES)} | {
+        f"report {name}": getattr(tables, name) for name in names
+    }
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import write_state
-from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.ecn.config import IncastAcc
 from lcca.experiments.estimation.config import EstimationConfig

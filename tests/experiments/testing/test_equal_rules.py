@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from lcca.experiments.runs.policy_names import at_rules
+from lcca.evaluation.trials.policy_names import at_rules
 from lcca.experiments.testing.groups import equal_rules
 from lcca.experiments.testing.summary import capacity_content
 

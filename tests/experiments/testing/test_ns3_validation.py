@@ -119,6 +119,6 @@ def test_trials_that_fail_in_ns3_are_told(run, capsys):
     words = ["evaluate", "aimd", "--networks", str(networks), "--seeds", "2", "--duration", "1000", "--json"]
     assert main([*words, *broken]) == 1
     told = capsys.readouterr()
-    assert json.loads(told.out)["rows"][0]["failed"] == 2
+    assert json.loads(told.out)["policies"][0]["failed"] == 2
     assert "2 trials failed: ns-3:" in told.err
     assert "Nope" in told.err

@@ -13,10 +13,10 @@ import lcca.experiments.recipes.sweep as run
 import lcca.trainers.rplus.trials as training
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.fabric.space import FabricSpace
+from lcca.evaluation.trials.loaded_run import load_run
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.learning.plan import learners
-from lcca.experiments.reading.loading import load_run
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.files.policyfile import read
 

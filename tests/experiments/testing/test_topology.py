@@ -28,7 +28,7 @@ def networks(tmp_path: Path) -> Path:
 
 def test_evaluate_names_the_topology_of_each_network(lcca: RunCommand, networks: Path) -> None:
     command = ("evaluate", "aimd", "--networks", networks, "--seeds", 2, "--duration", 2000, "--json")
-    rows = lcca(*command).json()["rows"]
+    rows = lcca(*command).json()["policies"]
     assert [row["topology"] for row in rows] == ["dumbbell", "line"]
     assert rows[0]["score_bits"] != rows[1]["score_bits"]
 
@@ -36,20 +36,20 @@ def test_evaluate_names_the_topology_of_each_network(lcca: RunCommand, networks:
 @pytest.mark.parametrize("kind", KINDS)
 def test_evaluate_on_another_topology(lcca: RunCommand, networks: Path, kind: str) -> None:
     command = ("evaluate", "aimd", "--networks", networks, "--seeds", 2, "--duration", 2000, "--json")
-    rows = lcca(*command, "--topology", kind).json()["rows"]
+    rows = lcca(*command, "--topology", kind).json()["policies"]
     assert [row["topology"] for row in rows] == [kind, kind]
 
 
 def test_options_of_a_topology(lcca: RunCommand, networks: Path) -> None:
     command = ("evaluate", "aimd", "--networks", networks, "--seeds", 1, "--duration", 2000, "--json")
     name = "reverse-path:reverse_senders=1,one_way"
-    assert {row["topology"] for row in lcca(*command, "--topology", name).json()["rows"]} == {name}
+    assert {row["topology"] for row in lcca(*command, "--topology", name).json()["policies"]} == {name}
 
 
 def test_compare_on_another_topology(lcca: RunCommand) -> None:
     command = ("compare", "aimd", "fixed-window:20", "--space", SPACE, "--duration", 1000, "--pairs", 96, "--json")
     plain, line = lcca(*command).json(), lcca(*command, "--topology", "line").json()
-    assert plain["difference"] != line["difference"]
+    assert plain["comparisons"][0]["difference"] != line["comparisons"][0]["difference"]
 
 
 def test_an_unknown_topology_is_told(lcca: RunCommand) -> None:

@@ -84,8 +84,8 @@ def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, 
     assert policyfile.read(policy).policy == Transport("window", {"bdps": 1})
     flows = ("--fabric", config.parent / "scenario.yaml", "--seeds", "12", "--seed", derive(1, "tune"), "--json")
     again = lcca("evaluate", policy, "window:bdps=0.1", *flows).json()["policies"]
-    assert again[0]["score_bits"]["estimate"] == pytest.approx(tuned["search_score_bits"])
-    assert again[1]["score_bits"]["estimate"] == pytest.approx(default["search_score_bits"])
+    assert again[0]["score_bits"]["mean"] == pytest.approx(tuned["search_score_bits"])
+    assert again[1]["score_bits"]["mean"] == pytest.approx(default["search_score_bits"])
     assert "bdps" in lcca("show", "policy", policy).out
 
 

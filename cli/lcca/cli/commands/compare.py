@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(result.content)
     else:
-        print_comparison(result.content)
+        print_comparison(result.content["comparisons"][0], result.content["note"])
         if options.bound:
-            print_ideals(result.content["ideal"], "what is possible on these networks")
+            print_ideals(result.content["ideal"][0], "what is possible on these networks")
     return report_failures(list(result.rows["error"]))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
 from lcca.cli.printing.estimates import print_durations, print_metrics
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.durations import parse_durations, try_durations
-from lcca.experiments.estimation.run import Estimated, estimate
+from lcca.experiments.estimation.run import estimate
 
 EXAMPLES = """\
   lcca estimate configs/cceval/websearch-p99.yaml
@@ -42,21 +43,20 @@ def run(options: argparse.Namespace) -> int:
     config, folder = config_and_folder(options, EstimationConfig)
     if options.durations is not None:
         return _durations(options, config, folder)
-    done = estimate(config, folder, jobs=options.jobs, resume=options.resume)
+    content = estimate(config, folder, jobs=options.jobs, resume=options.resume)
     if options.json:
-        print_json(done.estimate)
+        print_json(content)
         return 0
     if config.estimate.metrics:
-        print_metrics(config, done.content)
+        print_metrics(config, content)
     else:
-        _print(config, done)
+        _print(config, content)
     print(f"everything is in {folder}")
     return 0
 
 
-def _print(config: EstimationConfig, done: Estimated) -> None:
-    name = config.estimate.words_for_it
-    found = done.content
+def _print(config: EstimationConfig, content: dict[str, Any]) -> None:
+    name, (found,) = config.estimate.words_for_it, content["estimates"]
     low, high = _digits(found["low"]), _digits(found["high"])
     print(f"{name}: {_digits(found['estimate'])} [{low}, {high}] at {found['confidence']:.0%}")
     forecast = f"{found['forecast_low']:,}–{found['forecast_high']:,}"
@@ -66,7 +66,7 @@ def _print(config: EstimationConfig, done: Estimated) -> None:
         print(f"warning: {found['warning']}")
     if not found["accurate"]:
         print("stopped at the ceiling before the accuracy was reached; raise estimate.ceiling")
-    for note in done.notes:
+    for note in content["notes"]:
         print(note)
 
 

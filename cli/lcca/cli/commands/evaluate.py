@@ -115,14 +115,14 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json(content)
     else:
-        _print(content["rows"])
+        _print(content["policies"])
     return report_failures(list(result.rows["error"]))
 
 
 def _print(found: Sequence[dict[str, Any]]) -> None:
     console = wide_console()
-    for policy in dict.fromkeys(row["policy"] for row in found):
-        rows = [row for row in found if row["policy"] == policy]
+    for policy in dict.fromkeys(row["id"] for row in found):
+        rows = [row for row in found if row["id"] == policy]
         table = Table(title=f"{escape(policy)} (± one standard error over seeds)")
         for name in ("network", "score (bits)", "share (packets/µs)", "throughput / link", "delay (µs)", "delay / rtt"):
             table.add_column(name, justify="left" if name == "network" else "right")
@@ -131,7 +131,7 @@ def _print(found: Sequence[dict[str, Any]]) -> None:
             table.add_column(name.removesuffix("_bits"), justify="right")
         for r in rows:
             table.add_row(
-                f"{r['id']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
+                f"{r['network']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
                 *(with_error(r[name], r[f"{name}_se"]) for name in SHOWN),
                 *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
             )

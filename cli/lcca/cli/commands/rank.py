@@ -98,10 +98,11 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
     measure = f"{'winning rate' if isinstance(utility, WinningRate) else 'score (bits)'} [{1 - found.alpha:.0%}]"
     for name in ("rank", "policy", measure, "ties", "better than", "worse than"):
         table.add_column(name, justify="left" if name in ("policy", "ties") else "right", overflow="fold")
-    for standing, s in zip(found.standings, content["standings"], strict=True):
-        score = interval(s["score_bits"], s["low"], s["high"], "{:.3f}")
+    for standing, s in zip(found.standings, content["policies"], strict=True):
+        mean = s["score_bits"]
+        score = interval(mean["mean"], mean["low"], mean["high"], "{:.3f}")
         counts = (str(s["better_than"]), str(s["worse_than"]))
-        table.add_row(rank_words(standing), escape(s["policy"]), score, s["ties"], *counts)
+        table.add_row(rank_words(standing), escape(s["id"]), score, s["ties"], *counts)
     together = (
         f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}"
     )

@@ -19,7 +19,7 @@ def print_metrics(config: EstimationConfig, content: dict[str, Any]) -> None:
     table = Table(title=f"{content['policy']}: {content['trials']:,} trials, {config.estimate.confidence:.0%}")
     for head in HEADS:
         table.add_column(head, justify="left" if head in ("metric", "note") else "right", overflow="fold")
-    for asked, row in zip(config.estimate.each, content["metrics"], strict=True):
+    for asked, row in zip(config.estimate.each, content["estimates"], strict=True):
         first = f"{row['accurate_first']['n']:,} trials" if row["accurate_first"] else "not yet"
         found = interval(row["estimate"], row["low"], row["high"], "{:.5g}")
         forecast = f"{row['forecast_low']:,}–{row['forecast_high']:,}"
@@ -35,8 +35,9 @@ def _accuracy(row: dict[str, Any]) -> str:
 
 def print_durations(content: dict[str, Any]) -> None:
     """Print the result for each duration of a trial, and the shortest one without bias."""
-    level = f"{100 * content['confidence']:g} %"
-    table = Table(title=f"{content['metric']}, p{100 * content['quantile']:g} by duration of a trial")
+    first_row = content["estimates"][0]
+    level = f"{100 * first_row['confidence']:g} %"
+    table = Table(title=f"{first_row['metric']}, p{100 * first_row['quantile']:g} by duration of a trial")
     first = (
         "duration (µs)",
         "trials",
@@ -48,7 +49,7 @@ def print_durations(content: dict[str, Any]) -> None:
     head = (*first, f"to {content['accuracy_percent']:g} %", "warm-up, stable, cool-down", "note")
     for name in head:
         table.add_column(name, justify="left" if name == "note" else "right", overflow="fold")
-    for row in content["rows"]:
+    for row in content["estimates"]:
         table.add_row(
             f"{row['duration_us']:,g}",
             f"{row['trials']:,}",

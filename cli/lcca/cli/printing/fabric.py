@@ -44,7 +44,7 @@ def _table(title: str, rows: list[dict[str, Any]], columns: dict[str, Cell]) -> 
     for name in ("", *columns):
         table.add_column(name, justify="right" if name else "left", overflow="fold")
     for row in rows:
-        table.add_row(escape(row["policy"]), *(cell(row) for cell in columns.values()))
+        table.add_row(escape(row["id"]), *(cell(row) for cell in columns.values()))
     return table
 
 
@@ -58,7 +58,7 @@ def _sizes(rows: list[dict[str, Any]]) -> Table:
 def _of_class(i: int) -> Cell:
     def cell(row: dict[str, Any]) -> str:
         found = row["by_size"][i]
-        return f"{_number(found['slowdown_mean']['estimate'])} / {_with_interval(found['slowdown_p99'])}"
+        return f"{_number(found['slowdown_mean']['mean'])} / {_with_interval(found['slowdown_p99'])}"
 
     return cell
 
@@ -75,7 +75,7 @@ def _bytes(value: float) -> str:
 
 def _with_interval(value: dict[str, float]) -> str:
     ends = [_number(value[end]) if math.isfinite(value[end]) else TOO_FEW for end in ("low", "high")]
-    return f"{_number(value['estimate'])} {bracketed(*ends)}"
+    return f"{_number(value['mean'])} {bracketed(*ends)}"
 
 
 def _number(value: float) -> str:
@@ -87,7 +87,7 @@ def _number(value: float) -> str:
 
 
 def _mean(name: str, unit: float = 1.0) -> Cell:
-    return lambda row: _number(row[name]["estimate"] / unit)
+    return lambda row: _number(row[name]["mean"] / unit)
 
 
 def _interval(name: str) -> Cell:
@@ -96,7 +96,7 @@ def _interval(name: str) -> Cell:
 
 def _score(row: dict[str, Any]) -> str:
     found = {key: None if math.isnan(value) else value for key, value in row["score_bits"].items()}
-    return interval(found["estimate"], found["low"], found["high"], "{:.3f}")
+    return interval(found["mean"], found["low"], found["high"], "{:.3f}")
 
 
 FLOWS: dict[str, Cell] = {

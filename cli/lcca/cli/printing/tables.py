@@ -331,8 +331,8 @@ def print_ideals(found: Mapping[str, Any], title: str) -> None:
         )
 
 
-def print_comparison(comparison: dict[str, Any]) -> None:
-    """Print one comparison."""
+def print_comparison(comparison: dict[str, Any], note: str = "") -> None:
+    """Print one comparison, with its note and another one."""
     wide_console().print(_verdict_table("B against A, paired on fresh trials", [comparison]))
-    if comparison["note"]:
-        wide_console().print(comparison["note"], style="dim", markup=False)
+    for words in filter(None, (comparison["note"], note)):
+        wide_console().print(words, style="dim", markup=False)

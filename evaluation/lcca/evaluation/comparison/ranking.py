@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase
 from typing import Any
@@ -29,7 +29,7 @@ from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.evaluation.settling.sequence import Moments, half_width
 from lcca.evaluation.settling.units import BLOCK, block_means
 from lcca.evaluation.trials.utility import Utility
-from lcca.inputs.json_values import finite_values
+from lcca.inputs.json_values import interval
 
 TOO_FEW_TO_RANK = "too few for a rank"
 """Said where the rule has not looked at every pair, and where all trials are one sample."""
@@ -58,6 +58,11 @@ class Standing:
     ties: str
     better_than: int
     worse_than: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a record of a policy."""
+        ranks = {name: getattr(self, name) for name in ("best_rank", "worst_rank", "ties", "better_than", "worse_than")}
+        return {"id": self.policy, "score_bits": interval(self.score_bits, self.low, self.high), **ranks}
 
 
 @dataclass(frozen=True)
@@ -89,10 +94,9 @@ class Ranking:
         return all(c.enough for c in self.comparisons) and self.settled
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values; what is unknown becomes null."""
+        """Return it without its comparisons as JSON values; what is unknown becomes null."""
         return {
-            "standings": [finite_values(asdict(s)) for s in self.standings],
-            "comparisons": [c.to_json() for c in self.comparisons],
+            "policies": [each.to_json() for each in self.standings],
             "networks": self.networks,
             "left_out": self.left_out,
             "alpha": self.alpha,

@@ -11,10 +11,8 @@ import pandas as pd
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import FabricTrial
+from lcca.evaluation.trials.layout import RECORD
 from lcca.evaluation.trials.ratio import Ratio
-
-RECORD = "record"
-"""Column with what the engine found, as a compressed .npz file."""
 
 
 def rows_of(trials: Iterable[FabricTrial], utility: Ratio) -> pd.DataFrame:

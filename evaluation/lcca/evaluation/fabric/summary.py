@@ -19,7 +19,7 @@ from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 
 Value = dict[str, float]
-"""An estimate, and its interval from low to high."""
+"""A mean, or a quantile of all flows, and its interval from low to high."""
 
 CONFIDENCE = 0.95
 POOLED = {f"{what}_{name}{unit}" for what, unit in (("slowdown", ""), ("fct", "_us")) for name in QUANTILES}
@@ -41,7 +41,7 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     tables = {name: pd.DataFrame([each.row(utility) for each in group]) for name, group in found.items()}
     first = next(iter(tables.values()))["score_bits"].to_numpy() if tables else np.array([])
     return [
-        {"policy": name}
+        {"id": name}
         | _means(table)
         | {"difference_bits": _value(t_interval(table["score_bits"].to_numpy() - first, 1 - CONFIDENCE))}
         | _slowdowns([each.times for each in found[name]])
@@ -94,4 +94,4 @@ def _quantile(slowdowns: Sequence[Any], p: float) -> Value:
 
 
 def _value(found: tuple[float, float, float]) -> Value:
-    return dict(zip(("estimate", "low", "high"), found, strict=True))
+    return dict(zip(("mean", "low", "high"), found, strict=True))

@@ -16,8 +16,10 @@ VERDICTS = "verdicts.json"
 LEARNING = "learning.parquet"
 REPORT = "report.html"
 GRID = "grid.json"
-ESTIMATE = "estimate.json"
 DURATIONS = "durations.json"
+FORMER_ESTIMATE = "estimate.json"
+"""Of format 1."""
+
 CANDIDATES = "candidates.parquet"
 POLICY = "policy.json"
 MODEL = "model.json"
@@ -53,6 +55,12 @@ VALIDATION, NS3_SELECTION, TRAININGS_TEST, TEST = "validation", "ns3-selection",
 PER_NETWORK, GENERALISATION, NS3_VALIDATION = "per-network", "generalisation", "ns3-validation"
 """Phases of a sweep: they begin the names of its parts, and are the trials' column `phase`."""
 
+
+def of_trainings(phase: str) -> str:
+    """Return the phase that does with all trainings what another does with the selected policies."""
+    return f"{phase}-trainings"
+
+
 RANK = "rank"
 """A kind of run, and its phase."""
 
@@ -61,6 +69,9 @@ STUDY, SCENARIO = "study", "scenario"
 
 ESTIMATION, DURATION, IMPORTANCE, CONTROL = "estimate", "duration", "importance", "control"
 """Phases of an estimation."""
+
+RECORD = "record"
+"""Column of a fabric's trials with what the engine found, as a compressed .npz file."""
 
 _SEPARATOR = ","
 

@@ -1,102 +1,133 @@
-"""The tables of a sweep's run folder, read for figures and the report."""
+"""What the report shows of a run: its test, apart from other phases."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from lcca.evaluation.settling.units import BLOCK
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
-from lcca.evaluation.trials.store import TrialStore
-from lcca.evaluation.trials.stored import read_json, read_state, read_table
+from lcca.evaluation.trials.loaded_run import LoadedRun, check_files, network_table, read_costs, training_costs
 from lcca.inputs.errors import InputError
-from lcca.inputs.files import read_with_digest
 
 Json = dict[str, Any]
 
 TRIAL_KEY = ["policy", "network", "seed"]
 
-ADVICE = "delete it and resume the run to have it again"
-
 
 @dataclass(frozen=True, eq=False)
 class RunTables:
-    """What a run folder holds.
+    """What the report shows of a run: its test, apart from other phases.
 
     Attributes:
-        folder: the run folder.
-        summary: of the run.
-        comparisons: with the history of their looks; without, where no verdicts are stored.
-        trials: every test trial of the selected policies that did not fail, sorted by policy, network and seed.
-        failed: how many test trials failed.
-        networks: one row per network of these trials.
-        trained: every test trial of all trainings that did not fail; networks of one training seed are no other's.
-        trained_networks: one row per network of these trials.
-        learning: training scores by step, empty if none were recorded.
-        costs: of the phases, or None.
-        manifest: of the run, or empty.
-        config: text of the configuration, or empty.
-        repeated: repeated trials on single networks that did not fail; may be empty.
-        ns3: trials of the ns-3 validation, of both simulators; may be empty.
+        run: that is read.
+        summary: its result.
     """
 
-    folder: Path
+    run: LoadedRun
     summary: Json
-    comparisons: list[Json]
-    trials: pd.DataFrame
-    failed: int
-    networks: pd.DataFrame
-    trained: pd.DataFrame
-    trained_networks: pd.DataFrame
-    learning: pd.DataFrame
-    costs: Json | None
-    manifest: Json
-    config: str
-    repeated: pd.DataFrame = field(default_factory=pd.DataFrame)
-    ns3: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @classmethod
-    def load(cls, folder: Path | str) -> "RunTables":
+    def load(cls, folder: Path | str) -> RunTables:
         """Read a run folder.
 
         Raises:
-            InputError: it has no summary, a file that belongs to it is missing, or one is damaged.
+            InputError: it has no result, a file that belongs to it is missing, or one is damaged.
         """
-        folder = Path(folder)
-        if not (folder / layout.SUMMARY).exists():
-            raise InputError(f"{folder}: no {layout.SUMMARY}: not a run folder, or its run has not finished")
-        manifest = read_manifest(folder) or {}
-        check_files(folder, manifest)
-        summary = read_json(folder / layout.SUMMARY, ADVICE)
-        trials, networks = _phase(folder, layout.TEST)
-        repeated, _ = _phase(folder, layout.PER_NETWORK)
-        trained, trained_networks = _phase(folder, layout.TRAININGS_TEST)
-        good, config = _good(trials), folder / layout.CONFIG
-        return cls(
-            folder=folder,
-            summary=summary,
-            comparisons=list((_json(folder / layout.VERDICTS) or summary).get("comparisons", [])),
-            trials=trials[good].reset_index(drop=True),
-            failed=int((~good).sum() + (~_good(trained)).sum()),
-            networks=networks,
-            trained=trained[_good(trained)].reset_index(drop=True),
-            trained_networks=trained_networks,
-            learning=_table(folder / layout.LEARNING),
-            costs=read_costs(folder),
-            manifest=manifest,
-            config=read_with_digest(config, ADVICE).decode() if config.exists() else "",
-            repeated=repeated[_good(repeated)].reset_index(drop=True),
-            ns3=TrialStore(folder / layout.TRIALS).all(layout.NS3_VALIDATION),
-        )
+        run = LoadedRun(folder)
+        check_files(run.path, run.manifest)
+        if not run.result:
+            raise InputError(f"{folder}: no {layout.SUMMARY}: its run has not finished")
+        return cls(run, run.result)
+
+    @cached_property
+    def comparisons(self) -> list[Json]:
+        """Those of the test, with the history of their looks where that is kept."""
+        conditions = (layout.GENERALISATION, layout.NS3_VALIDATION)
+        return [each for each in self.run.comparisons if each["phase"] not in conditions]
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """Every test trial of the selected policies that did not fail, sorted by policy, network and seed."""
+        return self._good(layout.TEST)
+
+    @cached_property
+    def networks(self) -> pd.DataFrame:
+        """One row per network of these trials."""
+        return self._networks(layout.TEST)
+
+    @cached_property
+    def trained(self) -> pd.DataFrame:
+        """Every test trial of all trainings that did not fail; networks of one training seed are no other's."""
+        return self._good(layout.TRAININGS_TEST)
+
+    @cached_property
+    def trained_networks(self) -> pd.DataFrame:
+        """One row per network of these trials."""
+        return self._networks(layout.TRAININGS_TEST)
+
+    @cached_property
+    def repeated(self) -> pd.DataFrame:
+        """Repeated trials on single networks that did not fail; may be empty."""
+        return self._good(layout.PER_NETWORK)
+
+    @cached_property
+    def failed(self) -> int:
+        """How many test trials failed."""
+        phases = (self._phase(phase) for phase in (layout.TEST, layout.TRAININGS_TEST))
+        return sum(int((rows["status"] != "ok").sum()) for rows in phases)
+
+    @property
+    def learning(self) -> pd.DataFrame:
+        """Training scores by step, empty if none were recorded."""
+        return self.run.learning
+
+    @property
+    def costs(self) -> Json | None:
+        """Of the phases, or None."""
+        return read_costs(self.run.path)
+
+    @property
+    def manifest(self) -> Json:
+        """Of the run."""
+        return self.run.manifest
+
+    @property
+    def config(self) -> str:
+        """Text of the configuration, or empty."""
+        return self.run.config_text
+
+    @property
+    def folder(self) -> Path:
+        """Of the run."""
+        return self.run.path
+
+    def _phase(self, phase: str) -> pd.DataFrame:
+        """Return the trials of a phase, with the networks' parameters."""
+        found = self.run.rows(phase)
+        if found.empty:
+            return pd.DataFrame(columns=[*TRIAL_KEY, "status", "score_bits"])
+        return found.drop_duplicates(TRIAL_KEY).sort_values(TRIAL_KEY, kind="stable", ignore_index=True)
+
+    def _good(self, phase: str) -> pd.DataFrame:
+        rows = self._phase(phase).drop(columns=NETWORK_COLUMNS, errors="ignore")
+        return rows[rows["status"] == "ok"].reset_index(drop=True)
+
+    def _networks(self, phase: str) -> pd.DataFrame:
+        """Return the networks of a phase; none of a fabric."""
+        whole = self._phase(phase)
+        on_networks = NETWORK_COLUMNS[0] in whole
+        return network_table(whole).sort_values("network", ignore_index=True) if on_networks else pd.DataFrame()
 
     @cached_property
     def block(self) -> int:
         """Networks in a block of the run's space."""
-        return int(self.summary.get("block", BLOCK))
+        return int(self.summary["block"])
 
     @cached_property
     def on_fabric(self) -> bool:
@@ -122,7 +153,7 @@ class RunTables:
     @cached_property
     def utilities(self) -> list[str]:
         """Names of the utilities, in the summary's order."""
-        return list(dict.fromkeys(policy["utility"] for policy in self.policies))
+        return list(dict.fromkeys(policy["utility"] for policy in self.policies if "utility" in policy))
 
     @cached_property
     def leading_comparisons(self) -> list[Json]:
@@ -182,79 +213,3 @@ def _paired(trials: pd.DataFrame, a: str, b: str, metric: str) -> pd.DataFrame:
 def group_of(policy: Json) -> str:
     """Return the signal set of a policy, or the id of one that was not trained."""
     return str(policy.get("signal_set") or policy["id"])
-
-
-def training_costs(learning: pd.DataFrame) -> pd.DataFrame:
-    """Return `training_trials` and `training_packets` of each training, by the policy that it ended with.
-
-    Args:
-        learning: learning curves of a sweep; of another kind of run the result is empty.
-    """
-    if "policy_base" not in learning:
-        return pd.DataFrame()
-    return learning.groupby("policy_base")[["trials", "packets"]].max().add_prefix("training_")
-
-
-def read_manifest(folder: Path) -> Json | None:
-    """Return the manifest of the run in a folder, or None where there is no run.
-
-    Raises:
-        InputError: it is damaged.
-    """
-    file = folder / layout.MANIFEST
-    return read_state(file, "choose another --out") if file.exists() else None
-
-
-def read_costs(folder: Path) -> Json | None:
-    """Return what the phases of the run in a folder have cost so far; None if nothing is noted.
-
-    Raises:
-        InputError: the note is damaged.
-    """
-    file = folder / layout.COSTS
-    advice = "remove it: only the note of what the run has cost so far is lost"
-    return read_state(file, advice) if file.exists() else None
-
-
-def check_files(folder: Path, manifest: Json) -> None:
-    """Check that everything is there that was there when the run was complete.
-
-    Raises:
-        InputError: a file is missing.
-    """
-    for name in missing_files(folder, manifest):
-        raise InputError(f"{folder / name}: missing; resume the run to have it again")
-
-
-def missing_files(folder: Path, manifest: Json) -> list[str]:
-    """Return the files of a complete run that are not there any more."""
-    return [name for name in manifest.get("files", ()) if not (folder / name).exists()]
-
-
-def network_table(trials: pd.DataFrame, *key: str) -> pd.DataFrame:
-    """Return the networks that trials were run on, a row each, as told apart by the key."""
-    columns = [name for name in (*key, "network", *NETWORK_COLUMNS) if name in trials]  # a fabric has no networks
-    return trials[columns].drop_duplicates(ignore_index=True) if len(trials) else pd.DataFrame()
-
-
-def _json(path: Path) -> Json | None:
-    return read_json(path, ADVICE) if path.exists() else None
-
-
-def _table(path: Path) -> pd.DataFrame:
-    return read_table(path, ADVICE) if path.exists() else pd.DataFrame()
-
-
-def _phase(folder: Path, phase: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the trials of a phase, without the networks' parameters, and its networks table; none of a fabric."""
-    found = TrialStore(folder / layout.TRIALS).all(phase)
-    if found.empty:
-        return pd.DataFrame(columns=[*TRIAL_KEY, "status", "score_bits"]), pd.DataFrame()
-    whole = found.drop_duplicates(TRIAL_KEY).sort_values(TRIAL_KEY, kind="stable", ignore_index=True)
-    on_networks = NETWORK_COLUMNS[0] in whole
-    networks = network_table(whole).sort_values("network", ignore_index=True) if on_networks else pd.DataFrame()
-    return whole.drop(columns=NETWORK_COLUMNS, errors="ignore"), networks
-
-
-def _good(trials: pd.DataFrame) -> "pd.Series[bool]":
-    return trials["status"] == "ok"

@@ -12,7 +12,7 @@ from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.files import policyfile
-from lcca.remy_plus.policies.policy import baseline
+from lcca.remy_plus.policies.hand_designed import baseline
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.switches.transports import Transport

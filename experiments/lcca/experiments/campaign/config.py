@@ -45,7 +45,6 @@ from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_with_files
 from lcca.remy_plus.engine import Model as EngineModel
-from lcca.remy_plus.policies.hand_designed import baseline as policy
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.candidate import Candidate

@@ -12,19 +12,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.keeping import RECORD, packed, unpacked
+from lcca.evaluation.fabric.keeping import packed, unpacked
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.layout import RECORD
 from lcca.experiments.ecn.config import ACC, BEST_STATIC, CHANCE, EXPLORING, IncastAcc
 from lcca.experiments.ecn.place import AccPlace, Learnt, curve_of
 from lcca.experiments.experiment import Experiment, Numbered, Stop
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.summaries import CONFIDENCE, Json, interval
+from lcca.experiments.summaries import CONFIDENCE, Json
 from lcca.gym_envs.ecn.settings import GRID, GRID_SHAPE, MarkSetting, static
 from lcca.gym_envs.ecn.switch import SwitchRecord, queue_percentile
 from lcca.gym_envs.ns3.simulator import installed
 from lcca.gym_envs.processes.pool import Threads
+from lcca.inputs.json_values import interval
 
 if TYPE_CHECKING:
     from lcca.gym_envs.ecn.env import Ns3EcnEnv

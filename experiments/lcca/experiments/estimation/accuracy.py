@@ -12,7 +12,7 @@ import pandas as pd
 from lcca.evaluation.estimation.control import Controlled
 from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.layout import CONTROL, ESTIMATE, ESTIMATION
+from lcca.evaluation.trials.layout import CONTROL, ESTIMATION, SUMMARY
 from lcca.experiments.estimation.config import FLOW_METRICS, ControlBlock, EstimateBlock, EstimationConfig
 from lcca.experiments.estimation.contents import several_content
 from lcca.experiments.estimation.sources import Floats, Inputs, flow_values, rows_of, values_of
@@ -39,7 +39,7 @@ class Found:
         looks: at the estimate, on the way.
         accurate: whether the accuracy was reached.
         plain: the plain trials; None where importance sampling was delivered.
-        details: what estimate.json holds besides, as JSON values.
+        details: what the result holds besides, as JSON values.
         notes: what the user should read besides.
     """
 
@@ -129,7 +129,7 @@ def estimate_several(run: Run[EstimationConfig, Any], rows: Rows) -> list[Estima
 
     def reduce(block: Block, found: pd.DataFrame) -> list[list[Floats]]:
         if block.first:
-            run.folder.write_json(ESTIMATE, several_content(config, going))
+            run.folder.write_json(SUMMARY, several_content(config, going))
         return [list(values_of(each.config, found)) for each in going]  # type: ignore[arg-type]
 
     _run(run, rows, Accuracy(going, "estimate.metrics"), reduce, f"{len(going)} metrics", config.estimate.ceiling)

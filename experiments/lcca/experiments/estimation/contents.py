@@ -1,4 +1,4 @@
-"""What `estimate.json` holds."""
+"""What the result of an estimation holds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 from lcca.evaluation.estimation.accuracy import accuracy_rows, spread
 from lcca.evaluation.estimation.estimate import EstimateLook, Estimating
 from lcca.experiments.estimation.config import EstimateBlock, EstimationConfig
-from lcca.experiments.runs.version import version
+from lcca.experiments.summaries import head
 from lcca.inputs.json_values import finite, finite_values
 
 
 def heading(config: EstimationConfig) -> dict[str, Any]:
-    """Return what says of which estimation a file is."""
-    named = {"name": config.name, "config_hash": config.hash, "version": version(), "policy": config.policy}
-    return {"format": 1} | named | ({} if config.simulator == "fabric" else {"simulator": config.simulator})
+    """Return what says of which estimation a result is."""
+    where = {} if config.fabric is None else {"scenario": config.fabric.name}
+    duration = config.trial_us if config.fabric is None else config.fabric.duration_us
+    return head(config) | {"policy": config.policy, "simulator": config.simulator} | where | {"duration_us": duration}
 
 
 def look_content(look: EstimateLook) -> dict[str, Any]:
@@ -25,41 +26,28 @@ def look_content(look: EstimateLook) -> dict[str, Any]:
 
 
 def several_content(config: EstimationConfig, going: Sequence[Estimating]) -> dict[str, Any]:
-    """Return the content of a file of several metrics, as far as they are known."""
+    """Return the result for several metrics, as far as they are known."""
     rows = [_metric(asked, each) for asked, each in zip(config.estimate.each, going, strict=True)]
-    scenario = {} if config.fabric is None else {"scenario": config.fabric.name}
-    return (
-        heading(config)
-        | scenario
-        | {"duration_us": _duration(config), "trials": max(each.trials for each in going), "metrics": rows}
-    )
-
-
-def _duration(config: EstimationConfig) -> float | None:
-    return config.trial_us if config.fabric is None else config.fabric.duration_us
+    return heading(config) | {"trials": max(each.trials for each in going), "estimates": rows, "notes": []}
 
 
 def _metric(asked: EstimateBlock, going: Estimating) -> dict[str, Any]:
     """Return one metric: what was asked, its estimate from all trials, when it was accurate, and its looks."""
     first = going.first_accurate
-    told = {
+    row = {
         "metric": asked.metric,
         "quantile": asked.quantile,
         "flows": asked.flows.model_dump() if asked.flows else None,
         "target": asked.target,
         "accuracy_percent": asked.accuracy_percent,
     }
-    found = going.state.to_json() | finite_values(asdict(spread(going)))
+    row |= going.state.to_json() | finite_values(asdict(spread(going)))
     if going.looks:
-        found |= {key: getattr(going.looks[0], key) for key in ("forecast_low", "forecast_high")}
-    return (
-        told
-        | found
-        | {
-            "accurate": going.accurate,
-            "accurate_first": look_content(first) if first else None,
-            "warning": str(going.warning) if going.warning else "",
-            "by_accuracy": [finite_values(asdict(row)) for row in accuracy_rows(going)],
-            "looks": [look_content(look) for look in going.looks],
-        }
-    )
+        row |= {key: getattr(going.looks[0], key) for key in ("forecast_low", "forecast_high")}
+    return row | {
+        "accurate": going.accurate,
+        "accurate_first": look_content(first) if first else None,
+        "warning": str(going.warning) if going.warning else "",
+        "by_accuracy": [finite_values(asdict(row)) for row in accuracy_rows(going)],
+        "looks": [look_content(look) for look in going.looks],
+    }

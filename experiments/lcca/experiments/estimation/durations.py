@@ -22,6 +22,7 @@ from lcca.evaluation.trials.layout import DURATION, DURATIONS
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.running import run_flows
 from lcca.experiments.estimation.config import EstimationConfig
+from lcca.experiments.estimation.contents import heading
 from lcca.experiments.estimation.sources import Inputs, read_inputs, values_of
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
@@ -165,20 +166,15 @@ def _content(config: EstimationConfig, tried: Mapping[float, Tried], figures: Pa
     rows = duration_rows({each: found.values for each, found in tried.items()}, asked.quantile, asked.confidence)
     save(draw_durations(rows, asked.words_for_it), figures, "durations")
     parts = phases({each: found.spans for each, found in tried.items()})
-    return {
-        "format": 1,
-        "name": config.name,
-        "config_hash": config.hash,
-        "metric": asked.metric,
-        "quantile": asked.quantile,
-        "confidence": asked.confidence,
+    return heading(config) | {
         "accuracy_percent": asked.accuracy_percent,
         "shortest_unbiased_us": shortest_unbiased(rows),
-        "rows": [_row(config, row, part) for row, part in zip(rows, parts, strict=True)],
+        "estimates": [_row(config, row, part) for row, part in zip(rows, parts, strict=True)],
     }
 
 
 def _row(config: EstimationConfig, row: DurationRow, phases: Phases) -> dict[str, Any]:
     asked = config.estimate
+    row_of = {"metric": asked.metric, "quantile": asked.quantile, "confidence": asked.confidence}
     needed = {"trials_needed": row.trials_for(asked.accuracy_percent, asked.confidence)}
-    return finite_values(asdict(row) | {"biased": row.biased} | needed | asdict(phases))
+    return row_of | finite_values(asdict(row) | {"biased": row.biased} | needed | asdict(phases))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from lcca.evaluation.report.figures.estimates.accuracy import draw_accuracy, dra
 from lcca.evaluation.report.figures.estimates.convergence import ConvergenceRow, draw_convergence
 from lcca.evaluation.report.figures.estimates.violins import draw_violins, trial_counts, violin_data
 from lcca.evaluation.report.figures.saving import save
-from lcca.evaluation.trials.layout import ESTIMATE
+from lcca.evaluation.trials.layout import SUMMARY
 from lcca.experiments.estimation.accuracy import Found, estimate_plainly, estimate_several, estimate_with_control
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.contents import heading, look_content, several_content
@@ -22,17 +22,8 @@ from lcca.experiments.runs.manifest import COMPLETE
 from lcca.remy_plus.engine import Engine
 
 
-@dataclass(frozen=True)
-class Estimated:
-    """The content of estimate.json, the keys of it that are the estimate's, and what else the user should read."""
-
-    content: dict[str, Any]
-    estimate: dict[str, Any]
-    notes: tuple[str, ...]
-
-
-def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, quiet: bool = False) -> Estimated:
-    """Estimate, and write the result and its figures; go on where a run was stopped, if `resume`.
+def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, quiet: bool = False) -> dict[str, Any]:
+    """Estimate, write the result and its figures, and return the result; go on where a run was stopped, if `resume`.
 
     Blocks of trials that are there already are not run again; all else is computed anew, to the same bytes.
 
@@ -48,14 +39,19 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
     """
     inputs = read_inputs(config)
     with opened(config, path, resume=resume, quiet=quiet) as run:
+        if run.folder.complete:
+            return run.folder.read_json(SUMMARY)
         if config.estimate.metrics:
-            return _several(run, inputs, jobs)
-        found = _estimate(run, inputs, jobs)
-        content = _content(config, found)
-        run.folder.write_json(ESTIMATE, content)
-        _draw(run, found)
+            going = estimate_several(run, rows_of(config, inputs, jobs))
+            content = several_content(config, going)
+            _draw_several(run, going)
+        else:
+            found = _estimate(run, inputs, jobs)
+            content = _content(config, found)
+            _draw(run, found)
+        run.folder.write_json(SUMMARY, content)
         run.folder.set_state(COMPLETE)
-    return Estimated(content, {key: content[key] for key in found.estimate.to_json()}, found.notes)
+    return content
 
 
 def _estimate(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Found:
@@ -67,17 +63,6 @@ def _estimate(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Fo
     if run.config.simulator != "fabric":
         found = replace(found, notes=(f"by {run.config.simulator}, which stands in for the fabric",))
     return found
-
-
-def _several(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Estimated:
-    """Estimate several metrics, and write the result and its figures."""
-    going = estimate_several(run, rows_of(run.config, inputs, jobs))
-    content = several_content(run.config, going)
-    run.folder.write_json(ESTIMATE, content)
-    _draw_several(run, going)
-    run.folder.set_state(COMPLETE)
-    told = content | {"metrics": [{k: v for k, v in row.items() if k != "looks"} for row in content["metrics"]]}
-    return Estimated(content, told, ())
 
 
 def _draw_several(run: Run[EstimationConfig, None], going: list[Estimating]) -> None:
@@ -93,17 +78,15 @@ def _draw_several(run: Run[EstimationConfig, None], going: list[Estimating]) -> 
 
 def _content(config: EstimationConfig, found: Found) -> dict[str, Any]:
     warning = found.plain.warning if found.plain else None  # the tests of importance sampling stand in for it
-    content = (
-        found.estimate.to_json()
-        | heading(config)
-        | {
-            "metric": config.estimate.metric,
-            "quantile": config.estimate.quantile,
-            "accurate": found.accurate,
-            "warning": str(warning) if warning else "",
-            "looks": [look_content(each) for each in found.looks],
-        }
-    )
+    row = {
+        "metric": config.estimate.metric,
+        "quantile": config.estimate.quantile,
+        **found.estimate.to_json(),
+        "accurate": found.accurate,
+        "warning": str(warning) if warning else "",
+        "looks": [look_content(each) for each in found.looks],
+    }
+    content = heading(config) | {"trials": row["trials"], "estimates": [row], "notes": list(found.notes)}
     return content | dict(found.details)
 
 

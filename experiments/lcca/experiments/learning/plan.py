@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.policy_names import policy_id
 from lcca.experiments.runs.code_version import code_version
-from lcca.experiments.runs.policy_names import policy_id
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.inputs.dependencies import digests_of_named_files

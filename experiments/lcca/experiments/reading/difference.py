@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from lcca.experiments.reading.loading import LoadedRun
+from lcca.evaluation.trials.loaded_run import LoadedRun
 from lcca.experiments.runs.manifest import leaves
 
 PLACE = ["phase", "condition", "level", "utility", "candidate", "baseline"]

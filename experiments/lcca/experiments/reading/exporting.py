@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lcca.experiments.reading.loading import TABLES, LoadedRun
+from lcca.evaluation.trials.loaded_run import TABLES, LoadedRun
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
 
@@ -19,10 +19,11 @@ MOST_ROWS = 200
 
 IN_LATEX = {
     "policies": (
-        *("id", "candidate", "condition", "metric", "quantile", "utility", "training_seed", "rules"),
-        *("score_bits", "score_bits_se", "throughput_over_link", "delay_over_rtt", "estimate", "low", "high"),
+        *("id", "candidate", "condition", "utility", "training_seed", "rules", "score_bits", "score_bits_se"),
+        *("score_bits_low", "score_bits_high", "throughput_over_link", "delay_over_rtt"),
         *("best_rank", "worst_rank", "ties", "trials", "training_trials"),
     ),
+    "estimates": ("metric", "quantile", "duration_us", "estimate", "low", "high", "trials"),
     "verdicts": (
         *("phase", "condition", "level", "B", "A", "utility", "difference", "low", "high"),
         *("throughput_equivalent_percent", "verdict", "n"),

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.tables import read_costs
-from lcca.experiments.reading.loading import run_manifest
+from lcca.evaluation.trials.loaded_run import read_costs, run_manifest
 from lcca.experiments.runs.folder import is_locked
 from lcca.experiments.runs.manifest import COMPLETE
 

@@ -71,7 +71,7 @@ def agreeing(
     engine = Engine(ns3.duration, ns3.model, ns3.jobs)  # type: ignore[attr-defined]
     for policy in meeting.contenders.values():
         engine.compile(policy)  # or say so before any trial
-    topology = getattr(place.space.topology, "kind", str(place.space.topology))
+    topology = str(place.space.topology)
     most = place.whole(trials)
 
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
@@ -85,6 +85,7 @@ def agreeing(
         rows, flips = agreements(fast, real, topology, margin_bits, place.block), order_flips(fast, real, place.block)
         return {
             "simulators": [engine.name, ns3.name],
+            "simulator": ns3.name,
             "topology": topology,
             "failed": failed[["network", "policy", "error"]].to_dict("records"),
             "agreement": [row.to_json() for row in rows],

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
 from lcca.evaluation.comparison.compare import Comparison
+from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.trials.running import mean_scores
 from lcca.experiments.experiment import Experiment, Found, Pair
 from lcca.experiments.places import On, Options, meet
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
+from lcca.inputs.json_values import interval
 
 PAIRS = {"engine": 5000, "ns3": 512, "fabric": 256}
 """At most. A trial in ns-3 costs 300 times as much; fewer would miss rare events: `benchmarks/null.py --pairs 512`."""
@@ -68,12 +69,18 @@ def comparing(
 
     def content(found: Found, folder: Path | None) -> Mapping[str, Any]:
         compared: Comparison = found.contents[0]
-        early = stopped_early(found, compared.n, "networks" if meeting.ideals else "pairs")
-        content = replace(compared, note="; ".join(filter(None, (compared.note, early)))).to_json()
+        own = mean_scores(found.rows)
+        means = {name: mean_interval(each, rule.alpha, place.whole(most), place.block) for name, each in own.items()}
+        content: dict[str, Any] = {
+            **place.origin,
+            "utility": place.utility.name,
+            "policies": [{"id": name, "score_bits": interval(*each)} for name, each in means.items()],
+            "note": stopped_early(found, compared.n, "networks" if meeting.ideals else "pairs"),
+        }
         if bound and meeting.ideals is not None:
-            scores = {name: float(each[each == each].mean()) for name, each in mean_scores(found.rows).items()}
+            scores = {name: float(each[each == each].mean()) for name, each in own.items()}
             ideals = ideal_summary(meeting.ideals(found.trials), place.block)
-            content["ideal"] = beside_ideals(ideals, scores, one)
+            content["ideal"] = [{"utility": place.utility.name, **beside_ideals(ideals, scores, one)}]
         return content
 
     question = Pair(one, other, place.utility, rule, place.block)

@@ -110,14 +110,13 @@ def _on_networks(
 
     def content(found: Found, _: Path | None) -> Mapping[str, Any]:
         rows = [
-            {"policy": policy, **_row(network, own[own["network"] == network.id])}
+            {"id": policy, **_row(network, own[own["network"] == network.id])}
             for policy, own in found.rows.groupby("policy", sort=False)
             for network in networks
         ]
         if ideals is not None:
-            rows = [row | ideals.loc[row["id"]].to_dict() for row in rows]
-        told = {"policy": next(iter(meeting.contenders))} if len(meeting.contenders) == 1 else {}
-        return told | dict(meeting.options) | {"rows": rows}
+            rows = [row | ideals.loc[row["network"]].to_dict() for row in rows]
+        return {**place.origin, **meeting.options, "policies": rows}
 
     stop = Stop(most, when="never", step=max(1, math.ceil(TRIALS_KEPT / seeds)))
     each = seeds * len(meeting.contenders)
@@ -126,6 +125,7 @@ def _on_networks(
 
 def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = asdict(network)
+    row["network"] = row.pop("id")
     row["topology"] = str(network.topology)
     row["buffer"] = "inf" if math.isinf(network.buffer) else network.buffer
     for name in SHOWN:
@@ -157,8 +157,7 @@ def _on_fabric(
 
     def content(found: Found, _: Path | None) -> Mapping[str, Any]:
         rows = summary(list(fabric_trials(found.rows, place)), utility)
-        kept = {"scenario": place.space.name, "simulator": place.simulator, "utility": utility.name, "seeds": seeds}
-        return kept | {"policies": rows}
+        return {**place.origin, "utility": utility.name, "seeds": seeds, "policies": rows}
 
     stop = Stop(seeds, when="never", step=SEEDS_KEPT)
     experiment = Experiment(sampled, meeting.contenders, (), stop, f"{title} on {place.space.name}", run_trials)

@@ -21,6 +21,7 @@ from lcca.experiments.runs.context import opened
 from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.progress import Reporter
+from lcca.experiments.summaries import compared, head
 from lcca.inputs.errors import InputError
 from lcca.inputs.json_values import json_value
 
@@ -67,7 +68,7 @@ class Prepared:
         experiment: that runs.
         meeting: contenders and place.
         config: all that its result depends on.
-        content: returns the JSON values of what was found, and is in a folder, if in any.
+        content: returns the JSON values of what was found besides comparisons, and is in a folder, if in any.
         looks: whether a rule looks at trials before the last one.
         always_kept: whether a run folder keeps it where none is named.
     """
@@ -117,7 +118,9 @@ class Prepared:
             return result
 
     def _result(self, found: Found, folder: Path | None) -> Result:
-        return Result(dict(self.content(found, folder)), found.rows, found.answers, folder)
+        comparisons = [each for answer in found.answers for each in answer.comparisons]
+        content = head(self.config) | {"comparisons": compared(comparisons, self.config.run_kind.name)}
+        return Result(content | dict(self.content(found, folder)), found.rows, found.answers, folder)
 
 
 def asked(command: str, names: list[str], on: On, meeting: Meeting, seed: int, options: Mapping[str, Any]) -> Asked:

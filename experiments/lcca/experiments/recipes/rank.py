@@ -95,7 +95,7 @@ def ranking(
         failed = found.rows.loc[found.rows["status"] != "ok", ["policy", "network", "seed", "error"]]
         return (
             standings.to_json()
-            | {"format": 1, **place.origin, "utility": place.utility.name, "unit": place.unit, "seeds": meeting.seeds}
+            | {**place.origin, "utility": place.utility.name, "unit": place.unit, "seeds": meeting.seeds}
             | {"failed": failed.to_dict("records"), "note": note}
         )
 

@@ -13,8 +13,8 @@ import pandas as pd
 
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.executors import executor, runner_on
+from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.store import TrialStore
-from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.campaign.config import CampaignConfig
 from lcca.experiments.campaign.grid import Grid, read_grid
 from lcca.experiments.learning.cache import TrainingCache

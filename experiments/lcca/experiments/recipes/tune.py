@@ -15,9 +15,10 @@ from lcca.experiments.experiment import Answer, Experiment, Found, Pair, Questio
 from lcca.experiments.recipes.kept import File, config_of, kept
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import Run
-from lcca.experiments.summaries import Json, compared, head, interval
+from lcca.experiments.summaries import Json, compared, head
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.search import DEFAULT, TUNED, Search, require_installed, search, source_of
+from lcca.inputs.json_values import interval
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:

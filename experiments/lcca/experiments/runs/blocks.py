@@ -16,11 +16,6 @@ PACKETS = ("packets_delivered", "packets")
 """Columns that count what was delivered: of networks, and of a fabric."""
 
 
-def of_trainings(phase: str) -> str:
-    """Return the phase that does with all trainings what another does with the selected policies."""
-    return f"{phase}-trainings"
-
-
 @dataclass(frozen=True)
 class Phase:
     """The trials of one phase of a run.

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.loaded_run import read_costs
 from lcca.evaluation.trials.stored import write_state
-from lcca.evaluation.trials.tables import read_costs
 from lcca.experiments.runs.folder import RunFolder
 from lcca.gym_envs.processes.pool import cpu_s_of_trials
 

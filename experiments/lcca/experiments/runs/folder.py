@@ -15,9 +15,9 @@ from typing import IO, Any, Generic, Self, TypeVar
 import pandas as pd
 
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.loaded_run import missing_files, read_manifest
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, write_json, write_state, write_table
-from lcca.evaluation.trials.tables import missing_files, read_manifest
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.manifest import COMPLETE, check_same, grown, new_manifest
 from lcca.inputs.errors import InputError

@@ -27,7 +27,7 @@ SWEEP = Kind(
     (layout.CONFIG, layout.LEARNING, layout.SUMMARY, layout.VERDICTS, layout.REPORT),
     "look at it with `lcca report FOLDER`",
 )
-ESTIMATE = Kind("estimate", (layout.CONFIG, layout.ESTIMATE))
+ESTIMATE = Kind("estimate", (layout.CONFIG, layout.SUMMARY))
 TUNE = Kind("tune", (layout.CONFIG, layout.SUMMARY, layout.POLICY, layout.CANDIDATES))
 ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY))
 FABRIC_ACC = Kind("acc", (layout.CONFIG, layout.SUMMARY, layout.MODEL))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.loaded_run import read_manifest
 from lcca.evaluation.trials.stored import read_json
-from lcca.evaluation.trials.tables import read_manifest
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP, Kind
 from lcca.experiments.runs.version import CHANGED, commit, version

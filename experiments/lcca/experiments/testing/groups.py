@@ -13,10 +13,10 @@ from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, compare_pol
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE, Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
+from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.experiment import Answer, Question, Trials
-from lcca.experiments.runs.policy_names import at_rules
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ import pandas as pd
 
 from lcca.evaluation.comparison.agreement import agreements, order_flips
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.layout import NS3_VALIDATION
+from lcca.evaluation.trials.layout import NS3_VALIDATION, of_trainings
 from lcca.evaluation.trials.place import Execution
 from lcca.experiments.experiment import Experiment, Stop
-from lcca.experiments.runs.blocks import of_trainings
 from lcca.experiments.runs.seeds import derive
+from lcca.experiments.summaries import compared
 from lcca.experiments.testing.groups import Group, failures
 from lcca.experiments.testing.places import OwnNetworks, in_ns3
 from lcca.remy_plus.policies.policy import Policy
@@ -82,7 +82,7 @@ def _record(run: CampaignRun, wanted: Ns3Config, group: Group, topology: str, ro
         "topology": topology,
         "simulator": str(real["simulator"].iloc[0]),
         "failed": failures(real),
-        "comparisons": [c.to_json() for c in selected],
+        "comparisons": compared(selected, NS3_VALIDATION, topology),
         "agreement": [a.to_json() for a in agreements(fast, real, topology, block=group.block)],
         "order_flips": [flip.to_json() for flip in order_flips(fast, real, group.block)],
     }
@@ -92,7 +92,7 @@ def _record(run: CampaignRun, wanted: Ns3Config, group: Group, topology: str, ro
     sets = trained.compare_all_candidates(len(trained.others) * families)
     return record | {
         "failed_trainings": failures(trained.trained),
-        "comparisons": [*(c.to_json() for c in sets), *record["comparisons"]],
+        "comparisons": [*compared(sets, NS3_VALIDATION, topology), *record["comparisons"]],
     }
 
 

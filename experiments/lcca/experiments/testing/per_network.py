@@ -15,9 +15,8 @@ import pandas as pd
 from lcca.evaluation.comparison.per_network import NetworkShares, network_shares
 from lcca.evaluation.comparison.seed_shares import seed_shares
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.layout import PER_NETWORK
+from lcca.evaluation.trials.layout import PER_NETWORK, of_trainings
 from lcca.evaluation.trials.place import Execution
-from lcca.experiments.runs.blocks import of_trainings
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.testing.groups import Group
 from lcca.experiments.testing.places import OwnNetworks

@@ -14,11 +14,11 @@ import pandas as pd
 
 from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.settling.units import mean_of_blocks
-from lcca.evaluation.trials.layout import GENERALISATION, TEST
+from lcca.evaluation.trials.layout import GENERALISATION, TEST, of_trainings
 from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.experiment import Experiment, Stop
-from lcca.experiments.runs.blocks import of_trainings
 from lcca.experiments.runs.seeds import derive
+from lcca.experiments.summaries import compared
 from lcca.experiments.testing.groups import Group, failures
 from lcca.experiments.testing.places import OwnNetworks, place_of
 
@@ -70,7 +70,7 @@ def run_generalisation(run: CampaignRun, group: Group, condition: Generalisation
             policy: mean_of_blocks(scores, space.block) for policy, scores in common_scores(met.rows).items()
         },
         **sets,
-        "comparisons": [*sets.get("comparisons", ()), *(c.to_json() for c in selected)],
+        "comparisons": [*sets.get("comparisons", ()), *compared(selected, GENERALISATION, condition.name)],
     }
 
 
@@ -92,5 +92,5 @@ def _over_seeds(run: CampaignRun, group: Group, condition: GeneralisationConfig)
     return {
         "failed_trainings": failures(trials),
         "mean_score_bits_over_seeds": {each: fmean(scores) for each, scores in means.items() if scores},
-        "comparisons": [c.to_json() for c in sets],
+        "comparisons": compared(sets, GENERALISATION, condition.name),
     }

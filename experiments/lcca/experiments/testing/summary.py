@@ -16,11 +16,12 @@ from lcca.evaluation.comparison.sets import BEST_OF, FIRST_SEEDS, best_of, best_
 from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.units import mean_of_blocks
-from lcca.evaluation.trials.layout import MEASURES
+from lcca.evaluation.trials.layout import MEASURES, TEST
+from lcca.evaluation.trials.loaded_run import FORMAT
+from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.running import common_scores
-from lcca.experiments.runs.policy_names import at_rules
 from lcca.experiments.runs.seeds import derive
-from lcca.experiments.runs.version import version
+from lcca.experiments.summaries import compared, head
 from lcca.experiments.testing.groups import Group
 from lcca.experiments.testing.net_benefit import benefits_content, compare_all
 from lcca.inputs.errors import InputError
@@ -77,14 +78,9 @@ def _headers(
 
 
 def _over_seeds(config: CampaignConfig, groups: Sequence[Group], comparisons: list[Comparison]) -> dict[str, Any]:
-    content = {
-        "format": 2,
-        "kind": config.run_kind.name,
-        "campaign": config.name,
-        "config_hash": config.hash,
-        "version": version(),
+    content = head(config) | {
         "signal_sets": [row for group in groups for row in _sets(group)],
-        "comparisons": [c.to_json() for c in comparisons],
+        "comparisons": compared(comparisons, TEST),
     }
     if rows := capacity_content(groups):
         content["capacity"] = rows
@@ -93,7 +89,7 @@ def _over_seeds(config: CampaignConfig, groups: Sequence[Group], comparisons: li
 
 def verdicts(comparisons: list[Comparison]) -> dict[str, Any]:
     """Return the content of verdicts.json: the comparisons with every look."""
-    return {"format": 1, "comparisons": [c.to_json(history=True) for c in comparisons]}
+    return {"format": FORMAT, "comparisons": compared(comparisons, TEST, history=True)}
 
 
 def _sets(group: Group) -> list[dict[str, Any]]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.policy_names import at_rules
 from lcca.experiments.learning.plan import in_groups, learners
 from lcca.experiments.learning.side_by_side import train_side_by_side
 from lcca.experiments.learning.training import learning_rows, train
-from lcca.experiments.runs.policy_names import at_rules
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.testing.groups import Group, equal_rules, groups
 from lcca.experiments.testing.net_benefit import settled_over_seeds

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from lcca.cli.options.common import add_json, print_json
 from lcca.cli.printing.console import wide_console
+from lcca.evaluation.trials.loaded_run import load_run
 from lcca.experiments.reading.difference import PLACE, SIDES, difference
-from lcca.experiments.reading.loading import load_run
 
 EXAMPLES = """\
   lcca diff results/quickstart/0123456789ab results/quickstart/ba9876543210"""

@@ -9,8 +9,8 @@ from pathlib import Path
 from lcca.cli.options.common import add_json, print_json
 from lcca.evaluation.report.figures.saving import FORMATS, save_as
 from lcca.evaluation.report.figures.style import NARROW, Page
+from lcca.evaluation.report.plots import Plot, plot, plots
 from lcca.experiments.reading.exporting import csv
-from lcca.experiments.reading.plots import Plot, plot, plots
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
 

@@ -180,7 +180,7 @@ class TailSample:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what estimate.json holds beside the estimate, as JSON values."""
+        """Return what a result holds beside the estimate, as JSON values."""
         tried = self.attempt
         return {
             "importance": {

@@ -34,7 +34,7 @@ class Curve:
 
 def learning_data(tables: RunTables) -> list[Curve]:
     """Return a curve per training, by utility and in the order of the signal sets."""
-    if tables.learning.empty:
+    if "signal_set" not in tables.learning:
         return []
     order = {name: i for i, name in enumerate(tables.groups)}
     curves = []

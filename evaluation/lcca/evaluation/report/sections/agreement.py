@@ -12,6 +12,7 @@ from lcca.evaluation.report.figures.agreement import draw_agreement
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content, Table
 from lcca.evaluation.report.words.headline import MINUS
 from lcca.evaluation.report.words.statements import counted_units, coverages, sign_and_size
+from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -20,9 +21,17 @@ Json = dict[str, Any]
 def ns3_validation(tables: RunTables) -> Content | None:
     """Scatter of both simulators, verdicts in ns-3, and bias and spread per policy and topology."""
     records: list[Json] = list(tables.summary.get("ns3", []))
-    if not records:
-        return None
-    fast, real = (tables.ns3[(tables.ns3["simulator"] == "engine") == engine] for engine in (True, False))
+    return _content(records, tables.run.rows(layout.NS3_VALIDATION)) if records else None
+
+
+def both_simulators(tables: RunTables) -> Content | None:
+    """Return the same of `lcca agree`."""
+    found = tables.summary
+    return _content([{**found, "comparisons": []}], tables.run.rows("agree")) if "order_flips" in found else None
+
+
+def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
+    fast, real = (trials[(trials["simulator"] == "engine") == engine] for engine in (True, False))
     names = list(dict.fromkeys(record["topology"] for record in records))
     both = {name: paired(*(part[part["topology"] == name] for part in (fast, real))) for name in names}
     figure = draw_agreement(both, ("fast engine", records[0]["simulator"]))
@@ -36,7 +45,8 @@ def ns3_validation(tables: RunTables) -> Content | None:
     if _has_sets(records):
         caption += " Verdicts on signal sets: the unit is a training seed with networks of its own; they hold together."
     whose = BOTH if _has_sets(records) else SELECTED
-    return Content(caption, figure, _answer(records), (_verdicts(records), _agreement(records)), whose, data)
+    tables = (*((_verdicts(records),) if records[0]["comparisons"] else ()), _agreement(records))
+    return Content(caption, figure, _answer(records), tables, whose, data)
 
 
 def _answer(records: Sequence[Json]) -> str:

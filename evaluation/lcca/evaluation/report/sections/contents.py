@@ -2,6 +2,7 @@
 
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data
@@ -9,13 +10,15 @@ from lcca.evaluation.report.figures.learning import draw_learning, learning_data
 from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.figures.settling import draw_settling, settling_data
 from lcca.evaluation.report.figures.tradeoff import MOST_DOTS, draw_tradeoff, tradeoff_data
-from lcca.evaluation.report.sections.agreement import ns3_validation
+from lcca.evaluation.report.sections.agreement import both_simulators, ns3_validation
 from lcca.evaluation.report.sections.capacity import capacity
 from lcca.evaluation.report.sections.designed import designed
+from lcca.evaluation.report.sections.estimates import estimates
 from lcca.evaluation.report.sections.fairness import fairness
 from lcca.evaluation.report.sections.generalisation import generalisation
 from lcca.evaluation.report.sections.ideal import ideal
 from lcca.evaluation.report.sections.per_network import per_network
+from lcca.evaluation.report.sections.ranking import ranking
 from lcca.evaluation.report.sections.scores import scores
 from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content, Maker, Section
 from lcca.evaluation.report.sections.slowdowns import slowdowns
@@ -40,10 +43,10 @@ def _section(tables: RunTables, folder: Path, name: str, title: str, make: Maker
     return Section(name, title, content, svg)
 
 
-def _forest(tables: RunTables) -> Content:
-    rows = forest_data(tables.comparisons)
+def _forest(tables: RunTables) -> Content | None:
+    rows = forest_data([each | {"B": _where(each)} for each in tables.comparisons])
     if not rows:
-        return Content("Nothing was compared.")
+        return None
     caption = (
         "Difference of the mean score from the baseline, in bits, with its interval "
         f"({coverages(tables.comparisons)}). Band: equivalence margin. "
@@ -55,12 +58,16 @@ def _forest(tables: RunTables) -> Content:
     return Content(caption, draw_forest(rows), population=BOTH, data=data_table(rows))
 
 
+def _where(comparison: dict[str, Any]) -> str:
+    return f"{comparison['B']} ({comparison['condition']})" if comparison["condition"] else str(comparison["B"])
+
+
 def _tradeoff(tables: RunTables) -> Content | None:
     if tables.on_fabric:
         return None
     clouds = [cloud for cloud in tradeoff_data(tables) if cloud.delay.size]
     if not clouds:
-        return Content("No trials were recorded.")
+        return None
     most = max(cloud.delay.size for cloud in clouds)
     shown = f"the first {MOST_DOTS} are drawn, " if most > MOST_DOTS else ""
     caption = (
@@ -71,10 +78,10 @@ def _tradeoff(tables: RunTables) -> Content | None:
     return Content(caption, draw_tradeoff(clouds), population=TRAININGS, data=data_table(clouds))
 
 
-def _learning(tables: RunTables) -> Content:
+def _learning(tables: RunTables) -> Content | None:
     curves = learning_data(tables)
     if not curves:
-        return Content("No training was recorded in this run.")
+        return None
     caption = (
         "Training score (bits) after each step against the packets simulated so far; "
         f"{len(curves)} trainings, a line each. The training networks change from step to step, so small differences "
@@ -83,10 +90,10 @@ def _learning(tables: RunTables) -> Content:
     return Content(caption, draw_learning(curves, tables.groups), population=EVERY, data=data_table(curves))
 
 
-def _settling(tables: RunTables) -> Content:
+def _settling(tables: RunTables) -> Content | None:
     tracks = settling_data(tables.comparisons)
     if not tracks:
-        return Content("No looks were recorded.")
+        return None
     caption = (
         "Estimate and confidence sequence (bits) at each look, to the end of the run. Band: the equivalence "
         "margin. The unit is a pair: one network with a seed, run with both policies."
@@ -95,6 +102,9 @@ def _settling(tables: RunTables) -> Content:
 
 
 SECTIONS: tuple[tuple[str, str, Maker], ...] = (
+    ("ranking", "Ranking", ranking),
+    ("convergence", "Estimates", estimates),
+    ("agreement", "Both simulators", both_simulators),
     ("forest", "Differences from the baseline", _forest),
     ("scores", "Score by signal set", scores),
     ("capacity", "Score by number of rules", capacity),

@@ -10,11 +10,11 @@ from lcca.evaluation.trials.tables import RunTables
 Json = dict[str, Any]
 
 
-def scores(tables: RunTables) -> Content:
-    """Return every training's score by signal set, and their means with the expected best of several."""
+def scores(tables: RunTables) -> Content | None:
+    """Return every training's score by signal set, and their means with the expected best of several; None without."""
     rows = scores_data(tables)
     if not rows:
-        return Content("No trials were recorded.")
+        return None
     seeds, networks = max(len(row.policies) for row in rows), max(row.networks for row in rows)
     over = "training seeds" if seeds > 1 else "networks only, as there is one training seed"
     caption = (

@@ -1,0 +1,51 @@
+"""The section on estimates: their intervals, and how these became narrower."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lcca.evaluation.report.figures.data import data_table
+from lcca.evaluation.report.figures.estimates.convergence import ConvergenceRow, draw_convergence
+from lcca.evaluation.report.sections.section import Content, Table
+from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.trials.tables import RunTables
+
+Json = dict[str, Any]
+
+
+def estimates(tables: RunTables) -> Content | None:
+    """Return a run's estimates, and the convergence of one that is alone; None for runs that estimate nothing."""
+    rows: list[Json] = tables.summary.get("estimates", [])
+    if not rows:
+        return None
+    head = ("Metric", "Estimate with its interval", "Trials", "Accurate", "Warning")
+    table = Table("Estimates", head, [_row(row) for row in rows])
+    answer = "; ".join(map(words, rows)) + "."
+    if len(rows) > 1:
+        return Content("Each estimate rests on all trials.", None, answer, (table,))
+    looks = [ConvergenceRow(look["n"], _half_width(look), look["required"] or math.nan) for look in rows[0]["looks"]]
+    caption = "Half-width of the interval at each look, and the one required, by number of trials."
+    return Content(caption, draw_convergence(looks, rows[0]["metric"]), answer, (table,), data=data_table(looks))
+
+
+def words(row: Json) -> str:
+    """Return an estimate with its interval, such as ``fct_us p99 31.2 [30.8, 31.6]``."""
+    ends = ("unbounded" if row[end] is None else f"{row[end]:.4g}" for end in ("low", "high"))
+    return f"{_name(row)} {row['estimate']:.4g} [{', '.join(ends)}]"
+
+
+def _name(row: Json) -> str:
+    duration = f" at {row['duration_us']:g} µs" if "duration_us" in row else ""
+    return str(row["metric"]) + (f" p{100 * row['quantile']:g}" if row.get("quantile") else "") + duration
+
+
+def _row(row: Json) -> tuple[str, ...]:
+    accurate = "" if row.get("accurate") is None else "yes" if row["accurate"] else "not yet"
+    found = interval(row["estimate"], row["low"], row["high"], "{:.5g}")
+    return _name(row), found, f"{row['trials']:,}", accurate, row["warning"]
+
+
+def _half_width(look: Json) -> float:
+    bounded = look["low"] is not None and look["high"] is not None
+    return (look["high"] - look["low"]) / 2 if bounded else math.nan

@@ -1,0 +1,50 @@
+"""The section on ranks: which policies are best, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Standing
+from lcca.evaluation.report.figures.data import data_table
+from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
+from lcca.evaluation.report.sections.section import Content, Table
+from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.trials.tables import RunTables
+
+
+def ranking(tables: RunTables) -> Content | None:
+    """Return the ranks of a run's policies; None for runs that rank nothing."""
+    rows = [row for row in tables.policies if "best_rank" in row]
+    if not rows:
+        return None
+    result, standings = tables.summary, [_standing(row) for row in rows]
+    where = str(result.get("scenario") or result.get("benchmark") or result["simulator"])
+    title = f"{where}, utility {result['utility']}: {result['networks']} {result['unit']}"
+    caption = (
+        "Mean scores with the confidence sequence of each policy alone, and ranges of ranks, 1 being the best; ranks "
+        f"hold together at {1 - result['alpha']:.0%}. A letter in common: not distinguished, or not by the margin."
+    )
+    head = ("Policy", "Rank", "Score, bits", "Ties", "Better than", "Worse than")
+    table = Table("Ranks", head, [_row(each) for each in standings])
+    return Content(caption, draw_ranking(standings, title), best(rows), (table,), data=data_table(standings))
+
+
+def best(rows: list[dict[str, Any]]) -> str:
+    """Return which policies may be best, from records of policies with ranks."""
+    first = [row["id"] for row in rows if row["best_rank"] == 1]
+    if not first:
+        return f"open: {TOO_FEW_TO_RANK}"
+    return f"best: {first[0]}" if len(first) == 1 else f"may be best: {', '.join(first)}"
+
+
+def _standing(row: dict[str, Any]) -> Standing:
+    mean, low, high = (math.nan if end is None else end for end in row["score_bits"].values())
+    ranks = (row[name] for name in ("best_rank", "worst_rank", "ties", "better_than", "worse_than"))
+    return Standing(row["id"], mean, low, high, *ranks)
+
+
+def _row(each: Standing) -> tuple[str, ...]:
+    low, high = (None if math.isnan(end) else end for end in (each.low, each.high))
+    score = interval(each.score_bits, low, high, "{:.3f}")
+    return each.policy, rank_words(each), score, each.ties, str(each.better_than), str(each.worse_than)
