@@ -8,8 +8,7 @@ import pytest
 from lcca.evaluation.bench.benchmark import Benchmark, Ecn, Grid, benchmark
 from lcca.evaluation.bench.engine import EngineBench
 from lcca.evaluation.bench.ns3 import Ns3Bench
-from lcca.evaluation.bench.runner import Measured
-from lcca.evaluation.bench.scenario import Drawn, draw
+from lcca.evaluation.bench.scenario import Drawn, Measured, draw
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.policies.hand_designed import baseline

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from lcca.evaluation.bench.benchmark import Benchmark, benchmark
-from lcca.evaluation.bench.runner import Measured
-from lcca.evaluation.bench.scenario import Drawn
+from lcca.evaluation.bench.scenario import Drawn, Measured
 from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.comparison.ranking import rank
 from lcca.evaluation.settling.rules import BY_KIND

@@ -7,8 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from lcca.evaluation.bounds.activity import Activity
-from lcca.evaluation.bounds.allocation import least_served_first, most_even
+from lcca.evaluation.bounds.allocation import Activity, least_served_first, most_even
 
 Floats = NDArray[np.float64]
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.bench.benchmark import Benchmark, benchmark
-from lcca.evaluation.bench.runner import Measured
-from lcca.evaluation.bench.scenario import Drawn, draw
+from lcca.evaluation.bench.scenario import Drawn, Measured, draw
 from lcca.experiments.bench.cache import CachedTrials
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.hand_designed import baseline

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.bench.runner import Measured
-from lcca.evaluation.bench.scenario import PACKET_BITS, Drawn, Scenario
+from lcca.evaluation.bench.scenario import PACKET_BITS, Drawn, Measured, Scenario
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine, Runner, run_here
 from lcca.remy_plus.network import Network, NetworkList

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcca.evaluation.bench.runner import Measured
-from lcca.evaluation.bench.scenario import Drawn, draw, long_trial
+from lcca.evaluation.bench.scenario import Drawn, Measured, draw, long_trial
 from lcca.gym_envs.ns3.long_flows import LongResult, WindowCounts
 from lcca.gym_envs.ns3.long_plan import iterate_long_trials, long_plan, run_long_trial
 from lcca.gym_envs.ns3.simulator import installed, libraries

@@ -1,15 +1,17 @@
-"""Scenarios of a benchmark, the order in which they are run, and their trials.
+"""Scenarios of a benchmark, the order in which they are run, their trials, and what runs these.
 
 A scenario is one link, whose rate may change. One of each stratum comes in turn, all before any comes again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcca.gym_envs.ns3.long_flows import Bottleneck, LongFlow, LongTrial
 from lcca.inputs.units import PACKET_BYTES
@@ -18,6 +20,8 @@ from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
     from lcca.evaluation.bench.benchmark import Benchmark
+
+Floats = NDArray[np.float64]
 
 PACKET_BITS = 8 * PACKET_BYTES
 
@@ -142,3 +146,42 @@ def long_trial(benchmark: Benchmark, policy: Policy, drawn: Drawn) -> LongTrial:
         windows_s=tuple((start + a, start + b) for a, b in benchmark.intervals_s),
         seed=drawn.seed,
     )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a control did in each interval of a scenario.
+
+    Attributes:
+        mbps: (intervals,) throughput: what left the link, over the time from the first to the last departure.
+        delay_ms: (intervals,) mean one-way delay of packets; NaN where none left.
+        error: why the trial failed; nothing where it did not.
+    """
+
+    mbps: Floats
+    delay_ms: Floats
+    error: str = ""
+
+
+class Runner(Protocol):
+    """Runs trials of a benchmark in a simulator."""
+
+    @property
+    def name(self) -> str:
+        """Of the simulator."""
+
+    def check(self, benchmark: Benchmark, policy: Policy) -> None:
+        """Check that a control can run, and the scenarios.
+
+        Raises:
+            InputError: it cannot; says why.
+        """
+
+    def cpu_s(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> float:
+        """Run one trial; return the CPU seconds that it took."""
+
+    def key(self, benchmark: Benchmark, policy: Policy, drawn: Drawn) -> str:
+        """Return a hash of all that a trial's result depends on, the code left out."""
+
+    def measure(self, benchmark: Benchmark, asked: Sequence[tuple[Policy, Drawn]]) -> Iterator[tuple[int, Measured]]:
+        """Run a control in each trial; yield (place among those that were asked for, what it did) as they come."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from lcca.evaluation.bench.runner import Measured, Runner
-from lcca.evaluation.bench.scenario import Drawn, draw, megabits
+from lcca.evaluation.bench.scenario import Drawn, Measured, Runner, draw, megabits
 from lcca.evaluation.bench.scores import Won
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.utility import TrialScores

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.evaluation.bounds.activity import Activity
+from lcca.evaluation.bounds.allocation import Activity
 from lcca.evaluation.bounds.bottleneck import Bottleneck
 from lcca.evaluation.trials.throughput_delay import (
     FLOOR_THROUGHPUT,

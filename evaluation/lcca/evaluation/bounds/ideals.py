@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.bounds import byte_switched
-from lcca.evaluation.bounds.activity import activity
-from lcca.evaluation.bounds.allocation import least_served_first, most_even
+from lcca.evaluation.bounds.allocation import activity, least_served_first, most_even
 from lcca.evaluation.bounds.bottleneck import Bottleneck, bottleneck
 from lcca.evaluation.bounds.certified import upper_bound
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay

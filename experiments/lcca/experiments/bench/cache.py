@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcca.evaluation.bench.runner import Measured, Runner
-from lcca.evaluation.bench.scenario import Drawn
+from lcca.evaluation.bench.scenario import Drawn, Measured, Runner
 from lcca.experiments.runs.code_version import code_version
 from lcca.experiments.runs.version import version
 from lcca.inputs.errors import InputError

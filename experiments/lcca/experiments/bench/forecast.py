@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lcca.evaluation.bench.runner import Runner
-from lcca.evaluation.bench.scenario import draw, megabits
+from lcca.evaluation.bench.scenario import Runner, draw, megabits
 from lcca.experiments.runs.forecast import Cost
 from lcca.remy_plus.policies.policy import Policy
 
