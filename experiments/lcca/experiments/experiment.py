@@ -324,22 +324,19 @@ def _more(answers: Sequence[Answer], done: int, stop: Stop, most: int | None, un
 
 @dataclass(frozen=True)
 class Numbered:
-    """A place whose trials a function runs, whatever the contenders: a `TrialSource` without scores.
+    """A place whose trials a function runs: a `TrialSource`.
 
     Attributes:
-        run: runs a block of them.
+        rows: runs contenders on a block of them.
         unit: what is numbered, in the plural.
+        utility: scores a trial; None where nothing is scored.
     """
 
-    run: Callable[[Block], pd.DataFrame]
+    rows: RunTrials
     unit: str = "trials"
+    utility: Any = None
     block: int = 1
     origin: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def utility(self) -> Any:
-        """None: nothing is scored."""
-        return None
 
     def whole(self, count: int) -> int:
         """Return the number itself: blocks are single trials."""
@@ -348,7 +345,3 @@ class Numbered:
     def weights(self, count: int) -> Sequence[float]:
         """Return 1 for every trial."""
         return [1.0] * count
-
-    def rows(self, contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
-        """Run a block of trials."""
-        return self.run(block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -19,6 +19,9 @@ Json: TypeAlias = dict[str, Any]
 CONFIDENCE = 0.95
 """Of intervals for what was measured, each by itself."""
 
+NUMBERS = ["network", "seed", "trace"]
+"""Columns of numbers that measure nothing: they say which trial it is."""
+
 
 def head(config: RunConfig) -> Json:
     """Return what every summary begins with."""
@@ -32,16 +35,9 @@ def head(config: RunConfig) -> Json:
     }
 
 
-def measured(rows: pd.DataFrame, names: Iterable[str], condition: str, unmeasured: Sequence[str] = ()) -> list[Json]:
-    """Return a record per contender: the mean over trials of every column of numbers, with its interval.
-
-    Args:
-        rows: a row per contender and trial.
-        names: of the contenders.
-        condition: under which they met.
-        unmeasured: columns of numbers, beside number and seed of a trial, that measure nothing.
-    """
-    numbers = rows.drop(columns=["network", "seed", *unmeasured]).select_dtypes("number")
+def measured(rows: pd.DataFrame, names: Iterable[str], condition: str) -> list[Json]:
+    """Return a record per contender under a condition: the mean over trials of every measure, with its interval."""
+    numbers = rows.drop(columns=NUMBERS, errors="ignore").select_dtypes("number")
     records = []
     for name in names:
         own = numbers[rows["policy"] == name]

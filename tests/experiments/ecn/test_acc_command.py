@@ -15,7 +15,7 @@ pytest.importorskip("lcca.ns3", reason="lcca-ns3 is not installed: make ns3")
 from lcca.experiments import acc, load_run
 from lcca.experiments.ecn import incast
 from lcca.experiments.ecn.config import ACC, BEST_STATIC, CHANCE, EXPLORING, IncastAcc
-from lcca.experiments.ecn.incast import FRESH, TRAINING, Controller, InNs3
+from lcca.experiments.ecn.incast import FRESH, TRAINING, Controller, InNs3, always, learnt_by
 from lcca.gym_envs.ecn.settings import GRID, MarkSetting
 from lcca.inputs.validation import read_with_files, validate
 from lcca.trainers.ecn import training
@@ -38,17 +38,18 @@ class Killed(Exception):
     pass
 
 
-def test_a_run_gives_the_same_however_often_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In its training after a checkpoint, and in its test, where the block that runs is lost at most."""
-    config = small("test.block=10")
-    whole = acc(config, out=tmp_path / "whole", jobs=1).content
-    save, run_trial, saved, begun = training.save, incast.run_trial, [], []
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was never stopped, of two blocks on each test."""
+    path = tmp_path_factory.mktemp("acc") / "run"
+    acc(small("test.fresh=true", "test.block=10"), out=path)
+    return path
 
-    def save_and_die(*arguments: Any) -> None:
-        save(*arguments)
-        saved.append(1)
-        if len(saved) in (2, 4):
-            raise Killed
+
+def test_a_kill_in_the_test_loses_a_block_at_most(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, run_trial, begun = small("test.fresh=true", "test.block=10"), incast.run_trial, []
 
     def count_and_die(*arguments: Any) -> Any:
         begun.append(1)
@@ -56,53 +57,70 @@ def test_a_run_gives_the_same_however_often_it_is_stopped(tmp_path: Path, monkey
             raise Killed
         return run_trial(*arguments)
 
-    monkeypatch.setattr(training, "save", save_and_die)
     monkeypatch.setattr(incast, "run_trial", count_and_die)
-    for _ in range(3):
+    with pytest.raises(Killed):
+        acc(config, out=tmp_path / "run")
+    assert len(list((tmp_path / "run/trials").glob("*.parquet"))) == 1
+    acc(config, out=tmp_path / "run", resume=True, jobs=2)
+    assert len(begun) == 47 + 3 * 40, "of four blocks of ten trials of four the others"
+    for name in ("summary.json", "checkpoint.pt", "trials/part-scenario,training%20trace,000001.parquet"):
+        assert (tmp_path / "run" / name).read_bytes() == (finished / name).read_bytes(), name
+    acc(config, out=tmp_path / "run", resume=True)
+    assert len(begun) == 167, "a complete run is read"
+
+
+@pytest.mark.full
+def test_a_kill_in_the_training_changes_nothing(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, save, saved = small("test.fresh=true", "test.block=10"), training.save, []
+
+    def save_and_die(*arguments: Any) -> None:
+        save(*arguments)
+        saved.append(1)
+        if len(saved) in (2, 4):
+            raise Killed
+
+    monkeypatch.setattr(training, "save", save_and_die)
+    for _ in range(2):
         with pytest.raises(Killed):
-            acc(config, out=tmp_path / "broken", resume=True)
-    assert len(begun) == 47 and len(list((tmp_path / "broken/trials").glob("*.parquet"))) == 1
-    broken = acc(config, out=tmp_path / "broken", resume=True, jobs=2).content
-    assert len(begun) == 47 + 40, "of two blocks of ten trials of four the second one"
-    assert broken == whole
-    assert (tmp_path / "broken/summary.json").read_bytes() == (tmp_path / "whole/summary.json").read_bytes()
-    assert acc(config, out=tmp_path / "broken", resume=True).content == whole and len(begun) == 87
+            acc(config, out=tmp_path / "run", resume=True)
+    acc(config, out=tmp_path / "run", resume=True, jobs=2)
+    assert (tmp_path / "run/summary.json").read_bytes() == (finished / "summary.json").read_bytes()
 
 
-def test_the_summary_and_its_tables(tmp_path: Path) -> None:
-    summary = acc(small("test.fresh=true", "test.block=10"), out=tmp_path / "run", jobs=2).content
-    names = [ACC, EXPLORING, CHANCE, "step-70"]
+def test_the_summary_and_its_tables(finished: Path) -> None:
+    loaded, names = load_run(finished), [ACC, EXPLORING, CHANCE, "step-70"]
+    summary = loaded.result
     met = [(each["condition"], each["id"]) for each in summary["policies"]]
     assert met == [(test, name) for test in (TRAINING, FRESH) for name in names]
     assert [(each["A"], each["B"]) for each in summary["comparisons"]] == [(name, ACC) for name in names[1:]] * 2
     assert {each["trials"] for each in summary["policies"]} == {20}
     assert all(0 < each["score"]["mean"] <= 1 for each in summary["policies"])
     assert len(summary["curve"]) == 6, "a mean per episode, where there are fewer than ten"
-    loaded = load_run(tmp_path / "run")
     assert set(loaded.trials["condition"]) == {TRAINING, FRESH} and len(loaded.policies) == 8
     assert len(loaded.verdicts) == 6 and len(loaded.learning) == 6
     rows = loaded.trials[loaded.trials["condition"] == FRESH]
     assert rows["trace"].nunique() == 20 and rows.groupby("network")["trace"].nunique().max() == 1
-    first = loaded.policies.set_index(["condition", "id"]).loc[(FRESH, CHANCE), "score"]
-    assert first == pytest.approx(rows.loc[rows["policy"] == CHANCE, "score"].mean())
+    chance = loaded.policies.set_index(["condition", "id"]).loc[(FRESH, CHANCE)]
+    own = rows[rows["policy"] == CHANCE]
+    assert chance["score"] == pytest.approx(own["score"].mean())
+    assert chance["queue_p99"] == pytest.approx(own["queue_p99"].mean())
 
 
 def test_the_best_static_setting_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A score that one setting of the grid has best; a kill loses the settings that are tried at a time."""
-    config, run_trial, begun = small("test.grid_seeds=1"), incast.run_trial, list[Any]()
+    config, begun = small("test.grid_seeds=1"), list[MarkSetting]()
 
     def quick(env: Any, controller: Controller, trace: int, seed: int) -> Any:
-        begun.append(controller.setting)
+        begun.append(controller(seed)(np.zeros(6, dtype=np.float32)))
         if len(begun) == 30:
             raise Killed
-        if controller.setting not in GRID:
-            return run_trial(env, controller, trace, seed)
-        return {"seed": seed, "trace": trace, "score": float(controller.setting == GRID[100]), "record": b""}
+        return {"trace": trace, "seed": seed, "score": (begun[-1] == GRID[100]) + seed % 97 / 1e6}
 
     monkeypatch.setattr(incast, "run_trial", quick)
     with pytest.raises(Killed):
         acc(config, out=tmp_path / "run")
-    monkeypatch.setattr(incast, "pooled", lambda rows: {})
     found = acc(config, out=tmp_path / "run", resume=True).content
     assert found["best_static"] == {"min_k": GRID[100].min_k, "max_k": GRID[100].max_k, "max_p": GRID[100].max_p}
     assert begun[24:29] == begun[30:35] == list(GRID[24:29]), "two blocks of twelve are kept"
@@ -114,24 +132,23 @@ def test_controllers_explore_only_when_told() -> None:
     seen = np.zeros(6, dtype=np.float32)
 
     def chosen(controller: Controller, seed: int = 1) -> list[MarkSetting]:
-        choose = controller.begin(seed)
+        choose = controller(seed)
         return [choose(seen) for _ in range(2000)]
 
-    assert set(chosen(Controller(learner=learner))) == {GRID[7]}
-    assert set(chosen(Controller(MarkSetting(1, 2)))) == {MarkSetting(1, 2)}
-    exploring = Controller(learner=learner, explore=0.05)
+    assert set(chosen(learnt_by(learner))) == {GRID[7]}
+    assert set(chosen(always(MarkSetting(1, 2)))) == {MarkSetting(1, 2)}
+    exploring = learnt_by(learner, 0.05)
     assert 0.03 < np.mean([setting != GRID[7] for setting in chosen(exploring)]) < 0.07
     assert chosen(exploring) == chosen(exploring) != chosen(exploring, seed=2)
-    assert len(set(chosen(Controller()))) > 240
+    assert len(set(chosen(learnt_by(None)))) > 240
 
 
-def test_the_command_prints_its_result(lcca: Any, tmp_path: Path) -> None:
-    settings = [word for setting in SMALL for word in ("--set", setting)]
-    arguments = ["acc", ROOT / "configs/acc/smoke.yaml", "--out", tmp_path / "run", *settings]
-    told = lcca(*arguments, "--json")
-    assert json.loads(told.out)["kind"] == "acc"
-    again = lcca(*arguments, "--resume")
-    assert "step-70" in again.out and "acc-exploring" in again.out
+def test_the_command_prints_its_result(lcca: Any, finished: Path) -> None:
+    settings = [word for setting in (*SMALL, "test.fresh=true", "test.block=10") for word in ("--set", setting)]
+    arguments = ["acc", ROOT / "configs/acc/smoke.yaml", "--out", finished, "--resume", *settings]
+    assert json.loads(lcca(*arguments, "--json").out)["kind"] == "acc"
+    shown = lcca(*arguments).out
+    assert "step-70" in shown and "acc-exploring" in shown and "tested on fresh traces" in shown
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from lcca.evaluation.trials.ratio import Ratio
 
 def rows_of(trials: Iterable[FabricTrial], utility: Ratio) -> pd.DataFrame:
     """Return a row per trial: score, metrics and the record."""
-    rows = pd.DataFrame([each.row(utility) | {RECORD: packed(each.record)} for each in trials])
+    rows = pd.DataFrame([each.row(utility) | {RECORD: _packed(each.record)} for each in trials])
     return rows.assign(network=rows["seed"], status="ok", error="", utility=utility.name)
 
 
@@ -31,20 +31,18 @@ def trials_of(rows: pd.DataFrame, scenario: FabricScenario, watched: Sequence[in
     hosts, warmup = scenario.fabric.hosts, 1000 * scenario.warmup_us
     return [
         FabricTrial(
-            policy, int(seed), hosts, flows[int(seed)], unpacked(content), watched if seed == first else (), warmup
+            policy, int(seed), hosts, flows[int(seed)], _unpacked(packed), watched if seed == first else (), warmup
         )
-        for policy, seed, content in zip(rows["policy"], rows["seed"], rows[RECORD], strict=True)
+        for policy, seed, packed in zip(rows["policy"], rows["seed"], rows[RECORD], strict=True)
     ]
 
 
-def packed(record: Mapping[str, Any]) -> bytes:
-    """Return arrays and numbers, by name, as one value of a column."""
+def _packed(record: Mapping[str, Any]) -> bytes:
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **{name: np.asarray(each) for name, each in record.items()})
     return file.getvalue()
 
 
-def unpacked(content: bytes) -> dict[str, Any]:
-    """Return what `packed` was given."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as found:
+def _unpacked(packed: bytes) -> dict[str, Any]:
+    with np.load(io.BytesIO(packed), allow_pickle=False) as found:
         return {name: found[name] if found[name].ndim else found[name].item() for name in found.files}

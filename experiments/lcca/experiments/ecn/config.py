@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -20,44 +20,16 @@ from lcca.experiments.runs.kinds import FABRIC_ACC
 from lcca.gym_envs.ecn.incast import Incast
 from lcca.gym_envs.ecn.settings import static
 from lcca.gym_envs.ecn.switch import PredUtility
-from lcca.inputs.extras import require_libraries
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
-from lcca.trainers.ecn.config import AccConfig, FabricAccConfig, IncastAccConfig
+from lcca.trainers.ecn.config import FabricAccConfig, IncastAccConfig
 
 ACC, EXPLORING, CHANCE, BEST_STATIC = "acc", "acc-exploring", "chance", "best-static"
 """Names of what was learnt, the same with some random choices, random choices alone, and in ns-3 of the best static
 setting of the grid."""
-
-
-class AccRun(RunConfig):
-    """A training of ACC and its test; on a fabric, or else at a switch in ns-3."""
-
-    def require_installed(self) -> None:
-        """Check that what a training needs is installed.
-
-        Raises:
-            MissingPackage: something is not.
-        """
-        require_libraries(AccConfig.libraries, "trainings of ACC")
-
-    @property
-    def rivals(self) -> tuple[str, ...]:
-        """The names of all that ACC is held against."""
-        raise NotImplementedError
-
-    @property
-    def rule(self) -> Rule:
-        """The settling rule of each comparison, with its part of α."""
-        raise NotImplementedError
-
-    @property
-    def stop(self) -> Stop:
-        """When the trials of a test end."""
-        raise NotImplementedError
 
 
 class AccTest(Model):
@@ -96,7 +68,7 @@ class AccTest(Model):
         return names
 
 
-class IncastAcc(AccRun):
+class IncastAcc(RunConfig):
     """A training of ACC at a switch in ns-3 and its test.
 
     Attributes:
@@ -159,7 +131,7 @@ class FabricAccTest(Model):
         return names
 
 
-class FabricAcc(AccRun):
+class FabricAcc(RunConfig):
     """A training of ACC on a fabric and its test.
 
     Attributes:
@@ -234,3 +206,7 @@ class FabricAcc(AccRun):
     def stop(self) -> Stop:
         """When the trials on a scenario end."""
         return Stop(self.test.pairs, when="settled", step=self.test.block, rule=self.rule)
+
+
+Acc: TypeAlias = FabricAcc | IncastAcc
+"""On a fabric, or at a switch in ns-3."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
@@ -16,7 +16,6 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.ecn.config import ACC, CHANCE, EXPLORING, FabricAcc
-from lcca.experiments.ecn.place import AccPlace, Learnt, curve_of
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
@@ -24,7 +23,7 @@ from lcca.experiments.summaries import Json
 from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.tuners.acc import read_acc_model
+from lcca.remy_plus.tuners.acc import AccModel, read_acc_model
 from lcca.remy_plus.tuners.acc_ports import NUMBERS
 from lcca.remy_plus.tuners.registry import tuning
 from lcca.signal_sets.load import resolve
@@ -32,24 +31,33 @@ from lcca.signal_sets.load import resolve
 if TYPE_CHECKING:
     from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv
     from lcca.trainers.ecn.double_dqn import DoubleDqn
+    from lcca.trainers.ecn.training import Progress
 
 
-class OnFabric(AccPlace):
-    """The scenarios of a fabric; see `AccPlace`. What is learnt is `model.json`."""
+class OnFabric:
+    """Where ACC learns and is tested: scenarios of a fabric.
+
+    Attributes:
+        scored: column of the trials by which ACC is compared.
+    """
+
+    scored = "score_bits"
 
     def __init__(self, config: FabricAcc, jobs: int = 1) -> None:
         self.config = config
         self.jobs = jobs
-        self._envs: dict[str, FabricEcnEnv] = {}
+        self._seed = derive(config.seed, "episodes")
 
     def require_flows(self, tests: bool = True) -> None:
-        """Check that ports have something to learn from; without any flow a training would not end."""
-        seed = derive(self.config.seed, "episodes")
+        """Check that there is something to learn from, and in the tests to score; a training would not end without.
+
+        Raises:
+            InputError: there is not.
+        """
         for each in self.config.space.scenarios:
-            require_scored(each, fabric_utility("slowdown"), _first(each, seed))
+            require_scored(each, fabric_utility("slowdown"), _first(each, self._seed))
         for each in self.config.tested if tests else ():
-            source = self.tests[each.name]
-            require_scored(each, source.utility, _first(each, source.seed))
+            require_scored(each, self.tests[each.name].utility, _first(each, self.tests[each.name].seed))
 
     def learner(self) -> DoubleDqn:
         """Return a learner that has not learnt yet."""
@@ -58,31 +66,29 @@ class OnFabric(AccPlace):
         trainer = self.config.trainer
         return new_learner(trainer, NUMBERS, trainer.templates.shape, derive(self.config.seed, "learner"))
 
+    @cached_property
+    def _envs(self) -> Mapping[str, FabricEcnEnv]:
+        from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv
+
+        made, policy = self.config.trainer, self.config.policy
+        how = (made.interval_us, made.delay_us, made.history, made.templates, made.throughput)
+        return {
+            each.name: FabricEcnEnv(each, engine_of(policy, each.settings()), None, *how)
+            for each in self.config.space.scenarios
+        }
+
     def play(self, learner: DoubleDqn, episode: int) -> float:
         """Play an episode on the scenario whose turn it is; return the mean reward of ports that sent something."""
         from lcca.trainers.ecn.ports import play_ports
 
-        (trial,) = self.config.space.draw(derive(self.config.seed, "episodes"), 1, episode)
-        if trial.scenario.name not in self._envs:
-            self._envs[trial.scenario.name] = self._env(trial.scenario)
+        (trial,) = self.config.space.draw(self._seed, 1, episode)
         return play_ports(self._envs[trial.scenario.name], learner, trial.seed)
 
-    def _env(self, scenario: FabricScenario) -> FabricEcnEnv:
-        from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv
+    def kept(self, folder: Path) -> AccModel | None:
+        """Return the model of a training in a folder; None where it is not done."""
+        return read_acc_model(folder / layout.MODEL) if (folder / layout.MODEL).exists() else None
 
-        made, engine = self.config.trainer, engine_of(self.config.policy, scenario.settings())
-        how = (made.interval_us, made.delay_us, made.history, made.templates, made.throughput)
-        return FabricEcnEnv(scenario, engine, None, *how)
-
-    def kept(self, folder: Path) -> Learnt | None:
-        """Return the model of a training that is done."""
-        file = folder / layout.MODEL
-        if not file.exists():
-            return None
-        model = read_acc_model(file)
-        return Learnt(model, model.provenance["steps"], model.provenance["curve"])
-
-    def learnt(self, learner: DoubleDqn, returns: Sequence[float], folder: Path) -> Learnt:
+    def learnt(self, learner: DoubleDqn, progress: Progress, folder: Path) -> AccModel:
         """Return the model of a learner, which is written."""
         from lcca.trainers.ecn.ports import model_of
 
@@ -95,29 +101,28 @@ class OnFabric(AccPlace):
             "scenarios": [each.name for each in config.space.scenarios],
             "transport": config.transport,
             "steps": learner.steps,
-            "episodes": len(returns),
-            "curve": curve_of(returns),
+            "episodes": progress.episodes,
+            "curve": progress.curve,
         }
-        write_with_digest(folder / layout.MODEL, model_of(learner, config.trainer, provenance).dumps())
-        learnt = self.kept(folder)
-        assert learnt is not None
-        return learnt
+        model = model_of(learner, config.trainer, provenance)
+        write_with_digest(folder / layout.MODEL, model.dumps())
+        return model
 
-    def contenders(self, learnt: Learnt, run: Run[Any, None]) -> Mapping[str, Policy]:
-        """Return all that meet the same flows: ACC, the transport alone, random choices and others."""
+    def contenders(self, model: AccModel, run: Run[Any, None]) -> Mapping[str, Policy]:
+        """Return all that meet the same flows, ACC first."""
         config = self.config
         shares = {ACC: 0.0, CHANCE: 1.0, EXPLORING: config.test.explore}
 
         def policy(name: str) -> Policy:
             if name not in shares:
                 return resolve(name, "fabric").policy
-            return replace(config.policy, tuner=tuning("acc", learnt.model, explore=shares[name]))
+            return replace(config.policy, tuner=tuning("acc", model, explore=shares[name]))
 
         return {name: policy(name) for name in (ACC, *config.rivals)}
 
     @cached_property
     def tests(self) -> Mapping[str, FabricTrials]:
-        """Fresh flows of every scenario, those that are held out too."""
+        """Fresh trials by condition: on every scenario, those that are held out too."""
         seed, utility = self.config.seed, fabric_utility(self.config.utility.name)
         return {
             each.name: FabricSpace(fabric=each).trials(
@@ -126,20 +131,20 @@ class OnFabric(AccPlace):
             for each in self.config.tested
         }
 
-    def origin(self, learnt: Learnt) -> Json:
-        """Return scenarios, transport and the digest of the model."""
+    def origin(self, model: AccModel) -> Json:
+        """Return what the summary says of the place, the training and what was learnt."""
         return {
             "simulator": "fabric",
             "scenario": self.config.space.name,
             "held_out": [each.name for each in self.config.held_out],
             "transport": self.config.transport,
-            "model_sha256": sha256(learnt.model.dumps()).hexdigest(),
+            "steps": model.provenance["steps"],
+            "curve": model.provenance["curve"],
+            "model_sha256": sha256(model.dumps()).hexdigest(),
         }
 
     def close(self) -> None:
-        """End the episodes that go on."""
-        for env in self._envs.values():
-            env.close()
+        """End what simulates: nothing here, where episodes end by themselves."""
 
 
 def _first(scenario: FabricScenario, seed: int) -> list[int]:

@@ -6,27 +6,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lcca.evaluation.trials import layout
-from lcca.experiments.ecn.config import AccRun, FabricAcc, IncastAcc
+from lcca.experiments.ecn.config import Acc, FabricAcc
 from lcca.experiments.ecn.fabric import OnFabric
 from lcca.experiments.ecn.incast import InNs3
-from lcca.experiments.ecn.place import AccPlace, Learnt
 from lcca.experiments.runs.context import Run, opened
+from lcca.inputs.extras import require_libraries
+from lcca.trainers.ecn.config import AccConfig
 
 if TYPE_CHECKING:
     from lcca.trainers.ecn.double_dqn import DoubleDqn
     from lcca.trainers.ecn.training import Progress
 
 
-def place_of(config: AccRun, jobs: int) -> AccPlace:
-    """Return where a configuration trains and tests; to be closed.
+def require_installed() -> None:
+    """Check that what a training needs is installed.
 
     Raises:
-        InputError: it is ns-3, which is not installed.
+        MissingPackage: something is not.
     """
-    if isinstance(config, FabricAcc):
-        return OnFabric(config, jobs)
-    assert isinstance(config, IncastAcc)
-    return InNs3(config, jobs)
+    require_libraries(AccConfig.libraries, "trainings of ACC")
+
+
+def place_of(config: Acc, jobs: int) -> OnFabric | InNs3:
+    """Return where a configuration trains and tests; to be closed."""
+    return OnFabric(config, jobs) if isinstance(config, FabricAcc) else InNs3(config, jobs)
 
 
 def train_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool = False) -> Path:
@@ -41,7 +44,7 @@ def train_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool = Fals
     Raises:
         InputError: PyTorch or Gymnasium is not installed, or the folder is not free.
     """
-    config.require_installed()
+    require_installed()
     place = OnFabric(config)
     if not (path / layout.MANIFEST).exists():
         place.require_flows(tests=False)
@@ -51,8 +54,8 @@ def train_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool = Fals
         return path / layout.MODEL
 
 
-def learn(run: Run[Any, None], place: AccPlace) -> Learnt:
-    """Return what was learnt at a place, having trained unless that is in the run's folder."""
+def learn(run: Run[Any, None], place: OnFabric | InNs3) -> Any:
+    """Return what was learnt at a place, on a fabric a model, in ns-3 a learner; trained unless it is in the folder."""
     if (known := place.kept(run.path)) is not None:
         return known
     from lcca.trainers.ecn.training import train
@@ -68,6 +71,6 @@ def learn(run: Run[Any, None], place: AccPlace) -> Learnt:
             task.update(min(learner.steps, steps), note)
 
         progress = train(learner, place.play, folder=run.path, every=config.trainer.checkpoint_every, tell=tell)
-        learnt = place.learnt(learner, progress.returns, run.path)
+        learnt = place.learnt(learner, progress, run.path)
     run.folder.set_state("trained")
     return learnt

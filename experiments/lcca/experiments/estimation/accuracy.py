@@ -99,7 +99,8 @@ def _run(
     """Run trials in blocks until the question is answered, keeping each block in the folder."""
     stop = Stop(most, step=run.config.estimate.block)
     title = f"estimating {what} of {run.config.policy}"
-    experiment = Experiment(Numbered(rows), {"policy": None}, [question], stop, title, reduce=reduce, each=0)
+    place = Numbered(lambda contenders, block: rows(block))
+    experiment = Experiment(place, {"policy": None}, [question], stop, title, reduce=reduce, each=0)
     experiment.run(run.phase(ESTIMATION).blocks(), run.reporter)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.trials import layout
+from lcca.experiments.ecn import training
 from lcca.experiments.ecn.config import FabricAcc
-from lcca.experiments.ecn.training import train_acc
 from lcca.experiments.runs.context import Run
 from lcca.experiments.studies.config import Contender, StudyConfig
 from lcca.experiments.tuning.config import TuningConfig
@@ -43,7 +43,7 @@ def prepared(run: Run[StudyConfig, None], jobs: int, quiet: bool = False) -> dic
         if each.tune is not None:
             require_installed(each.tune)
         if each.train is not None:
-            each.train.require_installed()
+            training.require_installed()
     return {name: _prepared(run, name, each, jobs, quiet) for name, each in run.config.contenders.items()}
 
 
@@ -64,6 +64,6 @@ def _tuned(start: str, config: TuningConfig, folder: Path, jobs: int, quiet: boo
 
 
 def _trained(config: FabricAcc, folder: Path, quiet: bool) -> Prepared:
-    model = read_acc_model(train_acc(config, folder, resume=True, quiet=quiet))
+    model = read_acc_model(training.train_acc(config, folder, resume=True, quiet=quiet))
     origin = {"policy": f"{config.transport}@acc", "trained_on": config.space.name}
     return Prepared(replace(config.policy, tuner=tuning("acc", model)), origin)

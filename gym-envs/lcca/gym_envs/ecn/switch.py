@@ -86,21 +86,22 @@ class SwitchRecord:
     marked: int
     dropped: int
 
-    @property
-    def small(self) -> NDArray[np.bool_]:
-        """(flows,) whether a flow is small."""
-        return self.size_bytes < SMALL_BYTES
-
-
-def queue_percentile(queue_us: NDArray[np.float64], share: float) -> float:
-    """Return the smallest length (packets) that was not exceeded for a share of the time.
-
-    Args:
-        queue_us: (lengths,) µs by length.
-        share: in (0, 1).
-    """
-    total = np.cumsum(queue_us)
-    return float(np.searchsorted(total, share * total[-1]))
+    def measures(self) -> dict[str, float]:
+        """Return quantiles of completion times (NaN where no flow ended) and, over time, of the queue in packets."""
+        small, ended, length = self.size_bytes < SMALL_BYTES, np.isfinite(self.fct_us), np.cumsum(self.queue_us)
+        flows = {
+            **{f"small_fct_p{p}_us": (self.fct_us[small & ended], p) for p in (50, 99)},
+            **{f"small_slowdown_p{p}": (self.slowdown[small & ended], p) for p in (50, 99)},
+            "large_fct_p99_us": (self.fct_us[~small & ended], 99),
+        }
+        return {
+            **{name: float(np.percentile(found, p)) if len(found) else np.nan for name, (found, p) in flows.items()},
+            "queue_mean": float(self.queue_us @ np.arange(len(length)) / length[-1]),
+            **{f"queue_p{p}": float(np.searchsorted(length, p / 100 * length[-1])) for p in (50, 95, 99)},
+            "unfinished": int((~ended).sum()),
+            "marked": self.marked,
+            "dropped": self.dropped,
+        }
 
 
 class EcnSwitch:

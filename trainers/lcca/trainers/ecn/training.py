@@ -23,6 +23,7 @@ except ImportError as error:
     raise missing("torch", "trainings of ACC") from error
 
 FORMAT = 2
+CURVE_PARTS = 10
 
 
 @dataclass
@@ -36,6 +37,13 @@ class Progress:
 
     episodes: int = 0
     returns: list[float] = field(default_factory=list)
+
+    @property
+    def curve(self) -> list[float]:
+        """The learning curve: means over tenths of the episodes, or each episode where there are fewer."""
+        part = max(len(self.returns) // CURVE_PARTS, 1)
+        parts = [self.returns[at : at + part] for at in range(0, len(self.returns), part)]
+        return [sum(each) / len(each) for each in parts]
 
 
 @contextmanager
