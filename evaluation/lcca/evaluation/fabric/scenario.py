@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -139,16 +139,43 @@ class FabricScenario(Model):
         except InputError as error:
             raise_problems("scenario", [problem_at(("topology",), str(error).removeprefix("topology: "))])
             raise
-        checks = (
-            self._packet_problem(0, "a packet without telemetry"),
-            (("switch", "buffer_bytes"), self.switch.problem(fabric, self.payload_bytes + self.overhead_bytes)),
-            (("duration_us",), self._duration_problem()),
-            (("warmup_us",), self._warmup_problem()),
-            self._priority_problem(),
-            self._workload_problem(fabric),
-        )
-        raise_problems("scenario", [problem_at(keys, text) for keys, text in checks if text][:1])
+        if first := next(self._problems(fabric), None):
+            raise_problems("scenario", [problem_at(*first)])
         return self
+
+    def _problems(self, fabric: FabricTopology) -> Iterator[tuple[Keys, str]]:
+        """Yield keys that do not fit the others or the fabric, and why."""
+        if text := self._too_long(0, "a packet without telemetry"):
+            yield ("mtu_bytes",), text
+        if text := self.switch.problem(fabric, self.payload_bytes + self.overhead_bytes):
+            yield ("switch", "buffer_bytes"), text
+        if self.duration_us is None and not self.workload.ends:
+            yield ("duration_us",), f"is missing, and workload {self.workload.kind} goes on without end"
+        if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
+            yield ("warmup_us",), "must be less than duration_us, which it needs"
+        for keys, part in self.parts:
+            if part.priority >= self.switch.priorities:
+                yield (*keys, "priority"), few_classes(part.priority, self.switch.priorities)
+        yield from self._problems_of_workload(fabric)
+
+    def _problems_of_workload(self, fabric: FabricTopology) -> Iterator[tuple[Keys, str]]:
+        if misfit := self.workload.problem(fabric):
+            keys, text = misfit
+            yield ("workload", *keys), text
+            return
+        a, b, most = loads.fullest() if (loads := self.loads()) else (0, 0, 0)
+        if most > 1 + ROUNDING:
+            key = next((key for key in ("load", "period_us") if getattr(self.workload, key, None) is not None), None)
+            where = f"the link from {a} to {b} to {most:.3g} of its rate"
+            yield ("workload", *filter(None, [key])), f"would load {where}; it may ask for {1 / most:.3g} of that"
+        count, free = self.workload.count(fabric, self.end_ns), free_bytes()
+        if count > MOST_FLOWS:
+            text = f"has {count:.2g} flows, more than {MOST_FLOWS:.2g}; ask for fewer, or a shorter time"
+            yield ("workload",), text
+        if count * FLOW_BYTES > free:
+            needed = f"{count * FLOW_BYTES / 1e9:,.1f} GB of memory at least"
+            text = f"has {count:.2g} flows, which need {needed}, and {free / 1e9:,.1f} GB are free; ask for fewer"
+            yield ("workload",), text
 
     @cached_property
     def fabric(self) -> FabricTopology:
@@ -201,24 +228,13 @@ class FabricScenario(Model):
         Raises:
             InputError: they do not.
         """
-        keys, text = self._packet_problem(telemetry_bytes, f"a packet with the telemetry of {whose}")
-        if text:
-            raise InputError(f"{self.name}: {keys[0]}: {text}")
+        if text := self._too_long(telemetry_bytes, f"a packet with the telemetry of {whose}"):
+            raise InputError(f"{self.name}: mtu_bytes: {text}")
 
-    def _packet_problem(self, telemetry_bytes: int, what: str) -> tuple[Keys, str]:
+    def _too_long(self, telemetry_bytes: int, what: str) -> str:
         size = self.payload_bytes + self.overhead_bytes + telemetry_bytes
         text = f"{what} has {size} bytes, more than {self.mtu_bytes}; raise mtu_bytes or lower payload_bytes"
-        return ("mtu_bytes",), text if size > self.mtu_bytes else ""
-
-    def _duration_problem(self) -> str:
-        if self.duration_us is None and not self.workload.ends:
-            return f"is missing, and workload {self.workload.kind} goes on without end"
-        return ""
-
-    def _warmup_problem(self) -> str:
-        if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):
-            return "must be less than duration_us, which it needs"
-        return ""
+        return text if size > self.mtu_bytes else ""
 
     @property
     def parts(self) -> list[tuple[Keys, Any]]:
@@ -226,35 +242,6 @@ class FabricScenario(Model):
         if isinstance(self.workload, Mix):
             return [(("workload", "parts", i), part) for i, part in enumerate(self.workload.parts)]
         return [(("workload",), self.workload)]
-
-    def _priority_problem(self) -> tuple[Keys, str]:
-        most = self.switch.priorities
-        found = ((keys, part.priority) for keys, part in self.parts if part.priority >= most)
-        return next((((*keys, "priority"), few_classes(priority, most)) for keys, priority in found), ((), ""))
-
-    def _workload_problem(self, fabric: FabricTopology) -> tuple[Keys, str]:
-        if misfit := self.workload.problem(fabric):
-            keys, text = misfit
-            return ("workload", *keys), text
-        a, b, most = loads.fullest() if (loads := self.loads()) else (0, 0, 0)
-        if most > 1 + ROUNDING:
-            text = (
-                f"would load the link from {a} to {b} to {most:.3g} of its rate; it may ask for {1 / most:.3g} of that"
-            )
-            return ("workload", *_load_key(self.workload)), text
-        if self._duration_problem():
-            return (), ""
-        count, free, text = self.workload.count(fabric, self.end_ns), free_bytes(), ""
-        if count > MOST_FLOWS:
-            text = f"has {count:.2g} flows, more than {MOST_FLOWS:.2g}; ask for fewer, or a shorter time"
-        elif count * FLOW_BYTES > free:
-            needed = f"{count * FLOW_BYTES / 1e9:,.1f} GB of memory at least"
-            text = f"has {count:.2g} flows, which need {needed}, and {free / 1e9:,.1f} GB are free; ask for fewer"
-        return ("workload",), text
-
-
-def _load_key(workload: Any) -> Keys:
-    return next(((key,) for key in ("load", "period_us") if getattr(workload, key, None) is not None), ())
 
 
 def read_scenario(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -> FabricScenario:
