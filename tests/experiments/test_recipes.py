@@ -96,10 +96,11 @@ def test_kept_trials_belong_to_the_files_of_a_scenario(
 
 def test_trials_that_are_all_the_same_are_one_sample(scenario: Path) -> None:
     met = {"on": scenario, "trials": 64}
-    compared, ranked = compare("dctcp", "hpcc", **met).content, rank(["dctcp", "hpcc"], **met).content
+    (compared,) = compare("dctcp", "hpcc", **met).content["comparisons"]
+    ranked = rank(["dctcp", "hpcc"], **met).content
     assert compared["difference"] < 0 and compared["low"] is compared["high"] is None
     assert compared["same"] == ONE_SAMPLE and compared["verdict"] == "not settled" and "32 trials" in compared["note"]
-    assert all(each["best_rank"] is each["low"] is None for each in ranked["standings"])
+    assert all(each["best_rank"] is each["score_bits"]["low"] is None for each in ranked["policies"])
     assert ONE_SAMPLE in ranked["note"]
     (evaluated,) = evaluate(["dctcp"], on=scenario, seeds=4).content["policies"]
     assert evaluated["note"] == ONE_SAMPLE and not evaluated["slowdown_p99"]["high"] < float("inf")

@@ -99,8 +99,8 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
     for name in ("rank", "policy", measure, "ties", "better than", "worse than"):
         table.add_column(name, justify="left" if name in ("policy", "ties") else "right", overflow="fold")
     for standing, s in zip(found.standings, content["policies"], strict=True):
-        mean = s["score_bits"]
-        score = interval(mean["mean"], mean["low"], mean["high"], "{:.3f}")
+        mean, low, high = (s["score_bits"][end] for end in ("mean", "low", "high"))
+        score = interval(mean, low, high, "{:.3f}")
         counts = (str(s["better_than"]), str(s["worse_than"]))
         table.add_row(rank_words(standing), escape(s["id"]), score, s["ties"], *counts)
     together = (

@@ -70,10 +70,7 @@ def _line(folder: Path) -> RunLine:
     changed = (folder / layout.MANIFEST).stat().st_mtime
     try:
         run = LoadedRun(folder)
-        cost: dict[str, Any] = {
-            name: run.costs[name].to_numpy().sum().item() if len(run.costs) else 0
-            for name in ("cpu_s", "wall_s", "trials")
-        }
+        cost = {name: sum(run.costs.get(name, ())) for name in ("cpu_s", "wall_s", "trials")}
         state = "running" if is_locked(folder) else run.manifest["state"]
         return RunLine(folder, run.manifest["kind"], run.manifest["name"], state, changed, headline=_found(run), **cost)
     except InputError as error:

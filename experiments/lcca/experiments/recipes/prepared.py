@@ -120,7 +120,7 @@ class Prepared:
     def _result(self, found: Found, folder: Path | None) -> Result:
         comparisons = [each for answer in found.answers for each in answer.comparisons]
         content = head(self.config) | {"comparisons": compared(comparisons, self.config.run_kind.name)}
-        return Result(content | dict(self.content(found, folder)), found.rows, found.answers, folder)
+        return Result({**content, **self.content(found, folder)}, found.rows, found.answers, folder)
 
 
 def asked(command: str, names: list[str], on: On, meeting: Meeting, seed: int, options: Mapping[str, Any]) -> Asked:

@@ -41,7 +41,7 @@ def _name(row: Json) -> str:
 
 
 def _row(row: Json) -> tuple[str, ...]:
-    accurate = "" if row.get("accurate") is None else "yes" if row["accurate"] else "not yet"
+    accurate = ("yes" if row["accurate"] else "not yet") if "accurate" in row else ""
     found = interval(row["estimate"], row["low"], row["high"], "{:.5g}")
     return _name(row), found, f"{row['trials']:,}", accurate, row["warning"]
 
