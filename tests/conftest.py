@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,20 @@ def tiny(tmp_path: Path) -> Path:
 def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the drawing of the report, which takes longer than all the rest of a tiny campaign."""
     monkeypatch.setattr("lcca.experiments.recipes.sweep.render", lambda folder: (folder / "report.html").touch())
+
+
+@contextmanager
+def undrawn() -> Iterator[None]:
+    """Reports have all their words, and figures are made but not drawn; `tests/evaluation/report` draws them."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "draw_without_rendering", lambda figure: None)
+        patch.setattr(FigureCanvasAgg, "print_png", lambda canvas, file, **_: None)
+        patch.setattr(FigureCanvasSVG, "print_svg", lambda canvas, file, **_: file.write("<svg></svg>"))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from lcca.remy_plus.engine import Engine
 from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.load import resolve
 
-from ...conftest import TINY, RunCommand
+from ...conftest import TINY, RunCommand, undrawn
 
 HEADERS = """\
 headers:
@@ -52,7 +52,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(folder / "run" / name, folder)
         return run_tests(*arguments)
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, undrawn():
         patch.setattr(run, "run_tests", keep_first)
         run.sweep(path, out=folder / "run", jobs=2)
     return folder / "run"

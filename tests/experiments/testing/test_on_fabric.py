@@ -20,7 +20,7 @@ from lcca.experiments.learning.plan import learners
 from lcca.inputs.errors import ConfigError
 from lcca.remy_plus.files.policyfile import read
 
-from ...conftest import RunCommand
+from ...conftest import RunCommand, undrawn
 
 STAR = """\
 name: star
@@ -65,7 +65,8 @@ def written(folder: Path, text: str = CAMPAIGN) -> Path:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a campaign that was never broken."""
     path = written(tmp_path_factory.mktemp("fabric"))
-    run.sweep(path, out=path.parent / "run")
+    with undrawn():
+        run.sweep(path, out=path.parent / "run")
     return path.parent / "run"
 
 

@@ -17,7 +17,7 @@ from lcca.experiments.runs.folder import RunFolder
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import DIGEST
 
-from ...conftest import BRIEF, Answer, RunCommand, results, start
+from ...conftest import BRIEF, Answer, RunCommand, results, start, undrawn
 
 Moment = Callable[[Path], int]
 
@@ -43,7 +43,7 @@ def stop(process: subprocess.Popen[str], run: Path, moment: Moment, count: int, 
     """Wait until a run has come to a moment, then stop it."""
     while moment(run) < count:
         assert process.poll() is None, process.communicate()
-        time.sleep(0.001)
+        time.sleep(0.005)
     process.send_signal(how)
     out, err = process.communicate(timeout=60)
     return Answer(process.returncode, out, err)
@@ -219,15 +219,17 @@ def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny:
     assert results(run) == results(finished)
 
 
-def test_a_run_killed_again_and_again_ends_with_the_same_bytes(finished: Path, tiny: Path) -> None:
+@pytest.mark.usefixtures("no_report")
+def test_a_run_killed_again_and_again_ends_with_the_same_bytes(finished: Path, tiny: Path, lcca: RunCommand) -> None:
     run = tiny.parent / "run"
     for moment, count in (MOMENTS[name] for name in ("the first training", "testing")):
         process = start(tiny, run, "--resume", "--jobs", "1")
         answer = stop(process, run, moment, max(count, moment(run) + (moment(run) >= count)), signal.SIGKILL)
         assert answer.status == -signal.SIGKILL
         assert not (run / "report.html").exists()
-    out, err = start(tiny, run, "--resume", "--json").communicate(timeout=120)
-    assert json.loads(out) == json.loads((run / "summary.json").read_text()), err
+    assert lcca("sweep", tiny, "--out", run, "--resume", "--json").json() == json.loads(
+        (run / "summary.json").read_text()
+    )
     assert results(run) == results(finished)
     assert not list(run.rglob("*.part"))
 
@@ -353,7 +355,8 @@ def test_a_hand_designed_policy_meets_what_was_learnt_from_its_signals(tiny: Pat
     sets = ("--set", "signal_sets=[loss+rtt, capacity+flows, flows]", "--set", "baseline=loss+rtt")
     changes = ("--set", "hand_designed=[aimd, rcp, fair-rate]", "--set", "trainer.rounds=1", "--set", "test.pairs=20")
     run = tiny.parent / "run"
-    told = lcca("sweep", tiny, "--out", run, *sets, *changes)
+    with undrawn():
+        told = lcca("sweep", tiny, "--out", run, *sets, *changes)
     assert told.status == 0 and "hand-designed policies against what was learnt" in told.out
     summary = json.loads((run / "summary.json").read_text())
     (found,) = summary["hand_designed"]
