@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.gym_envs.batch.agent_slots import Rules
-from lcca.gym_envs.interface.rewards import Reward
-from lcca.gym_envs.interface.sources import base_delay_us
+from lcca.gym_envs.interface.episode import Reward, base_delay_us
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED, SIGNALS
 from lcca.remy_plus.core.stamping import PLAIN

@@ -10,8 +10,8 @@ import psutil
 import pytest
 
 from lcca.evaluation.trials.utilities import UTILITIES
-from lcca.gym_envs.batch.agent_slots import FLOW_ENDED, TRIAL_ENDED, AgentSlots, Rules
-from lcca.gym_envs.interface.rewards import Reward
+from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
+from lcca.gym_envs.interface.episode import FLOW_ENDED, TRIAL_ENDED, Reward
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, TableSteering, WindowSteering

@@ -11,7 +11,7 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed:
 import lcca.gym_envs.registration  # noqa: E402, F401
 from lcca.evaluation.scenarios.networks import NetworkSpace  # noqa: E402
 from lcca.gym_envs.flow.bottleneck import BottleneckEnv  # noqa: E402
-from lcca.gym_envs.interface.rewards import Reward  # noqa: E402
+from lcca.gym_envs.interface.episode import Reward  # noqa: E402
 from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 from lcca.remy_plus.engine import Engine  # noqa: E402

@@ -13,7 +13,7 @@ from lcca.evaluation.scenarios.networks import NetworkSpace  # noqa: E402
 from lcca.gym_envs.flow.bottleneck import BottleneckEnv  # noqa: E402
 from lcca.gym_envs.flow.env import FlowEnv  # noqa: E402
 from lcca.gym_envs.flow.ns3_bottleneck import Ns3BottleneckEnv  # noqa: E402
-from lcca.gym_envs.interface.rewards import Reward  # noqa: E402
+from lcca.gym_envs.interface.episode import Reward  # noqa: E402
 from lcca.gym_envs.interface.spaces import agent_with  # noqa: E402
 from lcca.gym_envs.ns3.plan import Ns3Options  # noqa: E402
 from lcca.gym_envs.processes.session import SimulationLost  # noqa: E402

@@ -19,8 +19,8 @@ import ns3gym_peer as peer  # noqa: E402
 from gymnasium import spaces  # noqa: E402
 
 import lcca.gym_envs.registration  # noqa: E402, F401
-from lcca.gym_envs.ns3gym.errors import PeerLost, ProtocolError  # noqa: E402
 from lcca.gym_envs.ns3gym.remote import RemoteSimulation  # noqa: E402
+from lcca.gym_envs.ns3gym.schema import PeerLost, ProtocolError  # noqa: E402
 from lcca.inputs.errors import InputError  # noqa: E402
 
 PROGRAM = [sys.executable, peer.__file__, "--openGymPort={port}", "--simSeed={seed}"]

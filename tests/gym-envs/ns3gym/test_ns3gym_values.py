@@ -21,9 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lcca.gym_envs.ns3gym import schema
-from lcca.gym_envs.ns3gym.errors import ProtocolError
-from lcca.gym_envs.ns3gym.spaces import describe, neutral, read_space
-from lcca.gym_envs.ns3gym.values import decode, encode, is_empty
+from lcca.gym_envs.ns3gym.schema import ProtocolError
+from lcca.gym_envs.ns3gym.values import decode, describe, encode, is_empty, neutral, read_space
 
 KINDS = {"i": peer.INT, "u": peer.UINT, "f": peer.FLOAT, "d": peer.DOUBLE}
 SHAPES = st.lists(st.integers(0, 3), max_size=3).map(tuple)

@@ -6,7 +6,7 @@ import numpy as np
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
-from lcca.gym_envs.interface.rewards import Reward
+from lcca.gym_envs.interface.episode import Reward
 from lcca.remy_plus.policies.agents import Agent
 from lcca.trainers.drl.collector import Collector, Experience, joined
 

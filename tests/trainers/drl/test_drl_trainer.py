@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.gym_envs.batch.agent_slots import TRIAL_ENDED
+from lcca.gym_envs.interface.episode import TRIAL_ENDED
 from lcca.inputs.errors import InputError
 
 pytest.importorskip("stable_baselines3")

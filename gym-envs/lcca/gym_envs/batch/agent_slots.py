@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.gym_envs.interface.rewards import Reward
-from lcca.gym_envs.interface.sources import NetworkSource, base_delay_us, networks_from
+from lcca.gym_envs.interface.episode import NetworkSource, Reward, base_delay_us, networks_from
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED
@@ -27,9 +26,6 @@ from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.simple import Simple
 
 Floats = NDArray[np.float32]
-
-FLOW_ENDED, TRIAL_ENDED = 1, 2
-"""Values of `AgentSlots.ended`: the flow ended (terminated), or the trial did while it was on (truncated)."""
 
 
 @dataclass(frozen=True)

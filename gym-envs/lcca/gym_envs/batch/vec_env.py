@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.batch.agent_slots import TRIAL_ENDED, AgentSlots
-from lcca.gym_envs.batch.episodes import Episodes
+from lcca.gym_envs.batch.agent_slots import AgentSlots
+from lcca.gym_envs.interface.episode import TRIAL_ENDED
 from lcca.gym_envs.interface.spaces import action_space, observation_space
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
@@ -42,7 +43,7 @@ class AgentSlotsVecEnv(VecEnv):
             raise InputError("slots: a VecEnv needs AgentSlots(…, whole_rows=True)")
         self.slots = slots
         self._actions: NDArray[Any] | None = None
-        self._episodes = Episodes(slots)
+        self._episodes = _Episodes(slots)
         agent = slots.rules.agent
         super().__init__(slots.num_slots, observation_space(agent), action_space(agent))
 
@@ -105,3 +106,35 @@ class AgentSlotsVecEnv(VecEnv):
     def get_images(self) -> Sequence[Any]:
         """Return no pictures."""
         return [None] * self.num_envs
+
+
+class _Episodes:
+    """Sums rewards and counts decisions of each slot's flow, without Python per agent slot."""
+
+    def __init__(self, slots: AgentSlots) -> None:
+        self._slots = slots
+        self._returns = np.zeros(slots.num_slots)
+        self._lengths = np.zeros(slots.num_slots, dtype=np.int64)
+        self._began = time.time()
+
+    def reset(self) -> None:
+        """Forget what was begun."""
+        self._returns[:] = 0
+        self._lengths[:] = self._slots.acting
+
+    def step(self) -> dict[int, dict[str, float]]:
+        """Take the slots' latest step in; return ``{"r", "l", "t"}`` of every slot whose flow ended in it."""
+        self._returns += self._slots.reward
+        done = np.flatnonzero(self._slots.ended)
+        finished = {
+            int(slot): {
+                "r": float(self._returns[slot]),
+                "l": int(self._lengths[slot]),
+                "t": round(time.time() - self._began, 6),
+            }
+            for slot in done
+        }
+        self._returns[done] = 0
+        self._lengths[done] = 0
+        self._lengths += self._slots.acting
+        return finished

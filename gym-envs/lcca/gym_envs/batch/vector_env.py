@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.batch.agent_slots import FLOW_ENDED, TRIAL_ENDED, AgentSlots, Rules
-from lcca.gym_envs.interface.others import policy_of
-from lcca.gym_envs.interface.rewards import Kind, Reward
-from lcca.gym_envs.interface.sources import DEFAULT_NETWORK, NetworkSource
-from lcca.gym_envs.interface.spaces import action_space, agent_with, observation_space
+from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
+from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, FLOW_ENDED, TRIAL_ENDED, Kind, NetworkSource, Reward
+from lcca.gym_envs.interface.spaces import action_space, agent_with, observation_space, policy_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent

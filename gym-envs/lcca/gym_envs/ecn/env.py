@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from lcca.gym_envs.ecn.incast import Incast
 from lcca.gym_envs.ecn.settings import GRID, GRID_SHAPE, MAX_K, MIN_K, MarkSetting
 from lcca.gym_envs.ecn.switch import EcnSwitch, PredUtility, Reading, SwitchRecord
-from lcca.gym_envs.interface.actions import action_array
+from lcca.gym_envs.interface.spaces import action_array
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.gym_envs.ecn.fabrics import Fabric, SmallFabric
 from lcca.gym_envs.ecn.looks import Looks
-from lcca.gym_envs.interface.actions import action_array
+from lcca.gym_envs.interface.spaces import action_array
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.remy_plus.fabric.engine import FabricEngine, Record

@@ -6,8 +6,7 @@ import numpy as np
 
 from lcca.gym_envs.batch.agent_slots import Rules
 from lcca.gym_envs.flow.env import Floats, FlowEnv
-from lcca.gym_envs.interface.rewards import Kind, Reward
-from lcca.gym_envs.interface.sources import DEFAULT_NETWORK, NetworkSource, base_delay_us
+from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, Kind, NetworkSource, Reward, base_delay_us
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Model, compile_network
 from lcca.remy_plus.network import Network, NetworkList

@@ -9,12 +9,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from lcca.gym_envs.batch.agent_slots import FLOW_ENDED
-from lcca.gym_envs.interface.actions import action_array
-from lcca.gym_envs.interface.others import policy_of
-from lcca.gym_envs.interface.rewards import Kind, Reward
-from lcca.gym_envs.interface.sources import NetworkSource, networks_from
-from lcca.gym_envs.interface.spaces import action_space, agent_with, observation_space
+from lcca.gym_envs.interface.episode import FLOW_ENDED, Kind, NetworkSource, Reward, networks_from
+from lcca.gym_envs.interface.spaces import action_array, action_space, agent_with, observation_space, policy_of
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.remy_plus.engine import Model

@@ -7,8 +7,7 @@ from dataclasses import asdict
 import numpy as np
 
 from lcca.gym_envs.flow.env import Floats, FlowEnv
-from lcca.gym_envs.interface.rewards import Kind, Reward
-from lcca.gym_envs.interface.sources import DEFAULT_NETWORK, NetworkSource, base_delay_us
+from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, Kind, NetworkSource, Reward, base_delay_us
 from lcca.gym_envs.ns3.host import BOTTLENECK
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.ns3.simulator import UNUSED, Compiled, Ns3

@@ -1,14 +1,19 @@
-"""Gymnasium's spaces of an agent (``pip install 'lcca[drl]'``)."""
+"""What an environment takes and shows: an agent's spaces, actions, other senders (``pip install 'lcca[drl]'``)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
 from lcca.remy_plus.policies.agents import Agent, Decisions, Steering, TableSteering, WindowSteering
+from lcca.remy_plus.policies.policy import Policy
+from lcca.signal_sets.load import resolve
 from lcca.signal_sets.registry import signal
 from lcca.signal_sets.signal_set import SignalSet, signal_set
 
@@ -56,3 +61,36 @@ def action_space(agent: Agent) -> spaces.Space[Any]:
     if isinstance(agent.steering, TableSteering):
         return spaces.Discrete(len(agent.steering.actions))
     return spaces.Box(-1.0, 1.0, (agent.numbers,), dtype=np.float32)
+
+
+def action_array(space: Any, action: Any) -> NDArray[Any]:
+    """Return an action in the type and shape of its space; numbers of a box may lie beyond its bounds.
+
+    Args:
+        space: a Box, Discrete or MultiDiscrete of Gymnasium.
+        action: what the agent chose.
+
+    Raises:
+        InputError: it is text or a dict, has another size, is NaN or infinite, or is no index of a discrete space. The
+            episode goes on.
+    """
+    discrete = np.dtype(space.dtype).kind in "iu"
+    try:
+        array = np.asarray(action)
+    except ValueError:  # ragged
+        array = np.asarray(None)
+    if array.dtype.kind in "iuf" and array.size == math.prod(space.shape):
+        with np.errstate(over="ignore", invalid="ignore"):
+            cast = array.reshape(space.shape).astype(space.dtype)
+        if space.contains(cast) and (cast == array.reshape(space.shape)).all() if discrete else np.isfinite(cast).all():
+            return cast
+    raise InputError(f"step: expected an action in {space}, got {action!r:.60}")
+
+
+def policy_of(others: Policy | str | None) -> Policy | None:
+    """Return the policy of a name: of a baseline, a policy file, or a class in Python as in ``my_cca.py:Mine``.
+
+    Raises:
+        InputError: no such name, or a bad file.
+    """
+    return resolve(others, "engine").policy if isinstance(others, str) else others

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.network import Network
-from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.tunables import Parameter, Value
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.network import Network
+    from lcca.remy_plus.policies.hand_designed import HandDesigned
+    from lcca.remy_plus.policies.tunables import Parameter, Value
 
 LEAST_MARK_THRESHOLD = 10
 """Packets; below, bursts of an initial window alone are marked."""

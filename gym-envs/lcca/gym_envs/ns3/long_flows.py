@@ -8,16 +8,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
-from lcca.inputs.errors import InputError
-from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.policy import Policy
+from lcca.inputs.errors import require
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.policies.policy import Policy
 
 MIN_RTO_MS = 200.0
 """Linux's (TCP_RTO_MIN), where the published rankings come from; RFC 6298 and ns-3 have a second."""
 
-Driver: TypeAlias = tuple[Any, ...] | HandDesigned | Policy
+Driver: TypeAlias = Union[tuple[Any, ...], "Policy"]
 """What drives a flow: a policy, or what `Ns3.compile` makes of it."""
 
 
@@ -48,12 +49,12 @@ class Bottleneck:
         """Check the values."""
         times = [at for at, _ in self.rates]
         ordered = bool(times) and times[0] == 0 and all(a < b for a, b in pairwise(times))
-        _require(ordered and math.isfinite(times[-1]), "rates: times must begin at 0 s and increase")
-        _require(all(0 < rate < math.inf for _, rate in self.rates), "rates: must be > 0 Mb/s")
-        _require(0 < self.rtt_ms < 60_000, "rtt_ms: must be > 0 and below 60,000")
-        _require(self.buffer_packets >= 1, "buffer_packets: must be at least 1")
-        _require(0 <= self.loss < 1, "loss: must be from 0 to below 1")
-        _require(self.mark_packets is None or self.mark_packets >= 1, "mark_packets: must be at least 1")
+        require(ordered and math.isfinite(times[-1]), "rates: times must begin at 0 s and increase")
+        require(all(0 < rate < math.inf for _, rate in self.rates), "rates: must be > 0 Mb/s")
+        require(0 < self.rtt_ms < 60_000, "rtt_ms: must be > 0 and below 60,000")
+        require(self.buffer_packets >= 1, "buffer_packets: must be at least 1")
+        require(0 <= self.loss < 1, "loss: must be from 0 to below 1")
+        require(self.mark_packets is None or self.mark_packets >= 1, "mark_packets: must be at least 1")
 
     def megabits(self, begin_s: float, end_s: float) -> float:
         """Return what the link carries in a time at most, in Mb."""
@@ -102,12 +103,12 @@ class LongTrial:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        _require(0 < self.duration_s <= 1e5, "duration_s: must be > 0 and at most 100,000")
-        _require(len(self.flows) > 0, "flows: at least one is needed")
-        _require(all(0 <= f.start_s < self.duration_s for f in self.flows), "start_s: must be within the trial")
+        require(0 < self.duration_s <= 1e5, "duration_s: must be > 0 and at most 100,000")
+        require(len(self.flows) > 0, "flows: at least one is needed")
+        require(all(0 <= f.start_s < self.duration_s for f in self.flows), "start_s: must be within the trial")
         within = all(0 <= a < b <= self.duration_s for a, b in self.windows_s)
-        _require(within and len(self.windows_s) > 0, "windows_s: at least one, within the trial, begin before end")
-        _require(self.min_rto_ms > 0 and self.initial_window >= 1, "min_rto_ms, initial_window: must be > 0")
+        require(within and len(self.windows_s) > 0, "windows_s: at least one, within the trial, begin before end")
+        require(self.min_rto_ms > 0 and self.initial_window >= 1, "min_rto_ms, initial_window: must be > 0")
 
 
 @dataclass(frozen=True)
@@ -152,8 +153,3 @@ class LongResult:
     events: int = 0
     cpu_s: float = 0.0
     error: str = ""
-
-
-def _require(holds: bool, message: str) -> None:
-    if not holds:
-        raise InputError(message)

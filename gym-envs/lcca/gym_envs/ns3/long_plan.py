@@ -13,6 +13,7 @@ from typing import Any
 from lcca.gym_envs.ns3.baselines import control
 from lcca.gym_envs.ns3.host import run_long_plan
 from lcca.gym_envs.ns3.long_flows import Bottleneck, Driver, LongResult, LongTrial, WindowCounts
+from lcca.gym_envs.ns3.plan import Ns3Options, network_part
 from lcca.gym_envs.ns3.simulator import Ns3, installed
 from lcca.gym_envs.processes.pool import Failure, Pool
 from lcca.gym_envs.processes.workers import run_all
@@ -79,55 +80,40 @@ def long_plan(trial: LongTrial) -> dict[str, Any]:
     ends = rates[0][1], link.rtt_ms / 2, float(link.buffer_packets), rates[1:]
     policies = [_control(flow.policy, trial) for flow in trial.flows]
     return {
-        "network": _network(trial, rates[0][1]),
+        "network": network_part(_as_network(trial), ("script", [[flow.start_s * 1000.0] for flow in trial.flows])),
         "routers": 2,
         "links": [(0, 1, *ends), (1, 0, *ends)],
         "routes": [([0], [1], True)] * len(trial.flows),
         "policy": policies[0],
         "policies": policies,
-        **_queue(link),
+        **_options(trial).parts(late_handshakes=True),
+        **_marks(link),
         "windows": [(begin * 1000.0, end * 1000.0) for begin, end in trial.windows_s],
         "seed": int(trial.seed),
         "duration": trial.duration_s * 1000.0,
         "model": Model().parts(),
-        "options": _options(trial),
     }
 
 
-def _queue(link: Bottleneck) -> dict[str, Any]:
-    """Return the parts of a plan that say what queues do."""
+def _marks(link: Bottleneck) -> dict[str, Any]:
+    """Return the parts of a plan that say what queues mark, if they do."""
     if link.mark_packets is None:
-        return {"queue": "drop-tail", "queue_attributes": {}}
+        return {}
     wanted = (link.mark_packets - 0.5) * PACKET_BYTES  # a step marks what leaves more bytes behind
     gbps = _packets_per_ms(link.rates[0][1]) * PACKET_BYTES * 8 / 1000  # of a plan, whose ms are µs
     step = marking("step", k_bytes=wanted * REFERENCE_GBPS / gbps)
-    return {"queue": "marker", "queue_attributes": {}, "marker": (step.kind, dict(step.parameters))}
+    return {"queue": "marker", "marker": (step.kind, dict(step.parameters))}
 
 
-def _network(trial: LongTrial, rate: float) -> dict[str, Any]:
-    return {
-        "id": 0,
-        "link_rate": rate,
-        "rtt": float(trial.link.rtt_ms),
-        "senders": len(trial.flows),
-        "buffer": float(trial.link.buffer_packets),
-        "loss": float(trial.link.loss),
-        "workload": ("script", [[flow.start_s * 1000.0] for flow in trial.flows]),
-    }
-
-
-def _options(trial: LongTrial) -> dict[str, Any]:
-    return {
-        "packet_bytes": PACKET_BYTES,
-        "header_bytes": 0,  # packets have 1,500 bytes whatever signals they bring
-        "host_gbps": 1e5,  # stretched as all is, 100 Gb/s
-        "min_rto": float(trial.min_rto_ms),
-        "initial_window": int(trial.initial_window),
-        "time_scale": _TIME_SCALE,
-        "keep_delays": False,
-        "one_way": False,
-        "late_handshakes": True,
-    }
+def _options(trial: LongTrial) -> Ns3Options:
+    return Ns3Options(
+        packet_bytes=PACKET_BYTES,
+        header_bytes=0,  # packets have 1,500 bytes whatever signals they bring
+        host_gbps=1e5,  # stretched as all is, 100 Gb/s
+        min_rto=float(trial.min_rto_ms),
+        initial_window=int(trial.initial_window),
+        time_scale=_TIME_SCALE,
+    )
 
 
 def _control(policy: Driver, trial: LongTrial) -> tuple[Any, ...]:

@@ -60,6 +60,20 @@ class Ns3Options:
         if wrong:
             raise InputError("ns-3 options: " + "; ".join(wrong))
 
+    def parts(self, delays: bool = False, one_way: bool = False, late_handshakes: bool = False) -> dict[str, Any]:
+        """Return the parts of a plan that say what is in all packets and queues.
+
+        Args:
+            delays: whether to keep every delay, for percentiles.
+            one_way: whether in-network signals are locked at the receiver.
+            late_handshakes: whether flows may begin while others are under way.
+        """
+        used = asdict(self)
+        queue, attributes = used.pop("queue"), dict(used.pop("queue_attributes"))
+        used["header_bytes"] = -1 if self.header_bytes is None else self.header_bytes
+        used |= {"keep_delays": delays, "one_way": one_way, "late_handshakes": late_handshakes}
+        return {"queue": queue, "queue_attributes": attributes, "options": used}
+
 
 def trial_plan(
     network: Network,
@@ -90,26 +104,22 @@ def trial_plan(
         raise InputError(f"network {network.id}: rtt must be > 0 µs in ns-3")
     topology = network.topology
     laid = layout(network, topology)
-    used = asdict(options)
-    queue, attributes = used.pop("queue"), dict(used.pop("queue_attributes"))
-    used["header_bytes"] = -1 if options.header_bytes is None else options.header_bytes
     return {
-        "network": _network(network),
+        "network": network_part(network, compile_workload(network)),
         "routers": laid.routers,
         "links": [(x.tail, x.head, float(x.rate), float(x.delay), float(x.buffer)) for x in laid.links],
         "routes": [(list(r.forward), list(r.backward), r.measured) for r in laid.routes],
         "policy": policy,
-        "queue": queue,
-        "queue_attributes": attributes,
         "seed": int(seed),
         "duration": float(duration),
         "model": model.parts(),
-        "options": used | {"keep_delays": delays, "one_way": topology.one_way, "late_handshakes": False},
+        **options.parts(delays, topology.one_way),
     }
 
 
-def _network(network: Network) -> dict[str, Any]:
+def network_part(network: Network, workload: tuple[Any, ...]) -> dict[str, Any]:
+    """Return the part of a plan that says what the network is."""
     names = ("link_rate", "rtt", "buffer", "loss")
     numbers = {name: float(getattr(network, name)) for name in names}
     whole = {"id": int(network.id), "senders": int(network.senders)}
-    return numbers | whole | {"workload": compile_workload(network)}
+    return numbers | whole | {"workload": workload}

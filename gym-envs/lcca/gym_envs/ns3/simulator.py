@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lcca.gym_envs.ns3.baselines import with_hand_designed
-from lcca.gym_envs.ns3.columns import columns
 from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
-from lcca.gym_envs.processes.pool import Pool
+from lcca.gym_envs.processes.pool import Failure, Pool
 from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus.core.stamping import Stamping
@@ -24,7 +23,7 @@ from lcca.remy_plus.engine import Model, available_jobs
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
-from lcca.remy_plus.record import Record
+from lcca.remy_plus.record import COUNTS, FLOWS, RTTS, SENDERS, TIMES, TRIALS, Columns, Record
 
 MISSING = (
     "ns-3 is not installed: from a checkout, `make ns3`, or "
@@ -34,6 +33,10 @@ MISSING = (
 Compiled: TypeAlias = tuple[Any, ...] | HandDesigned
 
 UNUSED = ("fixed-window", 1.0)  # stands in a plan until a hand-designed control takes its place
+
+
+SUMS = (*COUNTS, *TIMES, "stalled")
+"""What a sender has of all its flows together."""
 
 
 @cache
@@ -174,3 +177,57 @@ class Ns3:
         plain = UNUSED if isinstance(policy, HandDesigned) else policy
         plan = trial_plan(network, plain, seed, self.duration, self.model, self.options, delays)
         return with_hand_designed(plan, policy, network) if isinstance(policy, HandDesigned) else plan
+
+
+def _blank(senders: int, reason: str) -> dict[str, Any]:
+    """Return the record of a trial that could not be run: nothing sent, nothing received, and the reason."""
+    return {
+        "events": 0,
+        "hops": 0,
+        "sent": 0,
+        "delivered": 0,
+        "utilisation": 0.0,
+        "queue_mean_packets": 0.0,
+        "queue_p99_packets": 0.0,
+        "rtt_us": [np.nan] * 5,
+        "first_on_us": [np.inf] * senders,
+        "flows": {name: [] for name in FLOWS},
+        "error": reason,
+    }
+
+
+def columns(results: Sequence[Any], senders: Sequence[int], delays: bool, flows: bool) -> Columns:
+    """Return the columns of a record for trials in order.
+
+    Args:
+        results: per trial what the ns-3 module returned, or a `Failure`.
+        senders: per trial how many senders are measured.
+        delays: whether percentiles were kept.
+        flows: whether to return a row per flow.
+    """
+    records = [_blank(n, r.reason) if isinstance(r, Failure) else r for r, n in zip(results, senders, strict=True)]
+    found = {name: _flow_column(records, name, kind) for name, kind in FLOWS.items()}
+    counts = [len(r["flows"]["sender"]) for r in records]
+    begin = np.concatenate([[0], np.cumsum(senders)]).astype(np.int64)
+    out: dict[str, Any] = {"sender_begin": begin, "rule_hits": []}
+    row_of_flow = np.repeat(begin[:-1], counts) + found["sender"]
+    for name in SUMS:
+        sums = np.bincount(row_of_flow, weights=found[name].astype(np.float64), minlength=begin[-1])
+        out[f"sender_{name}"] = (sums if SENDERS[name] is np.float64 else np.rint(sums)).astype(SENDERS[name])
+    out["sender_flows"] = np.bincount(row_of_flow, minlength=begin[-1]).astype(np.int32)
+    out["sender_first_on_us"] = np.array([x for r in records for x in r["first_on_us"]], dtype=np.float64)
+    for name, kind in TRIALS.items():
+        out[f"trial_{name}"] = np.array([r[name] for r in records], dtype=kind)
+    if delays:
+        out["trial_queue_p99_packets"] = np.array([r["queue_p99_packets"] for r in records], dtype=np.float64)
+        for i, name in enumerate(RTTS):
+            out[f"trial_{name}"] = np.array([r["rtt_us"][i] for r in records], dtype=np.float64)
+    if flows:
+        out["flow_begin"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        out |= {f"flow_{name}": values for name, values in found.items()}
+    errors = np.array([r.get("error", "") for r in records], dtype=object)
+    return out | ({"trial_error": errors} if (errors != "").any() else {})
+
+
+def _flow_column(records: Sequence[dict[str, Any]], name: str, kind: type[Any]) -> NDArray[Any]:
+    return np.array([value for r in records for value in r["flows"][name]], dtype=kind)

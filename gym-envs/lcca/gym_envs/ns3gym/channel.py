@@ -13,7 +13,7 @@ from typing import Any
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from lcca.gym_envs.ns3gym.errors import ConnectionClosed, PeerLost, ProtocolError
+from lcca.gym_envs.ns3gym.schema import ConnectionClosed, PeerLost, ProtocolError
 from lcca.inputs.errors import InputError
 
 MAX_MESSAGE = 1 << 24

@@ -11,10 +11,8 @@ import gymnasium
 
 from lcca.gym_envs.ns3gym import schema
 from lcca.gym_envs.ns3gym.channel import Channel, Deadline
-from lcca.gym_envs.ns3gym.errors import PeerLost, ProtocolError
-from lcca.gym_envs.ns3gym.schema import Reason
-from lcca.gym_envs.ns3gym.spaces import AnySpace, neutral, read_space
-from lcca.gym_envs.ns3gym.values import decode, encode, is_empty
+from lcca.gym_envs.ns3gym.schema import PeerLost, ProtocolError, Reason
+from lcca.gym_envs.ns3gym.values import AnySpace, decode, encode, is_empty, neutral, read_space
 from lcca.gym_envs.processes.child import Child
 from lcca.inputs.errors import InputError
 
@@ -125,7 +123,8 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         if self._state is None or (self._state.isGameOver and not self._fresh):
             raise InputError("step: the episode is over; call reset first")
         if not self._state.isGameOver:  # else it was over before the first action
-            self._exchange(self._encoded(action))
+            space = self._spaces[1] if self._spaces else None  # without an action space nothing travels
+            self._exchange(None if space is None else encode(space, action, "action", self._doubles_as_floats))
         self._fresh = False
         over = self._state.isGameOver
         terminated = over and self._state.reason == Reason.GAME_OVER
@@ -153,7 +152,9 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
         try:
             if self._command:
                 words = {"{port}": str(self._channel.port), "{seed}": str(seed)}
-                self._process = Child("the simulation", _filled(self._command, words), self._folder)
+                pattern = re.compile("|".join(map(re.escape, words)))
+                command = [pattern.sub(lambda match: words[match[0]], word) for word in self._command]
+                self._process = Child("the simulation", command, self._folder)
             introduction, state = self._meet()
             self._take_spaces(introduction)
             self._take(state)
@@ -219,12 +220,6 @@ class RemoteSimulation(gymnasium.Env[Any, Any]):
             self._reply_stop()
         self._state = state
 
-    def _encoded(self, action: Any) -> Any:
-        """Return the action as it travels: none where the simulation has no action space."""
-        assert self._spaces is not None
-        space = self._spaces[1]
-        return None if space is None else encode(space, action, "action", self._doubles_as_floats)
-
     def _send(self, kind: str, **fields: Any) -> None:
         assert self._channel is not None
         self._channel.send(schema.new(kind, **fields))
@@ -262,11 +257,6 @@ def _as(kind: str, data: bytes) -> Any:
         return schema.read(kind, data)
     except ProtocolError:
         return None
-
-
-def _filled(command: Sequence[str], words: dict[str, str]) -> list[str]:
-    pattern = re.compile("|".join(map(re.escape, words)))
-    return [pattern.sub(lambda found: words[found[0]], word) for word in command]
 
 
 def _check(command: Sequence[str] | None, seed: int | None, seconds: dict[str, float]) -> None:

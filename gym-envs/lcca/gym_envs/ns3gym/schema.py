@@ -3,6 +3,7 @@
 Only what two programs must agree on is here: names and numbers of fields and kinds. There is no envelope: the order of
 messages alone says what a message is, so `read` checks that the bytes can be the message that is expected. Strings
 that are for people (``info``) are described as bytes, the same on the wire, so that an odd character ends no episode.
+What can go wrong between the two ends, apart from bad input of our own user (`InputError`), is a `Ns3GymError`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,23 @@ from typing import Any
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from lcca.gym_envs.ns3gym.errors import ProtocolError
 from lcca.remy_plus.files.protobuf import message_classes
+
+
+class Ns3GymError(RuntimeError):
+    """The conversation with the other end failed; the episode is over, and the next reset starts afresh."""
+
+
+class ProtocolError(Ns3GymError):
+    """The other end sent something that the protocol does not allow here."""
+
+
+class PeerLost(Ns3GymError, TimeoutError):
+    """The other end said nothing in time, closed its connection, or its process ended."""
+
+
+class ConnectionClosed(PeerLost):
+    """The other end closed its connection."""
 
 
 class SpaceKind(IntEnum):

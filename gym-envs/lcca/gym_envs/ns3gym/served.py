@@ -16,10 +16,8 @@ from gymnasium import spaces
 
 from lcca.gym_envs.ns3gym import schema
 from lcca.gym_envs.ns3gym.channel import Channel, Deadline
-from lcca.gym_envs.ns3gym.errors import ConnectionClosed, ProtocolError
-from lcca.gym_envs.ns3gym.schema import Reason
-from lcca.gym_envs.ns3gym.spaces import AnySpace, clipped, describe, neutral
-from lcca.gym_envs.ns3gym.values import decode, encode, is_empty
+from lcca.gym_envs.ns3gym.schema import ConnectionClosed, ProtocolError, Reason
+from lcca.gym_envs.ns3gym.values import AnySpace, clipped, decode, describe, encode, is_empty, neutral
 
 _AGAIN = 0.05
 """How long to wait before meeting the agent again that closed its connection, in seconds."""
@@ -153,7 +151,8 @@ class ServedEnvironment:
             if answer.stopSimReq:
                 return Episode(steps, total, "stopped")
             if not is_empty(answer.actData):
-                action = self._action(answer.actData)
+                space = self._env.action_space
+                action = within(space, decode(space, answer.actData, "action"), "action")
             observation, reward, terminated, truncated, info = self._env.step(action)
             steps, total = steps + 1, total + float(reward)
             state = self._state(observation, float(reward), info)
@@ -164,10 +163,6 @@ class ServedEnvironment:
     def _state(self, observation: Any, reward: float, info: Mapping[str, Any]) -> Any:
         data = None if observation is None else encode(self._env.observation_space, observation, "observation")
         return schema.new("EnvStateMsg", obsData=data, reward=reward, info=self._text(info).encode())
-
-    def _action(self, data: Any) -> Any:
-        space = self._env.action_space
-        return within(space, decode(space, data, "action"), "action")
 
     def _finish(self, channel: Channel, state: Any, terminated: bool) -> None:
         """Send the last state. The agent's answer to it says nothing, but its socket wants to be heard."""

@@ -174,7 +174,7 @@ def baseline(name: str) -> Simple | HandDesigned:
     with about(f"baseline {name[:60]!r}"):
         if kind in SIMPLE:
             return SIMPLE[kind].named(text)
-        if is_baseline(name):
+        if kind_of(name) in HAND_DESIGNED or is_type(kind_of(name)):
             return hand_designed(name)
     hint = f": {RUNS}" if ClassName.of(name) else did_you_mean(kind_of(name), BASELINES)
     raise InputError(f"unknown baseline {name[:60]!r}{hint}")

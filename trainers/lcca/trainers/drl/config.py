@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field as Key
 from pydantic import field_validator, model_validator
 
-from lcca.gym_envs.interface.rewards import Kind
+from lcca.gym_envs.interface.episode import Kind
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.remy_plus.policies.agents import Agent, Decisions, RateSteering, Steering, TableSteering, WindowSteering
@@ -71,7 +71,7 @@ STEERINGS: Mapping[str, type[Steering]] = {"window": WindowSteering, "rate": Rat
 
 
 class RewardConfig(Model):
-    """What a decision is worth; see `lcca.gym_envs.interface.rewards.Reward`. The weights are those of the utility."""
+    """What a decision is worth; see `lcca.gym_envs.interface.episode.Reward`. The weights are those of the utility."""
 
     kind: Kind = "power"
     interval: Annotated[float, Key(ge=0)] = 1.0

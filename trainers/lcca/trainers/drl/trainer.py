@@ -17,7 +17,7 @@ from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.gym_envs.batch.agent_slots import AgentSlots, Rules
-from lcca.gym_envs.interface.rewards import Reward
+from lcca.gym_envs.interface.episode import Reward
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.engine import Engine
