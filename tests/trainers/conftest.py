@@ -19,12 +19,12 @@ MakeTrainer = Callable[..., RplusTrainer]
 TINY = {"rounds": 2, "passes": 1, "networks": 8, "check_networks": 60, "optimise": ["pacing"]}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def space() -> NetworkSpace:
     return SPACE
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_trainer(space: NetworkSpace) -> MakeTrainer:
     """Return a function that makes a trainer; keywords beside its arguments are of its configuration."""
 

@@ -33,18 +33,19 @@ SPACE = NetworkSpace.model_validate(
     }
 )
 CONFIG = {
-    "steps": 250_000,
+    "steps": 40_000,
     "rounds": 1,
     "environments": 32,
-    "hidden": [32, 32],
-    "rollout": 8192,
-    "batch": 1024,
-    "learning_rate": 2e-3,
+    "hidden": [16, 16],
+    "noise": 0.3,
+    "rollout": 2048,
+    "batch": 512,
+    "learning_rate": 5e-3,
     "privileged": True,
     "tensorboard": False,
 }
 MARGIN = 0.1  # bits
-TESTED = 400
+TESTED = 200
 
 
 def scores(engine: Engine, policies: dict[str, Policy], seed: int, count: int) -> dict[str, NDArray[np.float64]]:

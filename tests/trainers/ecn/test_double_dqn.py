@@ -60,7 +60,8 @@ CHAIN = DqnConfig(
 
 
 def test_it_learns_the_values_of_a_chain() -> None:
-    learner = DoubleDqn(CHAIN, STATES, 2, seed=1)
+    quick = {"steps": 1200, "explore_steps": 600, "sync_every": 25, "learning_rate": 5e-3}
+    learner = DoubleDqn(CHAIN.model_copy(update=quick), STATES, 2, seed=1)
     train(learner, in_turn(Chain()))
     values = learner.values(np.eye(STATES, dtype=np.float32)) * learner.reward_spread + learner.reward_mean
     right = 0.9 ** np.arange(STATES - 1, -1, -1)
@@ -80,7 +81,7 @@ def largest_value(double: bool, seed: int) -> float:
     config = CHAIN.model_copy(
         update={
             "double": double,
-            "steps": 1800,
+            "steps": 1000,
             "hidden": (),
             "discount": 0.7,
             "learning_rate": 5e-2,
@@ -91,7 +92,7 @@ def largest_value(double: bool, seed: int) -> float:
     learner, seen = DoubleDqn(config, 1, 20, seed), []
 
     def tell(learner: DoubleDqn, progress: Any) -> None:
-        if learner.steps > 900:
+        if learner.steps > 500:
             seen.append(float(learner.values(np.ones(1, dtype=np.float32)).mean()))
 
     noise = Noise()
