@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from lcca.evaluation.fabric.figures.over_time import changed, draw_series
-from lcca.evaluation.fabric.figures.series import MEASURES, series
+from lcca.evaluation.fabric.figures.series import OVER_TIME, changed, draw_series, series
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.gym_envs.processes.pool import Threads
@@ -135,7 +134,7 @@ def test_observing_changes_no_result_and_looks_at_the_first_seed() -> None:
     assert [each["time_us"].iloc[0] for each in tables] == [50, 20, 50]
     assert tables[0]["time_us"].iloc[-1] <= looked[0].record["end_ns"] / 1000
     assert (tables[2]["increase_gbps"] == 0.05).all()
-    panels = [*MEASURES, *changed(tables)]
+    panels = [*(each.head for each in OVER_TIME.values()), *changed(tables)]
     figure = draw_series(tables, "star")
     assert len([ax for ax in figure.axes if ax.get_visible()]) == len(panels) and "red.kmin_bytes" in panels
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.fabric.figures.curves import curve_rows, curves_of, rates_of
+from lcca.evaluation.fabric.figures.flows import curve_rows, curves_of, rates_of
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials

@@ -51,9 +51,9 @@ def test_shares_of_networks_stand_beside_luck_in_training(tables: RunTables) -> 
     told = replace(tables, summary=tables.summary | {"per_network": rows})
     (table,) = shares_over_seeds(told)
     assert table.rows == [
-        ("link against e2e", "delay", "12 ± 4", "3", "+10 [-2, +21]", "6"),
-        ("queue against link", "delay", "12 ± 4", "3", "+10 (too few)", "4"),
-        ("e2e against e2e", "delay", "12 ± 4", "3", "–", "5"),
+        ("link against e2e", "mean delay", "12 ± 4", "3", "+10 [-2, +21]", "6"),
+        ("queue against link", "mean delay", "12 ± 4", "3", "+10 (too few)", "4"),
+        ("e2e against e2e", "mean delay", "12 ± 4", "3", "–", "5"),
     ]
     assert "luck in training" in table.caption
     assert not shares_over_seeds(tables)

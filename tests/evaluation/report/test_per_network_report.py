@@ -101,7 +101,7 @@ def test_several_utilities_are_told_apart(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("report.html", "figures"))
     _double(copy, "100d")
     made = contents(copy)
-    assert any("(100d) | delay" in row for row in rows_of(made["per-network"]))
+    assert any("(100d) | mean delay" in row for row in rows_of(made["per-network"]))
     assert re.search(r"\d to \d+", made["per-network"].answer)
     assert "(100d)" in made["fairness"].answer
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.evaluation.trials.running import run_flows, run_trials
-from lcca.evaluation.trials.scoring import sender_totals
+from lcca.evaluation.trials.throughput_delay import sender_totals
 from lcca.evaluation.trials.utilities import utility
 from lcca.experiments.places import space_of
 from lcca.inputs.errors import InputError

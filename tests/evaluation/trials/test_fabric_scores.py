@@ -8,8 +8,8 @@ import pytest
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
-from lcca.evaluation.trials.fabric_scores import queue_bytes
 from lcca.evaluation.trials.outcome import FlowTimes
+from lcca.evaluation.trials.ratio import queue_bytes
 from lcca.evaluation.trials.utilities import UTILITIES, fabric_utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.policies import engine_of
@@ -22,7 +22,7 @@ def test_completion_times_count_by_their_mean() -> None:
     """1, 2 and at least 5 ms of short flows: a mean of 8/3; of long ones 9 ms."""
     size = np.array([10.0, 99_999, 5000, 2e6, 300_000])
     taken = np.array([1, 2, np.nan, 9, 100]) * MS
-    times = FlowTimes(size, taken, np.full(5, MS), np.full(5, 5 * MS), np.zeros(5, dtype=np.int64))
+    times = FlowTimes(size, taken, np.full(5, MS), np.full(5, 5 * MS), np.zeros(5, dtype=np.int64), per_us=1000)
     found = SimpleNamespace(times=times)
     names = ("fct-short", "fct-long", "fct", "fct-short-p99")
     scores = [fabric_utility(name).score_fabric(found) for name in names]
@@ -79,8 +79,10 @@ def test_throughput_is_that_of_flows_without_end_too() -> None:
 def test_rounds_take_their_mean() -> None:
     found = trial({"kind": "all-to-all", "bytes": 100_000, "off_us": 10})
     row, score = found.row(UTILITIES["rounds"]), found.score(UTILITIES["rounds"])
-    assert row["rounds_finished"] >= 2 and len(found.round_us) >= row["rounds_finished"]
-    assert score == pytest.approx(-np.log2(row["round_mean_us"] / 1000)) and found.round_us.mean() > 4e5 * 8 / 1e5
+    assert row["rounds_finished"] >= 2 and len(found.rounds) >= row["rounds_finished"]
+    assert (
+        score == pytest.approx(-np.log2(row["round_mean_us"] / 1000)) and found.rounds["took_us"].mean() > 4e5 * 8 / 1e5
+    )
 
 
 def test_what_cannot_be_scored_is_refused() -> None:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.outcome import FlowTimes, flow_times
+from lcca.evaluation.trials.ratio import Slowdown
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.slowdown import FlowTimes, Slowdown, flow_times
 from lcca.evaluation.trials.utilities import UTILITIES, fabric_utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine

@@ -10,7 +10,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.scenarios.networks import ListedNetworks, NetworkSpace
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.place import Execution, Place
-from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.ratio import Slowdown
 from lcca.evaluation.trials.source import TrialSource
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.inputs.errors import InputError

@@ -8,9 +8,8 @@ from pydantic import ValidationError
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials.completion import CompletionTime
+from lcca.evaluation.trials.ratio import CompletionTime, Slowdown
 from lcca.evaluation.trials.running import run_trials
-from lcca.evaluation.trials.slowdown import Slowdown
 from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel, utilities_of
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.tuners.tuned import named_transport

@@ -141,7 +141,7 @@ CODE: dict[str, set[str]] = {
     "trainers/lcca/trainers/drl/ppo.py": {"drl"},  # named in a text only, and imported when used
     "trainers/lcca/trainers/rplus/search.py": {"rplus"},
     "evaluation/lcca/evaluation/scenarios/networks.py": {"drl", "rplus"},
-    "evaluation/lcca/evaluation/trials/scoring.py": {"drl", "rplus"},
+    "evaluation/lcca/evaluation/trials/utility.py": {"drl", "rplus"},
     "evaluation/lcca/evaluation/trials/throughput_delay.py": {"drl", "rplus"},  # what a task is made of
     "signal-sets/lcca/signal_sets/headers/simulated.py": {"drl", "rplus"},
     "signal-sets/lcca/signal_sets/candidate.py": {"drl", "rplus"},

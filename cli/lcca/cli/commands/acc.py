@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
-from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.console import print_table
 from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import MODEL, SUMMARY
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, shown
 from lcca.experiments.ecn.config import ACC
+from lcca.experiments.ecn.incast import INCAST_TRIALS
 from lcca.experiments.recipes.acc import acc, form_of
 
 EXAMPLES = """\
@@ -21,20 +21,6 @@ EXAMPLES = """\
   lcca acc configs/acc/smoke.yaml --json
   lcca acc configs/acc/fabric.yaml
   lcca acc configs/acc/acc.yaml --set trainer.dqn.steps=50000 --resume"""
-
-COLUMNS = {
-    "score": ("utility", "{:.4f}", 1),
-    "small_fct_p50_us": ("small flows' FCT p50, µs", "{:.0f}", 1),
-    "small_fct_p99_us": ("p99, µs", "{:.0f}", 1),
-    "small_slowdown_p99": ("slowdown p99", "{:.1f}", 1),
-    "queue_p95": ("queue p95, packets", "{:.0f}", 1),
-    "queue_p99": ("queue p99, packets", "{:.0f}", 1),
-    "score_bits": ("mean score (bits)", "{:.3f}", 1),
-    "slowdown_mean": ("slowdown", "{:.3f}", 1),
-    "slowdown_p99": ("slowdown p99", "{:.3f}", 1),
-    "queue_mean_bytes": ("mean queue, kB", "{:.1f}", 1000),
-}
-"""What is shown of what was measured: head, format and unit; what a place does not measure is left out."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -62,23 +48,17 @@ def _print(summary: dict[str, Any], condition: str) -> None:
         [each for each in summary[key] if each["condition"] == condition] for key in ("policies", "comparisons")
     )
     held_out = ", held out" if condition in summary.get("held_out", ()) else ""
-    table = Table(title=f"tested on {escape(condition)}{held_out}")
-    shown = {key: how for key, how in COLUMNS.items() if key in rows[0]}
-    table.add_column("")
-    for head, _, _ in shown.values():
-        table.add_column(head, justify="right")
-    table.add_column(f"acc − this one ({found[0]['unit']})", justify="right")
-    table.add_column("acc is")
+    known = [*INCAST_TRIALS.values(), SCORE, *shown(FABRIC_TRIALS, "campaign")]
+    metrics = [each for each in known if each.name in rows[0]]
+    head = ("", *(each.head for each in metrics), f"acc − this one ({found[0]['unit']})", "acc is")
     verdicts = {each["A"]: _verdict(each) for each in found} | {ACC: ("", "")}
-    for row in rows:
-        cells = [_cell(row[key], form, unit) for key, (_, form, unit) in shown.items()]
-        table.add_row(escape(row["id"]), *cells, *verdicts[row["id"]])
-    wide_console().print(table)
+    cells = [(row["id"], *(_cell(row[each.name], each) for each in metrics), *verdicts[row["id"]]) for row in rows]
+    print_table(Table(f"tested on {condition}{held_out}", head, cells))
 
 
-def _cell(value: Any, form: str, unit: float) -> str:
+def _cell(value: Any, metric: Metric) -> str:
     mean = value["mean"] if isinstance(value, dict) else value
-    return "–" if mean is None else form.format(mean / unit)
+    return "–" if mean is None else f"{mean / metric.scale:.{metric.digits}f}"
 
 
 def _verdict(found: dict[str, Any]) -> tuple[str, str]:

@@ -10,8 +10,6 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
-from rich.markup import escape
-from rich.table import Table
 
 from lcca.cli.options.common import figure_file, positive, positive_us, print_json
 from lcca.cli.options.trials import (
@@ -23,18 +21,18 @@ from lcca.cli.options.trials import (
     report_failures,
     run_or_plan,
 )
-from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.console import print_table, wide_console
 from lcca.cli.printing.fabric import print_fabric
 from lcca.cli.printing.tables import with_error
 from lcca.evaluation.bounds.ideals import IDEALS
-from lcca.evaluation.fabric.figures.curves import curve_rows, curves_of, rates_of
-from lcca.evaluation.fabric.figures.flows import draw_fabric, draw_rates
-from lcca.evaluation.fabric.figures.over_time import draw_series
-from lcca.evaluation.fabric.figures.series import series
+from lcca.evaluation.fabric.figures.flows import curve_rows, curves_of, draw_fabric, draw_rates, rates_of
+from lcca.evaluation.fabric.figures.series import draw_series, series
 from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.report.figures.saving import save, save_as
-from lcca.experiments.recipes.evaluate import SEEDS, SHOWN, evaluating, fabric_trials
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, shown
+from lcca.experiments.recipes.evaluate import SEEDS, evaluating, fabric_trials
 from lcca.inputs.errors import require
 from lcca.inputs.names import one_name
 from lcca.inputs.units import PACKET_BYTES
@@ -120,23 +118,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print(found: Sequence[dict[str, Any]]) -> None:
-    console = wide_console()
+    metrics = shown(NETWORK_TRIALS, "evaluate")
     for policy in dict.fromkeys(row["id"] for row in found):
         rows = [row for row in found if row["id"] == policy]
-        table = Table(title=f"{escape(policy)} (± one standard error over seeds)")
-        for name in ("network", "score (bits)", "share (packets/µs)", "throughput / link", "delay (µs)", "delay / rtt"):
-            table.add_column(name, justify="left" if name == "network" else "right")
         bounds = [name for name in IDEALS if any(name in r for r in rows)]
-        for name in bounds:
-            table.add_column(name.removesuffix("_bits"), justify="right")
-        for r in rows:
-            table.add_row(
+        head = ("network", *(each.head for each in metrics), *(name.removesuffix("_bits") for name in bounds))
+        cells = [
+            (
                 f"{r['network']}: {r['link_rate']:g} packets/µs, rtt {r['rtt']:g} µs, {r['senders']} senders",
-                *(with_error(r[name], r[f"{name}_se"]) for name in SHOWN),
+                *(with_error(r[each.name], r[f"{each.name}_se"]) for each in metrics),
                 *("–" if math.isnan(r[name]) else f"{r[name]:.3f}" for name in bounds),
             )
-        console.print(table)
-    console.print(f"1 packet/µs is {PACKET_BYTES * 8e-3:g} Gb/s with packets of {PACKET_BYTES:,} bytes", style="dim")
+            for r in rows
+        ]
+        print_table(Table(f"{policy} (± one standard error over seeds)", head, cells))
+    in_gbps = f"1 packet/µs is {PACKET_BYTES * 8e-3:g} Gb/s with packets of {PACKET_BYTES:,} bytes"
+    wide_console().print(in_gbps, style="dim")
 
 
 def _write(options: argparse.Namespace, trials: list[FabricTrial], place: FabricTrials) -> None:

@@ -90,7 +90,7 @@ def _measure(utility: Utility) -> str:
     """Return what a margin in per cent is of."""
     if isinstance(utility, WinningRate):
         return "all intervals"
-    return utility.measure if isinstance(utility, Ratio) else "throughput"
+    return utility.of.label if isinstance(utility, Ratio) else "throughput"
 
 
 def _print(found: Ranking, title: str, utility: Utility, margin: str, content: dict[str, Any]) -> None:

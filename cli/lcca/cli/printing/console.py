@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from rich.console import Console
-from rich.markup import render
+from rich.markup import escape, render
 from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
+from lcca.evaluation.report.words.table import Table as Contents
 from lcca.inputs.errors import visible
 
 LINES = 3
@@ -53,16 +54,16 @@ def _plain(table: Table) -> Table:
 
 def _least(console: Console, column: Column) -> int:
     """Return the least width of a column in which no cell is wrapped and no word of its head broken."""
-    words = str(column.header).split() or [""]
+    words = _text(column.header).split() or [""]
     cells = [Measurement.get(console, console.options.update(width=10_000), cell).maximum for cell in column.cells]
     return max([*map(len, words), *cells], default=1)
 
 
 def _stacked(table: Table) -> Text:
     """Return a table as text: a line per cell, under the first cell of its row."""
-    heads = [str(column.header) for column in table.columns]
+    heads = [_text(column.header) for column in table.columns]
     width = max(map(len, heads[1:]), default=0)
-    lines = [str(table.title)] if table.title else []
+    lines = [_text(table.title)] if table.title else []
     for row in zip(*(list(column.cells) for column in table.columns), strict=True):
         first, *others = (_text(cell) for cell in row)
         lines += [first, *(f"  {head:<{width}}  {cell}" for head, cell in zip(heads[1:], others, strict=True) if cell)]
@@ -71,6 +72,19 @@ def _stacked(table: Table) -> Text:
 
 def _text(cell: Any) -> str:
     return render(cell).plain if isinstance(cell, str) else str(cell)
+
+
+def print_table(table: Contents, *notes: str) -> None:
+    """Print a table, and notes below it."""
+    shown = Table(title=escape(table.caption) or None)
+    for column, name in enumerate(table.head):
+        shown.add_column(escape(name), justify="left" if table.is_left(column) else "right", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*map(escape, row))
+    console = wide_console()
+    console.print(shown)
+    for note in notes:
+        console.print(note, style="dim", markup=False)
 
 
 def wide_console() -> ResultConsole:

@@ -6,57 +6,61 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-
-from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.console import print_table
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.report.words.statements import TOO_FEW, bracketed, interval
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, OverFlows, shown
 from lcca.remy_plus.fabric.fluid import FABRIC
 
-Cell = Callable[[dict[str, Any]], str]
+Json = dict[str, Any]
+
+INTERVALS = (
+    "in brackets 95 % intervals over trials: means by Student's t, slowdowns on the log scale; quantiles are those of "
+    "all trials' flows"
+)
 
 
-def print_fabric(scenario: FabricScenario, utility: str, rows: list[dict[str, Any]], simulator: str = FABRIC) -> None:
+def print_fabric(scenario: FabricScenario, utility: str, rows: list[Json], simulator: str = FABRIC) -> None:
     """Print what `lcca.evaluation.fabric.summary.summary` found: flows, sizes, ports."""
-    trials = rows[0]["trials"]
-    title = f"{scenario.name}: {scenario.fabric}; {trials} trials, {rows[0]['flows']:,} flows"
+    title = f"{scenario.name}: {scenario.fabric}; {rows[0]['trials']} trials, {rows[0]['flows']:,} flows"
     if simulator != FABRIC:
         title += f"\nby {simulator}, which stands in for the fabric"
-    console = wide_console()
-    console.print(_table(f"{title}\nslowdown of flows", rows, FLOWS | {f"score, bits ({utility})": _score}))
-    if rows[0]["by_size"]:
-        console.print(_sizes(rows))
-    if "queue_max_bytes" in rows[0]:
-        console.print(_table("ports, mean over trials", rows, PORTS))
-    console.print(
-        "in brackets 95 % intervals over trials: means by Student's t, slowdowns on the log scale; quantiles are those "
-        "of all trials' flows",
-        style="dim",
-        markup=False,
-    )
-    for row in filter(lambda row: row["note"], rows):
-        console.print(f"{row['policy']}: {row['note']}", markup=False)
+    metrics = [each for each in shown(FABRIC_TRIALS, "evaluate") if each.name in rows[0]]
+    of_flows, of_ports = ({m.head: _cell(m) for m in metrics if (m.needs == "ports") == ports} for ports in (0, 1))
+    scored = {"unfinished": _unfinished, f"score, bits ({utility})": _score}
+    tables = [_table(title, rows, of_flows | scored)]
+    if classes := rows[0]["by_size"]:
+        by_size = {_size_words(each["size_from"], each["size_to"]): _of_class(i) for i, each in enumerate(classes)}
+        tables.append(_table("slowdown by size of flows: mean / p99", rows, by_size))
+    tables += [_table("ports, mean over trials", rows, of_ports)] if of_ports else []
+    for table in tables[:-1]:
+        print_table(table)
+    print_table(tables[-1], INTERVALS, *(f"{row['id']}: {row['note']}" for row in rows if row["note"]))
 
 
-def _table(title: str, rows: list[dict[str, Any]], columns: dict[str, Cell]) -> Table:
-    table = Table(title=escape(title))
-    for name in ("", *columns):
-        table.add_column(name, justify="right" if name else "left", overflow="fold")
-    for row in rows:
-        table.add_row(escape(row["id"]), *(cell(row) for cell in columns.values()))
-    return table
+def _table(title: str, rows: list[Json], columns: dict[str, Callable[[Json], str]]) -> Table:
+    cells = [(row["id"], *(cell(row) for cell in columns.values())) for row in rows]
+    return Table(title, ("", *columns), cells)
 
 
-def _sizes(rows: list[dict[str, Any]]) -> Table:
-    """Return mean and p99 by size: a row per transport, a column per class."""
-    classes = [(each["size_from"], each["size_to"]) for each in rows[0]["by_size"]]
-    columns = {_size_words(*edges): _of_class(i) for i, edges in enumerate(classes)}
-    return _table("slowdown by size of flows: mean / p99", rows, columns)
+def _cell(metric: Metric) -> Callable[[Json], str]:
+    """Return what writes a metric of a row: of what flows have with its interval."""
+    write = _with_interval if isinstance(metric.compute, OverFlows) else lambda value: _number(value["mean"])
+    return lambda row: write({end: value / metric.scale for end, value in row[metric.name].items()})
 
 
-def _of_class(i: int) -> Cell:
-    def cell(row: dict[str, Any]) -> str:
+def _unfinished(row: Json) -> str:
+    return f"{row['flows'] - row['flows_finished']:,}"
+
+
+def _score(row: Json) -> str:
+    found = {key: None if math.isnan(value) else value for key, value in row["score_bits"].items()}
+    return interval(found["mean"], found["low"], found["high"], "{:.3f}")
+
+
+def _of_class(i: int) -> Callable[[Json], str]:
+    def cell(row: Json) -> str:
         found = row["by_size"][i]
         return f"{_number(found['slowdown_mean']['mean'])} / {_with_interval(found['slowdown_p99'])}"
 
@@ -84,39 +88,3 @@ def _number(value: float) -> str:
         return "–"
     digits = 0 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{digits}f}"
-
-
-def _mean(name: str, unit: float = 1.0) -> Cell:
-    return lambda row: _number(row[name]["mean"] / unit)
-
-
-def _interval(name: str) -> Cell:
-    return lambda row: _with_interval(row[name])
-
-
-def _score(row: dict[str, Any]) -> str:
-    found = {key: None if math.isnan(value) else value for key, value in row["score_bits"].items()}
-    return interval(found["mean"], found["low"], found["high"], "{:.3f}")
-
-
-FLOWS: dict[str, Cell] = {
-    "mean": _interval("slowdown_mean"),
-    "p50": _interval("slowdown_p50"),
-    "p95": _interval("slowdown_p95"),
-    "p99": _interval("slowdown_p99"),
-    "p99.9": _interval("slowdown_p999"),
-    "goodput (Gb/s)": _mean("goodput_gbps"),
-    "unfinished": lambda row: f"{row['flows'] - row['flows_finished']:,}",
-}
-
-PORTS: dict[str, Cell] = {
-    "largest queue (kB)": _mean("queue_max_bytes", 1e3),
-    "mean queue of the fullest port (kB)": _mean("queue_mean_bytes", 1e3),
-    "its p99 (kB)": _mean("queue_p99_bytes", 1e3),
-    "ECN marks": _mean("ecn_marks"),
-    "PFC pauses": _mean("pfc_pauses"),
-    "paused (µs)": _mean("paused_us"),
-    "drops": _mean("drops"),
-    "retransmissions": _mean("retransmissions"),
-    "data packets": _mean("packets"),
-}

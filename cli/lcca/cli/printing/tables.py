@@ -1,14 +1,11 @@
-"""The tables that commands print on standard output."""
+"""The tables of campaigns and comparisons that commands print on standard output."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-from rich.table import Table
-
-from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.console import print_table
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.report.words.headline import score_explained
@@ -21,6 +18,8 @@ from lcca.evaluation.report.words.statements import (
     rules_words,
     sign_and_size,
 )
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
 from lcca.experiments.runs.remaining import words_for_time
@@ -28,56 +27,51 @@ from lcca.experiments.runs.remaining import words_for_time
 if TYPE_CHECKING:
     from lcca.experiments.testing.forecast import Forecast
 
+Json = dict[str, Any]
 
-def print_sets(summary: dict[str, Any]) -> None:
+
+def print_sets(summary: Json) -> None:
     """Print one line per signal set or header: what its trainings score."""
-    table = Table(title=f"{summary['campaign']}: trainings on fresh networks, each seed's on networks of its own")
-    for name in ("signals", "utility", "training seeds", "score (bits)", "SD over seeds", "expected best of 5"):
-        table.add_column(name, justify="left" if name == "signals" else "right", overflow="fold")
-    for row in summary["signal_sets"]:
-        table.add_row(
-            escape(row["name"]),
-            row["utility"],
-            str(len(row["training_seeds"])),
+    head = ("signals", "utility", "training seeds", "score, bits", "SD over seeds", "expected best of 5")
+    rows = [
+        (
+            *(row["name"], row["utility"], str(len(row["training_seeds"]))),
             *(with_error(row[key], None) for key in ("score_bits", "score_bits_sd", "best_of_score_bits")),
         )
-    wide_console().print(table)
-
-
-MEASURED = {"throughput / link": "throughput_over_link", "delay / rtt": "delay_over_rtt", "starved": "starved"}
-ON_FABRIC = {"slowdown": "slowdown_mean", "p99": "slowdown_p99"}
-"""What is shown of a policy's test: keys of its summary by their heads."""
-
-
-def _on_networks(summary: dict[str, Any]) -> bool:
-    return any("throughput_over_link" in each["trained"] for each in summary["policies"])
-
-
-def print_policies(summary: dict[str, Any]) -> None:
-    """Print one line per policy: its results on the test networks of its training seed."""
-    table = Table(title=f"{summary['campaign']}: policies on fresh test networks")
-    shown = MEASURED if _on_networks(summary) else ON_FABRIC
-    for name in ("policy", "rules", "score (bits)", *shown, "trials", "networks of"):
-        table.add_column(name, justify="left" if name == "policy" else "right", overflow="fold")
-    for policy in summary["policies"]:
-        test = policy["trained"]
-        table.add_row(
-            policy["id"] + (" *" if policy["selected"] else ""),
-            rules_words(policy["rules"]),
-            with_error(test["score_bits"], test["score_bits_se"]),
-            *(
-                with_error(test[key], test[f"{key}_se"]) if key != "starved" else str(test[key])
-                for key in shown.values()
-            ),
-            str(test["trials"]),
-            f"training seed {policy['training_seed']}",
-        )
-    console = wide_console()
-    console.print(table)
-    console.print(
-        "± is one standard error over networks; * best of its signal set on the validation networks", style="dim"
+        for row in summary["signal_sets"]
+    ]
+    print_table(
+        Table(f"{summary['campaign']}: trainings on fresh networks, each seed's on networks of its own", head, rows)
     )
-    console.print(_score_words(p["utility"] for p in summary["policies"]), style="dim")
+
+
+def print_policies(summary: Json) -> None:
+    """Print one line per policy: its results on the test networks of its training seed."""
+    known = [*shown(NETWORK_TRIALS, "campaign"), *shown(FABRIC_TRIALS, "campaign")]
+    metrics = [each for each in known if any(each.name in policy["trained"] for policy in summary["policies"])]
+    head = ("policy", "rules", "score, bits", *(each.head for each in metrics), "trials", "networks of")
+    rows = [
+        (
+            *(policy["id"] + (" *" if policy["selected"] else ""), rules_words(policy["rules"])),
+            with_error(policy["trained"]["score_bits"], policy["trained"]["score_bits_se"]),
+            *(_measured(policy["trained"], each) for each in metrics),
+            *(str(policy["trained"]["trials"]), f"training seed {policy['training_seed']}"),
+        )
+        for policy in summary["policies"]
+    ]
+    print_table(
+        Table(f"{summary['campaign']}: policies on fresh test networks", head, rows),
+        "± is one standard error over networks; * best of its signal set on the validation networks",
+        _score_words(p["utility"] for p in summary["policies"]),
+    )
+
+
+def _measured(test: Json, metric: Metric) -> str:
+    """Return a metric of a policy's test, in its unit."""
+    if metric.together == "sum":
+        return str(test[metric.name])
+    value, error = (test[key] for key in (metric.name, f"{metric.name}_se"))
+    return with_error(value and value / metric.scale, error and error / metric.scale)
 
 
 def _score_words(utilities: Iterable[str]) -> str:
@@ -87,70 +81,49 @@ def _score_words(utilities: Iterable[str]) -> str:
     return score_explained(known) if known.keys() == names else "Score in bits."
 
 
-def print_verdicts(summary: dict[str, Any]) -> None:
+def print_verdicts(summary: Json) -> None:
     """Print the comparisons: signal sets first, then selected policies, then hand-designed ones with learnt ones."""
     for level, title in (
         ("set", "signal sets, mean over training seeds; all intervals hold together"),
         ("policy", "selected policies, paired on fresh networks"),
     ):
-        rows = [c for c in summary["comparisons"] if c["level"] == level]
-        if rows:
-            console = wide_console()
-            console.print(_verdict_table(title, rows))
-            for note in notes(rows):
-                console.print(note, style="dim", markup=False)
+        if rows := [c for c in summary["comparisons"] if c["level"] == level]:
+            print_table(_verdicts(title, rows), *notes(rows))
     if by_hand := summary.get("hand_designed"):
-        wide_console().print(_designed(by_hand))
+        head = ("by hand", "learnt", "signals", _difference_head(by_hand), "sign and size", "so the learner")
+        cells = [
+            (c["B"], c["A"], ", ".join(c["signals"]), _difference(c), sign_and_size(c), finding(c)) for c in by_hand
+        ]
+        title = "hand-designed policies against what was learnt from a set with their signals, bytes free"
+        print_table(Table(title, head, cells, {*head} - {head[3]}))
 
 
-def _designed(rows: list[dict[str, Any]]) -> Table:
-    table = Table(title="hand-designed policies against what was learnt from a set with their signals, bytes free")
-    for name in ("by hand", "learnt", "signals", _difference_head(rows), "sign and size", "so the learner"):
-        table.add_column(name, justify="right" if name.startswith("difference") else "left", overflow="fold")
-    for row in rows:
-        difference = interval(row["difference"], row["low"], row["high"], "{:+.3f}")
-        words = (", ".join(row["signals"]), difference, sign_and_size(row), finding(row))
-        table.add_row(escape(row["B"]), escape(row["A"]), *words)
-    return table
-
-
-def print_net_benefit(summary: dict[str, Any]) -> None:
+def print_net_benefit(summary: Json) -> None:
     """Print the net benefit of headers, if the campaign has any."""
     found = summary.get("net_benefit")
     if not found:
         return
-    table = Table(
-        title=f"headers against {found['baseline']} over training seeds, bytes charged on "
-        f"{found['packet_bytes']}-byte packets; all intervals hold together"
-    )
-    for name in (
-        "header",
-        "bytes",
-        "utility",
-        "gross (bytes free)",
-        "cost of the bytes",
+    head = (
+        *("header", "bytes", "utility", "gross (bytes free)", "cost of the bytes"),
         f"net (bits) [{coverage([pair for choice in found['choices'] for pair in choice['pairs']])}]",
-        "decision",
-        "training seeds",
-        "forecast",
-    ):
-        table.add_column(name, justify="left" if name in ("header", "decision") else "right", overflow="fold")
-    for row in found["rows"]:
-        net = row["net_set"]
-        table.add_row(
-            escape(row["header"]),
-            str(row["wire_bytes"]),
-            row["utility"],
-            _bits(row["gross_set"]),
-            _bits(row["cost_set"]) if row["cost_set"] else "0",
-            interval(net["difference"], net["low"], net["high"], "{:+.3f}"),
-            row["decision"],
-            str(net["n"]),
-            forecast_words(net) if row["decision"] == "open" else "",
+        *("decision", "training seeds", "forecast"),
+    )
+    rows = [
+        (
+            *(row["header"], str(row["wire_bytes"]), row["utility"], _bits(row["gross_set"])),
+            *(_bits(row["cost_set"]) if row["cost_set"] else "0", _difference(row["net_set"]), row["decision"]),
+            *(str(row["net_set"]["n"]), forecast_words(row["net_set"]) if row["decision"] == "open" else ""),
         )
-    wide_console().print(table)
+        for row in found["rows"]
+    ]
+    title = (
+        f"headers against {found['baseline']} over training seeds, bytes charged on {found['packet_bytes']}-byte "
+        "packets; all intervals hold together"
+    )
+    print_table(Table(title, head, rows, ("header", "decision")))
+    on_fabric = any("slowdown_mean" in each["trained"] for each in summary["policies"])
     # Finished runs from before it was written there tell it by their policies.
-    of = found.get("percent_of") or ("throughput at equal delay" if _on_networks(summary) else "slowdown")
+    of = found.get("percent_of") or ("slowdown" if on_fabric else "throughput at equal delay")
     print(f"pays: more than {found['required_percent']:g} % of {of}, its bytes charged")
     for choice in found["choices"]:
         if note := no_choice_yet(choice["pairs"]):
@@ -161,76 +134,63 @@ def print_net_benefit(summary: dict[str, Any]) -> None:
         print(f"utility {choice['utility']}: recommended: {choice['take']}{also}")
 
 
-def _bits(comparison: dict[str, Any]) -> str:
-    value = comparison["difference"]
-    return "–" if value is None else f"{value:+.3f}"
-
-
-def print_points(summary: dict[str, Any]) -> None:
+def print_points(summary: Json) -> None:
     """Print the comparisons of a grid's points, one line each: of signal sets, then of selected policies."""
     for level, title in (("set", "signal sets, mean over training seeds"), ("policy", "selected policies")):
-        rows = [(point["name"], c) for point in summary["points"] for c in point["comparisons"] if c["level"] == level]
-        if rows:
-            wide_console().print(_points_table(f"{summary['grid']}: {title} at the points of the grid", rows))
-
-
-def _points_table(title: str, rows: list[tuple[str, dict[str, Any]]]) -> Table:
-    table = Table(title=title)
-    by_point = [[c for point, c in rows if point == name] for name in dict.fromkeys(point for point, _ in rows)]
-    difference = f"difference (bits) [{coverage_apart(by_point)}]"
-    for name in ("point", "B", "against A", "utility", difference, "verdict", "n"):
-        table.add_column(name, justify="right" if name in (difference, "n") else "left", overflow="fold")
-    for point, c in rows:
-        found = interval(c["difference"], c["low"], c["high"], "{:+.3f}")
-        table.add_row(point, escape(c["B"]), escape(c["A"]), c["utility"], found, verdict_words(c), str(c["n"]))
-    return table
+        by_point = {
+            point["name"]: [c for c in point["comparisons"] if c["level"] == level] for point in summary["points"]
+        }
+        if not any(by_point.values()):
+            continue
+        difference = f"difference (bits) [{coverage_apart(by_point.values())}]"
+        head = ("point", "B", "against A", "utility", difference, "verdict", "n")
+        rows = [
+            (point, c["B"], c["A"], c["utility"], _difference(c), verdict_words(c), str(c["n"]))
+            for point, comparisons in by_point.items()
+            for c in comparisons
+        ]
+        caption = f"{summary['grid']}: {title} at the points of the grid"
+        print_table(Table(caption, head, rows, {*head} - {difference, "n"}))
 
 
 def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
     """Print the cost of campaigns, a line each."""
-    table = Table(title=f"{name}: remaining work")
-    for head in (
-        "point",
-        "trainings",
-        "done",
-        "trials per training",
-        "test trials",
-        "CPU ms per trial",
-        "CPU time",
+    head = (
+        *("point", "trainings", "done", "trials per training", "test trials", "CPU ms per trial", "CPU time"),
         "time",
-    ):
-        table.add_column(head, justify="left" if head == "point" else "right", overflow="fold")
+    )
+    print_table(
+        Table(f"{name}: remaining work", head, [_forecast_cells(point or name, each) for point, each in found.items()])
+    )
     for point, each in found.items():
-        ends, cpu = each.wall_s, each.cpu_s
-        table.add_row(
-            point or name,
-            _range(*(end.trainings for end in each.ends)),
-            str(sum(done for _, _, done in each.trainings)),
-            f"{each.budget:,} {each.unit}",
-            "–".join(f"{end.tests:,}" for end in each.ends),
-            f"{1000 * each.trial_cpu_s:.2f}",
-            "not known in advance" if cpu is None else words_for_time(*cpu),
-            "not known in advance" if ends is None else f"{words_for_time(*ends)} on {each.jobs} cores",
-        )
-    wide_console().print(table)
-    for point, each in found.items():
+        named = f"{point}: " if point else ""
         if parts := each.cpu_parts:
             times = (f"{name} {words_for_time(*ends)} (by {key})" for name, (key, *ends) in parts.items())
-            print(f"{point + ': ' if point else ''}CPU time: {', '.join(times)}")
+            print(f"{named}CPU time: {', '.join(times)}")
         if each.ends[1].ns3:
             trials = " to ".join(dict.fromkeys(f"{end.ns3:,}" for end in each.ends))
-            print(f"{point + ': ' if point else ''}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")
+            print(f"{named}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")
         for id, _, done in each.trainings:
-            print(f"{point + ': ' if point else ''}{id}: {'done' if done else 'to train'}")
+            print(f"{named}{id}: {'done' if done else 'to train'}")
     keys: set[str] = {cell for each in found.values() for _, cell, done in each.trainings if not done}
     print(f"{len(keys)} different trainings remain; grid points share equal ones")
 
 
-def _range(least: int, most: int) -> str:
-    return str(least) if least == most else f"{least}–{most}"
+def _forecast_cells(name: str, found: Forecast) -> tuple[str, ...]:
+    ends, cpu = found.wall_s, found.cpu_s
+    return (
+        name,
+        "–".join(dict.fromkeys(str(end.trainings) for end in found.ends)),
+        str(sum(done for _, _, done in found.trainings)),
+        f"{found.budget:,} {found.unit}",
+        "–".join(f"{end.tests:,}" for end in found.ends),
+        f"{1000 * found.trial_cpu_s:.2f}",
+        "not known in advance" if cpu is None else words_for_time(*cpu),
+        "not known in advance" if ends is None else f"{words_for_time(*ends)} on {found.jobs} cores",
+    )
 
 
-def notes(rows: list[dict[str, Any]]) -> list[str]:
+def notes(rows: Sequence[Json]) -> list[str]:
     """Return the notes, each once, with its candidates."""
     about: dict[str, list[str]] = {}
     for c in rows:
@@ -243,33 +203,37 @@ def paid_words(utilities: Iterable[str]) -> str:
     """Return what the per cents of a difference are of, for utilities by name."""
     names = list(utilities)
     ratios = [each for name in names if isinstance(each := UTILITIES.get(name), Ratio)]
-    words = {f"{each.measure} of {'B' if each.large else 'A'} larger by" for each in ratios}
+    words = {f"{each.of.label} of {'B' if each.large else 'A'} larger by" for each in ratios}
     if len(ratios) < len(names):
         return "as throughput"
     return words.pop() if len(words) == 1 else "A worse by"
 
 
-def _verdict_table(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = Table(title=title)
+def _verdicts(title: str, rows: Sequence[Json]) -> Table:
     paid = paid_words([c["utility"] for c in rows])
-    for name in ("B", "against A", "utility", _difference_head(rows), paid, "verdict", "n", "forecast"):
-        table.add_column(name, justify="left" if name in ("B", "against A", "verdict") else "right", overflow="fold")
-    for c in rows:
-        table.add_row(
-            escape(c["B"]),
-            escape(c["A"]),
-            c["utility"],
-            interval(c["difference"], c["low"], c["high"], "{:+.3f}"),
-            percent(c["throughput_equivalent_percent"]["difference"]),
-            verdict_words(c),
-            str(c["n"]),
+    head = ("B", "against A", "utility", _difference_head(rows), paid, "verdict", "n", "forecast")
+    cells = [
+        (
+            *(c["B"], c["A"], c["utility"], _difference(c)),
+            *(percent(c["throughput_equivalent_percent"]["difference"]), verdict_words(c), str(c["n"])),
             forecast_words(c),
         )
-    return table
+        for c in rows
+    ]
+    return Table(title, head, cells, ("B", "against A", "verdict"))
 
 
-def _difference_head(comparisons: list[dict[str, Any]]) -> str:
+def _difference(comparison: Json) -> str:
+    return interval(comparison["difference"], comparison["low"], comparison["high"], "{:+.3f}")
+
+
+def _difference_head(comparisons: Sequence[Json]) -> str:
     return f"difference (bits) [{coverage(comparisons)}]" if comparisons else "difference (bits)"
+
+
+def _bits(comparison: Json) -> str:
+    value = comparison["difference"]
+    return "–" if value is None else f"{value:+.3f}"
 
 
 def with_error(value: float | None, error: float | None) -> str:
@@ -284,13 +248,13 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{value:+.1f} %"
 
 
-def verdict_words(comparison: dict[str, Any]) -> str:
+def verdict_words(comparison: Json) -> str:
     """Return the verdict, and its two statements apart: the difference's sign, and its size against the margin."""
     words = sign_and_size(comparison)
     return words if comparison["verdict"] == NOT_SETTLED else f"{comparison['verdict']}: {words}"
 
 
-def forecast_words(comparison: dict[str, Any]) -> str:
+def forecast_words(comparison: Json) -> str:
     """Return how many more units an open comparison will take."""
     if not comparison["likely_n"]:
         return ""
@@ -303,36 +267,27 @@ def forecast_words(comparison: dict[str, Any]) -> str:
     return f"about {low}–{high} more {unit}" if low else f"up to {high} more {unit}"
 
 
-OVER_SEEDS = ", mean over training seeds"
-
-
-def print_ideals(found: Mapping[str, Any], title: str) -> None:
+def print_ideals(found: Json, title: str) -> None:
     """Print what is possible, and policies beside it, if there are any."""
-    policies = found.get("policies", [])
-    table = Table(title=f"{escape(title)} (± one standard error)")
-    table.add_column("")
-    for name in ("score (bits)", *(("share of the gap closed",) if policies else ())):
-        table.add_column(name, justify="right")
-    for row in [*found.get("signal_sets", ()), *policies]:
+    policies, sets = found.get("policies", []), found.get("signal_sets", ())
+    rows = []
+    for row in (*sets, *policies):
+        name = f"{row['policy']}, on these networks" if "policy" in row else f"{row['name']}, mean over training seeds"
         share = "" if row["gap_closed"] is None else f"{100 * row['gap_closed']:.0f} %"
-        name = f"{escape(row['policy'])}, on these networks" if "policy" in row else escape(row["name"]) + OVER_SEEDS
-        table.add_row(name, with_error(row["score_bits"], None), share)
+        rows.append((name, with_error(row["score_bits"], None), share))
     for name, words in WORDS.items():
         if found[name] is not None:
-            table.add_row(words, with_error(found[name], found[f"{name}_se"]))
-    if found.get("population_fair_bits") is not None:
-        table.add_row("fair share, mean of the space in closed form", with_error(found["population_fair_bits"], None))
-    console = wide_console()
-    console.print(table)
-    if policies:
-        sets = "; of signal sets from the baseline's mean" if found.get("signal_sets") else ""
-        console.print(
-            f"gap: from {found['baseline']} to the fair share{sets}; header bytes free", style="dim", markup=False
-        )
+            rows.append((words, with_error(found[name], found[f"{name}_se"]), ""))
+    if (bits := found.get("population_fair_bits")) is not None:
+        rows.append(("fair share, mean of the space in closed form", with_error(bits, None), ""))
+    columns = 3 if policies else 2
+    head = ("", "score, bits", "share of the gap closed")[:columns]
+    whose = "; of signal sets from the baseline's mean" if sets else ""
+    gap = (f"gap: from {found['baseline']} to the fair share{whose}; header bytes free",) if policies else ()
+    print_table(Table(f"{title} (± one standard error)", head, [row[:columns] for row in rows]), *gap)
 
 
-def print_comparison(comparison: dict[str, Any], note: str = "") -> None:
+def print_comparison(comparison: Json, note: str = "") -> None:
     """Print one comparison, with its note and another one."""
-    wide_console().print(_verdict_table("B against A, paired on fresh trials", [comparison]))
-    for words in filter(None, (comparison["note"], note)):
-        wide_console().print(words, style="dim", markup=False)
+    notes = filter(None, (comparison["note"], note))
+    print_table(_verdicts("B against A, paired on fresh trials", [comparison]), *notes)

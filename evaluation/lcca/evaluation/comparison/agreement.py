@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.intervals import t_interval
 from lcca.evaluation.settling.units import BLOCK, means_of
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, shown
 from lcca.inputs.json_values import finite_values
 from lcca.remy_plus.core.elementary import log
 
@@ -29,8 +30,6 @@ MARGIN_BITS = 0.05
 FEWEST: int = Rule.model_fields["first_look"].default
 """Blocks with fewer of which nothing is settled."""
 
-RATIOS = ("throughput_share", "delay_us")
-METRICS = ("score_bits", *RATIOS)
 KEYS = ["policy", "network", "seed"]
 
 
@@ -98,15 +97,15 @@ def agreements(
     both = paired(first, second)
     found = []
     for policy, rows in both.groupby("policy", sort=False):
-        for metric in METRICS:
-            asked = margin if metric == "score_bits" else None
-            found.append(_agreement(str(policy), topology, metric, rows, asked, block))
+        for metric in shown(NETWORK_TRIALS, "compare"):
+            within = margin if metric is SCORE else None
+            found.append(_agreement(str(policy), topology, metric.name, rows, within, block))
     return found
 
 
 def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """Return the trials that both tables have, with columns ``<metric>_1`` and ``<metric>_2``."""
-    columns = [*KEYS, *METRICS, "starved"]
+    columns = [*KEYS, *(each.name for each in shown(NETWORK_TRIALS, "compare")), "starved"]
     good = [table.loc[table["status"] == "ok", columns] for table in (first, second)]
     return good[0].merge(good[1], on=KEYS, suffixes=("_1", "_2"))
 
@@ -114,7 +113,7 @@ def paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 def difference(rows: pd.DataFrame, metric: str) -> Floats:
     """Return what the second has more: in bits for scores, as 100·ln of the ratio for other metrics."""
     a, b = (rows[f"{metric}_{i}"].to_numpy(dtype=np.float64) for i in (1, 2))
-    if metric not in RATIOS:
+    if metric == SCORE.name:
         return np.asarray(b - a)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = 100 * log(b / a)

@@ -20,10 +20,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, shown
 from lcca.evaluation.trials.tables import RunTables
 
-METRICS = {"score_bits": "score", "throughput_share": "throughput", "delay_us": "delay"}
-LESS_IS_BETTER = frozenset({"delay_us"})
 FEWEST_SEEDS = 2
 
 
@@ -52,7 +51,7 @@ class Share:
 
 @dataclass(frozen=True)
 class NetworkShares:
-    """On what share of networks candidate B is significantly better than A by one of `METRICS`, and worse."""
+    """On what share of networks candidate B is significantly better than A by a metric, and worse."""
 
     utility: str
     A: str
@@ -78,8 +77,8 @@ def network_shares(
     """Compare candidates with a baseline, and with each other, on every single network: a row per pair and metric.
 
     Args:
-        trials: a row per policy, network and seed, with the metrics in `METRICS`; rows of failed trials
-            are left out if there is a `status`.
+        trials: a row per policy, network and seed, with the metrics that networks are compared by; rows of failed
+            trials are left out if there is a `status`.
         baseline: id of the policy to compare with.
         candidates: ids of the others.
         utility: name of the utility that the trials were scored by.
@@ -88,12 +87,14 @@ def network_shares(
     if "status" in trials:
         trials = trials[trials["status"] == "ok"]
     called = names or {}
-    wide = trials.pivot(index=["network", "seed"], columns="policy", values=list(METRICS))
+    metrics = shown(NETWORK_TRIALS, "compare")
+    wide = trials.pivot(index=["network", "seed"], columns="policy", values=[each.name for each in metrics])
     rows = []
     for a, b in [(baseline, b) for b in candidates] + [(a, b) for b, a in combinations(candidates, 2)]:
-        of = {metric: significance(wide[metric, a], wide[metric, b]) for metric in METRICS}
+        of = {each.name: significance(wide[each.name, a], wide[each.name, b]) for each in metrics}
         for metric, s in of.items():
-            known = s[s.index.isin(of["score_bits"].index)].dropna() * (-1 if metric in LESS_IS_BETTER else 1)
+            sign = -1 if NETWORK_TRIALS[metric].better == "less" else 1
+            known = sign * s[s.index.isin(of["score_bits"].index)].dropna()
             better, worse = Share.of(known > 1), Share.of(known < -1)
             rows.append(NetworkShares(utility, called.get(a, a), called.get(b, b), metric, better, worse))
     return rows

@@ -35,7 +35,7 @@ class SeedShares:
         A: name of a candidate.
         B: name of another one, or of the same: then both are trainings of it with two training seeds, the networks that
             they learnt on differ too, and neighbouring shares have a training in common.
-        metric: one of `METRICS`.
+        metric: name of the metric.
         better: percent of each training seed's networks on which B is significantly better.
         worse: the same, where B is worse.
         alpha: error rate of the net share's interval, by itself.

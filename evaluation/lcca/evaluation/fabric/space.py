@@ -14,6 +14,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_told, run_fabric_trials
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.metrics import of_flows
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
@@ -259,13 +260,14 @@ class FabricTrials:
         """Run every policy on a stretch of seeds and return a row per flow.
 
         Columns: policy, network (number of the trial), seed, flow (number within the trial), size_bytes, start_us,
-        fct_us (NaN where it did not finish), ideal_fct_us, slowdown (their ratio), completed.
+        ideal_fct_us, completed, and what flows are measured by (`lcca.evaluation.trials.metrics.FLOWS`), NaN where a
+        flow did not finish.
         """
         return pd.concat([self._flows(each) for each in self.trials(policies, block)], ignore_index=True)
 
     def _flows(self, trial: FabricTrial) -> pd.DataFrame:
         times, started = trial.times, trial.started
-        found = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "policy": trial.policy,
                 "network": (trial.seed - self.seed) % SEEDS,
@@ -273,12 +275,11 @@ class FabricTrials:
                 "flow": started,
                 "size_bytes": trial.flows.size_bytes[started],
                 "start_us": trial.start_ns / 1000,
-                "fct_us": times.taken / 1000,
                 "ideal_fct_us": times.ideal / 1000,
                 "completed": times.finished,
+                **of_flows(times),
             }
         )
-        return found.assign(slowdown=found["fct_us"] / found["ideal_fct_us"])
 
     def _drawn(self, block: Block) -> list[NumberedTrial]:
         return self.space.draw(self.seed, block.size, block.first)

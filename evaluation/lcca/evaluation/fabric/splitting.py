@@ -21,9 +21,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from lcca.evaluation.fabric.metrics import packets_of
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.trials import LARGEST
+from lcca.evaluation.fabric.trials import LARGEST, FabricTrial
 from lcca.evaluation.fabric.workload.part import Streams
 from lcca.inputs.errors import Keys
 from lcca.remy_plus.fabric.engine import FabricEngine
@@ -78,7 +77,7 @@ def split_trial(
             record = engine.run(scenario.fabric, flows, seed % LARGEST, scenario.horizon_ns(flows), level_bytes=level)
             at_ns = record["port_crossed_ns"][record["port_node"] >= scenario.fabric.hosts].min()
             found += [Crossing(flows, float(at_ns))] if at_ns < math.inf else []
-            packets += packets_of(record, scenario.fabric.hosts)
+            packets += FabricTrial("", seed, scenario.fabric.hosts, flows, record).packets
         crossed.append(len(found))
         begun = found
         if not found:

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from lcca.evaluation.estimation.tails import tail_quantile
-from lcca.evaluation.fabric.metrics import QUANTILES, SIZE_CLASSES
 from lcca.evaluation.fabric.trials import FabricTrial
 from lcca.evaluation.settling.intervals import ONE_SAMPLE, positive_interval, t_interval
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, QUANTILES, SCORE, SLOWDOWN, Metric, OverFlows
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 
@@ -22,8 +22,10 @@ Value = dict[str, float]
 """A mean, or a quantile of all flows, and its interval from low to high."""
 
 CONFIDENCE = 0.95
-POOLED = {f"{what}_{name}{unit}" for what, unit in (("slowdown", ""), ("fct", "_us")) for name in QUANTILES}
-"""Columns of a trial whose quantiles are not a mean over trials here, but those of all flows."""
+SIZE_CLASSES = (10_000, 100_000, 1_000_000, 10_000_000)
+"""Bytes at which a new class of sizes begins."""
+
+COUNTED = ("flows", "flows_finished")
 
 
 def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any]]:
@@ -39,32 +41,28 @@ def summary(trials: Iterable[FabricTrial], utility: Ratio) -> list[dict[str, Any
     for each in trials:
         found.setdefault(each.policy, []).append(each)
     tables = {name: pd.DataFrame([each.row(utility) for each in group]) for name, group in found.items()}
-    first = next(iter(tables.values()))["score_bits"].to_numpy() if tables else np.array([])
+    scores = {name: table["score_bits"].to_numpy() for name, table in tables.items()}
     return [
-        {"id": name}
-        | _means(table)
-        | {"difference_bits": _value(t_interval(table["score_bits"].to_numpy() - first, 1 - CONFIDENCE))}
+        {"id": name, "trials": len(table)}
+        | {counted: int(table[counted].sum()) for counted in COUNTED}
+        | {each.name: _mean(each, table[each.name]) for each in _averaged(table)}
+        | {"difference_bits": _value(t_interval(scores[name] - next(iter(scores.values())), 1 - CONFIDENCE))}
         | _slowdowns([each.times for each in found[name]])
         | {"by_size": _by_size([each.times for each in found[name]]), "note": _note(found[name])}
         for name, table in tables.items()
     ]
 
 
-def _means(table: pd.DataFrame) -> dict[str, Any]:
-    counted = {name: int(table[name].sum()) for name in ("flows", "flows_finished")}
-    rest = table.drop(columns=["policy", "seed", *counted, *POOLED])
-    return {"trials": len(table), **counted} | {str(name): _mean(str(name), rest[name]) for name in rest}
+def _averaged(table: pd.DataFrame) -> list[Metric]:
+    """Return the metrics that have a mean over trials here; quantiles of flows are those of all flows together."""
+    measured = [each for each in (SCORE, *FABRIC_TRIALS.values()) if each.name in table and each.name not in COUNTED]
+    return [each for each in measured if not isinstance(each.compute, OverFlows) or each.compute.quantile is None]
 
 
-def _mean(name: str, values: ArrayLike) -> Value:
-    if name == "score_bits":
+def _mean(metric: Metric, values: ArrayLike) -> Value:
+    if metric.least == -math.inf:
         return _value(t_interval(values, 1 - CONFIDENCE))
-    return _value(positive_interval(values, 1 - CONFIDENCE, least=1.0 if name.startswith("slowdown") else 0.0))
-
-
-def _note(trials: Sequence[FabricTrial]) -> str:
-    first, *others = (each.times.slowdown for each in trials)
-    return ONE_SAMPLE if others and len(first) and all(np.array_equal(first, each) for each in others) else ""
+    return _value(positive_interval(values, 1 - CONFIDENCE, least=metric.least))
 
 
 def _slowdowns(times: Sequence[FlowTimes]) -> dict[str, Value]:
@@ -74,14 +72,13 @@ def _slowdowns(times: Sequence[FlowTimes]) -> dict[str, Value]:
 
 def _by_size(times: Sequence[FlowTimes]) -> list[dict[str, Any]]:
     """Return a row per class of sizes that any flow has."""
-    edges = (0.0, *SIZE_CLASSES, math.inf)
     rows = []
-    for low, high in pairwise(edges):
+    for low, high in pairwise((0.0, *SIZE_CLASSES, math.inf)):
         parts = [each.of_sizes(low, high) for each in times]
         flows = sum(len(each.size_bytes) for each in parts)
         means = [float(each.slowdown.mean()) for each in parts if len(each.size_bytes)]
         if flows:
-            mean = _mean("slowdown", means)
+            mean = _mean(SLOWDOWN, means)
             rows.append({"size_from": low, "size_to": high, "flows": flows, "slowdown_mean": mean} | _slowdowns(parts))
     return rows
 
@@ -95,3 +92,8 @@ def _quantile(slowdowns: Sequence[Any], p: float) -> Value:
 
 def _value(found: tuple[float, float, float]) -> Value:
     return dict(zip(("mean", "low", "high"), found, strict=True))
+
+
+def _note(trials: Sequence[FabricTrial]) -> str:
+    first, *others = (each.times.slowdown for each in trials)
+    return ONE_SAMPLE if others and len(first) and all(np.array_equal(first, each) for each in others) else ""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.fabric.metrics import flow_metrics, packets_of, port_metrics, round_metrics, round_times, times_of
-from lcca.evaluation.fabric.monitor import monitor_metrics
+from lcca.evaluation.trials.layout import RECORD
+from lcca.evaluation.trials.metrics import FLOWS, PORTS, of_fabric_trial
 from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.gym_envs.processes.pool import Pool, Threads
@@ -29,13 +30,9 @@ from lcca.remy_plus.policies.python_control import PythonControl
 if TYPE_CHECKING:
     from lcca.evaluation.fabric.scenario import FabricScenario
 
-PORT = "port_"
 WATCH_EVERY_NS = 10_000.0
 LARGEST = 2**53
 """The engine takes seeds as floating-point numbers."""
-
-FRACTIONS = {"paused_ns", "mean_queued_bytes"}
-"""Columns of ports that are not whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +65,7 @@ class FabricTrial:
     @property
     def packets(self) -> int:
         """Data packets that hosts received."""
-        return packets_of(self.record, self.hosts)
+        return int(self.record["port_data_packets"][self.record["port_peer"] < self.hosts].sum())
 
     @cached_property
     def started(self) -> NDArray[np.int64]:
@@ -85,15 +82,22 @@ class FabricTrial:
     @cached_property
     def times(self) -> FlowTimes:
         """What became of the flows that started, in ns."""
-        found = self.record
-        start = np.where(found["flow_start_ns"] >= self.warmup_ns, found["flow_start_ns"], np.nan)
-        return times_of(self.flows, found["flow_fct_ns"], found["flow_ideal_ns"], found["end_ns"], start)
+        found, at = self.record, self.started
+        taken, ideal = found["flow_fct_ns"][at], found["flow_ideal_ns"][at]
+        so_far, trial = found["end_ns"] - self.start_ns, np.zeros(len(at), dtype=np.int64)
+        return FlowTimes(self.flows.size_bytes[at].astype(np.float64), taken, ideal, so_far, trial, per_us=1000.0)
 
-    @property
-    def round_us(self) -> NDArray[np.float64]:
-        """How long rounds took, in µs; of those that did not end at least."""
-        found = round_times(self.flows.round[self.started], self.start_ns, self.times)
-        return found["took_us"].to_numpy(dtype=np.float64)
+    @cached_property
+    def rounds(self) -> pd.DataFrame:
+        """A row per round, in their order: took_us, from its start to the end of its last flow, and finished.
+
+        Of one that did not finish the time is a lower bound, as of its flows.
+        """
+        number = self.flows.round[self.started]  # −1 is none
+        end = self.start_ns + self.times.at_least
+        table = pd.DataFrame({"start": self.start_ns, "end": end, "finished": self.times.finished})
+        found = table[number >= 0].groupby(number[number >= 0]).agg({"start": "min", "end": "max", "finished": "all"})
+        return found.assign(took_us=(found["end"] - found["start"]) / 1000)[["took_us", "finished"]]
 
     def score(self, utility: Ratio) -> float:
         """Return its score in bits; NaN where nothing counts."""
@@ -102,10 +106,7 @@ class FabricTrial:
     def row(self, utility: Ratio) -> dict[str, float | int | str]:
         """Return its score and metrics."""
         named: dict[str, float | int | str] = {"policy": self.policy, "seed": self.seed}
-        named["score_bits"] = self.score(utility)
-        rounds = round_metrics(self.flows.round[self.started], self.start_ns, self.times)
-        monitor = monitor_metrics(self.record, self.flows.size_bytes)
-        return named | flow_metrics(self.times) | rounds | port_metrics(self.record, self.hosts) | monitor
+        return named | {"score_bits": self.score(utility)} | of_fabric_trial(self)
 
     def flow_rows(self) -> pd.DataFrame:
         """Return a row per flow that started; the slowdown of one that did not finish is a lower bound."""
@@ -113,13 +114,12 @@ class FabricTrial:
         columns = {name: getattr(self.flows, name)[at] for name in ("id", "src", "dst", "size_bytes")}
         times = {name: self.record[f"flow_{name}"][at] for name in ("start_ns", "fct_ns", "ideal_ns")}
         delivered = self.record["flow_delivered_bytes"][at].astype(np.int64)
-        return self._named(columns | times | {"slowdown": self.times.slowdown, "delivered_bytes": delivered})
+        measured = {each.name: each.compute(self.times) for each in FLOWS.values()}
+        return self._named(columns | times | measured | {"delivered_bytes": delivered})
 
     def port_rows(self) -> pd.DataFrame:
         """Return a row per directed port, of hosts too."""
-        ports = {name.removeprefix(PORT): each for name, each in self.record.items() if name.startswith(PORT)}
-        whole = {name: each.astype(np.int64) for name, each in ports.items() if name not in FRACTIONS}
-        return self._named(ports | whole)
+        return self._named({each.name: each.compute(self) for each in PORTS.values()})
 
     def _named(self, columns: Mapping[str, object]) -> pd.DataFrame:
         table = pd.DataFrame(columns)
@@ -211,6 +211,39 @@ def run_fluid_trial(
     return FabricTrial(policy, seed, scenario.fabric.hosts, flows, record, warmup_ns=1000 * scenario.warmup_us)
 
 
+def rows_of(trials: Iterable[FabricTrial], utility: Ratio) -> pd.DataFrame:
+    """Return a row per trial: score, metrics and the record, so that nothing has to be run again."""
+    rows = pd.DataFrame([each.row(utility) | {RECORD: _packed(each.record)} for each in trials])
+    return rows.assign(network=rows["seed"], status="ok", error="", utility=utility.name)
+
+
+def trials_of(rows: pd.DataFrame, scenario: FabricScenario, watched: Sequence[int] = ()) -> list[FabricTrial]:
+    """Return the trials of rows on a scenario, whose flows follow from it and the seed.
+
+    Flows are watched in those of the first seed.
+    """
+    first = int(rows["seed"].iloc[0])
+    flows = {seed: scenario.flows(seed) for seed in map(int, rows["seed"].unique())}
+    hosts, warmup = scenario.fabric.hosts, 1000 * scenario.warmup_us
+    return [
+        FabricTrial(
+            policy, int(seed), hosts, flows[int(seed)], _unpacked(packed), watched if seed == first else (), warmup
+        )
+        for policy, seed, packed in zip(rows["policy"], rows["seed"], rows[RECORD], strict=True)
+    ]
+
+
+def _packed(record: Mapping[str, Any]) -> bytes:
+    file = io.BytesIO()
+    np.savez_compressed(file, allow_pickle=False, **{name: np.asarray(each) for name, each in record.items()})
+    return file.getvalue()
+
+
+def _unpacked(packed: bytes) -> dict[str, Any]:
+    with np.load(io.BytesIO(packed), allow_pickle=False) as found:
+        return {name: found[name] if found[name].ndim else found[name].item() for name in found.files}
+
+
 def require_rounds(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:
     """Check that scenarios have rounds if a utility scores rounds.
 
@@ -218,7 +251,7 @@ def require_rounds(scenarios: Iterable[FabricScenario], utility: Ratio) -> None:
         InputError: one has none.
     """
     for each in scenarios:
-        if utility.of_rounds and not each.has_rounds:
+        if utility.of.needs == "rounds" and not each.has_rounds:
             raise InputError(f"{utility.name}: {each.name} has no rounds; workloads of kind all-to-all have them")
 
 
@@ -228,7 +261,7 @@ def require_told(simulator: str, utility: Ratio) -> None:
     Raises:
         InputError: it tells of flows only, and ports are scored.
     """
-    if simulator != FABRIC and utility.of_ports:
+    if simulator != FABRIC and utility.of.needs == "ports":
         raise InputError(f"{utility.name}: scores ports, and simulator {simulator} has no port records; use {FABRIC}")
 
 

@@ -4,7 +4,7 @@ The same run folder gives the same bytes. What differs between two runs of the s
 machine) is only in the section on costs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +18,12 @@ from lcca.evaluation.report.sections.which_header import WhichHeader, which_head
 from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent, score_explained
 from lcca.evaluation.report.words.in_units import gbps, outcome, packet_bytes_of
-from lcca.evaluation.report.words.statements import rules_words, sign_and_size
+from lcca.evaluation.report.words.statements import capital, rules_words, sign_and_size
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, shown
 from lcca.evaluation.trials.tables import RunTables, group_of
 from lcca.evaluation.trials.utilities import utilities_of
 from lcca.inputs.files import write_atomically
-
-MEASURES = (
-    ("Throughput / link", "throughput_over_link", 3),
-    ("Delay, µs", "delay_us", 1),
-    ("Delay / RTT", "delay_over_rtt", 3),
-    ("Unfairness", "fairness", 3),
-    ("Starved", "starved", 0),
-)
-FABRIC_MEASURES = (
-    ("Slowdown", "slowdown_mean", 3),
-    ("p99", "slowdown_p99", 2),
-    ("Queue p99, bytes", "queue_p99_bytes", 0),
-    ("Marks", "ecn_marks", 0),
-    ("Paused, µs", "paused_us", 1),
-)
-"""Of a policy's test: head, key of its summary, and digits."""
 
 LEVELS = (
     ("signal-sets", "Signal sets", TRAININGS, "set"),
@@ -80,6 +65,8 @@ def environment() -> Environment:
     )
     environment.filters.update(
         number=number,
+        measured=measured,
+        capital=capital,
         percent=percent_or_dash,
         interval=interval,
         counts=counts,
@@ -118,7 +105,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader 
         "config": tables.config,
         "failed": tables.failed,
         "on_fabric": tables.on_fabric,
-        "measures": FABRIC_MEASURES if tables.on_fabric else MEASURES,
+        "metrics": shown(FABRIC_TRIALS, "report") if tables.on_fabric else shown(NETWORK_TRIALS, "report"),
         "trials": len(tables.trials),
     }
 
@@ -139,6 +126,12 @@ def number(value: Any, digits: int = 3, signed: bool = False) -> str:
     if value is None or isinstance(value, Undefined) or value != value:
         return "–"
     return f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", MINUS)
+
+
+def measured(test: Mapping[str, float | None], metric: Metric) -> str:
+    """Return what a policy's test measured, in the metric's unit."""
+    value = test.get(metric.name)
+    return number(None if value is None else value / metric.scale, metric.digits)
 
 
 def percent_or_dash(value: Any) -> str:

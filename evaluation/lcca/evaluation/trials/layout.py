@@ -38,19 +38,6 @@ TENSORBOARD = "tensorboard"
 NETWORK_COLUMNS = ["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss", "switched", "topology"]
 """Columns of the trials table that tell what network a trial was run on."""
 
-MEASURES = (
-    "score_bits",
-    "throughput_share",
-    "throughput_over_link",
-    "delay_us",
-    "delay_over_rtt",
-    "fairness",
-    "loss_fraction",
-    "utilisation",
-    "queue_mean_packets",
-)
-"""Columns of the trials table that hold what was measured and has a mean; percentiles of delays come beside them."""
-
 VALIDATION, NS3_SELECTION, TRAININGS_TEST, TEST = "validation", "ns3-selection", "trainings-test", "test"
 PER_NETWORK, GENERALISATION, NS3_VALIDATION = "per-network", "generalisation", "ns3-validation"
 """Phases of a sweep: they begin the names of its parts, and are the trials' column `phase`."""

@@ -1,62 +1,80 @@
-"""Utilities that score a trial by −log2 of something positive that is better small, or log2 of what is better large."""
+"""Utilities that score a trial by −log2 of a metric that is better small, or log2 of one that is better large.
+
+One bit is a factor of two. A flow that did not finish within its trial counts with what is known: it takes the time so
+far at least, and the ideal time at least, so that its slowdown is a lower bound. No flow is left out.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from lcca.evaluation.trials.outcome import Outcome
-from lcca.evaluation.trials.utility import TrialScores
+import numpy as np
+
+from lcca.evaluation.trials.metrics import COMPLETION, FABRIC_TRIALS, SLOWDOWN, Metric, statistic
+from lcca.evaluation.trials.outcome import FlowTimes, Outcome, flow_times
+from lcca.evaluation.trials.utility import Floats, TrialScores
 from lcca.inputs.errors import InputError
+from lcca.inputs.units import PACKET_BYTES
+from lcca.remy_plus.core.elementary import log2
 from lcca.remy_plus.record import Record
 
 WORST_BITS = -20.0
 """No flow or trial counts as less: a slowdown of a million, a time of 1,000 s, a queue of 1.6 GB."""
 
 
+@dataclass(frozen=True)
 class Ratio(ABC):
-    """A utility that scores trials on a fabric, some of them those on networks too; one bit is a factor of two.
+    """A utility that scores trials on a fabric, some of them those on networks too.
 
     Attributes:
         name: how configurations and reports call it.
-        keeps: what a simulator must keep for it.
-        measure: what is scored, in words.
-        large: whether much of it is better.
-        measured_in: unit of what is scored; nothing for a ratio.
+        quantile: of what is scored; its mean if left out.
         from_bytes: smallest size of the flows that count.
         below_bytes: the flows that count are smaller.
-        of_rounds: whether it scores rounds of flows.
-        of_ports: whether it scores ports rather than flows.
+        of: the metric that is scored.
+        keeps: what a simulator must keep for it.
     """
 
     name: str
-    keeps: ClassVar[frozenset[str]] = frozenset()
-    measure: ClassVar[str]
-    large: ClassVar[bool] = False
-    measured_in: ClassVar[str] = ""
+    quantile: float | None = None
     from_bytes: float = 0.0
     below_bytes: float = math.inf
-    of_rounds: ClassVar[bool] = False
-    of_ports: ClassVar[bool] = False
+
+    of: ClassVar[Metric]
+    keeps: ClassVar[frozenset[str]] = frozenset()
     unit: ClassVar[str] = "bits"
     worst: ClassVar[float] = WORST_BITS
 
+    @property
+    def large(self) -> bool:
+        """Whether much of the metric is better."""
+        return self.of.better == "more"
+
     def percent(self, difference: float) -> float:
-        """Return by how many per cent the measure is larger on the worse side of a difference (if large the better)."""
+        """Return by how many per cent the metric is larger on the worse side of a difference (if large the better)."""
         return 100 * math.expm1(math.log(2) * difference)
 
     def difference(self, percent: float) -> float:
-        """Return the difference in bits that a change of the measure by some per cent is worth."""
+        """Return the difference in bits that a change of the metric by some per cent is worth."""
         return math.log2(1 + percent / 100)
 
     def margin(self, percent: float) -> float:
-        """Return the same: nothing but the measure is scored."""
+        """Return the same: nothing but the metric is scored."""
         return self.difference(percent)
 
     def measured(self, bits: float) -> float:
-        """Return what has a score: of a mean of scores the geometric mean, in `measured_in`."""
+        """Return what has a score, in the metric's unit: of a mean of scores the geometric mean."""
         return float(2.0 ** (bits if self.large else -bits))
+
+    def bits(self, value: float) -> float:
+        """Return the score of a value in the metric's unit; NaN of NaN."""
+        if value <= 0:
+            return WORST_BITS
+        return max(math.log2(value) if self.large else -math.log2(value), WORST_BITS)
 
     @abstractmethod
     def score_fabric(self, found: Outcome) -> float:
@@ -73,3 +91,141 @@ class Ratio(ABC):
     @abstractmethod
     def content(self) -> dict[str, Any]:
         """Return everything but the name that decides scores, as JSON values."""
+
+
+class OfFlows(Ratio):
+    """What flows want; flows stand for senders, and those without end are starved."""
+
+    keeps: ClassVar[frozenset[str]] = frozenset({"flows"})
+    word: ClassVar[str]
+
+    def score(self, record: Record) -> TrialScores:
+        """Score every trial of a record.
+
+        Raises:
+            InputError: flows that have no size.
+        """
+        return self.score_flows(flow_times(record), record.trials)
+
+    def score_fabric(self, found: Outcome) -> float:
+        """Score a trial on a fabric."""
+        return float(self.score_flows(found.times, 1).score_bits[0])
+
+    def score_flows(self, flows: FlowTimes, trials: int) -> TrialScores:
+        """Score every trial of some flows."""
+        flows = flows.of_sizes(self.from_bytes, self.below_bytes)
+        starved = np.bincount(flows.trial[~flows.finished], minlength=trials)
+        return TrialScores(self.trial_bits(flows, trials), starved, np.bincount(flows.trial, minlength=trials))
+
+    @abstractmethod
+    def trial_bits(self, flows: FlowTimes, trials: int) -> Floats:
+        """Return (trials,) scores of the flows that count; NaN where there are none."""
+
+    def statistics(self, values: Floats, flows: FlowTimes, trials: int) -> Floats:
+        """Return (trials,) the mean of values of flows, or the quantile."""
+        return np.array([statistic(each, self.quantile) for each in flows.by_trial(values, trials)])
+
+    def content(self) -> dict[str, Any]:
+        """Return the quantile and the sizes that count."""
+        below = self.below_bytes if math.isfinite(self.below_bytes) else None
+        return {self.word: self.quantile, "from_bytes": self.from_bytes, "below_bytes": below}
+
+
+class Slowdown(OfFlows):
+    """A small slowdown: the mean over flows of −log2 of theirs, or −log2 of a quantile."""
+
+    of: ClassVar[Metric] = SLOWDOWN
+    word: ClassVar[str] = "slowdown"
+
+    def trial_bits(self, flows: FlowTimes, trials: int) -> Floats:
+        """Return (trials,) scores."""
+        if self.quantile is not None:
+            return np.maximum(-log2(self.statistics(flows.slowdown, flows, trials)), WORST_BITS)
+        counted = np.bincount(flows.trial, minlength=trials)
+        sums = np.bincount(flows.trial, weights=np.maximum(-log2(flows.slowdown), WORST_BITS), minlength=trials)
+        found: Floats = np.divide(sums, counted, out=np.full(trials, np.nan), where=counted > 0)
+        return found
+
+
+class CompletionTime(OfFlows):
+    """An end soon, as papers report it: −log2 of the mean or of a quantile of completion times. A score of 0 is 1 ms.
+
+    Unlike the mean of −log2 of slowdowns, in which every flow counts by its own ratio, the mean of completion times is
+    that of the largest: of few long flows and of tails.
+    """
+
+    of: ClassVar[Metric] = COMPLETION
+    word: ClassVar[str] = "completion_time"
+
+    def trial_bits(self, flows: FlowTimes, trials: int) -> Floats:
+        """Return (trials,) scores."""
+        in_ms = flows.at_least / (1000 * flows.per_us)
+        return np.array([self.bits(each) for each in self.statistics(in_ms, flows, trials)])
+
+
+class Queue(Ratio):
+    """A short queue at the port of a switch that has the longest in the mean, over the whole time of a trial.
+
+    The score is −log2 of 1 + queue / 1500 bytes: 0 bits for none at all.
+    """
+
+    of: ClassVar[Metric] = Metric(
+        "queue_bytes", "queue", lambda t: queue_bytes(t.record, None), "less", "", "kB", 1e3, needs="ports"
+    )
+
+    def score_fabric(self, found: Outcome) -> float:
+        """Return the score of a trial on a fabric, in bits."""
+        return self.bits(1 + queue_bytes(found.record, self.quantile) / PACKET_BYTES)
+
+    def measured(self, bits: float) -> float:
+        """Return the queue that has a score."""
+        return (super().measured(bits) - 1) * PACKET_BYTES / 1000
+
+    def content(self) -> dict[str, Any]:
+        """Return the quantile."""
+        return {"queue": self.quantile}
+
+
+def queue_bytes(record: Mapping[str, Any], quantile: float | None) -> float:
+    """Return a quantile over time of the fullest port's queue, or its mean; at most 1/32 too long."""
+    lengths, times, end_ns = (record[name] for name in ("fullest_queued_bytes", "fullest_queued_ns", "end_ns"))
+    if quantile is None:
+        return float((lengths * times).sum() / end_ns) if end_ns > 0 else 0.0
+    order = np.argsort(lengths, kind="stable")
+    longer = np.cumsum(times[order][::-1])[::-1]  # how long the queue was at least so long
+    too_long = longer > (1 - quantile) * end_ns
+    return float(lengths[order][too_long].max(initial=0.0))
+
+
+class OfTrial(Ratio):
+    """A metric of a trial as it is."""
+
+    said: ClassVar[dict[str, str]]
+
+    def score_fabric(self, found: Outcome) -> float:
+        """Return the score of a trial on a fabric, in bits; NaN where nothing counts."""
+        return self.bits(self.of.compute(found) / self.of.scale)
+
+    def content(self) -> dict[str, Any]:
+        """Return what it is."""
+        return dict(self.said)
+
+
+class RoundTime(OfTrial):
+    """What training jobs want: rounds that end soon. The score is −log2 of a trial's mean in ms."""
+
+    of: ClassVar[Metric] = FABRIC_TRIALS["round_mean_us"]
+    said: ClassVar[dict[str, str]] = {"rounds": "mean"}
+
+
+def delivered_gbps(trial: Outcome) -> float:
+    """Return the payload that all flows together delivered, Gb/s over the trial."""
+    delivered, end_ns = float(trial.record["flow_delivered_bytes"].sum()), trial.record["end_ns"]
+    return delivered * 8 / float(end_ns) if delivered else 0.0
+
+
+class Throughput(OfTrial):
+    """What flows without end want: log2 of the payload that all flows together delivered."""
+
+    of: ClassVar[Metric] = Metric("throughput_gbps", "throughput", delivered_gbps, "more", unit="Gb/s")
+    said: ClassVar[dict[str, str]] = {"throughput": "delivered"}

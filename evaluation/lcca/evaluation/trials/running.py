@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
-from lcca.evaluation.trials.outcome import flow_times
-from lcca.evaluation.trials.scoring import trial_rows
+from lcca.evaluation.trials.metrics import of_flows, of_network_trials
+from lcca.evaluation.trials.outcome import Scored, flow_times
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
@@ -30,7 +30,8 @@ def run_trials(
     """Run every policy on every network with every seed and return the trials table.
 
     Policies meet the same traffic on the same (network, seed): common random numbers. Rows are ordered by policy,
-    network, seed, and hold the network's parameters. Columns and units: `docs/reference/formats.md`.
+    network, seed, and hold the network's parameters. Columns and units: `docs/reference/formats.md`; percentiles of
+    delays that are not kept are NaN.
     """
     delays, flows = keep_delays or "delays" in utility.keeps, "flows" in utility.keeps
     record, identity = _run(engine, policies, networks, seeds, keep_delays=delays, keep_flows=flows)
@@ -42,7 +43,7 @@ def run_trials(
         utility=utility.name,
         duration_us=engine.duration,
     )
-    measured = trial_rows(record, utility)
+    measured = pd.DataFrame(of_network_trials(Scored(record, utility)))
     measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
     drawn: pd.DataFrame = _parameters(networks).iloc[record.network_index].reset_index(drop=True)
     return pd.concat([identity, measured, drawn], axis=1)
@@ -96,9 +97,9 @@ def run_flows(
     """Run every policy on every network with every seed and return a row per flow.
 
     For networks with open flows, or byte-switched ones. Columns: policy, network, seed, flow (number within the
-    trial), start_us, size_packets, fct_us (from the start to the last packet's arrival), ideal_fct_us (alone on the
-    link: rtt + size / link_rate, and the service at further hops), slowdown (their ratio), completed. All policies
-    meet the same flows.
+    trial), start_us, size_packets, ideal_fct_us (alone on the link: rtt + size / link_rate, and the service at further
+    hops), completed, and what flows are measured by (`lcca.evaluation.trials.metrics.FLOWS`): fct_us from the start to
+    the last packet's arrival, slowdown, their ratio. All policies meet the same flows.
     """
     record, identity = _run(engine, policies, networks, seeds, keep_flows=True)
     times = flow_times(record)
@@ -107,8 +108,7 @@ def run_flows(
         flow=np.arange(len(times.trial)) - np.asarray(record["flow_begin"])[times.trial],
         start_us=record.floats("flow_start_us"),
         size_packets=record.floats("flow_length"),
-        fct_us=times.taken,
         ideal_fct_us=times.ideal,
-        slowdown=times.taken / times.ideal,
         completed=times.finished,
+        **of_flows(times),
     )

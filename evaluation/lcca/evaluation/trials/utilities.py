@@ -8,11 +8,8 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from lcca.evaluation.trials.completion import CompletionTime
-from lcca.evaluation.trials.fabric_scores import Queue, RoundTime, Throughput
 from lcca.evaluation.trials.layout import CONFIG
-from lcca.evaluation.trials.ratio import Ratio
-from lcca.evaluation.trials.slowdown import Slowdown
+from lcca.evaluation.trials.ratio import CompletionTime, Queue, Ratio, RoundTime, Slowdown, Throughput
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError, did_you_mean

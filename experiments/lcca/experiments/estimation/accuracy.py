@@ -13,7 +13,8 @@ from lcca.evaluation.estimation.control import Controlled
 from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.layout import CONTROL, ESTIMATION, SUMMARY
-from lcca.experiments.estimation.config import FLOW_METRICS, ControlBlock, EstimateBlock, EstimationConfig
+from lcca.evaluation.trials.metrics import FLOWS
+from lcca.experiments.estimation.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.experiments.estimation.contents import several_content
 from lcca.experiments.estimation.sources import Floats, Inputs, flow_values, rows_of, values_of
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
@@ -215,7 +216,7 @@ def value_by_trial(asked: EstimateBlock, rows: pd.DataFrame, block: Block) -> Fl
         InputError: a flow did not complete.
     """
     numbers = np.arange(block.first, block.end)
-    if asked.metric not in FLOW_METRICS:
+    if asked.metric not in FLOWS:
         return rows.set_index("network")[asked.metric].reindex(numbers).to_numpy(dtype=np.float64)
     counted = rows if asked.flows is None else asked.flows.of(rows)
     values = flow_values(counted, asked.metric)

@@ -13,13 +13,12 @@ from lcca.evaluation.estimation.control import MOST_PER_TRIAL
 from lcca.evaluation.estimation.estimate import EstimateConfig
 from lcca.evaluation.estimation.importance import ImportanceOptions
 from lcca.evaluation.estimation.tails import TailTarget
-from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS, ROUND_COLUMNS
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.splitting import splitting_problem
 from lcca.evaluation.fabric.trials import require_told
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.scenarios.sizes import flow_sizes
-from lcca.evaluation.trials.layout import MEASURES
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS, SCORE
 from lcca.evaluation.trials.utilities import fabric_utility, utility
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import ESTIMATE
@@ -30,12 +29,8 @@ from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.fluid import require_fluid
 from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.network import Network, open_network
-from lcca.remy_plus.record import RTTS
 from lcca.remy_plus.workload import OpenFlows
 from lcca.signal_sets.load import resolve
-
-FLOW_METRICS = ("fct_us", "slowdown")
-TRIAL_METRICS = (*MEASURES, *RTTS)
 
 EstimateMethod = Literal["model-free", "model-based", "splitting"]
 QUEUE_ABOVE = "queue_above"
@@ -345,7 +340,7 @@ class EstimationConfig(RunConfig):
         self._require_control()
         if self.fabric is not None and self.estimate.method == "splitting":
             self._require_splitting(self.fabric)
-        if len({asked.metric in FLOW_METRICS for asked in self.estimate.each}) > 1:
+        if len({asked.metric in FLOWS for asked in self.estimate.each}) > 1:
             raise ValueError("estimate.metrics: metrics of flows and columns of trials need an estimation each")
         if self.fabric is None:
             utility(self.utility)
@@ -368,7 +363,7 @@ class EstimationConfig(RunConfig):
             raise ValueError(
                 "estimate.control: only where the whole fabric is simulated: `fabric`, without `simulator`"
             )
-        if self.estimate.metric in (*PORT_COLUMNS, QUEUE_ABOVE):
+        if self.estimate.metric not in (*FLOWS, *self._of_trials(control.simulator)):
             raise ValueError(f"estimate.control: {control.simulator} tells of flows only, not {self.estimate.metric}")
         require_stand_in(self.policy, self.fabric)
         require_told(control.simulator, fabric_utility(self.utility))
@@ -379,19 +374,26 @@ class EstimationConfig(RunConfig):
             raise ValueError(
                 f"estimate.metric: '{asked.metric}' is not measured here{did_you_mean(asked.metric, known)}"
             )
-        if asked.flows is not None and (self.fabric is None or asked.metric not in FLOW_METRICS):
-            raise ValueError(f"estimate.flows: only with a fabric and a metric of flows ({', '.join(FLOW_METRICS)})")
-        if asked.metric not in FLOW_METRICS and asked.quantile is not None:
+        if asked.flows is not None and (self.fabric is None or asked.metric not in FLOWS):
+            raise ValueError(f"estimate.flows: only with a fabric and a metric of flows ({', '.join(FLOWS)})")
+        if asked.metric not in FLOWS and asked.quantile is not None:
             column = "slowdown_p99" if self.fabric is not None else "rtt_p99_us"
             raise ValueError(f"estimate.quantile: only flows have quantiles here; name a column such as {column}")
 
     def _metrics(self) -> tuple[str, ...]:
         """Return what can be estimated here."""
         if self.fabric is not None:
-            rounds = ROUND_COLUMNS if self.fabric.has_rounds else ()
-            ports = (*PORT_COLUMNS, QUEUE_ABOVE) if self.simulator == "fabric" else ()
-            return (*FLOW_METRICS, "score_bits", *FLOW_COLUMNS, *rounds, *ports)
-        return FLOW_METRICS if self.network is not None else TRIAL_METRICS
+            return (*FLOWS, *self._of_trials(self.simulator))
+        if self.network is not None:
+            return tuple(FLOWS)
+        return tuple(each.name for each in NETWORK_TRIALS.values() if each.together == "mean")
+
+    def _of_trials(self, simulator: FabricSimulator) -> tuple[str, ...]:
+        """Return what trials on the fabric tell by a simulator."""
+        rounds = ("rounds",) if self.fabric is not None and self.fabric.has_rounds else ()
+        ports, above = (("ports",), (QUEUE_ABOVE,)) if simulator == "fabric" else ((), ())
+        names = [each.name for each in FABRIC_TRIALS.values() if each.needs in ("flows", *rounds, *ports)]
+        return (SCORE.name, *names, *above)
 
     @property
     def trial_us(self) -> float:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from lcca.evaluation.fabric.space import FabricSpace, NumberedTrial
 from lcca.evaluation.fabric.splitting import SplitTrial, split_trial
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.metrics import FLOWS
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.running import run_flows
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.evaluation.trials.utilities import fabric_utility, utility
-from lcca.experiments.estimation.config import FLOW_METRICS, EstimateBlock, EstimationConfig, SplittingBlock
+from lcca.experiments.estimation.config import EstimateBlock, EstimationConfig, SplittingBlock
 from lcca.experiments.runs.seeds import derive
 from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
@@ -78,7 +79,7 @@ def rows_of(
             return lambda block: fabric.rows(policies, block).assign(
                 queue_above=lambda rows: (rows["queue_max_bytes"] > above).astype(float)
             )
-        run = fabric.flow_rows if config.estimate.each[0].metric in FLOW_METRICS else fabric.rows
+        run = fabric.flow_rows if config.estimate.each[0].metric in FLOWS else fabric.rows
         return lambda block: run(policies, block)
     engine = Engine(config.trial_us, jobs=jobs)
     if (network := inputs.network) is not None:
@@ -118,7 +119,7 @@ def _seeds(config: EstimationConfig, block: Block) -> list[int]:
 
 def values_of(asked: EstimateBlock, rows: pd.DataFrame) -> Iterator[Floats]:
     """Yield the value or the flows of each trial, as they were planned; one without a value is left out."""
-    if asked.metric not in FLOW_METRICS:
+    if asked.metric not in FLOWS:
         yield from (np.array([v]) for v in rows[asked.metric].dropna())
         return
     for values in flow_values(rows if asked.flows is None else asked.flows.of(rows), asked.metric):

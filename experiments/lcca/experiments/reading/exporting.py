@@ -11,16 +11,20 @@ import numpy as np
 import pandas as pd
 
 from lcca.evaluation.trials.loaded_run import TABLES, LoadedRun
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, shown
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
 
 MOST_ROWS = 200
 """Of a table in LaTeX."""
 
+METRICS = "metrics"
+"""Stands for those that a campaign's table of policies shows."""
+
 IN_LATEX = {
     "policies": (
         *("id", "candidate", "condition", "utility", "training_seed", "rules", "score_bits", "score_bits_se"),
-        *("score_bits_low", "score_bits_high", "throughput_over_link", "delay_over_rtt"),
+        *("score_bits_low", "score_bits_high", METRICS),
         *("best_rank", "worst_rank", "ties", "trials", "training_trials"),
     ),
     "estimates": ("metric", "quantile", "duration_us", "estimate", "low", "high", "trials"),
@@ -60,9 +64,14 @@ def export_tables(run: LoadedRun, folder: Path, form: str) -> list[Path]:
 
 def _columns(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """Return the columns that a paper may show, without those that are the same word or nothing in all rows."""
-    shown = table[[column for column in IN_LATEX[name] if column in table]].dropna(axis="columns", how="all")
-    dull = [c for c in shown if c in ("phase", "condition", "utility", "level") and shown[c].nunique() == 1]
-    return shown.drop(columns=dull)
+    metrics = [*shown(NETWORK_TRIALS, "campaign"), *shown(FABRIC_TRIALS, "campaign")]
+    measured = {each.name: table[each.name] / each.scale for each in metrics if each.name in table}
+    wanted = [column for part in IN_LATEX[name] for column in (measured if part == METRICS else [part])]
+    found = table.assign(**measured)[[column for column in wanted if column in table]]
+    found = found.dropna(axis="columns", how="all")
+    dull = [c for c in found if c in ("phase", "condition", "utility", "level") and found[c].nunique() == 1]
+    heads = {each.name: each.head for each in metrics}
+    return found.drop(columns=dull).rename(columns=heads)
 
 
 def csv(table: pd.DataFrame) -> bytes:

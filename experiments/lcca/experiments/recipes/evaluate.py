@@ -13,12 +13,11 @@ import pandas as pd
 
 from lcca.evaluation.bench.source import BenchTrials
 from lcca.evaluation.bounds.ideals import IDEALS
-from lcca.evaluation.fabric.keeping import rows_of, trials_of
 from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.fabric.summary import summary
-from lcca.evaluation.fabric.trials import FabricTrial, positions
+from lcca.evaluation.fabric.trials import FabricTrial, positions, rows_of, trials_of
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.layout import MEASURES
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, means, shown
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Experiment, Found, Stop
 from lcca.experiments.places import Meeting, On, Options, meet
@@ -31,8 +30,6 @@ from lcca.remy_plus.network import Network
 SEEDS = 10
 TRIALS_KEPT, SEEDS_KEPT = 64, 4
 """Trials in a block on networks, and seeds in one on a fabric: what a kill loses at most, the same for any jobs."""
-
-SHOWN = MEASURES[:5]
 
 
 def evaluate(
@@ -128,15 +125,9 @@ def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:
     row["network"] = row.pop("id")
     row["topology"] = str(network.topology)
     row["buffer"] = "inf" if math.isinf(network.buffer) else network.buffer
-    for name in SHOWN:
-        values = trials[name].dropna()
-        row[name] = float(values.mean()) if len(values) else None
-        row[f"{name}_se"] = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else None
-    row["trials"] = len(trials)
-    row["failed"] = int((trials["status"] != "ok").sum())
-    for name in ("starved", "stalled_flows"):
-        row[name] = int(trials[name].sum())
-    return row
+    counts = {"trials": len(trials), "failed": int((trials["status"] != "ok").sum())}
+    sums = {each.name: int(trials[each.name].sum()) for each in NETWORK_TRIALS.values() if each.together == "sum"}
+    return row | means(trials, shown(NETWORK_TRIALS, "evaluate")) | counts | sums
 
 
 def _on_fabric(

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from lcca.evaluation.comparison.compare import counted
 from lcca.evaluation.report.words.statements import interval, sign_and_size
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, Metric, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.studies.questions import BITS
-
-MEASURES = {
-    "slowdown": ("slowdown_mean", 1.0),
-    "p99": ("slowdown_p99", 1.0),
-    "FCT, ms": ("fct_mean_us", 1e3),
-    "its p99": ("fct_p99_us", 1e3),
-    "goodput, Gb/s": ("goodput_gbps", 1.0),
-    "mean queue, kB": ("queue_mean_bytes", 1e3),
-    "p99 of the queue, kB": ("queue_p99_bytes", 1e3),
-    "paused, µs": ("paused_us", 1.0),
-    "round, ms": ("round_mean_us", 1e3),
-}
-"""Columns of a trial in the tables of scenarios, and their units; those that no trial has are left out."""
-
 
 MEASURED = "Means over trials with 95 % intervals, each by itself; geometric ones of what questions go by."
 
@@ -54,7 +42,7 @@ def _question(question: dict[str, Any], found: Sequence[dict[str, Any]]) -> list
     expected = question["expected"] is not None
     heads = (*names, f"theirs: {question['expected']}") if expected else names
     rows = [(*comparison_cells(each), *((each["agreement"],) if expected else ())) for each in found]
-    return [f"## {head}", question["asks"], theirs, table(heads, rows)]
+    return [f"## {head}", question["asks"], theirs, Table("", heads, rows).markdown()]
 
 
 def comparison_cells(found: dict[str, Any]) -> tuple[str, ...]:
@@ -76,19 +64,22 @@ def comparison_cells(found: dict[str, Any]) -> tuple[str, ...]:
 def _measured(rows: Sequence[dict[str, Any]]) -> str:
     """Return the table of a scenario: what its questions go by first."""
     scores = [name for name in rows[0] if name.endswith(BITS)]
-    asked = {_head(fabric_utility(name.removesuffix(BITS))): name for name in scores}
-    shown = {head: key for head, key in MEASURES.items() if any(key[0] in each for each in rows)}
+    by_score = {_head(fabric_utility(name.removesuffix(BITS))): name for name in scores}
+    metrics = [each for each in shown(FABRIC_TRIALS, "study") if any(each.name in row for row in rows)]
     cells = [
-        (row["id"], *(_score_cell(row, name) for name in asked.values()), *_cells(row, shown.values())) for row in rows
+        (
+            row["id"],
+            *(_score_cell(row, name) for name in by_score.values()),
+            *(_cell(row, each) for each in metrics),
+        )
+        for row in rows
     ]
-    return table(
-        ("contender", *asked, *shown, "trials"),
-        [(*each, str(row["trials"])) for each, row in zip(cells, rows, strict=True)],
-    )
+    head = ("contender", *by_score, *(each.head for each in metrics), "trials")
+    return Table("", head, [(*each, str(row["trials"])) for each, row in zip(cells, rows, strict=True)]).markdown()
 
 
 def _head(utility: Ratio) -> str:
-    return f"{utility.name}, {utility.measured_in}" if utility.measured_in else utility.name
+    return f"{utility.name}, {utility.of.unit}" if utility.of.unit else utility.name
 
 
 def _score_cell(row: dict[str, Any], column: str) -> str:
@@ -99,20 +90,7 @@ def _score_cell(row: dict[str, Any], column: str) -> str:
     return interval(ends[0], low, high, "{:.4g}")
 
 
-def _cells(row: dict[str, Any], shown: Iterable[tuple[str, float]]) -> tuple[str, ...]:
-    cells = []
-    for key, unit in shown:
-        found = row.get(key, {})
-        mean, low, high = (_in(found.get(end), unit) for end in ("mean", "low", "high"))
-        cells.append(interval(mean, low, high, "{:.4g}"))
-    return tuple(cells)
-
-
-def _in(value: float | None, unit: float) -> float | None:
-    return None if value is None else value / unit
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+def _cell(row: dict[str, Any], metric: Metric) -> str:
+    found = row.get(metric.name, {})
+    mean, low, high = (None if found.get(end) is None else found[end] / metric.scale for end in ("mean", "low", "high"))
+    return interval(mean, low, high, "{:.4g}")

@@ -13,11 +13,11 @@ from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.bounds.summary import beside_fair_share, beside_ideals, ideal_summary
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.sets import BEST_OF, FIRST_SEEDS, best_of, best_of_difference
-from lcca.evaluation.fabric.metrics import FLOW_COLUMNS, PORT_COLUMNS
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.units import mean_of_blocks
-from lcca.evaluation.trials.layout import MEASURES, TEST
+from lcca.evaluation.trials.layout import TEST
 from lcca.evaluation.trials.loaded_run import FORMAT
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, means
 from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.running import common_scores
 from lcca.experiments.runs.seeds import derive
@@ -25,19 +25,13 @@ from lcca.experiments.summaries import compared, head
 from lcca.experiments.testing.groups import Group
 from lcca.experiments.testing.net_benefit import benefits_content, compare_all
 from lcca.inputs.errors import InputError
-from lcca.inputs.json_values import finite
+from lcca.inputs.json_values import finite, finite_values
 from lcca.remy_plus.policies.explicit import Explicit
 from lcca.remy_plus.policies.policy import Policy
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.testing.selection import Chosen
-
-MEANS = (*MEASURES, "rtt_p50_us", "rtt_p99_us", *FLOW_COLUMNS, *PORT_COLUMNS)
-"""Columns of trials whose means are in it, where they have them."""
-
-COUNTS = ("starved", "stalled_flows")
-"""Columns whose sums are in it."""
 
 
 def all_comparisons(groups: Sequence[Group], trials: dict[str, pd.DataFrame]) -> list[Comparison]:
@@ -141,12 +135,10 @@ def _tested(trials: pd.DataFrame, policy: str, block: int) -> dict[str, Any]:
 def test_summary(rows: pd.DataFrame) -> dict[str, Any]:
     """Return means over networks with standard errors; null where nothing was measured."""
     good = rows[rows["status"] == "ok"]
-    out: dict[str, Any] = {"trials": len(rows), "failed": len(rows) - len(good)}
-    for name in (name for name in MEANS if name in good):
-        values = good[name].dropna()
-        out[name] = finite(values.mean())
-        out[f"{name}_se"] = finite(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
-    return out | {name: int(good[name].sum()) for name in COUNTS if name in good}
+    measured = [each for each in (NETWORK_TRIALS | FABRIC_TRIALS).values() if each.name in good]
+    averaged = [each for each in measured if each.in_summary and each.together == "mean"]
+    sums = {each.name: int(good[each.name].sum()) for each in measured if each.together == "sum"}
+    return {"trials": len(rows), "failed": len(rows) - len(good)} | finite_values(means(good, averaged)) | sums
 
 
 def capacity_content(groups: Sequence[Group]) -> list[dict[str, Any]]:

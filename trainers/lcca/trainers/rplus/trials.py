@@ -19,7 +19,6 @@ from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trial
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import InBlocks
 from lcca.evaluation.trials.ratio import Ratio
-from lcca.evaluation.trials.scoring import trial_scores
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.processes.pool import Threads
@@ -320,7 +319,8 @@ class NetworkSample(Sample):
         seeds = self._seeds(len(trial))
         record = self.engine.run(policies, self.networks, policy, trial, seeds, keep_rule_hits=keep_rule_hits)
         hits = np.asarray(record["trial_rule_hits"], dtype=np.int64) if keep_rule_hits else NO_HITS
-        return trial_scores(record, self.utility), hits, record.packets
+        scores = np.nan_to_num(self.utility.score(record).score_bits, nan=0.0)  # nobody sends: no policy is better
+        return scores, hits, record.packets
 
     def _seeds(self, count: int) -> NDArray[np.uint64]:
         return np.full(count, self.seed, dtype=np.uint64)

@@ -11,12 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lcca.evaluation.report.figures.style import FAINT, drawing, legend_below, mark_of, panels
-
-SHOWN = (
-    ("score_bits", "score, bits"),
-    ("throughput_share", "share, packets/µs"),
-    ("delay_us", "mean delay, µs"),
-)
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, shown
 
 
 @drawing
@@ -28,11 +23,12 @@ def draw_agreement(both: Mapping[str, pd.DataFrame], names: tuple[str, str]) -> 
         names: of the simulators.
     """
     policies = list(dict.fromkeys(policy for rows in both.values() for policy in rows["policy"]))
-    figure, axes = panels(len(SHOWN) * len(both), 2.5 + 0.1 * len(policies) / len(both), columns=3)
+    metrics = shown(NETWORK_TRIALS, "compare")
+    figure, axes = panels(len(metrics) * len(both), 2.5 + 0.1 * len(policies) / len(both), columns=3)
     for i, (topology, rows) in enumerate(both.items()):
-        for ax, (metric, label) in zip(axes[3 * i : 3 * i + 3], SHOWN, strict=True):
-            _panel(ax, rows, metric, policies)
-            ax.set_title(f"{topology}: {label}" if metric == "score_bits" else label, loc="left")
+        for ax, metric in zip(axes[3 * i : 3 * i + 3], metrics, strict=True):
+            _panel(ax, rows, metric.name, policies)
+            ax.set_title(f"{topology}: {metric.head}" if metric is metrics[0] else metric.head, loc="left")
             ax.set_xlabel(names[0])
         axes[3 * i].set_ylabel(names[1])
     legend_below(figure, axes[0], 3, markerscale=2, handletextpad=0.1)

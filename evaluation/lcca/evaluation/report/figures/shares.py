@@ -7,8 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lcca.evaluation.comparison.per_network import METRICS, NetworkShares
+from lcca.evaluation.comparison.per_network import NetworkShares
 from lcca.evaluation.report.figures.style import INK, drawing, hue_of, panels_by_utility
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE
 
 
 @drawing
@@ -33,8 +34,8 @@ def _draw_utility(ax: Axes, rows: Sequence[NetworkShares], groups: Sequence[str]
             ax.barh([y], [side * share.percent], 0.78, color=hue, alpha=0.9 if side > 0 else 0.45, linewidth=0)
             ax.plot([side * share.low, side * share.high], [y, y], color=INK, linewidth=0.9)
     ax.axvline(0, color=INK, linewidth=0.8)
-    scored = next(iter(METRICS))
-    ax.set_yticks(places, [(f"{row.name}: " if row.metric == scored else "") + METRICS[row.metric] for row in rows])
+    labels = {row: NETWORK_TRIALS[row.metric].label for row in rows}
+    ax.set_yticks(places, [(f"{row.name}: " if row.metric == SCORE.name else "") + labels[row] for row in rows])
     ax.set_ylim(places[-1] + 0.6, -0.6)
     ax.grid(visible=False, axis="y")
     ax.xaxis.set_major_formatter(lambda x, _: f"{abs(x):g}")

@@ -9,9 +9,10 @@ import pandas as pd
 
 from lcca.evaluation.comparison.agreement import paired
 from lcca.evaluation.report.figures.agreement import draw_agreement
-from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content, Table
+from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content
 from lcca.evaluation.report.words.headline import MINUS
 from lcca.evaluation.report.words.statements import counted_units, coverages, sign_and_size
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.tables import RunTables
 

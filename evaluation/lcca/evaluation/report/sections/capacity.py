@@ -5,8 +5,9 @@ from typing import Any
 
 from lcca.evaluation.report.figures.capacity import draw_capacity
 from lcca.evaluation.report.figures.data import data_table
-from lcca.evaluation.report.sections.section import TRAININGS, Content, Table
+from lcca.evaluation.report.sections.section import TRAININGS, Content
 from lcca.evaluation.report.words.statements import sign_and_size
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]

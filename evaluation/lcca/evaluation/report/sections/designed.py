@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from lcca.evaluation.report.sections.section import SELECTED, Content, Table
+from lcca.evaluation.report.sections.section import SELECTED, Content
 from lcca.evaluation.report.words.statements import coverage, finding, interval, sign_and_size
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]

@@ -7,8 +7,9 @@ from typing import Any
 
 from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.estimates.convergence import ConvergenceRow, draw_convergence
-from lcca.evaluation.report.sections.section import Content, Table
+from lcca.evaluation.report.sections.section import Content
 from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]

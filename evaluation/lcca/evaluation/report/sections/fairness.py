@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from lcca.evaluation.comparison.fairness import FairnessRow, fairness_data
 from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.fairness import draw_fairness
-from lcca.evaluation.report.sections.section import TRAININGS, Content, Table
+from lcca.evaluation.report.sections.section import TRAININGS, Content
 from lcca.evaluation.report.words.headline import MINUS
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
 MOST_NAMED = 8

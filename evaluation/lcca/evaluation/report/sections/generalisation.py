@@ -7,9 +7,10 @@ from typing import Any
 
 from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.forest import draw_forest, forest_data
-from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content, Table
+from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content
 from lcca.evaluation.report.words.headline import percent
 from lcca.evaluation.report.words.statements import counted_units, coverages, sign_and_size
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]

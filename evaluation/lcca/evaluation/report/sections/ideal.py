@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from lcca.evaluation.bounds.summary import WORDS
-from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content, Table
+from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lcca.evaluation.comparison.per_network import METRICS, NetworkShares, Share, shares_of_run
+from lcca.evaluation.comparison.per_network import NetworkShares, Share, shares_of_run
 from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.shares import draw_shares
-from lcca.evaluation.report.sections.section import REPEATED, REPEATED_TOO, Content, Table
+from lcca.evaluation.report.sections.section import REPEATED, REPEATED_TOO, Content
 from lcca.evaluation.report.words.headline import NO_BREAK, percent
 from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -67,7 +69,7 @@ def _shares(rows: Sequence[NetworkShares], several: bool) -> Table:
     body = [
         (
             row.name + (f" ({row.utility})" if several else ""),
-            METRICS[row.metric],
+            NETWORK_TRIALS[row.metric].label,
             _share(row.better),
             _share(row.worse),
             f"{row.better.n:,}",
@@ -102,7 +104,7 @@ def _cells(row: Json, several: bool) -> tuple[str, ...]:
     name = f"{row['B']} against {row['A']}" + (f" ({row['utility']})" if several else "")
     shares, net = (_moments(row[key]) for key in ("better_percent", "worse_percent")), row["net_percent"] or {}
     ends = interval(net.get("mean"), net.get("low"), net.get("high"), "{:+.0f}")
-    return (name, METRICS[row["metric"]], *shares, ends, f"{row['training_seeds']}")
+    return (name, NETWORK_TRIALS[row["metric"]].label, *shares, ends, f"{row['training_seeds']}")
 
 
 def _moments(found: Json) -> str:

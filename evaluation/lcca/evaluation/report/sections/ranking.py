@@ -8,8 +8,9 @@ from typing import Any
 from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Standing
 from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
-from lcca.evaluation.report.sections.section import Content, Table
+from lcca.evaluation.report.sections.section import Content
 from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.scores import draw_scores, scores_data
-from lcca.evaluation.report.sections.section import TRAININGS, Content, Table
+from lcca.evaluation.report.sections.section import TRAININGS, Content
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]

@@ -1,11 +1,12 @@
 """A section of the report: whose results it shows, a plain answer, a figure with its caption, tables."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
 
 SELECTED = "Selected policies: of each signal set the training with the best validation score, on the same networks."
@@ -15,16 +16,6 @@ EVERY = "Single trainings: each by itself."
 REPEATED = "Selected policies: of each signal set the best in validation, on networks with several seeds each."
 REPEATED_TOO = f"{REPEATED} The last table is of all trainings."
 """Whose results a section shows. What holds of one need not hold of another."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of text under a caption; the first `left` columns are set to the left."""
-
-    caption: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    left: int = 1
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from lcca.evaluation.report.sections.section import TRAININGS, Content, Table
+from lcca.evaluation.report.sections.section import TRAININGS, Content
+from lcca.evaluation.report.words.statements import capital
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, shown
 from lcca.evaluation.trials.tables import RunTables, group_of
-
-COLUMNS = {
-    "score_bits": ("Score, bits", 3),
-    "slowdown_mean": ("Slowdown", 3),
-    "slowdown_p50": ("p50", 3),
-    "slowdown_p99": ("p99", 2),
-    "queue_p99_bytes": ("Queue p99, bytes", 0),
-    "ecn_marks": ("Marks", 0),
-    "paused_us": ("Paused, µs", 1),
-}
-"""Columns of the trials, with their heads and digits."""
 
 
 def slowdowns(tables: RunTables) -> Content | None:
@@ -35,12 +27,13 @@ def slowdowns(tables: RunTables) -> Content | None:
 
 
 def _table(tables: RunTables, utility: str, trials: pd.DataFrame) -> Table:
-    means = trials.groupby(["scenario", "group"])[list(COLUMNS)].mean()
+    metrics = [each for each in (SCORE, *shown(FABRIC_TRIALS, "report")) if each.name in trials]
+    means = trials.groupby(["scenario", "group"])[[each.name for each in metrics]].mean()
     rows = [
-        (scenario, name, *(f"{means.loc[(scenario, name), key]:,.{digits}f}" for key, (_, digits) in COLUMNS.items()))
+        (scenario, name, *(f"{means.loc[(scenario, name), m.name] / m.scale:,.{m.digits}f}" for m in metrics))
         for scenario in dict.fromkeys(trials["scenario"])
         for name in tables.groups
         if (scenario, name) in means.index
     ]
-    head = ("Scenario", "Signal set", *(words for words, _ in COLUMNS.values()))
+    head = ("Scenario", "Signal set", *(capital(each.head) for each in metrics))
     return Table(f"Utility {utility}", head, rows, left=2)

@@ -15,7 +15,7 @@ from lcca.evaluation.report.figures.pareto import Point, draw_pareto
 from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.sections.section import Content
 from lcca.evaluation.report.words.headline import NO_BREAK, Statement, counts, percent
-from lcca.evaluation.report.words.statements import coverage
+from lcca.evaluation.report.words.statements import capital, coverage
 from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.json_values import finite
@@ -135,7 +135,7 @@ def title(benefits: Json) -> str:
     """Return the answer in one line."""
     choices = benefits["choices"]
     if notes := list(dict.fromkeys(filter(None, (no_choice_yet(choice.get("pairs", ())) for choice in choices)))):
-        return "; ".join(_capital(note) for note in notes)
+        return "; ".join(capital(note) for note in notes)
     takes = {choice["take"] for choice in choices}
     if len(takes) > 1:
         parts = [f"{choice['take']} (utility {choice['utility']})" for choice in choices]
@@ -146,10 +146,6 @@ def title(benefits: Json) -> str:
     opened = [row["header"] for row in benefits["rows"] if row["decision"] == "open"]
     left = f"{len(opened)} of {len(benefits['rows'])} headers are open" if opened else "no header pays"
     return f"Keep {take} without a header: {left}"
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _of(benefits: Json, choice: Json) -> str:
@@ -180,7 +176,7 @@ def _statements(benefits: Json, gaps: Mapping[str, float]) -> Iterator[Statement
 def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
     under = f" under utility {choice['utility']}" if len(benefits["choices"]) > 1 else ""
     if note := no_choice_yet(choice["pairs"]):
-        return Statement("not settled", f"{_capital(note)}{under}.")
+        return Statement("not settled", f"{capital(note)}{under}.")
     base, answers = benefits["baseline"], choice["answers"]
     others = [name for name in answers if name != choice["take"]]
     left = (

@@ -157,7 +157,7 @@ def score_explained(utilities: Mapping[str, Utility]) -> str:
     """Return what a score is, from the utilities of a run by name."""
     ratios = [each for each in utilities.values() if isinstance(each, Ratio)]
     if ratios and len(ratios) == len(utilities):
-        halves = dict.fromkeys(f"{'twice' if each.large else 'half'} the {each.measure}" for each in ratios)
+        halves = dict.fromkeys(f"{'twice' if each.large else 'half'} the {each.of.label}" for each in ratios)
         return f"Score in bits: +1 bit = {' or '.join(halves)}."
     doubled = {name: each.difference(100) for name, each in utilities.items()}
     if all(bits == 1 for bits in doubled.values()):

@@ -76,6 +76,11 @@ def interval(value: float | None, low: float | None, high: float | None, form: s
     return f"{form.format(value)} {bracketed(*ends)}"
 
 
+def capital(words: str) -> str:
+    """Return words that begin with a capital letter."""
+    return words[:1].upper() + words[1:]
+
+
 def bracketed(low: str, high: str) -> str:
     """Return an interval between two ends, "(too few)" where neither is known."""
     return f"({TOO_FEW})" if low == high == TOO_FEW else f"[{low}, {high}]"

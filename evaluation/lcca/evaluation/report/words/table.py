@@ -1,0 +1,32 @@
+"""A table of text, whoever shows it: the report as HTML, a study as Markdown, commands on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of text.
+
+    Attributes:
+        caption: above it.
+        head: names of the columns.
+        rows: as many cells each.
+        left: how many of the first columns are set to the left, or the names of those that are.
+    """
+
+    caption: str
+    head: Sequence[str]
+    rows: Iterable[Sequence[str]]
+    left: int | Collection[str] = 1
+
+    def is_left(self, column: int) -> bool:
+        """Return whether a column is set to the left."""
+        return column < self.left if isinstance(self.left, int) else self.head[column] in self.left
+
+    def markdown(self) -> str:
+        """Return it as Markdown, without the caption."""
+        lines = [self.head, ["---"] * len(self.head), *self.rows]
+        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
