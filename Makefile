@@ -56,7 +56,7 @@ ns3: $(VENV)/.base $(VENV)/.ns3  ## ns-3 beside the fast engine
 setup: $(VENV)/.dev $(NS3)  ## .venv with all extras and development tools
 
 quickstart: $(VENV)/.base  ## a real small sweep: verdicts on the terminal and a report
-	@$(BIN)/lcca sweep configs/quickstart.yaml --trainings 2 --resume $(ARGS)
+	@$(BIN)/lcca sweep configs/quickstart.yaml --trainings 2 $(ARGS)
 
 test: $(VENV)/.dev $(NS3)  ## all tests but those marked full
 	@$(BIN)/python -m pytest -m "not full" $(ARGS)

@@ -2,7 +2,7 @@
 
     python benchmarks/bench_null.py RUN [--first-look 17] [--turns 1] [--alpha 0.05] [--repetitions 1000] [--json]
 
-RUN is the folder of `lcca rank --bench`. The differences of each pair of controls are shifted so that their true mean
+RUN is the folder of a benchmark's ranking. The differences of each pair of controls are shifted so that their true mean
 is 0, and rankings of 648 scenarios are drawn from them with replacement, stratum by stratum, in blocks of `turns`
 scenarios of each stratum. *Wrong*: at any look the interval excludes 0; its 95 % Clopper-Pearson bound.
 """

@@ -1,4 +1,4 @@
-"""`lcca bound`: what is possible, from the command line."""
+"""`lcca evaluate --bound`: what is possible, from the command line."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 SPACE = Path(__file__).parents[2] / "configs" / "networks" / "default.yaml"
-OPTIONS = ("bound", "--space", SPACE, "--networks", "30")
+OPTIONS = ("evaluate", "--bound", "--on", SPACE, "--trials", "30")
 
 
 def test_prints_ideals_in_order(lcca: Any) -> None:
@@ -18,16 +18,18 @@ def test_prints_ideals_in_order(lcca: Any) -> None:
 
 
 def test_has_a_table(lcca: Any) -> None:
-    answer = lcca(*OPTIONS, "--topology", "line", "--utility", "2t")
+    answer = lcca(*OPTIONS, "--set", "topology=line", "--utility", "2t")
     assert answer.status == 0 and "upper bound: no policy is better" in answer.out
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--topology", "multi-bottleneck"), "no bound on topology multi-bottleneck"),
-        (("--duration", "10"), "--duration: 10 µs is too short"),
+        (("--set", "topology=multi-bottleneck"), "no bound on topology multi-bottleneck"),
+        (("--set", "duration=10"), "duration must exceed rtt"),
         (("--utility", "2x"), "unknown utility '2x'"),
+        (("--seeds", "2"), "--seeds: needs a policy"),
+        (("--out", "run"), "--out: needs a policy"),
     ],
 )
 def test_bad_input_is_one_line(lcca: Any, options: tuple[str, ...], message: str) -> None:
@@ -37,13 +39,13 @@ def test_bad_input_is_one_line(lcca: Any, options: tuple[str, ...], message: str
 
 def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
     policies = ("aimd", "fixed-window:3")
-    options = ("--space", SPACE, "--pairs", "96", "--jobs", "1", "--bound")
+    options = ("--on", SPACE, "--trials", "96", "--jobs", "1", "--bound")
     found = lcca("compare", *policies, *options, "--json").json()["ideal"][0]
     scores = {row["policy"]: row["score_bits"] for row in found["policies"]}
     share = (scores["fixed-window:3"] - scores["aimd"]) / (found["fair_bits"] - scores["aimd"])
     assert found["policies"][1]["gap_closed"] == pytest.approx(share) and found["baseline"] == "aimd"
     assert "share of the gap closed" in lcca("compare", *policies, *options).out
-    evaluated = ("evaluate", "aimd", "--networks", SPACE.with_name("examples.yaml"), "--seeds", "2", "--bound")
+    evaluated = ("evaluate", "aimd", "--on", SPACE.with_name("examples.yaml"), "--seeds", "2", "--bound")
     rows = lcca(*evaluated, "--json").json()["policies"]
     assert all(row["score_bits"] < row["upper_bits"] for row in rows)
     assert [row["clairvoyant_bits"] is None for row in rows] == [row["switched"] == "bytes" for row in rows]
@@ -51,5 +53,5 @@ def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
 
 
 def test_without_a_bound_nothing_runs(lcca: Any) -> None:
-    answer = lcca("compare", "aimd", "fixed-window:9", "--space", SPACE, "--topology", "multi-bottleneck", "--bound")
+    answer = lcca("compare", "aimd", "fixed-window:9", "--on", SPACE, "--set", "topology=multi-bottleneck", "--bound")
     assert (answer.status, answer.out) == (2, "") and "no bound on topology multi-bottleneck" in answer.err

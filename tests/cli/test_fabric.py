@@ -1,12 +1,15 @@
 """`lcca evaluate --fabric` from the command line."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from lcca.experiments import load_run
+from lcca.experiments.reading.fabric_runs import FabricRun
 from lcca.experiments.runs.seeds import derive
 
 E2E = Path(__file__).parents[2] / "configs" / "policies" / "e2e.json"
@@ -30,30 +33,50 @@ def scenario(tmp_path: Path) -> Path:
 
 
 def test_evaluates_transports(lcca: Any, scenario: Path, tmp_path: Path) -> None:
-    flows, ports = tmp_path / "flows.parquet", tmp_path / "ports.parquet"
-    drawn = ("--figure", tmp_path / "slowdown.svg", "--rates", "3,5", "--series", "20")
-    options = ("--fabric", scenario, "--seeds", "3", "--seed", "5", "--utility", "slowdown-p99", "--json")
-    first = lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--per-flow", flows, "--per-port", ports, *drawn)
+    options = ("--on", scenario, "--trials", "3", "--seed", "5", "--utility", "slowdown-p99", "--json")
+    first = lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--out", tmp_path / "run")
     found = first.json()
     assert set(ROW.split()) <= set(found["rows"][0]) and len(found["rows"]) == 6
     assert [each["id"] for each in found["policies"]] == ["dctcp", "hpcc:eta=0.9"]
     assert {each["seed"] for each in found["rows"]} == {5, 6, 7} and found["utility"] == "slowdown-p99"
-    rows = pd.read_parquet(flows)
+    assert lcca("export", tmp_path / "run", "--parquet", tmp_path).status == 0
+    rows = pd.read_parquet(tmp_path / "flows.parquet")
     assert len(rows) == sum(each["flows"] for each in found["rows"]) and (rows.slowdown >= 1).all()
-    assert len(pd.read_parquet(ports)) == 6 * 2 * (8 + 4)
-    rates = tmp_path / "slowdown-rates.svg"
-    assert "hpcc:eta=0.9" in drawn[1].read_text() and drawn[1].with_suffix(".png").stat().st_size > 10_000
-    assert "flow 3" in rates.read_text() and rates.with_suffix(".png").exists()
-    series = pd.read_csv(tmp_path / "slowdown-series.csv")
-    assert set(series.policy) == {"dctcp", "hpcc:eta=0.9"} and (series.time_us % 20 == 0).all()
-    assert "mean round trip, µs" in (tmp_path / "slowdown-series.svg").read_text()
-    points = pd.read_csv(tmp_path / "slowdown.csv").groupby("panel")
-    assert len(points) == 6 + 2 and set(points.get_group("Gb/s of flow 5 by µs").policy) == {"dctcp", "hpcc:eta=0.9"}
+    assert len(pd.read_parquet(tmp_path / "ports.parquet")) == 6 * 2 * (8 + 4)
     assert lcca("evaluate", "dctcp", "hpcc:eta=0.9", *options, "--jobs", "1").out == first.out
 
 
+def test_draws_a_kept_evaluation_and_looks_into_its_first_trial(lcca: Any, scenario: Path, tmp_path: Path) -> None:
+    shutil.copy(E2E, tmp_path / "e2e.json")
+    run, learnt = tmp_path / "run", str(tmp_path / "e2e.json")
+    asked = ("evaluate", "dctcp", learnt, "--on", scenario, "--trials", "2", "--seed", "5")
+    assert lcca(*asked, "--out", run).status == 0
+    assert list(lcca("plot", run, "--figure", "list", "--json").json()["figures"]) == ["fabric"]
+    draw = ("--format", "svg", "--out", tmp_path)
+    for name in ("fabric", "rates:3,5", "series:20"):
+        assert lcca("plot", run, "--figure", name, *draw).status == 0
+    assert learnt in (tmp_path / "fabric.svg").read_text() and len(pd.read_csv(tmp_path / "fabric.csv")) > 50
+    assert "flow 3" in (tmp_path / "rates.svg").read_text()
+    rates = pd.read_csv(tmp_path / "rates.csv").groupby("panel")
+    assert len(rates) == 2 and set(rates.get_group("Gb/s of flow 5 by µs").policy) == {"dctcp", learnt}
+    series = pd.read_csv(tmp_path / "series.csv")
+    assert set(series.policy) == {"dctcp", learnt} and (series.time_us % 20 == 0).all()
+    assert "mean round trip, µs" in (tmp_path / "series.svg").read_text()
+    for name, message in {
+        "rates": "write rates:3,17",
+        "rates:a": "write rates:3,17",
+        "rates:99999": "rates: there is no flow 99999 in the first trial; it has",
+        "series:0": "write series:100, in µs from 0.001 to 1e9",
+        "series:0.001": "more than 20,000 looks, one every 0.001 µs",
+    }.items():
+        answer = lcca("plot", run, "--figure", name)
+        assert answer.status == 2 and message in answer.err.replace("\n", " ")
+    shutil.copy(RCP, tmp_path / "e2e.json")
+    assert "e2e.json does other things now" in lcca("plot", run, "--figure", "rates:3").err
+
+
 def test_prints_tables(lcca: Any, scenario: Path) -> None:
-    answer = lcca("evaluate", "swift", "--fabric", scenario, "--seeds", "2", "--set", "workload.load=0.2")
+    answer = lcca("evaluate", "swift", "--on", scenario, "--trials", "2", "--set", "workload.load=0.2")
     assert answer.status == 0
     for words in ("small: 8 hosts", "p99.9", "below 10 kB", "PFC pauses", "score, bits (slowdown)", "95 %"):
         assert words in answer.out
@@ -66,31 +89,22 @@ def test_prints_tables(lcca: Any, scenario: Path) -> None:
         ((str(RCP), "--set", "mtu_bytes=1059"), "telemetry of " + str(RCP) + " has 1060 bytes, more than 1059"),
         (("dctcp", "dctcp"), "a policy is named twice"),
         (("dctcp", "--utility", "default"), "--utility: default: scores networks, not a fabric"),
-        (("dctcp", "--duration", "5"), "--duration (use --set duration_us=…): not on a fabric"),
-        (("dctcp", "--topology", "line"), "--topology: not on a fabric"),
+        (("dctcp", "--set", "duration=5"), "--set: duration: unknown key (did you mean 'duration_us'"),
+        (("dctcp", "--seeds", "3"), "--seeds: needs networks; on a fabric --trials says how many"),
+        (("dctcp", "--simulator", "ns3"), "--simulator ns3: not here (known: engine, fluid)"),
         (("dctcp", "--set", "workload.load=2"), "workload.load: would load the link"),
-        (("dctcp", "--rates", "3"), "--rates: needs --figure"),
-        (("dctcp", "--series", "3"), "--series: needs --figure"),
-        (("dctcp", "--series", "0"), "--series: 0: must be µs, from 0.001 to 1e9"),
-        (("dctcp", "--series", "0.001", "--figure", "x.svg"), "more than 20,000 looks, one every 0.001 µs"),
-        (
-            ("dctcp", "--rates", "99999", "--figure", "x.svg"),
-            "--rates: there is no flow 99999 in the first trial; it has",
-        ),
-        (("dctcp", "--rates", "a"), "--rates: a: must be numbers of flows such as 3,17"),
-        (("dctcp", "--per-flow", "rows.csv"), "--per-flow: rows.csv: name a file that ends in .parquet"),
     ],
 )
 def test_what_cannot_be_is_refused(lcca: Any, scenario: Path, options: tuple[str, ...], message: str) -> None:
-    answer = lcca("evaluate", *options, "--fabric", scenario)
+    answer = lcca("evaluate", *options, "--on", scenario)
     assert answer.status == 2 and message in answer.err.replace("\n", " ")
 
 
 def test_a_learnt_policy_is_a_transport(lcca: Any, scenario: Path) -> None:
-    found = lcca("evaluate", E2E, "window", "--fabric", scenario, "--seeds", "2", "--json").json()["policies"]
+    found = lcca("evaluate", E2E, "window", "--on", scenario, "--trials", "2", "--json").json()["policies"]
     assert [each["flows_finished"] for each in found] == [found[0]["flows"]] * 2
     assert found[0]["slowdown_mean"]["mean"] > 1
-    refused = lcca("evaluate", "vegas", "--fabric", scenario)
+    refused = lcca("evaluate", "vegas", "--on", scenario)
     assert refused.status == 2 and "vegas: runs in ns-3 only" in refused.err
 
 
@@ -99,17 +113,18 @@ def test_a_file_that_names_a_header_has_it_on_its_packets(lcca: Any, scenario: P
     named = tmp_path / "named.json"
     named.write_text(json.dumps(json.loads(Path(E2E).read_text()) | {"header": "nosignal-8b"}))
     for policy in (named, E2E):
-        ports = tmp_path / f"ports{len(sent)}.parquet"
-        answer = lcca("evaluate", policy, "--fabric", scenario, "--seeds", "1", "--json", "--per-port", ports)
-        rows = pd.read_parquet(ports)
-        assert answer.status == 0
+        run = tmp_path / f"run{len(sent)}"
+        assert lcca("evaluate", policy, "--on", scenario, "--trials", "1", "--out", run).status == 0
+        kept = FabricRun.of(load_run(run))
+        assert kept is not None
+        rows = kept.ports()
         sent[policy] = rows.data_bytes.sum(), rows.data_packets.sum()
     (charged, packets), (free, same) = sent.values()
     assert packets == same and charged - free == 8 * packets
 
 
 def test_compares_on_the_same_flows(lcca: Any, scenario: Path) -> None:
-    options = ("--fabric", scenario, "--pairs", "24", "--json")
+    options = ("--on", scenario, "--trials", "24", "--json")
     found = lcca("compare", "window", "hpcc", *options, "--utility", "slowdown-p99", "--jobs", "2")
     again = lcca("compare", "window", "hpcc", *options, "--utility", "slowdown-p99", "--jobs", "1")
     assert found.out == again.out and [(each["n"], each["blocks"]) for each in found.json()["comparisons"]] == [(24, 6)]
@@ -140,39 +155,39 @@ def test_shows_markers(lcca: Any) -> None:
     assert "SIGCOMM 2010" in lcca("show", "markers").out
 
 
-def test_ranks_by_mean_scores_on_the_same_flows(lcca: Any, scenario: Path, tmp_path: Path) -> None:
+def test_ranks_by_mean_scores_on_the_same_flows(lcca: Any, scenario: Path) -> None:
     names = ("window", "hpcc", "dcqcn:increase_us=55")
-    options = ("--fabric", scenario, "--seeds", "24", "--seed", "3", "--json", "--jobs")
-    found = lcca("rank", *names, *options, "2", "--figure", tmp_path / "ranking.png").json()
+    options = ("--on", scenario, "--trials", "24", "--seed", "3", "--json", "--jobs")
+    found = lcca("rank", *names, *options, "2").json()
     assert lcca("rank", *names, *options, "1").json() == found
     assert (found["networks"], found["unit"], found["scenario"], found["utility"]) == (24, "seeds", "small", "slowdown")
     first = derive(3, "rank")
-    own = ("--fabric", scenario, "--seeds", "24", "--seed", first, "--json")
+    own = ("--on", scenario, "--trials", "24", "--seed", first, "--json")
     rows = pd.DataFrame(lcca("evaluate", *names, *own).json()["rows"])
     means = rows.groupby("policy")["score_bits"].mean().sort_values(ascending=False)
     standings = found["policies"]
     assert [each["id"] for each in standings] == list(means.index)
     assert [each["score_bits"]["mean"] for each in standings] == pytest.approx(list(means))
-    assert {each["best_rank"] for each in standings} >= {1} and (tmp_path / "ranking.png").exists()
+    assert {each["best_rank"] for each in standings} >= {1}
 
 
 def test_a_ranking_says_what_it_is_of(lcca: Any, scenario: Path) -> None:
-    answer = lcca("rank", "hpcc", "window", "--fabric", scenario, "--seeds", "24", "--utility", "slowdown-p99")
+    answer = lcca("rank", "hpcc", "window", "--on", scenario, "--trials", "24", "--utility", "slowdown-p99")
     assert "fabric, small, utility slowdown-p99: 24 seeds" in answer.out and "3 % of slowdown" in answer.out
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--seeds", "8"), "--trials: at least 24 are needed"),
-        (("--topology", "line"), "--topology: not on a fabric"),
+        (("--trials", "8"), "--trials: at least 24 are needed"),
+        (("--seeds", "8"), "--seeds: needs networks; on a fabric --trials says how many"),
         (("--utility", "default"), "scores networks, not a fabric"),
     ],
 )
 def test_a_ranking_refuses_what_a_fabric_has_not(
     lcca: Any, scenario: Path, options: tuple[str, ...], message: str
 ) -> None:
-    answer = lcca("rank", "hpcc", "window", "--fabric", scenario, *options)
+    answer = lcca("rank", "hpcc", "window", "--on", scenario, *options)
     assert answer.status == 2 and message in answer.err.replace("\n", " ")
 
 

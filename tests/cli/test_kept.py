@@ -1,4 +1,4 @@
-"""`lcca compare`, `evaluate` and `agree` with a folder: stopped ones go on, and end as if they had not been stopped."""
+"""`lcca compare` and `evaluate` with a folder: stopped ones go on, and end as if they had not been stopped."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from lcca.remy_plus.engine import Engine
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SPACE = str(CONFIGS / "networks" / "default.yaml")
-INCAST = ["--fabric", str(CONFIGS / "fabric" / "incast.yaml"), "--set", "duration_us=100"]
+INCAST = ["--on", str(CONFIGS / "fabric" / "incast.yaml"), "--set", "duration_us=100"]
 
 NETWORKS = "".join(
     f"- {{link_rate: {1 + i}, rtt: 100, senders: 2, buffer: 50, mean_on: 1000, mean_off: 1000, loss: 0}}\n"
@@ -43,13 +43,14 @@ def networks(tmp_path: Path) -> str:
 
 def commands(networks: str) -> dict[str, tuple[ModuleType, str, list[str]]]:
     """By name: what runs a block, and what is asked for."""
-    compare = ["compare", "aimd", "fixed-window:9", "--space", SPACE, "--pairs", "128", "--duration", "2000"]
-    fabric = ["evaluate", "dctcp", "dcqcn", *INCAST, "--seeds", "5"]
+    compare = ["compare", "aimd", "fixed-window:9", "--on", SPACE, "--trials", "128", "--set", "duration=2000"]
+    fabric = ["evaluate", "dctcp", "dcqcn", *INCAST, "--trials", "5"]
+    both = ["evaluate", "aimd", "--on", SPACE, "--trials", "32", "--set", "duration=2000"]
     return {
-        "compare": (spaces, "run_trials", [*compare, "--block", "16"]),
-        "evaluate": (spaces, "run_trials", ["evaluate", "aimd", "--networks", networks, "--seeds", "30"]),
+        "compare": (spaces, "run_trials", [*compare, "--rule", "step=16"]),
+        "evaluate": (spaces, "run_trials", ["evaluate", "aimd", "--on", networks, "--seeds", "30"]),
         "evaluate-fabric": (fabrics, "run_fabric_trials", fabric),
-        "agree": (spaces, "run_trials", ["agree", "aimd", "--space", SPACE, "--networks", "32", "--duration", "2000"]),
+        "both": (spaces, "run_trials", [*both, "--simulator", "both:header_bytes=0"]),
     }
 
 
@@ -66,7 +67,7 @@ def stops_after(calls: int, run: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-@pytest.mark.parametrize("name", ["compare", "evaluate", "evaluate-fabric", "agree"])
+@pytest.mark.parametrize("name", ["compare", "evaluate", "evaluate-fabric", "both"])
 def test_a_stopped_run_goes_on(
     name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,12 +80,11 @@ def test_a_stopped_run_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(module, function, stops_after(1 if name == "evaluate-fabric" else 2, getattr(module, function)))
         assert main([*asked, str(stopped)]) == 130
-    assert "the same command with --resume goes on from here" in capsys.readouterr().err
+    assert "the same command goes on from here" in capsys.readouterr().err
     parts = sorted((stopped / "trials").glob("*.parquet"))
     assert parts
     kept = [file.read_bytes() for file in parts]
-    assert main([*asked, str(stopped)]) == 2
-    assert main([*asked, str(stopped), "--resume"]) == 0
+    assert main([*asked, str(stopped)]) == 0
     assert json.loads(capsys.readouterr().out) == found
     assert [file.read_bytes() for file in parts] == kept
     assert (whole / "summary.json").read_bytes() == (stopped / "summary.json").read_bytes()
@@ -111,7 +111,7 @@ def test_without_a_folder_nothing_is_kept_and_the_message_says_so(
     assert "nothing was kept: with --out FOLDER" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["compare", "evaluate", "evaluate-fabric", "agree"])
+@pytest.mark.parametrize("name", ["compare", "evaluate", "evaluate-fabric", "both"])
 def test_a_plan_runs_a_few_trials_and_leaves_nothing(
     name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,9 +126,3 @@ def test_a_plan_runs_a_few_trials_and_leaves_nothing(
         assert (found["tried"], last["seeds"], last["cpu_s"]) == (5, 5, pytest.approx(3))
     if name == "evaluate":  # 1, 2, 4 and 5 networks
         assert (found["tried"], last["cpu_s"]) == (12, pytest.approx(4))
-
-
-def test_sampled_series_are_not_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["evaluate", "dctcp", *INCAST, "--figure", str(tmp_path / "x.png"), "--rates", "1", "--out", str(tmp_path)]
-    assert main(asked) == 2
-    assert "--rates: not with --out" in capsys.readouterr().err

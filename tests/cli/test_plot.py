@@ -36,7 +36,7 @@ def test_other_runs_have_figures(lcca: RunCommand, tmp_path: Path, kind: str, fi
         assert lcca("estimate", tmp_path / "estimate.yaml", "--out", tmp_path / "run").status == 0
     else:
         (tmp_path / "space.yaml").write_text(SPACE)
-        few = ("--space", tmp_path / "space.yaml", "--networks", 96, "--out", tmp_path / "run")
+        few = ("--on", tmp_path / "space.yaml", "--trials", 96, "--out", tmp_path / "run")
         assert lcca("rank", "aimd", "fixed-window:9", *few).status == 0
     assert figure in lcca("plot", tmp_path / "run", "--figure", "list", "--json").json()["figures"]
     assert lcca("plot", tmp_path / "run", "--figure", "all", "--format", "svg", "--out", tmp_path).status == 0

@@ -37,7 +37,7 @@ def said(capsys: pytest.CaptureFixture[str], *options: object) -> str:
 def test_it_is_evaluated_as_the_engines_own(
     name: str, networks: str, jobs: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--networks", networks, "--seeds", 2, "--duration", 1000, "--jobs", jobs]
+    options = ["--on", networks, "--seeds", 2, "--set", "duration=1000", "--jobs", jobs]
     own, engines = (json.loads(said(capsys, "evaluate", each, *options))["policies"] for each in (name, "aimd"))
     assert own == [each | {"id": name} for each in engines]
 
@@ -47,11 +47,11 @@ def test_it_is_evaluated_in_ns3_as_the_engines_own(
     name: str, networks: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("lcca.ns3")
-    options = ["--networks", networks, "--seeds", 2, "--duration", 1000, "--simulator", "ns3"]
+    options = ["--on", networks, "--seeds", 2, "--set", "duration=1000", "--simulator", "ns3"]
     own, engines = (json.loads(said(capsys, "evaluate", each, *options))["policies"] for each in (name, "aimd"))
     assert own == [each | {"id": name} for each in engines]
     late = name.replace("Aimd", "Late")
-    assert main(["evaluate", late, *map(str, options), "--duration", "2000"]) == 1
+    assert main(["evaluate", late, *map(str, options), "--set", "duration=2000"]) == 1
     assert re.search(r"2 trials failed: \S+mine.py:\d+: Late.on_ack returned a window of nan", capsys.readouterr().err)
 
 
@@ -59,13 +59,13 @@ def test_it_is_evaluated_in_ns3_as_the_engines_own(
 def test_it_is_evaluated_on_a_fabric_as_the_engines_own(
     name: str, jobs: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--fabric", FABRIC, "--set", "duration_us=100", "--seeds", 2, "--jobs", jobs]
+    options = ["--on", FABRIC, "--set", "duration_us=100", "--trials", 2, "--jobs", jobs]
     both = json.loads(said(capsys, "evaluate", name, "aimd", *options))["policies"]
     assert [each.pop("id") for each in both] == [name, "aimd"] and both[0] == both[1]
 
 
 def test_a_comparison_with_the_engines_own_finds_nothing(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--space", SPACE, "--pairs", 96, "--duration", 300, "--jobs", 1]
+    options = ["--on", SPACE, "--trials", 96, "--set", "duration=300", "--jobs", 1]
     found = json.loads(said(capsys, "compare", "aimd", name, *options))
     assert found["comparisons"][0]["difference"] == 0
 
@@ -73,12 +73,12 @@ def test_a_comparison_with_the_engines_own_finds_nothing(name: str, capsys: pyte
 def test_a_ranking_that_is_kept_belongs_to_the_text(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["rank", name, "fixed-window:12", "--space", str(SPACE), "--networks", "96", "--duration", "300"]
+    asked = ["rank", name, "fixed-window:12", "--on", str(SPACE), "--trials", "96", "--set", "duration=300"]
     asked += ["--jobs", "1", "--out", str(tmp_path / "run"), "--json"]
-    assert main(asked) == 0 and main([*asked, "--resume"]) == 0
+    assert main(asked) == 0 and main([*asked]) == 0
     file = tmp_path / "mine.py"
     file.write_text(file.read_text() + "# other\n")
-    assert main([*asked, "--resume"]) == 2
+    assert main([*asked]) == 2
     assert "another configuration" in capsys.readouterr().err
 
 
@@ -89,11 +89,11 @@ def test_a_ranking_that_is_kept_belongs_to_what_the_text_imports(
     file, steps = tmp_path / "mine.py", tmp_path / "lcca_kept_steps.py"
     steps.write_text("STEP = 1\n")
     file.write_text("import lcca_kept_steps\n" + file.read_text())
-    asked = ["rank", name, "fixed-window:12", "--space", str(SPACE), "--networks", "96", "--duration", "300"]
+    asked = ["rank", name, "fixed-window:12", "--on", str(SPACE), "--trials", "96", "--set", "duration=300"]
     asked += ["--jobs", "1", "--out", str(tmp_path / "run"), "--json"]
-    assert main(asked) == 0 and main([*asked, "--resume"]) == 0
+    assert main(asked) == 0 and main([*asked]) == 0
     steps.write_text("STEP = 2\n")
-    assert main([*asked, "--resume"]) == 2
+    assert main([*asked]) == 2
     assert "another configuration" in capsys.readouterr().err
 
 
@@ -101,14 +101,14 @@ def test_a_file_is_one_policy_however_its_path_is_written(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = ["--space", str(SPACE), "--networks", "96", "--duration", "300", "--jobs", "1", "--json"]
+    asked = ["--on", str(SPACE), "--trials", "96", "--set", "duration=300", "--jobs", "1", "--json"]
     assert main(["rank", "mine.py:Aimd", "./mine.py:Aimd", *asked]) == 2
     assert "a policy is named twice" in capsys.readouterr().err
-    assert main(["evaluate", "./mine.py:Aimd", name, "--fabric", str(FABRIC)]) == 2
+    assert main(["evaluate", "./mine.py:Aimd", name, "--on", str(FABRIC)]) == 2
     assert "named twice" in capsys.readouterr().err
     assert main(["rank", "aimd", "mine.py:Aimd", *asked, "--out", "run"]) == 0
     first = capsys.readouterr().out
-    assert main(["rank", "aimd", name, *asked, "--out", "run", "--resume"]) == 0
+    assert main(["rank", "aimd", name, *asked, "--out", "run"]) == 0
     assert capsys.readouterr().out == first
 
 
@@ -131,7 +131,7 @@ def test_what_it_prints_is_no_result(
         "        print('told', ack.now)\n        sys.stdout.write('twice ')\n        return 4, 0\n"
     )
     mine = name.replace("Aimd", "Mine")
-    assert main(["evaluate", mine, "--networks", networks, "--duration", "500", "--jobs", str(jobs), "--json"]) == 0
+    assert main(["evaluate", mine, "--on", networks, "--set", "duration=500", "--jobs", str(jobs), "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["policies"] and "read\n" in err and "told " in err and "twice " in err
     print("ours")
@@ -145,7 +145,7 @@ def test_one_that_ends_the_process_is_an_error(
     (tmp_path / "mine.py").write_text(
         "import os\nclass Mine:\n    def start(self): return 4, 0\n    def on_ack(self, ack): os._exit(0)\n"
     )
-    place = ["--networks", networks] if where == "networks" else ["--fabric", str(FABRIC)]
+    place = ["--on", networks] if where == "networks" else ["--on", str(FABRIC)]
     assert main(["evaluate", name.replace("Aimd", "Mine"), *place]) == 2
     assert "ends the process that it runs in" in capsys.readouterr().err
 
@@ -155,13 +155,13 @@ def test_control_characters_of_its_name_reach_no_terminal(
 ) -> None:
     shutil.copy(tmp_path / "mine.py", tmp_path / "\x1b[31mred.py")
     red = name.replace("mine.py", "\x1b[31mred.py")
-    fabric = ["--fabric", str(FABRIC), "--set", "duration_us=20"]
-    space = ["--space", str(SPACE), "--duration", "300"]
+    fabric = ["--on", str(FABRIC), "--set", "duration_us=20"]
+    space = ["--on", str(SPACE), "--set", "duration=300"]
     for asked in (
-        ["evaluate", red, "--networks", networks, "--duration", "300"],
-        ["evaluate", red, *fabric, "--seeds", "2"],
-        ["compare", red, "aimd", *space, "--pairs", "96"],
-        ["rank", red, "aimd", *space, "--networks", "96"],
+        ["evaluate", red, "--on", networks, "--set", "duration=300"],
+        ["evaluate", red, *fabric, "--trials", "2"],
+        ["compare", red, "aimd", *space, "--trials", "96"],
+        ["rank", red, "aimd", *space, "--trials", "96"],
         ["show", "policy", red],
     ):
         assert main(asked) == 0
@@ -176,11 +176,11 @@ def test_the_page_does_what_it_says(
     monkeypatch.chdir(tmp_path)
     Path("my_cca.py").write_text(control)
     goals = [f"my_cca.py:Target:packets={packets}" for packets in (1, 9)]
-    options = ["--networks", networks, "--duration", 1000, "--jobs", 1]
+    options = ["--on", networks, "--set", "duration=1000", "--jobs", 1]
     delays = [json.loads(said(capsys, "evaluate", name, *options))["policies"][0]["delay_us"] for name in goals]
     assert delays[0] < delays[1]
     Path("my_cca.py").write_text(control.replace("(1 - ack", "(1 - ack.queue - ack"))
-    assert main(["evaluate", goals[0], "--networks", networks]) == 2
+    assert main(["evaluate", goals[0], "--on", networks]) == 2
     assert "my_cca.py:13: Target.on_ack: ack has no 'queue'; add it to the class" in capsys.readouterr().err
     pytest.importorskip("gymnasium")
     Path("my_cca.py").write_text(control)

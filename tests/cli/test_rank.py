@@ -28,33 +28,31 @@ def space(tmp_path: Path) -> Path:
     return path
 
 
-def test_ranks_what_is_far_apart(lcca: Any, space: Path, tmp_path: Path) -> None:
+def test_ranks_what_is_far_apart(lcca: Any, space: Path) -> None:
     policies = ("fixed-window:2", "fixed-window:10", "fixed-window:400")
-    figure = tmp_path / "ranking.pdf"
-    answer = lcca("rank", *policies, "--space", space, "--networks", "112", "--json", "--figure", figure)
+    answer = lcca("rank", *policies, "--on", space, "--trials", "112", "--json")
     found = answer.json()
     assert found["policies"][0]["id"] == "fixed-window:10"
     assert found["policies"][0]["best_rank"] == found["policies"][0]["worst_rank"] == 1
     assert len(found["comparisons"]) == 3 and found["failed"] == []
     assert found["networks"] + found["left_out"] == 112 and found["simulator"] == "engine"
-    assert figure.read_bytes().startswith(b"%PDF") and list(tmp_path.glob("*.png")) == []
 
 
 def test_is_the_same_for_any_jobs_and_block(lcca: Any, space: Path) -> None:
-    options = ("aimd", "fixed-window:9", "--space", space, "--networks", "96", "--seeds", "2", "--json")
-    one = lcca("rank", *options, "--jobs", "1", "--block", "40")
-    two = lcca("rank", *options, "--jobs", "2", "--block", "40")
+    options = ("aimd", "fixed-window:9", "--on", space, "--trials", "96", "--seeds", "2", "--json")
+    one = lcca("rank", *options, "--jobs", "1", "--rule", "step=40")
+    two = lcca("rank", *options, "--jobs", "2", "--rule", "step=40")
     assert one.status == 0 and one.out == two.out
 
 
 def test_table_names_ties_and_what_is_open(lcca: Any, space: Path) -> None:
-    options = ("--margin-percent", "0.1", "--alpha", "1e-9")
-    answer = lcca("rank", "fixed-window:9", "fixed-window:10", "aimd", "--space", space, "--networks", "96", *options)
+    options = ("--margin-percent", "0.1", "--rule", "alpha=1e-9")
+    answer = lcca("rank", "fixed-window:9", "fixed-window:10", "aimd", "--on", space, "--trials", "96", *options)
     assert "ties" in answer.out and "not settled: " in answer.out and "ranks hold together at 100%" in answer.out
 
 
 def test_topology_is_that_of_the_option(lcca: Any, space: Path) -> None:
-    options = ("--space", space, "--networks", "96", "--topology", "line", "--json")
+    options = ("--on", space, "--trials", "96", "--set", "topology=line", "--json")
     assert lcca("rank", "aimd", "fixed-window:9", *options).json()["topology"] == "line"
 
 
@@ -64,12 +62,13 @@ def test_topology_is_that_of_the_option(lcca: Any, space: Path) -> None:
         (("aimd",), "at least two"),
         (("aimd", "aimd"), "named twice"),
         (("aimd", "bbr"), "ns-3"),
-        (("aimd", "fixed-window:3", "--networks", "5"), "at least 96"),
-        (("aimd", "fixed-window:3", "--alpha", "2"), "between 0 and 1"),
+        (("aimd", "fixed-window:3", "--trials", "5"), "at least 96"),
+        (("aimd", "fixed-window:3", "--rule", "alpha=2"), "between 0 and 1"),
+        (("aimd", "fixed-window:3", "--rule", "mixture"), "--rule: must be one of group-sequential, t-mixture"),
     ],
 )
 def test_bad_input_is_said(lcca: Any, space: Path, arguments: tuple[str, ...], words: str) -> None:
-    answer = lcca("rank", *arguments, "--space", space)
+    answer = lcca("rank", *arguments, "--on", space)
     assert answer.status == 2 and words in answer.err
 
 

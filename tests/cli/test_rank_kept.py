@@ -10,7 +10,7 @@ import pytest
 from lcca.cli.main import main
 
 SPACE = str(Path(__file__).parents[2] / "configs" / "networks" / "default.yaml")
-ASKED = ["rank", "aimd", "fixed-window:12", "fixed-window:20", "--space", SPACE, "--networks", "160", "--json"]
+ASKED = ["rank", "aimd", "fixed-window:12", "fixed-window:20", "--on", SPACE, "--trials", "160", "--json"]
 
 
 def test_a_ranking_that_is_kept_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,8 +20,8 @@ def test_a_ranking_that_is_kept_goes_on_where_it_was(tmp_path: Path, capsys: pyt
     capsys.readouterr()
     assert main([*ASKED, *rule, "--out", str(stopped), "--budget", "0.000001s"]) == 0
     first = json.loads(capsys.readouterr().out)
-    assert first["networks"] < 160 and "--resume goes on" in first["note"]
-    assert main([*ASKED, *rule, "--out", str(stopped), "--resume"]) == 0
+    assert first["networks"] < 160 and "the same command goes on" in first["note"]
+    assert main([*ASKED, *rule, "--out", str(stopped)]) == 0
     capsys.readouterr()
     assert (whole / "summary.json").read_bytes() == (stopped / "summary.json").read_bytes()
     names = {file.name for file in (whole / "trials").iterdir()}
@@ -32,28 +32,27 @@ def test_a_ranking_that_is_kept_goes_on_where_it_was(tmp_path: Path, capsys: pyt
 def test_more_trials_go_on_from_those_that_are_there(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    count = {"rank": "--networks", "compare": "--pairs"}[command]
-    asked = [command, "aimd", "fixed-window:12", "--space", SPACE, "--json", "--out", str(tmp_path / "run")]
+    asked = [command, "aimd", "fixed-window:12", "--on", SPACE, "--json", "--out", str(tmp_path / "run")]
     asked += ["--rule", "t-mixture"] if command == "rank" else []
-    assert main([*asked, count, "160"]) == 0
+    assert main([*asked, "--trials", "160"]) == 0
     before = {file.name: file.read_bytes() for file in (tmp_path / "run" / "trials").iterdir()}
     means = json.loads(capsys.readouterr().out)
-    assert main([*asked, count, "100", "--resume"]) == 2
+    assert main([*asked, "--trials", "100"]) == 2
     assert "options.trials: 160 → 100" in capsys.readouterr().err
     for most in ("320", "352"):
-        assert main([*asked, count, most, "--resume"]) == 0
+        assert main([*asked, "--trials", most]) == 0
     after = {file.name: file.read_bytes() for file in (tmp_path / "run" / "trials").iterdir()}
     assert before.items() < after.items()
     content = json.loads((tmp_path / "run" / "summary.json").read_text())
     assert content["comparisons"][0]["n"] == 352 > means["comparisons"][0]["n"]
-    assert main([*asked, count, "352", "--resume"]) == 0
+    assert main([*asked, "--trials", "352"]) == 0
     assert json.loads((tmp_path / "run" / "summary.json").read_text()) == content
 
 
 def test_a_number_that_is_fixed_beforehand_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["rank", "aimd", "fixed-window:12", "--space", SPACE, "--json", "--out", str(tmp_path / "run")]
-    assert main([*asked, "--networks", "96"]) == 0
-    assert main([*asked, "--networks", "160", "--resume"]) == 2
+    asked = ["rank", "aimd", "fixed-window:12", "--on", SPACE, "--json", "--out", str(tmp_path / "run")]
+    assert main([*asked, "--trials", "96"]) == 0
+    assert main([*asked, "--trials", "160"]) == 2
     said = capsys.readouterr().err
     assert "options.trials: 96 → 160" in said
     assert "the rule group-sequential spends" in said and "--rule t-mixture" in said
@@ -61,19 +60,17 @@ def test_a_number_that_is_fixed_beforehand_stays(tmp_path: Path, capsys: pytest.
 
 def test_a_folder_is_one_rankings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*ASKED, "--out", str(tmp_path / "a")]) == 0
-    assert main([*ASKED, "--seed", "2", "--out", str(tmp_path / "a"), "--resume"]) == 2
+    assert main([*ASKED, "--seed", "2", "--out", str(tmp_path / "a")]) == 2
     assert "another configuration: seed: 1 → 2; choose another --out" in capsys.readouterr().err
-    assert main([*ASKED, "--resume"]) == 2
-    assert "--out" in capsys.readouterr().err
 
 
 def test_a_space_of_any_name_has_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     space = tmp_path / "my space!.yaml"
     space.write_text(Path(SPACE).read_text())
-    asked = ["rank", "aimd", "fixed-window:12", "--space", str(space), "--networks", "96", "--json"]
+    asked = ["rank", "aimd", "fixed-window:12", "--on", str(space), "--trials", "96", "--json"]
     assert main([*asked, "--out", str(tmp_path / "run")]) == 0
-    assert main([*asked, "--rule", "t-mixture", "--budget", "0.000001s", "--networks", "192"]) == 0
-    assert "--resume" not in capsys.readouterr().out
+    assert main([*asked, "--rule", "t-mixture", "--budget", "0.000001s", "--trials", "192"]) == 0
+    assert "goes on" not in capsys.readouterr().out
 
 
 def test_a_budget_needs_a_rule_that_may_stop_at_any_time(capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,7 +94,7 @@ score: {kind: power}
 def test_a_smaller_window_wins_by_its_delay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both fill a link of 20 packets; the larger window waits for 20 more, twice the power is lost."""
     (tmp_path / "bench.yaml").write_text(BENCH)
-    asked = ["rank", "fixed-window:40", "fixed-window:21", "--bench", str(tmp_path / "bench.yaml"), "--networks", "126"]
+    asked = ["rank", "fixed-window:40", "fixed-window:21", "--on", str(tmp_path / "bench.yaml"), "--trials", "126"]
     assert main([*asked, "--out", str(tmp_path / "run"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [each["id"] for each in found["policies"]] == ["fixed-window:21", "fixed-window:40"]
@@ -111,8 +108,8 @@ def test_a_smaller_window_wins_by_its_delay(tmp_path: Path, capsys: pytest.Captu
 def test_a_plan_costs_all_controls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Six scenarios of 12 Mb/s for 4 s, three with two seconds at half the rate: 48 and 36 Mb."""
     (tmp_path / "bench.yaml").write_text(BENCH + "jitter_s: 0\n")
-    asked = ["rank", "fixed-window:40", "fixed-window:21", "--bench", str(tmp_path / "bench.yaml"), "--plan", "--json"]
-    assert main([*asked, "--networks", "102", "--jobs", "2"]) == 0
+    asked = ["rank", "fixed-window:40", "fixed-window:21", "--on", str(tmp_path / "bench.yaml"), "--plan", "--json"]
+    assert main([*asked, "--trials", "102", "--jobs", "2"]) == 0
     found = json.loads(capsys.readouterr().out)
     cpu_s, most = sum(found["cpu_s_per_gigabit"].values()), found["costs"][1]
     assert most["scenarios"] == 102 and most["cpu_s"] == pytest.approx(cpu_s * 51 * (48 + 36) / 1000)
@@ -126,11 +123,11 @@ def test_a_trial_cache_is_of_benchmarks(capsys: pytest.CaptureFixture[str]) -> N
 
 @pytest.mark.skipif(importlib.util.find_spec("lcca.ns3") is None, reason="lcca-ns3 is not installed (make ns3)")
 def test_a_control_that_cannot_run_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rank", "dctcp", "cubic", "--bench", "cc-bench-1", "--out", str(tmp_path / "run")]) == 2
+    assert main(["rank", "dctcp", "cubic", "--on", "cc-bench-1", "--out", str(tmp_path / "run")]) == 2
     assert "dctcp: the link is drop-tail" in capsys.readouterr().err and not (tmp_path / "run").exists()
 
 
 def test_a_refused_ranking_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["rank", "aimd", "fixed-window:12", "--space", SPACE, "--networks", "3", "--out", str(tmp_path / "run")]
+    asked = ["rank", "aimd", "fixed-window:12", "--on", SPACE, "--trials", "3", "--out", str(tmp_path / "run")]
     assert main(asked) == 2
     assert "at least" in capsys.readouterr().err and not (tmp_path / "run").exists()

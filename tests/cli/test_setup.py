@@ -23,7 +23,7 @@ def test_bash_completes_commands_options_and_files(lcca: RunCommand, tmp_path: P
         return set(done.stdout.split())
 
     assert {"sweep", "schema"} <= completed("s") and "tune" not in completed("s")
-    assert "--resume" in completed("sweep", "--re")
+    assert "--trainings" in completed("sweep", "--trainings"[:7])
     assert completed("schema", "camp") == {"campaign"}
     assert "mine.yaml" in completed("sweep", "mi")
 
@@ -40,7 +40,7 @@ def test_completion_without_its_extra_says_how_to_get_it(lcca: RunCommand, monke
         (("sweeep",), "unknown command 'sweeep' (did you mean 'sweep'?)"),
         (("sweep", "x.yaml", "--trainigns", "2"), "unknown option '--trainigns' (did you mean '--trainings'?)"),
         (("show", "signals", "--jsn=1"), "unknown option '--jsn' (did you mean '--json'?)"),
-        (("show", "signals", "x"), "'x': one argument too many"),
+        (("show", "signal", "queue", "x"), "'x': one argument too many"),
     ],
 )
 def test_mistyped_words_get_a_suggestion(lcca: RunCommand, words: tuple[str, ...], message: str) -> None:

@@ -18,7 +18,7 @@ SPACE = str(Path(__file__).parents[2] / "configs" / "networks" / "default.yaml")
 
 def test_a_run_that_has_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
-    asked = ["compare", "aimd", "fixed-window:12", "--space", SPACE, "--pairs", "96", "--duration", "1000"]
+    asked = ["compare", "aimd", "fixed-window:12", "--on", SPACE, "--trials", "96", "--set", "duration=1000"]
     assert main([*asked, "--out", str(run)]) == 0
     capsys.readouterr()
     assert main(["watch", str(run), "--once"]) == 0

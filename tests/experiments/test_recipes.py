@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,12 @@ def test_compares_in_one_call(space: Path) -> None:
     assert set(found.rows["policy"]) == {"fixed-window:1", "fixed-window:10"}
 
 
+def test_a_keyword_that_nothing_takes_is_refused(space: Path) -> None:
+    for call in (partial(compare, "aimd", "fixed-window:9"), partial(rank, ["aimd", "fixed-window:9"])):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'sede'"):
+            call(on=space, sede=2)  # type: ignore[call-arg]
+
+
 def test_ranks_in_one_call(space: Path) -> None:
     found = rank(["fixed-window:1", "fixed-window:10"], on=space, trials=112, rule="t-mixture", seeds=2)
     assert [each["id"] for each in found.content["policies"]] == ["fixed-window:10", "fixed-window:1"]
@@ -64,11 +71,11 @@ def scenario(tmp_path: Path) -> Path:
 
 
 def is_refused_after(change: Callable[[], object], names: list[str], on: Path, out: Path) -> None:
-    first = evaluate(names, on=on, trials=4, seeds=2, out=out)
-    assert evaluate(names, on=on, trials=4, seeds=2, out=out, resume=True).content == first.content
+    first = evaluate(names, on=on, trials=4, out=out)
+    assert evaluate(names, on=on, trials=4, out=out, resume=True).content == first.content
     change()
     with pytest.raises(InputError, match="choose another --out"):
-        evaluate(names, on=on, trials=4, seeds=2, out=out, resume=True)
+        evaluate(names, on=on, trials=4, out=out, resume=True)
 
 
 def edit(file: Path, old: str, new: str) -> Callable[[], None]:
@@ -102,13 +109,13 @@ def test_trials_that_are_all_the_same_are_one_sample(scenario: Path) -> None:
     assert compared["same"] == ONE_SAMPLE and compared["verdict"] == "not settled" and "32 trials" in compared["note"]
     assert all(each["best_rank"] is each["score_bits"]["low"] is None for each in ranked["policies"])
     assert ONE_SAMPLE in ranked["note"]
-    (evaluated,) = evaluate(["dctcp"], on=scenario, seeds=4).content["policies"]
+    (evaluated,) = evaluate(["dctcp"], on=scenario, trials=4).content["policies"]
     assert evaluated["note"] == ONE_SAMPLE and not evaluated["slowdown_p99"]["high"] < float("inf")
 
 
 def test_executors_change_nothing(space: Path, scenario: Path) -> None:
     for on, policies in ((space, ("aimd", "fixed-window:10")), (scenario, ("dctcp", "hpcc"))):
         here, elsewhere = (
-            evaluate(policies, on=on, trials=4, seeds=2, executor=name, jobs=2) for name in ("local", "processes")
+            evaluate(policies, on=on, trials=4, executor=name, jobs=2) for name in ("local", "processes")
         )
         assert here.content == elsewhere.content

@@ -134,7 +134,7 @@ def test_commands_in_the_pages_are_those_of_the_parser() -> None:
 def test_the_page_on_the_command_line_has_every_command() -> None:
     pages = page_on_commands()
     text = pages.on_page_markdown(text_of(DOCS / "reference" / "cli.md"))
-    assert all(f"## lcca {command}\n" in text for command in pages.subcommands()) and "--resume" in text
+    assert all(f"## lcca {command}\n" in text for command in pages.subcommands()) and "--trainings" in text
 
 
 def test_the_page_on_transports_has_every_transport_and_marker() -> None:

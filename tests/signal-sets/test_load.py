@@ -99,8 +99,8 @@ def test_commands_tell_the_same(lcca: RunCommand, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(CONTROL)
     (tmp_path / "x.yaml").write_text("rtt: 1\n")
     for arguments, words in (
-        (("compare", "aimd", tmp_path / "mine.py", "--space", SPACE), "name the class in it"),
-        (("compare", "dctcp", "hpcc", "--space", SPACE, "--simulator", "ns3"), "hpcc: a transport of fabrics"),
+        (("compare", "aimd", tmp_path / "mine.py", "--on", SPACE), "name the class in it"),
+        (("compare", "dctcp", "hpcc", "--on", SPACE, "--simulator", "ns3"), "hpcc: a transport of fabrics"),
         (("show", "policy", tmp_path / "x.yaml"), "a YAML file, and no policy"),
     ):
         answer = lcca(*arguments)

@@ -13,12 +13,29 @@ import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from lcca.cli.commands import COMMANDS, load
+from lcca.cli.commands import COMMANDS, GROUPS, load
 from lcca.cli.streams import results_alone
-from lcca.experiments.runs.version import version
 from lcca.inputs.errors import InputError, did_you_mean, nearest, printable, shown
 
 _BROKEN = "the installation is broken: {}; see `lcca check`"
+
+
+class _Version(argparse.Action):
+    """Prints the version, which no other command waits for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from lcca.experiments.runs.version import version
+
+        print(f"lcca {version()}")
+        parser.exit()
+
+
+class _Grouped(argparse.HelpFormatter):
+    """Lists commands under the names of their groups."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        group = next((name for name, commands in GROUPS.items() if next(iter(commands)) == action.dest), "")
+        return (f"\n  {group}:\n" if group else "") + super()._format_action(action)
 
 
 def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
@@ -27,9 +44,10 @@ def parser(modules: Mapping[str, ModuleType]) -> argparse.ArgumentParser:
         prog="lcca",
         description="Learn a congestion control per signal set, compare them on fresh networks, say what is settled.",
         epilog="Start with:  lcca sweep configs/quickstart.yaml",
+        formatter_class=_Grouped,
     )
-    top.add_argument("--version", action="version", version=f"lcca {version()}")
-    listed = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    top.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
+    listed = top.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for each, summary in COMMANDS.items():
         found = listed.add_parser(each, help=summary, description=summary)
         if each in modules:
@@ -96,11 +114,11 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _how_to_go_on(options: argparse.Namespace) -> str:
-    if "resume" not in options:
+    if "kept" not in options:
         return ""
-    if getattr(options, "unkept", False):
-        return "; nothing was kept: with --out FOLDER it would be, and --resume would go on from there"
-    return "; the same command with --resume goes on from here"
+    if options.kept:
+        return "; the same command goes on from here"
+    return "; nothing was kept: with --out FOLDER it would be, and the same command would go on from there"
 
 
 def _fail(text: str, status: int) -> int:

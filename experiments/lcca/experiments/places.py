@@ -7,12 +7,11 @@ ready to run: all that an `Experiment` needs, whatever simulates it.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 import pandas as pd
 
@@ -33,14 +32,14 @@ from lcca.experiments.schemas.kinds import KINDS
 from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.gym_envs.processes.pool import Pool
 from lcca.gym_envs.processes.workers import Processes
-from lcca.inputs.errors import InputError, about, require
+from lcca.inputs.documents import Document
+from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.inputs.model import Model
-from lcca.inputs.validation import read_document, validate, validate_list
+from lcca.inputs.validation import apply_overrides, read_document, validate, validate_list
 from lcca.remy_plus.fabric.fluid import FABRIC
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.python_control import PythonControl
-from lcca.remy_plus.topology import Topology
-from lcca.signal_sets.load import Runnable, resolve, shared_model
+from lcca.signal_sets.load import resolve, shared_model
 
 Space: TypeAlias = NetworkSpace | ListedNetworks | FabricSpace | Benchmark
 On: TypeAlias = str | os.PathLike[str] | Space | FabricScenario
@@ -64,30 +63,30 @@ class Options(TypedDict, total=False):
     """How trials are run; what is left out is the place's own.
 
     Attributes:
-        simulator: engine, ns3, or on a fabric fluid.
-        ns3: options of ns-3.
-        overrides: keys of the place's file, as in ``workload.load=0.7``.
-        topology: in place of that of the networks.
-        duration: µs of a trial on networks.
+        simulator: engine; ns3, perhaps with options as in ``ns3:header_bytes=0,queue=red``; or on a fabric fluid.
+        overrides: keys of the place's file, as in ``workload.load=0.7``; of a list of networks of each.
         utility: that scores a trial.
         seed: everything random follows from it.
-        seeds: trials on each network.
         jobs: threads or workers; never changes a result.
         executor: where trials run, by its name (`lcca.evaluation.trials.executors`); never changes a result.
+        seeds: trials on each network; not on a fabric, nor of a benchmark.
         trial_cache: of a benchmark: folder of trials that were run before.
     """
 
     simulator: str | None
-    ns3: Ns3Options | None
     overrides: Sequence[str]
-    topology: Topology | str | None
-    duration: float | None
     utility: str | None
     seed: int
     seeds: int | None
     jobs: int
     executor: str
     trial_cache: Path | None
+
+
+def require_options(passed: Mapping[str, Any], known: type) -> None:
+    """Raise `TypeError` for a keyword that is none of a `TypedDict`, which Python itself would take."""
+    for name in passed.keys() - known.__annotations__.keys():
+        raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, known.__annotations__)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,9 +163,8 @@ def space_of(on: On, overrides: Sequence[str] = ()) -> Space:
         return benchmark(on)
     document = read_document(on, root="either")
     if isinstance(document.data, list):
-        require(not overrides, "--set: not with a list of networks")
         require(bool(document.data), f"{on}: must be a list with at least one network")
-        return ListedNetworks(networks=tuple(validate_list(document, ListedNetwork)))
+        return _listed(document, overrides)
     keys = set(document.data)
     kind = next((name for name, each in KINDS.items() if each.has(keys) and each.needs() <= keys), None)
     if kind is not None and kind not in PLACES:
@@ -181,6 +179,15 @@ def _as_space(place: Any) -> Space:
     return space
 
 
+def _listed(document: Document, overrides: Sequence[str]) -> ListedNetworks:
+    """Return the networks of a list: an override is of each, or the duration of their trials."""
+    of_all = [text for text in overrides if text.partition("=")[0].strip() == "duration"]
+    of_each = [f"{i}.{text}" for text in overrides if text not in of_all for i in range(len(document.data))]
+    networks = validate_list(apply_overrides(document, of_each), ListedNetwork)
+    whole = Document(document.path, {"networks": networks}, {(): document.place(())})
+    return validate(apply_overrides(whole, of_all), ListedNetworks)
+
+
 def _nearest(keys: set[str]) -> str:
     """Return the place that most of the keys are of: its model says what is wrong with the others."""
     return max(("networks", "scenario", "benchmark"), key=lambda name: len(keys & set(PLACES[name].model_fields)))
@@ -191,16 +198,13 @@ def _on_networks(
 ) -> Meeting:
     """Return contenders on networks, with the headers that their files name."""
     require(options.get("trial_cache") is None, "--trial-cache: needs a benchmark")
-    if (kind := options.get("topology")) is not None:
-        space = _with_topology(space, Topology.of(kind))
-    name = _simulator(options)
-    found = [resolve(each, name) for each in names]
-    duration = options.get("duration")
-    duration = space.duration if duration is None else duration
-    check_duration(duration, space)
+    name, settings = _simulator(options, space)
+    found = [resolve(each, "ns3" if name == "ns3" else "engine") for each in names]
     contenders = dict(zip(short_names(names), (each.policy for each in found), strict=True))
-    execution = _execution(found, options, name, duration)
-    simulator = execution.of_networks(duration)
+    jobs, in_python = options.get("jobs", 1), any(isinstance(each.file.policy, PythonControl) for each in found)
+    pool = _pool(options) or (Processes(jobs) if in_python and jobs > 1 and name == "engine" else None)
+    execution = Execution(name, jobs, pool, shared_model(found), Ns3Options.of(settings))
+    simulator = execution.of_networks(space.duration)
     for policy in contenders.values():
         simulator.compile(policy)  # or say so before any trial
     scored, count = space.utility(options.get("utility") or space.usual_utility), options.get("seeds") or 1
@@ -213,9 +217,9 @@ def _on_networks(
     place = space.trials(seed, scored, execution, seeds)
 
     def ideals(networks: int) -> pd.DataFrame:
-        return ideal_scores(space.draw(seed, networks), seeds, scored, duration)
+        return ideal_scores(space.draw(seed, networks), seeds, scored, space.duration)
 
-    depends = {"simulator": simulator.name, "utility": scored.name, "duration_us": duration, "seeds": count}
+    depends = {"simulator": simulator.name, "utility": scored.name, "duration_us": space.duration, "seeds": count}
     if name == "ns3":
         depends["ns3"] = asdict(execution.ns3)
     step = place.block if name == "ns3" else None
@@ -223,43 +227,14 @@ def _on_networks(
     return Meeting(place, contenders, space, name, depends, count, step=step, ideals=ideals, notes=notes)
 
 
-def _with_topology(space: NetworkSpace | ListedNetworks, kind: Topology) -> NetworkSpace | ListedNetworks:
-    if isinstance(space, NetworkSpace):
-        return space.model_copy(update={"topology": kind})
-    return ListedNetworks(networks=tuple(each.model_copy(update={"topology": kind}) for each in space.networks))
-
-
-def check_duration(duration: float, space: NetworkSpace | ListedNetworks) -> None:
-    """Raise `InputError` if no packet could arrive within the duration."""
-    require(0 < duration < math.inf, f"--duration: must be a number of µs > 0, got {duration:g}")
-    if isinstance(space, NetworkSpace):
-        worst = [(space.rtt.max, space.link_rate.min, space.topology.hops(int(space.senders.max)))]
-    else:
-        worst = [(each.rtt, each.link_rate, each.topology.hops(each.senders)) for each in space.networks]
-    for rtt, link_rate, hops in worst:
-        needed = rtt + hops / link_rate
-        require(
-            duration > needed,
-            f"--duration: {duration:g} µs is too short: a packet takes rtt + {hops}/link_rate = {needed:g} µs",
-        )
-
-
-def _simulator(options: Options) -> Literal["engine", "ns3"]:
-    """Return the simulator of networks that is asked for."""
-    name = options.get("simulator") or "engine"
-    if name == "ns3":
-        return "ns3"
-    require(name == "engine", f"--simulator {name}: needs a fabric scenario; networks have engine and ns3")
-    require(options.get("ns3") is None, "--ns3: needs --simulator ns3")
-    return "engine"
-
-
-def _execution(policies: Sequence[Runnable], options: Options, simulator: str, duration: float) -> Execution:
-    """Return how trials are run, with the model that policies ask for; classes in Python run in processes."""
-    jobs, model, ns3 = options.get("jobs", 1), shared_model(policies), options.get("ns3") or Ns3Options()
-    in_python = jobs > 1 and any(isinstance(each.file.policy, PythonControl) for each in policies)
-    pool = _pool(options) or (Processes(jobs) if in_python and simulator == "engine" else None)
-    return Execution(simulator, jobs, pool, model, ns3, duration)
+def _simulator(options: Options, space: Space) -> tuple[str, str]:
+    """Return the simulator of a place, and the text of its options."""
+    name, _, settings = (options.get("simulator") or space.simulators[0]).partition(":")
+    name = "engine" if name == FABRIC else name
+    known = ["engine" if each == FABRIC else each for each in space.simulators]
+    require(name in known, f"--simulator {name}: not here{did_you_mean(name, known)}")
+    require(name == "ns3" or not settings, f"--simulator {name}: only ns3 has options")
+    return name, settings
 
 
 def _pool(options: Options) -> Pool | None:
@@ -270,14 +245,12 @@ def _pool(options: Options) -> Pool | None:
 
 def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, options: Options) -> Meeting:
     """Return contenders on the flows of a fabric scenario."""
-    for name in ("ns3", "topology", "duration", "trial_cache"):
-        advice = " (use --set duration_us=…)" if name == "duration" else ""
-        require(options.get(name) is None, f"--{name.replace('_', '-')}{advice}: not on a fabric")
+    require(options.get("trial_cache") is None, "--trial-cache: needs a benchmark")
+    require(options.get("seeds") is None, "--seeds: needs networks; on a fabric --trials says how many")
     contenders = {name: resolve(name, "fabric").policy for name in names}
     with about("--utility"):
         scored = space.utility(options.get("utility") or space.usual_utility)
-    first, name = options.get("seed", 1), options.get("simulator") or "engine"
-    require(name != "ns3", "--simulator ns3: not on a fabric")
+    first, (name, _) = options.get("seed", 1), _simulator(options, space)
     seed, name = first if word is None else derive(first, word), FABRIC if name == "engine" else name
     place = space.trials(seed, scored, Execution(name, options.get("jobs", 1), _pool(options)))
     return Meeting(place, contenders, space, name, {"simulator": name, "utility": scored.name})
@@ -285,11 +258,10 @@ def _on_fabric(names: Sequence[str], space: FabricSpace, word: str | None, optio
 
 def _on_benchmark(names: Sequence[str], space: Benchmark, word: str | None, options: Options) -> Meeting:
     """Return congestion controls on the scenarios of a benchmark."""
-    for name in ("ns3", "topology", "duration", "utility", "seeds"):
+    for name in ("utility", "seeds"):
         require(options.get(name) is None, f"--{name}: not with a benchmark")
-    simulator, jobs = options.get("simulator") or space.simulators[0], options.get("jobs", 1)
-    known = ", ".join(space.simulators)
-    require(simulator in space.simulators, f"--simulator {simulator}: not with a benchmark; it has {known}")
+    (simulator, settings), jobs = _simulator(options, space), options.get("jobs", 1)
+    require(not settings, "--simulator: ns-3 has no options in a benchmark")
     found = [resolve(name, "ns3" if simulator == "ns3" else "engine").policy for name in names]
     contenders = dict(zip(short_names(names), found, strict=True))
     seed, scored = derive(options.get("seed", 1), "bench", space.name), space.utility(space.usual_utility)

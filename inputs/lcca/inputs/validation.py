@@ -243,13 +243,10 @@ def with_files(document: Document, model: Any) -> Document:
     return _resolved(document, (), _forms(model))
 
 
-def read_with_files(
-    path: str | os.PathLike[str], model: Any, overrides: Iterable[str] = (), seed: int | None = None
-) -> Document:
+def read_with_files(path: str | os.PathLike[str], model: Any, overrides: Iterable[str] = ()) -> Document:
     """Read a YAML file of a model with overrides, and the files that its keys name."""
-    extra = [] if seed is None else [f"seed={seed}"]
     document = with_files(read_document(path), model)
-    for override in (*overrides, *extra):  # one may name a file, and the next change what is in it
+    for override in overrides:  # one may name a file, and the next change what is in it
         document = with_files(apply_overrides(document, [override]), model)
     return document
 

@@ -208,7 +208,7 @@ def test_values_of_the_command_line_are_told_as_such(tmp_path: Path) -> None:
 
 def test_overrides_and_the_seed(tmp_path: Path) -> None:
     path = write(tmp_path, TINY)
-    config = read_campaign(path, ["trainer.rounds=7", "training_seeds=[4]"], seed=9)
+    config = read_campaign(path, ["trainer.rounds=7", "training_seeds=[4]", "seed=9"])
     assert (config.trainer.rounds, config.training_seeds, config.seed) == (7, (4,), 9)
 
 

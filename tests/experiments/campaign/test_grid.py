@@ -81,9 +81,9 @@ def test_a_grid_runs_every_point_and_puts_them_side_by_side(tmp_path: Path, lcca
             assert percent(each["throughput_equivalent_percent"]["difference"]) in part
     assert len(list((tmp_path / "cache").glob("*.training"))) == 4  # both points have the same trainings
     assert (tmp_path / "run" / "60" / "log.txt").read_text().count("done before") == 4
-    again = lcca("sweep", path, "--out", tmp_path / "run", "--resume", "--json")
+    again = lcca("sweep", path, "--out", tmp_path / "run", "--json")
     assert again.json() == found
-    printed = lcca("sweep", path, "--out", tmp_path / "run", "--resume").out
+    printed = lcca("sweep", path, "--out", tmp_path / "run").out
     assert "signal sets, mean over training seeds" in printed and "selected policies" in printed
     for each in [*compared(found, "set"), *compared(found, "policy")]:
         assert f"{each['difference']:+.3f}" in printed

@@ -145,7 +145,7 @@ def test_controllers_explore_only_when_told() -> None:
 
 def test_the_command_prints_its_result(lcca: Any, finished: Path) -> None:
     settings = [word for setting in (*SMALL, "test.fresh=true", "test.block=10") for word in ("--set", setting)]
-    arguments = ["acc", ROOT / "configs/acc/smoke.yaml", "--out", finished, "--resume", *settings]
+    arguments = ["acc", ROOT / "configs/acc/smoke.yaml", "--out", finished, *settings]
     assert json.loads(lcca(*arguments, "--json").out)["kind"] == "acc"
     shown = lcca(*arguments).out
     assert "step-70" in shown and "acc-exploring" in shown and "tested on fresh traces" in shown

@@ -109,12 +109,12 @@ def test_seeds_are_others_for_training_and_test(finished: tuple[Path, dict[str, 
 
 def test_the_command(finished: tuple[Path, dict[str, Any]], lcca: Any) -> None:
     path, summary = finished
-    assert json.loads(lcca("acc", SMOKE, "--out", path, "--resume", "--json").out) == summary
-    told = lcca("acc", SMOKE, "--out", path, "--resume").out
+    assert json.loads(lcca("acc", SMOKE, "--out", path, "--json").out) == summary
+    told = lcca("acc", SMOKE, "--out", path).out
     assert "busy-star, held out" in told and "model.json" in told and "chance" in told
     name = f"dcqcn@acc:{path}/model.json,interval_us=20"
     scenario = ROOT / "configs/fabric/leaf-spine.yaml"
-    found = lcca("evaluate", "dcqcn", name, "--fabric", scenario, "--set", "duration_us=50", "--seeds", "1", "--json")
+    found = lcca("evaluate", "dcqcn", name, "--on", scenario, "--set", "duration_us=50", "--trials", "1", "--json")
     assert [row["policy"] for row in found.json()["rows"]] == ["dcqcn", name]
 
 

@@ -101,7 +101,7 @@ def test_a_mean_over_a_space_of_networks(lcca: RunCommand, space: Path) -> None:
     scores = TrialStore(run / "trials").all("estimate")["score_bits"].dropna()[: found["trials"]]
     assert found["estimate"] == pytest.approx(scores.mean())
     assert (found["high"] - found["low"]) / 2 <= 0.5 and found["trials"] < 200
-    answer = lcca("estimate", space, *wanted, "--resume")
+    answer = lcca("estimate", space, *wanted)
     assert "score_bits mean: " in answer.out and f"{found['trials']} trials; " in answer.out
 
 
@@ -114,7 +114,7 @@ def test_threads_and_going_on_change_nothing(lcca: RunCommand, link: Path) -> No
     for name in ("trials/part-estimate,000001.parquet", "summary.json", "figures/violins.svg"):
         (broken / name).unlink()
     kept = (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns
-    assert lcca("estimate", link, "--out", broken, "--resume").status == 0
+    assert lcca("estimate", link, "--out", broken).status == 0
     assert contents(broken) == expected
     assert (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns == kept
 
@@ -122,7 +122,7 @@ def test_threads_and_going_on_change_nothing(lcca: RunCommand, link: Path) -> No
 def test_a_folder_belongs_to_one_configuration(lcca: RunCommand, link: Path) -> None:
     run = link.parent / "run"
     assert lcca("estimate", link, "--out", run).status == 0
-    other = lcca("estimate", link, "--out", run, "--seed", 2)
+    other = lcca("estimate", link, "--out", run, "--set", "seed=2")
     assert other.status == 2 and "another configuration: seed: 1 → 2" in other.err
     strange = lcca("estimate", link, "--out", link.parent)
     assert strange.status == 2 and "not a run; choose another --out" in strange.err
@@ -142,9 +142,9 @@ def test_the_content_of_the_files_that_are_named_belongs_to_the_run(
     write(10, 90_000)
     options = ("--set", f"policy={policy}", "--set", f"network.traffic.sizes={sizes}", "--json")
     first = lcca("estimate", link, "--out", run, *options).json()["estimates"][0]
-    assert lcca("estimate", link, "--out", run, *options, "--resume").json()["estimates"][0] == first
+    assert lcca("estimate", link, "--out", run, *options).json()["estimates"][0] == first
     write(*{"policy": (200, 90_000), "sizes": (10, 9000)}[named])
-    answer = lcca("estimate", link, "--out", run, *options, "--resume")
+    answer = lcca("estimate", link, "--out", run, *options)
     assert answer.status == 2 and "another configuration" in answer.err
     assert f"{tmp_path / {'policy': 'pol.json', 'sizes': 'sizes.yaml'}[named]} has another content" in answer.err
     assert (
@@ -230,14 +230,14 @@ def test_durations_give_a_table_and_a_figure(lcca: RunCommand, link: Path) -> No
     assert rows[0]["estimate"] < rows[-1]["estimate"] and rows[0]["mean_of_trials"] < rows[0]["estimate"]
     assert {file.name for file in (run / "figures").iterdir()} == {"durations.png", "durations.svg"}
     before = contents(run)
-    assert "against the longest" in lcca("estimate", link, *options, "--jobs", 1, "--resume").out
+    assert "against the longest" in lcca("estimate", link, *options, "--jobs", 1).out
     assert contents(run) == before
 
 
 def test_the_estimate_and_its_durations_share_a_folder(lcca: RunCommand, link: Path) -> None:
     run = link.parent / "run"
     assert lcca("estimate", link, "--out", run, "--durations", "1000,2000", "--simulated-time", "20000").status == 0
-    found = lcca("estimate", link, "--out", run, "--json", "--resume").json()
+    found = lcca("estimate", link, "--out", run, "--json").json()
     assert found == lcca("estimate", link, "--out", link.parent / "alone", "--json").json()
 
 

@@ -65,7 +65,7 @@ def test_what_is_delivered(lcca: RunCommand, small: Path) -> None:
     assert found["accurate"] and told["importance"]["delivered"] and not told["importance"]["refused"]
     assert len(told["importance"]["checks"]) == 8 and told["importance"]["variance_ratio"] >= 2
     assert told["importance"]["simulations"] == found["trials"] == found["looks"][-1]["n"]
-    answer = estimate(lcca, small, "run", (), "--resume")
+    answer = estimate(lcca, small, "run", ())
     assert "fct_us p99: " in answer.out and "refused" not in answer.out
     assert (small.parent / "run" / "figures" / "convergence.svg").is_file()
 
@@ -113,7 +113,7 @@ def test_refusals_are_named_and_plain_trials_take_over(
     answer = estimate(lcca, small, "run", changes)
     assert f"importance sampling refused by {words}: " in answer.out
     assert f"importance sampling is refused by {words}: " in answer.err
-    (found,) = estimate(lcca, small, "run", changes, "--json", "--resume").json()["estimates"]
+    (found,) = estimate(lcca, small, "run", changes, "--json").json()["estimates"]
     assert set(found) > KEYS and name in found["method"].partition("; model-based refused by ")[2].split(", ")
     told = kept(small)["importance"]
     assert not told["delivered"] and name in [check["test"] for check in told["refused"]]
@@ -136,7 +136,7 @@ def test_threads_and_going_on_change_nothing(lcca: RunCommand, small: Path) -> N
     for lost in (*parts[3:], broken / "summary.json"):
         lost.unlink()
     times = [part.stat().st_mtime_ns for part in parts[:3]]
-    assert estimate(lcca, small, "broken", (), "--resume").status == 0
+    assert estimate(lcca, small, "broken", ()).status == 0
     assert contents(broken) == contents(whole)
     assert [part.stat().st_mtime_ns for part in parts[:3]] == times
 
@@ -147,7 +147,7 @@ def test_kept_trials_of_other_flows_are_not_used(lcca: RunCommand, small: Path) 
     rows = store.read(part)
     store.add(part, rows.assign(arrival_us=rows["arrival_us"] / 2))
     (small.parent / "run" / "summary.json").unlink()
-    answer = estimate(lcca, small, "run", SHORT, "--resume")
+    answer = estimate(lcca, small, "run", SHORT)
     assert answer.status == 2 and f"{part} holds other flows" in answer.err
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.trials.loaded_run import load_run
 from lcca.experiments.estimation.config import EstimationConfig
+from lcca.experiments.reading.fabric_runs import FabricRun
 from lcca.experiments.runs.seeds import derive
 
 from ...conftest import RunCommand
@@ -47,10 +48,17 @@ def contents(run: Path) -> dict[str, bytes]:
 
 def by_hand(lcca: RunCommand, config: Path, trials: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the rows per flow and per trial of the same seeds, as `lcca evaluate` finds them."""
-    flows = config.parent / "flows.parquet"
-    first = ("--fabric", config.parent / "scenario.yaml", "--seed", derive(4, "estimate"))
-    found = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, "--seeds", trials, "--per-flow", flows, "--json")
-    return pd.read_parquet(flows), pd.DataFrame(found.json()["rows"])
+    run = config.parent / "by-hand"
+    first = ("--on", config.parent / "scenario.yaml", "--seed", derive(4, "estimate"))
+    found = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, "--trials", trials, "--out", run, "--json")
+    return flows_of(run), pd.DataFrame(found.json()["rows"])
+
+
+def flows_of(run: Path) -> pd.DataFrame:
+    """Return the flows of a kept evaluation."""
+    kept = FabricRun.of(load_run(run))
+    assert kept is not None
+    return kept.flows()
 
 
 def test_a_quantile_is_that_of_all_flows_of_these_sizes(lcca: RunCommand, config: Path) -> None:
@@ -82,12 +90,12 @@ def test_threads_and_going_on_change_nothing(lcca: RunCommand, config: Path) -> 
     (broken / "trials" / "part-estimate,000001.parquet").unlink()
     (broken / "summary.json").unlink()
     first = (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns
-    assert lcca("estimate", config, "--out", broken, "--resume").status == 0
+    assert lcca("estimate", config, "--out", broken).status == 0
     assert contents(broken) == contents(whole)
     assert (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns == first
-    assert lcca("estimate", whole / "config.yaml", "--out", whole, "--resume").status == 0  # as it was kept
+    assert lcca("estimate", whole / "config.yaml", "--out", whole).status == 0  # as it was kept
     (config.parent / "links.csv").write_text(LINKS.replace("5,6,100", "5,6,200"))
-    answer = lcca("estimate", config, "--out", whole, "--resume")
+    answer = lcca("estimate", config, "--out", whole)
     assert answer.status == 2 and "links.csv has another content" in answer.err
 
 
@@ -133,13 +141,14 @@ def test_what_stands_in_for_the_fabric_is_named(lcca: RunCommand, config: Path) 
     """The estimate is the quantile of the flows that `lcca evaluate` finds with the same simulator and seeds."""
     given = ("--set", "simulator=fluid", "--set", "estimate={metric: slowdown, quantile: 0.9, ceiling: 20}")
     found = lcca("estimate", config, "--out", config.parent / "run", *given, "--json").json()["estimates"][0]
-    flows, first = config.parent / "flows.parquet", ("--fabric", config.parent / "scenario.yaml")
-    asked = ("--seed", derive(4, "estimate"), "--seeds", 20, "--per-flow", flows, "--simulator", "fluid", "--jobs", 2)
+    run, first = config.parent / "by-hand", ("--on", config.parent / "scenario.yaml")
+    asked = ("--seed", derive(4, "estimate"), "--trials", 20, "--out", run, "--simulator", "fluid", "--jobs", 2)
     told = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, *asked, "--json").json()
     assert told["simulator"] == "fluid" and "ecn_marks" not in told["policies"][0]
-    assert found["estimate"] == pytest.approx(np.quantile(pd.read_parquet(flows).slowdown, 0.9), rel=1e-12)
+    assert found["estimate"] == pytest.approx(np.quantile(flows_of(run).slowdown, 0.9), rel=1e-12)
+    assert lcca("plot", run, "--figure", "rates:1").err.count("no port records") == 1
     assert load_run(config.parent / "run").result["simulator"] == "fluid"
-    assert "by fluid, which stands in" in lcca("evaluate", "dctcp", *first, "--simulator", "fluid", "--seeds", 1).out
+    assert "by fluid, which stands in" in lcca("evaluate", "dctcp", *first, "--simulator", "fluid", "--trials", 1).out
 
 
 @pytest.mark.parametrize(
@@ -176,20 +185,10 @@ def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None
     kept = load_run(run).result["control"]
 
     def values(simulator: str, purpose: str, count: int) -> NDArray[np.float64]:
-        flows = config.parent / "flows.parquet"
-        given = (
-            "--seed",
-            derive(4, purpose),
-            "--seeds",
-            count,
-            "--simulator",
-            simulator,
-            "--per-flow",
-            flows,
-            "--json",
-        )
-        lcca("evaluate", "dctcp:increase_gbps=0.3", "--fabric", config.parent / "scenario.yaml", *given)
-        return pd.read_parquet(flows).groupby("seed").slowdown.quantile(0.9).to_numpy()
+        kept = config.parent / f"{purpose}-{simulator}"
+        given = ("--seed", derive(4, purpose), "--trials", count, "--simulator", simulator, "--out", kept)
+        lcca("evaluate", "dctcp:increase_gbps=0.3", "--on", config.parent / "scenario.yaml", *given)
+        return flows_of(kept).groupby("seed").slowdown.quantile(0.9).to_numpy()
 
     full, cheap = values("engine", "estimate", 30), values("fluid", "estimate", 30)
     others = values("fluid", "control", kept["cheap_trials"])
@@ -200,7 +199,7 @@ def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None
     shutil.copytree(run, again)
     (again / "trials" / "part-control,others,000000.parquet").unlink()
     (again / "summary.json").unlink()
-    assert lcca("estimate", config, "--out", again, "--set", CONTROLLED, "--resume", "--jobs", 2).status == 0
+    assert lcca("estimate", config, "--out", again, "--set", CONTROLLED, "--jobs", 2).status == 0
     assert contents(again) == contents(run)
 
 
@@ -223,16 +222,15 @@ def test_what_cannot_be_controlled_is_refused(lcca: RunCommand, config: Path, ch
 
 
 def test_pairs_can_be_run_in_what_stands_in(lcca: RunCommand, config: Path) -> None:
-    given = ("--fabric", config.parent / "scenario.yaml", "--seeds", 24, "--simulator", "fluid", "--json")
+    given = ("--on", config.parent / "scenario.yaml", "--trials", 24, "--simulator", "fluid", "--json")
     found = lcca("rank", "window", "hpcc", *given).json()
     assert found["simulator"] == "fluid"
-    answer = lcca("evaluate", "aimd", "--networks", "networks.yaml", "--simulator", "fluid")
+    answer = lcca("evaluate", "aimd", "--on", "networks.yaml", "--simulator", "fluid")
     assert answer.status == 2
 
 
-@pytest.mark.parametrize("option", [("--per-port", "ports.parquet"), ("--figure", "a.png"), ("--utility", "queue")])
-def test_ports_are_not_told_of(lcca: RunCommand, config: Path, option: tuple[str, str]) -> None:
-    given = ("--fabric", config.parent / "scenario.yaml", "--seeds", 1, "--simulator", "fluid", *option)
+def test_ports_are_not_told_of(lcca: RunCommand, config: Path) -> None:
+    given = ("--on", config.parent / "scenario.yaml", "--trials", 1, "--simulator", "fluid", "--utility", "queue")
     answer = lcca("evaluate", "dctcp", *given)
     assert answer.status == 2 and "no port records" in answer.err.replace("\n", " ")
 
@@ -242,13 +240,13 @@ def test_trials_without_a_flow_are_run_by_every_simulator(lcca: RunCommand, conf
     scenario = config.parent / "scenario.yaml"
     scenario.write_text(SCENARIO.replace("load: 0.5", "load: 0.15").replace("duration_us: 40", "duration_us: 10"))
     for simulator in ("engine", "fluid"):
-        given = ("--fabric", scenario, "--simulator", simulator, "--seed", derive(4, "estimate"), "--json")
-        rows = lcca("evaluate", "dctcp", *given, "--seeds", 20).json()["rows"]
+        given = ("--on", scenario, "--simulator", simulator, "--seed", derive(4, "estimate"), "--json")
+        rows = lcca("evaluate", "dctcp", *given, "--trials", 20).json()["rows"]
         empty = [each["seed"] for each in rows if not each["flows"]]
         assert len(empty) == 10
-        alone = ("--fabric", scenario, "--simulator", simulator, "--seed", empty[0], "--seeds", 1)
+        alone = ("--on", scenario, "--simulator", simulator, "--seed", empty[0], "--trials", 1)
         assert "0 flows" in lcca("evaluate", "dctcp", *alone).out
-        (compared,) = lcca("compare", "dctcp", "hpcc", *given, "--pairs", 24).json()["comparisons"]
+        (compared,) = lcca("compare", "dctcp", "hpcc", *given, "--trials", 24).json()["comparisons"]
         assert "pairs left out" in compared["note"]
         assert lcca("rank", "dctcp", "hpcc", *given, "--seeds", 24).status == 0
     for change in ("simulator=fabric", "simulator=fluid", "estimate.control=fluid"):
@@ -269,7 +267,7 @@ def test_durations_are_those_of_the_flows(lcca: RunCommand, config: Path) -> Non
     found = lcca("estimate", config, *options).json()
     flows = load_run(run).flows
     flows["ends"] = flows.start_us + flows.fct_us
-    assert lcca("estimate", config, *options, "--resume").json() == found
+    assert lcca("estimate", config, *options).json() == found
     for row, trials in zip(found["estimates"], (80, 20), strict=True):
         own = flows[flows.seed.isin(flows.seed.drop_duplicates()[:80] if trials == 80 else flows.seed.unique()[80:])]
         counted = own[(own.size_bytes >= 300) & (own.size_bytes < 1e4)]

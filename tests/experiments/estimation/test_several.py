@@ -113,7 +113,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(lcca: RunCommand, conf
     assert lcca("estimate", config, "--out", broken, "--jobs", 2).status == 0
     (broken / "trials" / "part-estimate,000002.parquet").unlink()
     (broken / "summary.json").unlink()
-    assert lcca("estimate", config, "--out", broken, "--resume").status == 0
+    assert lcca("estimate", config, "--out", broken).status == 0
     assert contents(broken) == contents(whole)
 
 

@@ -81,8 +81,8 @@ def test_export_says_what_it_needs(lcca: RunCommand, finished: Path, arguments: 
 
 def test_a_ranking_has_its_tables(lcca: RunCommand, tmp_path: Path) -> None:
     space = Path(__file__).parents[3] / "configs" / "networks" / "default.yaml"
-    few = ("--networks", 96, "--duration", 500)
-    assert lcca("rank", "aimd", "fixed-window:12", "--space", space, *few, "--out", tmp_path / "run").status == 0
+    few = ("--trials", 96, "--set", "duration=500")
+    assert lcca("rank", "aimd", "fixed-window:12", "--on", space, *few, "--out", tmp_path / "run").status == 0
     run = load_run(tmp_path / "run")
     assert list(run.policies["id"]) == [row["id"] for row in run.result["policies"]]
     assert run.policies["best_rank"].min() == 1 and len(run.verdicts) == 1 and set(run.verdicts["phase"]) == {"rank"}
@@ -97,12 +97,12 @@ def test_a_ranking_has_its_tables(lcca: RunCommand, tmp_path: Path) -> None:
 def test_comparisons_and_evaluations_have_their_tables(lcca: RunCommand, tmp_path: Path) -> None:
     networks = Path(__file__).parents[3] / "configs" / "networks"
     pairs = (
-        "--space",
+        "--on",
         networks / "default.yaml",
-        "--pairs",
+        "--trials",
         96,
-        "--duration",
-        500,
+        "--set",
+        "duration=500",
         "--out",
         tmp_path / "pairs",
         "--json",
@@ -110,12 +110,12 @@ def test_comparisons_and_evaluations_have_their_tables(lcca: RunCommand, tmp_pat
     told, run = lcca("compare", "aimd", "fixed-window:12", *pairs).json(), load_run(tmp_path / "pairs")
     assert run.verdicts["difference"].tolist() == [told["comparisons"][0]["difference"]] and len(run.trials) == 2 * 96
     few = (
-        "--networks",
+        "--on",
         networks / "examples.yaml",
         "--seeds",
         2,
-        "--duration",
-        500,
+        "--set",
+        "duration=500",
         "--out",
         tmp_path / "few",
         "--json",

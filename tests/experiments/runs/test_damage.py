@@ -74,12 +74,12 @@ def test_a_flipped_bit_gives_a_resumed_run_an_error_or_the_same(
     for file in rng.sample(stored(copied, "trials", "policies", "training"), 8):
         (copied / "report.html").unlink()
         before = flip(file, rng)
-        answer = lcca("sweep", tiny, "--out", copied, "--resume")
+        answer = lcca("sweep", tiny, "--out", copied)
         assert answer.status in (0, 2) and "Traceback" not in answer.err
         if answer.status == 2:
             assert str(file).removesuffix(".sha256") in answer.err.splitlines()[-1]
             file.write_bytes(before)
-            assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
+            assert lcca("sweep", tiny, "--out", copied).status == 0
         assert results(copied) == results(finished), file
 
 
@@ -102,7 +102,7 @@ def test_the_advice_for_a_damaged_part_of_a_complete_run_works(
     part.unlink()
     answer = lcca("report", copied)
     assert answer.status == 2 and f"{part}: missing; resume the run to have it again" in answer.err
-    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
+    assert lcca("sweep", tiny, "--out", copied).status == 0
     rows, whole = (TrialStore(run / "trials").all("test") for run in (copied, finished))
     pd.testing.assert_frame_equal(rows, whole)
     assert results(copied) == results(finished)
@@ -114,7 +114,7 @@ def test_damage_of_a_complete_run_is_noticed_or_healed(
 ) -> None:
     file, sound = copied / name, (copied / name).read_bytes()
     flip(file, random.Random(6))
-    answer = lcca("sweep", tiny, "--out", copied, "--resume")
+    answer = lcca("sweep", tiny, "--out", copied)
     if name == "config.yaml":  # its content is known
         assert answer.status == 0 and file.read_bytes() == sound
         return

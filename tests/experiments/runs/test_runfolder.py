@@ -43,7 +43,7 @@ KINDS: dict[str, tuple[str, type[Any]]] = {
 def read(kind: str, folder: Path, seed: int = 1) -> Any:
     text, model = KINDS[kind]
     (folder / f"{kind}.yaml").write_text(text)
-    return validate(read_with_files(folder / f"{kind}.yaml", model, seed=seed), model)
+    return validate(read_with_files(folder / f"{kind}.yaml", model, [f"seed={seed}"]), model)
 
 
 @pytest.fixture(params=KINDS)
@@ -88,7 +88,7 @@ def test_a_run_names_its_folder_by_its_configuration(config: Any) -> None:
 
 def test_a_run_that_is_there_needs_resume(run: Path, config: Any) -> None:
     make(run, config)
-    expected = "RUN: there already; add --resume to go on with it, or choose another --out"
+    expected = "RUN: there already; go on with it by resume=True, or choose another --out"
     assert refusal(run, config, resume=False) == expected
     RunFolder.open(run, config, resume=True).close()
 
@@ -99,8 +99,8 @@ def test_a_complete_run_is_named_so(run: Path, config: Any) -> None:
     folder.set_state("complete")
     folder.close()
     assert not folder.complete  # its results are missing
-    advice = config.run_kind.again.replace("FOLDER", str(run)).replace(str(run), "RUN")
-    assert refusal(run, config, resume=False) == f"RUN: there already and complete; {advice}, or choose another --out"
+    expected = "RUN: there already and complete; go on with it by resume=True, or choose another --out"
+    assert refusal(run, config, resume=False) == expected
 
 
 def test_the_run_of_another_configuration_or_kind_is_refused(tmp_path: Path, run: Path, config: Any) -> None:
@@ -245,7 +245,7 @@ def test_a_full_disk_is_told_before_anything_is_run(run: Path, config: Any, monk
 
 def test_a_second_process_is_kept_out(run: Path, tmp_path: Path) -> None:
     folder = RunFolder.open(run, read("estimate", tmp_path), resume=False)
-    options = ["estimate", str(tmp_path / "estimate.yaml"), "--out", str(run), "--resume", "--json"]
+    options = ["estimate", str(tmp_path / "estimate.yaml"), "--out", str(run), "--json"]
     second = subprocess.run([sys.executable, "-m", "lcca.cli.main", *options], capture_output=True, text=True)
     assert second.returncode == 2
     assert second.stdout == ""
@@ -268,10 +268,10 @@ def test_damaged_costs_are_one_error_with_its_mend(
 ) -> None:
     (copied / "report.html").unlink()
     (copied / "costs.json").write_text(text)
-    answer = lcca("sweep", tiny, "--out", copied, "--resume")
+    answer = lcca("sweep", tiny, "--out", copied)
     assert answer.status == 2
     assert answer.err.splitlines()[-1].startswith(f"lcca: {copied}/costs.json: damaged")
     assert "remove it: only the note of what the run has cost so far is lost" in answer.err
     (copied / "costs.json").unlink()
-    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
+    assert lcca("sweep", tiny, "--out", copied).status == 0
     assert results(copied) == results(finished)

@@ -91,8 +91,8 @@ def test_every_key_of_a_campaign_is_explained() -> None:
 @pytest.mark.parametrize(
     ("command", "file", "message"),
     [
-        ("sweep", "networks/default.yaml", "this is a network space, not a campaign; what takes it: --space FILE"),
-        ("sweep", "fabric/leaf-spine.yaml", "this is a fabric scenario, not a campaign; what takes it: --fabric FILE"),
+        ("sweep", "networks/default.yaml", "this is a network space, not a campaign; what takes it: `--on FILE`"),
+        ("sweep", "fabric/leaf-spine.yaml", "this is a fabric scenario, not a campaign; what takes it: `--on FILE`"),
         ("estimate", "quickstart.yaml", "this is a campaign, not an estimation; what takes it: lcca sweep FILE"),
         ("tune", "fabric/study.yaml", "this is a study, not a tuning; what takes it: lcca study FILE"),
     ],

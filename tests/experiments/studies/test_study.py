@@ -178,7 +178,7 @@ def test_threads_and_going_on_change_nothing(
 
     monkeypatch.setattr(source, "run_fabric_trials", fails)
     broken = tmp_path / "broken"
-    ends = [lcca("study", config, "--out", broken, "--resume", "--jobs", 2).status for _ in range(4)]
+    ends = [lcca("study", config, "--out", broken, "--jobs", 2).status for _ in range(4)]
     assert ends == [130, 130, 130, 0] and results(broken) == results(finished)
 
 
@@ -192,7 +192,7 @@ def test_answers_say_what_the_source_found(lcca: RunCommand, config: Path, finis
         "## Measured: incast",
     ):
         assert text in page
-    printed = lcca("study", config, "--out", finished, "--resume").out
+    printed = lcca("study", config, "--out", finished).out
     assert "Is a whole window better" in printed and "differs" in printed
 
 

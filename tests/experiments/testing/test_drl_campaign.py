@@ -38,7 +38,7 @@ def test_a_sweep_goes_on_from_its_trainings(campaign: Path, tmp_path: Path, lcca
     kept = policyfile.read(rows[0]["policies"][0])
     assert isinstance(kept.policy, MlpPolicy)
     assert kept.provenance["trainer"] == "ppo"
-    assert lcca("sweep", campaign, "--out", tmp_path / "once", "--resume").status == 0
+    assert lcca("sweep", campaign, "--out", tmp_path / "once").status == 0
     assert lcca("sweep", campaign, "--out", tmp_path / "again", "--jobs", "1").status == 0
     one, two = ((tmp_path / name / "summary.json").read_bytes() for name in ("once", "again"))
     assert one == two

@@ -88,7 +88,7 @@ def killing(
 def test_a_run_goes_on_under_another_executor(lcca: RunCommand, tiny: Path, finished: Path) -> None:
     run = tiny.parent / "run"
     assert lcca("sweep", tiny, "--until", "trained", "--out", run).status == 0
-    assert lcca("sweep", tiny, "--out", run, "--resume", "--executor", "processes", "--jobs", 2).status == 0
+    assert lcca("sweep", tiny, "--out", run, "--executor", "processes", "--jobs", 2).status == 0
     assert records(run) == records(finished)
 
 
@@ -137,5 +137,5 @@ def test_executors_that_are_not_here_are_told_and_the_folder_is_free(
     assert not (tiny.parent / "run").exists()
     monkeypatch.setitem(sys.modules, "ray", None)
     for _ in range(2):  # the second time the folder is not still claimed
-        answer = lcca(*command, "ray", "--resume")
+        answer = lcca(*command, "ray")
         assert answer.status == 2 and "pip install 'lcca[ray]'" in answer.err

@@ -110,7 +110,7 @@ def test_a_resumed_check_gives_the_same_bytes(run):
     assert len(lost) == 6
     for part in lost:
         part.unlink()
-    assert main(["sweep", str(run / "campaign.yaml"), "--out", str(again), "--resume", "--jobs", "1"]) == 0
+    assert main(["sweep", str(run / "campaign.yaml"), "--out", str(again), "--jobs", "1"]) == 0
     for name in ("summary.json", "verdicts.json"):
         assert (again / name).read_bytes() == (run / "run" / name).read_bytes()
 
@@ -118,8 +118,8 @@ def test_a_resumed_check_gives_the_same_bytes(run):
 def test_trials_that_fail_in_ns3_are_told(run, capsys):
     networks = run / "networks.yaml"
     networks.write_text("- {link_rate: 2, rtt: 20, senders: 1, buffer: 50, mean_on: 500, mean_off: 500, loss: 0}\n")
-    broken = ["--simulator", "ns3", "--ns3", "queue=red", "--ns3", "Nope=1"]
-    words = ["evaluate", "aimd", "--networks", str(networks), "--seeds", "2", "--duration", "1000", "--json"]
+    broken = ["--simulator", "ns3:queue=red,Nope=1"]
+    words = ["evaluate", "aimd", "--on", str(networks), "--seeds", "2", "--set", "duration=1000", "--json"]
     assert main([*words, *broken]) == 1
     told = capsys.readouterr()
     assert json.loads(told.out)["policies"][0]["failed"] == 2

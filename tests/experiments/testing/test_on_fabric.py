@@ -93,7 +93,7 @@ def test_kills_and_threads_change_nothing(
     monkeypatch.setattr(source, "run_fabric_trials", broken("trials"))
     monkeypatch.setattr(training, "run_fabric_trial", broken("trial"))
     path = finished.parent / "flows.yaml"
-    ends = [lcca("sweep", path, "--out", tmp_path / "run", "--resume", "--jobs", 2).status for _ in range(4)]
+    ends = [lcca("sweep", path, "--out", tmp_path / "run", "--jobs", 2).status for _ in range(4)]
     assert ends == [130, 130, 130, 0]
     assert results(tmp_path / "run") == results(finished)
 
@@ -118,14 +118,12 @@ def test_other_fabrics_are_met_too(lcca: RunCommand, finished: Path) -> None:
     assert found["condition"] == "ahead" and found["pairs"] == 20 and set(trials["scenario"]) == {"star"}
     (charged,) = {name for name in trials["policy"] if name.startswith("hpcc.")}
     file, seed = finished / "policies" / f"{charged}.json", trials["seed"].min()
-    again = lcca("evaluate", file, "--fabric", finished.parent / "elsewhere" / "star.yaml", "--seed", seed, "--json")
+    again = lcca("evaluate", file, "--on", finished.parent / "elsewhere" / "star.yaml", "--seed", seed, "--json")
     own = trials[(trials["policy"] == charged) & (trials["seed"] == seed)]
     assert again.json()["rows"][0]["slowdown_mean"] == own["slowdown_mean"].item()
     of_all = TrialStore(finished / "trials").all("generalisation-trainings")
     own = of_all[of_all["policy"] == charged].iloc[0]
-    again = lcca(
-        "evaluate", file, "--fabric", finished.parent / "elsewhere" / "star.yaml", "--seed", own["seed"], "--json"
-    )
+    again = lcca("evaluate", file, "--on", finished.parent / "elsewhere" / "star.yaml", "--seed", own["seed"], "--json")
     assert again.json()["rows"][0]["slowdown_mean"] == own["slowdown_mean"], "bytes charged here too"
 
 
@@ -145,7 +143,7 @@ def test_a_stored_policy_scores_the_same_by_itself(lcca: RunCommand, finished: P
     trials = TrialStore(finished / "trials").all("test")
     own = trials[trials["policy"].str.endswith(CHARGED) & (trials["scenario"] == "star")].iloc[0]
     file = finished / "policies" / (own["policy"].removesuffix(CHARGED) + ".json")
-    again = lcca("evaluate", file, "--fabric", finished.parent / "star.yaml", "--seed", own["seed"], "--json").json()
+    again = lcca("evaluate", file, "--on", finished.parent / "star.yaml", "--seed", own["seed"], "--json").json()
     assert again["rows"][0]["slowdown_mean"] == own["slowdown_mean"]
     assert read(file).header is not None
 

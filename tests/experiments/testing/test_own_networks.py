@@ -170,7 +170,7 @@ def test_what_is_lost_is_run_again_to_the_same_bytes(run: Path, lcca: RunCommand
     kept = [part.read_bytes() for part in lost]
     for part in lost:
         part.unlink()
-    assert lcca("sweep", run.parent / "all.yaml", "--out", run, "--resume", "--jobs", 1).status == 0
+    assert lcca("sweep", run.parent / "all.yaml", "--out", run, "--jobs", 1).status == 0
     assert [part.read_bytes() for part in lost] == kept and (run / "summary.json").read_bytes() == before
 
 

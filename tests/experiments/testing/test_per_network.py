@@ -50,11 +50,11 @@ def test_they_are_run_once_and_counted(run: Path, tiny: Path, lcca: RunCommand) 
     part = part_file(run / "trials", PART)
     before, when = part.read_bytes(), part.stat().st_mtime_ns
     (run / "summary.json").unlink()
-    assert lcca("sweep", tiny, "--out", run, *WHERE, "--resume").status == 0
+    assert lcca("sweep", tiny, "--out", run, *WHERE).status == 0
     assert part.stat().st_mtime_ns == when
     part.unlink()
     (run / "summary.json").unlink()
-    assert lcca("sweep", tiny, "--out", run, *WHERE, "--resume").status == 0
+    assert lcca("sweep", tiny, "--out", run, *WHERE).status == 0
     assert part.read_bytes() == before
 
 

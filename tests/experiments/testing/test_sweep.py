@@ -215,7 +215,7 @@ def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny:
     assert [row["id"] for row in answer.json()["rows"]] == [
         f"{name}.default.s{seed}" for seed in (1, 2) for name in ("loss+rtt", "loss+queue")
     ]
-    assert lcca("sweep", tiny, "--out", run, "--resume").status == 0
+    assert lcca("sweep", tiny, "--out", run).status == 0
     assert results(run) == results(finished)
 
 
@@ -223,13 +223,11 @@ def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny:
 def test_a_run_killed_again_and_again_ends_with_the_same_bytes(finished: Path, tiny: Path, lcca: RunCommand) -> None:
     run = tiny.parent / "run"
     for moment, count in (MOMENTS[name] for name in ("the first training", "testing")):
-        process = start(tiny, run, "--resume", "--jobs", "1")
+        process = start(tiny, run, "--jobs", "1")
         answer = stop(process, run, moment, max(count, moment(run) + (moment(run) >= count)), signal.SIGKILL)
         assert answer.status == -signal.SIGKILL
         assert not (run / "report.html").exists()
-    assert lcca("sweep", tiny, "--out", run, "--resume", "--json").json() == json.loads(
-        (run / "summary.json").read_text()
-    )
+    assert lcca("sweep", tiny, "--out", run, "--json").json() == json.loads((run / "summary.json").read_text())
     assert results(run) == results(finished)
     assert not list(run.rglob("*.part"))
 
@@ -239,7 +237,7 @@ def test_a_run_killed_again_and_again_ends_with_the_same_bytes(finished: Path, t
 def test_a_run_killed_once_ends_with_the_same_bytes(finished: Path, tiny: Path, moment: str) -> None:
     run = tiny.parent / "run"
     stop(start(tiny, run), run, *MOMENTS[moment], signal.SIGKILL)
-    process = start(tiny, run, "--resume")
+    process = start(tiny, run)
     process.communicate(timeout=120)
     assert process.returncode == 0
     assert results(run) == results(finished)
@@ -250,17 +248,17 @@ def test_ctrl_c_exits_with_130_and_says_how_to_go_on(finished: Path, tiny: Path,
     run = tiny.parent / "run"
     answer = stop(start(tiny, run), run, *MOMENTS["a later training"], signal.SIGINT)
     assert answer.status == 130
-    assert answer.err.endswith("lcca: stopped; the same command with --resume goes on from here\n")
+    assert answer.err.endswith("lcca: stopped; the same command goes on from here\n")
     assert "Traceback" not in answer.err
     assert answer.out == ""
-    assert lcca("sweep", tiny, "--out", run, "--resume").status == 0
+    assert lcca("sweep", tiny, "--out", run).status == 0
     assert results(run) == results(finished)
 
 
 def test_resuming_a_complete_run_is_quick_and_changes_nothing(copied: Path, tiny: Path, lcca: RunCommand) -> None:
     before = {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in copied.rglob("*") if file.is_file()}
     began = time.process_time()
-    answer = lcca("sweep", tiny, "--out", copied, "--resume", "--json")
+    answer = lcca("sweep", tiny, "--out", copied, "--json")
     assert time.process_time() - began < 1
     assert answer.json() == json.loads((copied / "summary.json").read_text())
     assert "complete already; nothing to do" in answer.err
@@ -274,7 +272,7 @@ def test_resuming_a_complete_run_is_quick_and_changes_nothing(copied: Path, tiny
 def test_what_can_be_computed_again_is(finished: Path, copied: Path, tiny: Path, lcca: RunCommand, lost: str) -> None:
     (copied / lost).unlink()
     (copied / "report.html").unlink(missing_ok=True)
-    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
+    assert lcca("sweep", tiny, "--out", copied).status == 0
     assert (copied / lost).exists()
     assert results(copied) == results(finished)
 
@@ -287,13 +285,13 @@ def test_a_damaged_part_of_the_trials_is_one_error_with_its_mend(
     (copied / "report.html").unlink()
     path = copied / "trials" / f"part-{part}.parquet"
     path.write_bytes(path.read_bytes()[:kept])
-    answer = lcca("sweep", tiny, "--out", copied, "--resume")
+    answer = lcca("sweep", tiny, "--out", copied)
     assert answer.status == 2
     error = answer.err.splitlines()[-1]
     assert error.startswith(f"lcca: {path}: damaged (")
     assert error.endswith("delete it and resume to run its trials again")
     path.unlink()
-    assert lcca("sweep", tiny, "--out", copied, "--resume").status == 0
+    assert lcca("sweep", tiny, "--out", copied).status == 0
     assert results(copied) == results(finished)
 
 
@@ -313,7 +311,7 @@ def test_a_full_disk_loses_nothing(
         answer = lcca("sweep", tiny, "--out", run)
     assert answer.status == 2
     assert answer.err.splitlines()[-1].endswith("cannot be written: No space left on device")
-    assert lcca("sweep", tiny, "--out", run, "--resume").status == 0
+    assert lcca("sweep", tiny, "--out", run).status == 0
     assert results(run) == results(finished)
 
 

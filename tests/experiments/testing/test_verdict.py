@@ -61,7 +61,7 @@ def test_an_unfinished_run_is_one_error_with_its_mend(lcca: RunCommand, copied: 
         file.unlink()
     answer = lcca("verdict", copied)
     assert (answer.status, answer.out) == (2, "")
-    assert message in answer.err and "finish the run with lcca sweep --resume" in answer.err
+    assert message in answer.err and "finish the run with lcca sweep\n" in answer.err
 
 
 def test_a_folder_without_a_run(lcca: RunCommand, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, 
     assert rows.state[0.05] == "stopped" and rows.networks[0.05] < 12
     policy = finished / "policy.json"
     assert policyfile.read(policy).policy == Transport("window", {"bdps": 1})
-    flows = ("--fabric", config.parent / "scenario.yaml", "--seeds", "12", "--seed", derive(1, "tune"), "--json")
+    flows = ("--on", config.parent / "scenario.yaml", "--trials", "12", "--seed", derive(1, "tune"), "--json")
     again = lcca("evaluate", policy, "window:bdps=0.1", *flows).json()["policies"]
     assert again[0]["score_bits"]["mean"] == pytest.approx(tuned["search_score_bits"])
     assert again[1]["score_bits"]["mean"] == pytest.approx(default["search_score_bits"])
@@ -115,7 +115,7 @@ def test_threads_and_going_on_change_nothing(
         return run(*arguments, **options)
 
     monkeypatch.setattr(source, "run_fabric_trials", fails)
-    ends = [lcca("tune", config, "--out", broken, "--resume", "--jobs", 2).status for _ in range(4)]
+    ends = [lcca("tune", config, "--out", broken, "--jobs", 2).status for _ in range(4)]
     assert ends == [130, 130, 130, 0] and results(broken) == results(finished)
 
 

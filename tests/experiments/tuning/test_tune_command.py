@@ -127,7 +127,7 @@ def test_goes_on_after_kill_9(lcca: Any, small: Path, finished: Path, tmp_path: 
     process.communicate(timeout=60)
     assert not is_locked(run) and (run / "study.sqlite3").exists()
     assert process.returncode == -signal.SIGKILL and not (run / "summary.json").exists()
-    again = lcca("tune", small, "--out", run, "--resume", "--json")
+    again = lcca("tune", small, "--out", run, "--json")
     assert again.json() == json.loads((finished / "summary.json").read_text())
     assert_same(run, finished)
 
@@ -141,7 +141,7 @@ def test_a_full_disk_loses_nothing(lcca: Any, small: Path, tmp_path: Path) -> No
     assert full.returncode == 2 and "Traceback" not in err
     assert err.splitlines()[-1].startswith("lcca: the study's database cannot be used: ")
     whole = lcca("tune", small, "--out", tmp_path / "whole", *settings, "--json").json()
-    assert lcca("tune", small, "--out", tmp_path / "run", *settings, "--resume", "--json").json() == whole
+    assert lcca("tune", small, "--out", tmp_path / "run", *settings, "--json").json() == whole
 
 
 def limit_files() -> None:
@@ -161,10 +161,10 @@ def test_helpers_change_nothing(lcca: Any, small: Path, finished: Path, tmp_path
 
 
 def test_a_run_that_is_there(lcca: Any, small: Path, finished: Path) -> None:
-    assert "--resume to see its result" in lcca("tune", small, "--out", finished).err
-    shown = lcca("tune", small, "--out", finished, "--resume")
+    shown = lcca("tune", small, "--out", finished)
+    assert f"{finished}: complete already; nothing to do" in shown.err
     assert shown.status == 0 and "fixed-window:40 in engine" in shown.out and "better" in shown.out
-    other = lcca("tune", small, "--out", finished, "--resume", "--seed", "2")
+    other = lcca("tune", small, "--out", finished, "--set", "seed=2")
     assert other.status == 2 and "another configuration" in other.err
     alone = lcca("tune", small, "--out", finished, "--join")
     assert alone.status == 2 and "no process leads" in alone.err
@@ -177,7 +177,7 @@ def test_nothing_better_than_the_start(lcca: Any, small: Path, tmp_path: Path) -
     assert summary["comparisons"] == []
     assert [each["parameters"] for each in summary["policies"]] == [{"window": 40}] * 2
     assert summary["policies"][1]["trials"] == 32
-    assert "no candidate was better" in lcca("tune", small, *options, "--resume").out
+    assert "no candidate was better" in lcca("tune", small, *options).out
     assert policyfile.read(tmp_path / "run" / "policy.json").policy == FixedWindow(40)
 
 

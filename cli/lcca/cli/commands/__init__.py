@@ -11,32 +11,40 @@ import keyword
 from importlib import import_module
 from types import ModuleType
 
-COMMANDS = {
-    "sweep": "Train, select, test and report a whole campaign, or a grid of them.",
-    "evaluate": "Run one policy on a list of networks.",
-    "compare": "Compare policy B with policy A on fresh networks, until settled.",
-    "rank": "Rank policies on the same fresh networks, with confidence intervals.",
-    "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
-    "bound": "Print what is possible on a network space, whatever the policy.",
-    "tune": "Tune a congestion control, and compare it with its defaults.",
-    "acc": "Train ACC (Double DQN that tunes ECN marking) in ns-3, and test it.",
-    "agree": "Run policies in both simulators on the same trials.",
-    "estimate": "Estimate a metric of one policy until it is accurate enough.",
-    "watch": "Show what a run is doing, from another terminal or machine.",
-    "verdict": "Compute a run's verdicts again from its stored trials alone.",
-    "report": "Write a finished run's report and figures again, or say what an unfinished one has found so far.",
-    "runs": "List the runs in a folder with what they have found.",
-    "diff": "Compare two runs: configurations, verdicts, costs.",
-    "plot": "Draw a run's figures for a paper, with their data as CSV.",
-    "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
-    "init": "Write a campaign to start from, with comments.",
-    "schema": "Print the JSON Schema of a kind of YAML file, for editors.",
-    "complete": "Print a script with which bash, zsh or tcsh completes commands, options and files.",
-    "check": "Diagnose the installation and say how to fix what is broken.",
-    "import": "Turn a .dna file of Remy or R+ into a policy.json.",
-    "export": "Write a run's tables as CSV, Parquet or LaTeX, or a rule table as a .dna file.",
+GROUPS = {
+    "run": {
+        "sweep": "Train, select, test and report a whole campaign, or a grid of them.",
+        "evaluate": "Run policies in one simulator or in both, or say what is possible whatever the policy.",
+        "compare": "Compare policy B with policy A on fresh networks, until settled.",
+        "rank": "Rank policies on the same fresh networks, with confidence intervals.",
+        "study": "Answer questions about policies, markers and tuners on fabrics, each with its verdict.",
+        "tune": "Tune a congestion control, and compare it with its defaults.",
+        "acc": "Train ACC (Double DQN that tunes ECN marking) in ns-3, and test it.",
+        "estimate": "Estimate a metric of one policy until it is accurate enough.",
+    },
+    "look": {
+        "show": "Print a policy, signal, signal set, header, transports, markers, tuners, network space or run.",
+        "watch": "Show what a run is doing, from another terminal or machine.",
+        "runs": "List the runs in a folder with what they have found.",
+        "check": "Diagnose the installation and say how to fix what is broken.",
+    },
+    "results": {
+        "report": "Write a finished run's report and figures again, or say what an unfinished one has found so far.",
+        "verdict": "Compute a run's verdicts again from its stored trials alone.",
+        "diff": "Compare two runs: configurations, verdicts, costs.",
+        "plot": "Draw a run's figures for a paper, with their data as CSV.",
+        "export": "Write a run's tables as CSV, Parquet or LaTeX, or a rule table as a .dna file.",
+    },
+    "files": {
+        "init": "Write a campaign to start from, with comments.",
+        "import": "Turn a .dna file of Remy or R+ into a policy.json.",
+        "schema": "Print the JSON Schema of a kind of YAML file, for editors.",
+        "complete": "Print a script with which bash, zsh or tcsh completes commands, options and files.",
+    },
 }
-"""What each command does, in the order in which help lists them."""
+"""What each command does, by theme, in the order in which help lists them."""
+
+COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 
 ROOMS = {
     "results": ("diff", "export", "plot", "report", "runs", "verdict", "watch"),

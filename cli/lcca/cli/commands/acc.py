@@ -20,7 +20,7 @@ EXAMPLES = """\
   lcca acc configs/acc/acc.yaml
   lcca acc configs/acc/smoke.yaml --json
   lcca acc configs/acc/fabric.yaml
-  lcca acc configs/acc/acc.yaml --set trainer.dqn.steps=50000 --resume"""
+  lcca acc configs/acc/acc.yaml --set trainer.dqn.steps=50000"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command: in ns-3, or on a fabric where the configuration names one."""
     config, folder = config_and_folder(options, form_of(options.config, options.overrides))
-    summary = acc(config, out=folder, resume=options.resume, quiet=False, jobs=options.jobs).content
+    summary = acc(config, out=folder, resume=True, quiet=False, jobs=options.jobs).content
     if options.json:
         print_json(summary)
         return 0

@@ -30,9 +30,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("a", type=one_name, help=f"the baseline: {POLICY_HELP}")
     parser.add_argument("b", type=one_name, help="the candidate, likewise")
-    add_place(parser, "--space", "--fabric")
+    add_place(parser)
     usual = f"{PAIRS['engine']}, in ns-3 {PAIRS['ns3']}, on a fabric {PAIRS['fabric']}"
-    parser.add_argument("--trials", "--pairs", type=positive, help=f"pairs at most (default: {usual})")
+    parser.add_argument("--trials", type=positive, help=f"pairs at most (default: {usual})")
     add_settling(parser, "over all looks")
     add_bound(parser)
     add_folder(parser)

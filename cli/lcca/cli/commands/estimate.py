@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     config, folder = config_and_folder(options, EstimationConfig)
     if options.durations is not None:
         return _durations(options, config, folder)
-    content = estimate(config, folder, jobs=options.jobs, resume=options.resume)
+    content = estimate(config, folder, jobs=options.jobs, resume=True)
     if options.json:
         print_json(content)
         return 0
@@ -76,7 +76,7 @@ def _digits(number: float | None) -> str:
 
 def _durations(options: argparse.Namespace, config: EstimationConfig, folder: Path) -> int:
     durations, time = parse_durations(options.durations), options.simulated_time
-    content = try_durations(config, folder, durations, time, jobs=options.jobs, resume=options.resume)
+    content = try_durations(config, folder, durations, time, jobs=options.jobs, resume=True)
     if options.json:
         print_json(content)
     else:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, positive_us, print_json
+from lcca.cli.options.common import add_json, print_json
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
 
@@ -29,7 +29,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="which queue and link signals the axes are (default: smoothed, as in R+)",
     )
     parser.add_argument(
-        "--link-interval", type=positive_us, metavar="US", help="over which the link signal is collected (default: 10)"
+        "--link-interval", type=_interval_us, metavar="US", help="over which the link signal is collected (default: 10)"
     )
     parser.add_argument(
         "--link-window",
@@ -57,3 +57,14 @@ def run(options: argparse.Namespace) -> int:
     for note in notes:
         print(f"note: {note}")
     return 0
+
+
+def _interval_us(text: str) -> float:
+    """Parse an interval."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 1e9:
+        raise argparse.ArgumentTypeError(f"{text[:60]}: must be µs, from 0.001 to 1e9")
+    return value

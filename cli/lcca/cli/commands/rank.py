@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-
-from lcca.cli.options.common import figure_file, positive, print_json
+from lcca.cli.options.common import positive, print_json
 from lcca.cli.options.trials import (
     POLICY_HELP,
     add_folder,
@@ -21,12 +17,11 @@ from lcca.cli.options.trials import (
     seconds,
     settling_of,
 )
-from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.console import print_table, wide_console
 from lcca.evaluation.bench.source import WinningRate
-from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Ranking
-from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
-from lcca.evaluation.report.figures.saving import save_as
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Ranking, rank_words
 from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
 from lcca.experiments.places import CACHE
@@ -36,7 +31,7 @@ from lcca.inputs.names import one_name
 EXAMPLES = """\
   lcca rank e2e.json link.json aimd fixed-window:12 --on configs/networks/default.yaml --trials 500
   lcca rank vegas cubic bbr tuned/policy.json --on configs/networks/default.yaml --simulator ns3 --json
-  lcca rank e2e.json aimd --on configs/networks/default.yaml --topology line --figure ranking.png
+  lcca rank e2e.json aimd --on configs/networks/default.yaml --set topology=line --out ranking
   lcca rank dctcp dcqcn hpcc --on configs/fabric/leaf-spine.yaml --utility slowdown-short-p99
   lcca rank cubic vegas bbr yeah htcp --on cc-bench-1 --budget 30m"""
 
@@ -44,10 +39,10 @@ EXAMPLES = """\
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("policies", nargs="+", type=one_name, help=POLICY_HELP)
-    add_place(parser, "--space", "--fabric", "--bench")
+    add_place(parser)
     usual = f"{TRIALS['engine']}, on a fabric {TRIALS['fabric']}, of a benchmark each scenario once"
-    parser.add_argument("--trials", "--networks", type=positive, help=f"trials of each at most (default: {usual})")
-    parser.add_argument("--seeds", type=positive, help="trials on each network (default: 1); on a fabric as --trials")
+    parser.add_argument("--trials", type=positive, help=f"trials of each at most (default: {usual})")
+    parser.add_argument("--seeds", type=positive, help="trials on each network (default: 1)")
     add_settling(parser, "of all ranks together")
     parser.add_argument(
         "--budget", type=seconds, help="stop after this time, as in 30m, settled or not: with --rule t-mixture alone"
@@ -58,7 +53,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help=f"of a benchmark: trials that were run before, used and added to (default: {CACHE}; none with --out)",
     )
-    parser.add_argument("--figure", type=figure_file, help="PDF, PNG or SVG file for the ranking")
     add_folder(parser, "of a benchmark results/<name>/<hash>; else nothing is kept")
     parser.set_defaults(run=run)
 
@@ -76,8 +70,6 @@ def run(options: argparse.Namespace) -> int:
     title = ", ".join(
         (*place.origin.values(), f"utility {place.utility.name}: {result.content['networks']} {place.unit}")
     )
-    if options.figure:
-        save_as(draw_ranking(found.standings, title), options.figure)
     if options.json:
         print_json(result.content)
     else:
@@ -94,25 +86,23 @@ def _measure(utility: Utility) -> str:
 
 
 def _print(found: Ranking, title: str, utility: Utility, margin: str, content: dict[str, Any]) -> None:
-    table = Table(title=escape(title))
     measure = f"{'winning rate' if isinstance(utility, WinningRate) else 'score (bits)'} [{1 - found.alpha:.0%}]"
-    for name in ("rank", "policy", measure, "ties", "better than", "worse than"):
-        table.add_column(name, justify="left" if name in ("policy", "ties") else "right", overflow="fold")
-    for standing, s in zip(found.standings, content["policies"], strict=True):
-        mean, low, high = (s["score_bits"][end] for end in ("mean", "low", "high"))
-        score = interval(mean, low, high, "{:.3f}")
-        counts = (str(s["better_than"]), str(s["worse_than"]))
-        table.add_row(rank_words(standing), escape(s["id"]), score, s["ties"], *counts)
+    rows = [
+        (
+            *(rank_words(standing), s["id"]),
+            interval(*(s["score_bits"][end] for end in ("mean", "low", "high")), "{:.3f}"),
+            *(s["ties"], str(s["better_than"]), str(s["worse_than"])),
+        )
+        for standing, s in zip(found.standings, content["policies"], strict=True)
+    ]
     together = (
         f"ranks hold together at {1 - found.alpha:.0%}; a letter in common: not distinguished, or not by {margin}"
     )
-    notes: Sequence[str] = [TOO_FEW_TO_RANK if found.standings[0].best_rank is None else together]
+    notes = [TOO_FEW_TO_RANK if found.standings[0].best_rank is None else together]
     if open_ := [f"{c.B} and {c.A}" for c in found.comparisons if not c.adjusted.settled]:
-        notes = [*notes, f"not settled: {', '.join(open_)}"]
-    console = wide_console()
-    console.print(table)
-    for note in notes:
-        console.print(note, style="dim", markup=False)
+        notes.append(f"not settled: {', '.join(open_)}")
+    head = ("rank", "policy", measure, "ties", "better than", "worse than")
+    print_table(Table(title, head, rows, left=("policy", "ties")), *notes)
     failed = dict.fromkeys(f"failed: {each['error']}" for each in content["failed"])
     for note in filter(None, (content["note"], *failed)):
-        console.print(note, markup=False)
+        wide_console().print(note, markup=False)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lcca.cli.options.common import add_json, print_json
+from lcca.inputs.errors import require, visible
 
 if TYPE_CHECKING:
     from lcca.remy_plus.switches.knobs import Knob
@@ -34,35 +35,26 @@ EXAMPLES = """\
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    kinds = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
-    for name, argument, function in (
-        ("policy", "file", _policy),
-        ("signals", None, _signals),
-        ("signal", "name", _signal),
-        ("signal-sets", None, _signal_sets),
-        ("signal-set", "name", _signal_set),
-        ("headers", None, _headers),
-        ("header", "name", _header),
-        ("transports", None, _transports),
-        ("markers", None, _markers),
-        ("tuners", None, _tuners),
-        ("networks", "file", _networks),
-        ("run", "folder", _run),
-    ):
-        kind = kinds.add_parser(name, help=function.__doc__)
-        if argument:
-            kind.add_argument(argument)
-        add_json(kind)
-        kind.set_defaults(run=function)
+    known = "; ".join(f"{name}: {(function.__doc__ or '').rstrip('.')}" for name, function in WHAT.items())
+    parser.add_argument("what", choices=tuple(WHAT), metavar="WHAT", help=known)
+    parser.add_argument("name", nargs="?", help="which one: a name, a file, or a run's folder")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    one = options.what in ("policy", "signal", "signal-set", "header", "networks", "run")
+    require(one == (options.name is not None), f"show {options.what}: {'name which one' if one else 'takes no name'}")
+    return WHAT[options.what](options)
 
 
 def _policy(options: argparse.Namespace) -> int:
     """A policy file or a named baseline, rule by rule."""
-    from lcca.inputs.errors import visible
     from lcca.remy_plus.files import policyfile
     from lcca.remy_plus.files.text import describe
 
-    file = policyfile.load(options.file)
+    file = policyfile.load(options.name)
     if options.json:
         print_json(json.loads(policyfile.dumps(file)))
     else:
@@ -215,7 +207,7 @@ def _networks(options: argparse.Namespace) -> int:
     from lcca.evaluation.scenarios.networks import PARAMETERS, NetworkSpace
     from lcca.experiments.schemas.kinds import read_kind
 
-    space = read_kind(options.file, NetworkSpace)
+    space = read_kind(options.name, NetworkSpace)
     content = space.model_dump(mode="json")
     if options.json:
         print_json(content | {"size": space.size})
@@ -253,10 +245,27 @@ def _run(options: argparse.Namespace) -> int:
     from lcca.cli.printing.tables import print_policies, print_verdicts
     from lcca.experiments.runs.manifest import read_summary
 
-    summary = read_summary(Path(options.folder))
+    summary = read_summary(Path(options.name))
     if options.json:
         print_json(summary)
     else:
         print_policies(summary)
         print_verdicts(summary)
     return 0
+
+
+WHAT: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "policy": _policy,
+    "signals": _signals,
+    "signal": _signal,
+    "signal-sets": _signal_sets,
+    "signal-set": _signal_set,
+    "headers": _headers,
+    "header": _header,
+    "transports": _transports,
+    "markers": _markers,
+    "tuners": _tuners,
+    "networks": _networks,
+    "run": _run,
+}
+"""What is shown."""

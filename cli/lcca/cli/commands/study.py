@@ -21,7 +21,7 @@ from lcca.inputs.errors import require
 EXAMPLES = """\
   lcca study configs/fabric/study.yaml
   lcca study configs/fabric/study.yaml --plan
-  lcca study configs/fabric/study.yaml --set pairs=512 --resume --jobs 4 --json"""
+  lcca study configs/fabric/study.yaml --set pairs=512 --jobs 4 --json"""
 
 
 HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A worse by", "pairs", "verdict", "theirs")
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, config: StudyConfig, folder: Path) -> dict[str, Any]:
-    summary = study(config, out=folder, resume=options.resume, quiet=False, jobs=options.jobs).content
+    summary = study(config, out=folder, resume=True, quiet=False, jobs=options.jobs).content
     if not options.json:
         _print(summary)
         print(f"\nanswers: {folder / ANSWERS}")

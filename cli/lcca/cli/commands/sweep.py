@@ -8,7 +8,7 @@ from typing import Any
 
 from lcca.cli.options.campaign import add_campaign
 from lcca.cli.options.common import positive, print_json
-from lcca.cli.options.trials import add_executor, add_topology
+from lcca.cli.options.trials import add_executor
 from lcca.cli.printing.tables import (
     print_forecasts,
     print_ideals,
@@ -23,7 +23,6 @@ from lcca.experiments.recipes.sweep import CACHE, forecasts, sweep
 
 EXAMPLES = """\
   lcca sweep configs/quickstart.yaml
-  lcca sweep configs/quickstart.yaml --resume
   lcca sweep configs/headers/quickstart.yaml --plan
   lcca sweep configs/paper/signals-default.yaml --set training_seeds=[1,2] --jobs 2
   lcca sweep configs/signals.yaml --plan --executor ray --jobs 70 --trainings 70
@@ -51,17 +50,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         "(default 1: each in turn, on all threads); never changes a result",
     )
     parser.add_argument(
-        "--until", choices=("trained",), help="end after the trainings of the first training seeds; --resume goes on"
+        "--until",
+        choices=("trained",),
+        help="end after the trainings of the first training seeds; the same command without it goes on",
     )
-    add_topology(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    if options.topology:
-        options.overrides = [*options.overrides, f"networks.topology={options.topology}"]
-    names = ("out", "jobs", "executor", "trainings", "training_cache", "overrides", "seed")
+    names = ("out", "jobs", "executor", "trainings", "training_cache", "overrides")
     wanted = {name: getattr(options, name) for name in names}
     if options.plan:
         name, remaining = forecasts(options.config, **wanted)
@@ -70,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             print_forecasts(name, remaining)
         return 0
-    result = sweep(options.config, resume=options.resume, quiet=False, until=options.until, **wanted)
+    result = sweep(options.config, resume=True, quiet=False, until=options.until, **wanted)
     if options.json:
         print_json(result.content)
     elif "rows" in result.content:

@@ -22,7 +22,7 @@ from lcca.inputs.errors import require
 EXAMPLES = """\
   lcca tune configs/tuning/vegas.yaml
   lcca tune configs/tuning/bbr.yaml --set tuner.trials=40 --jobs 8
-  lcca tune configs/tuning/cubic.yaml --set 'tuner.sampler={kind: tpe}' --resume --json
+  lcca tune configs/tuning/cubic.yaml --set 'tuner.sampler={kind: tpe}' --json
   lcca tune configs/tuning/dcqcn.yaml
   lcca tune configs/tuning/bbr.yaml --join"""
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         require(not options.json, "--json: the process that leads has the result")
         join(config, folder, jobs=options.jobs, storage=options.storage)
         return 0
-    how = {"resume": options.resume, "jobs": options.jobs, "storage": options.storage}
+    how = {"resume": True, "jobs": options.jobs, "storage": options.storage}
     summary = tune(config, out=folder, quiet=False, **how).content
     if options.json:
         print_json(summary)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TypeVar
 
-from lcca.cli.options.common import add_jobs, add_json, natural
+from lcca.cli.options.common import add_jobs, add_json
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.schemas.kinds import of_kind
@@ -21,19 +21,22 @@ def add_campaign(parser: argparse.ArgumentParser, several: bool = False) -> None
         parser.add_argument("config", type=Path, nargs="+", help="YAML files; each has a run of its own")
     else:
         parser.add_argument("config", type=Path, help="the campaign's YAML file")
-    parser.add_argument("--out", type=Path, help="the run's folder (default: results/<name>/<config hash>)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="the run's folder (default: results/<name>/<config hash>); the same command goes on with what is there",
+    )
     parser.add_argument(
         "--set",
         dest="overrides",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="override a key of the configuration, as in trainer.rounds=2; may be repeated",
+        help="override a key of the configuration, as in seed=2 or trainer.rounds=2; may be repeated",
     )
-    parser.add_argument("--seed", type=natural, help="override the campaign's seed")
-    parser.add_argument("--resume", action="store_true", help="go on with the run that is there, if there is one")
     add_jobs(parser)
     add_json(parser)
+    parser.set_defaults(kept=True)
 
 
 def config_and_folder(options: argparse.Namespace, kind: type[C], path: Path | None = None) -> tuple[C, Path]:
@@ -44,5 +47,5 @@ def config_and_folder(options: argparse.Namespace, kind: type[C], path: Path | N
         kind: of configuration.
         path: of its file, where the command takes several.
     """
-    config = of_kind(read_with_files(path or options.config, kind, options.overrides, options.seed), kind)
+    config = of_kind(read_with_files(path or options.config, kind, options.overrides), kind)
     return config, options.out or default_folder(config)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 from lcca.inputs.json_values import json_value
@@ -39,21 +38,6 @@ def _whole(text: str, least: int) -> int:
     return value
 
 
-FIGURES = (".pdf", ".png", ".svg")
-
-
-def figure_file(text: str) -> Path:
-    """Parse the name of a figure's file that can be written when the trials are done; without an ending a PNG."""
-    path = Path(text) if Path(text).suffix else Path(text).with_suffix(".png")
-    if path.suffix not in FIGURES:
-        raise argparse.ArgumentTypeError(f"{path}: must end with {', '.join(FIGURES)}")
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{path.parent}: no such folder")
-    if path.exists() and not path.is_file():
-        raise argparse.ArgumentTypeError(f"{path}: there already, and not a file")
-    return path
-
-
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add --jobs."""
     cores = len(os.sched_getaffinity(0))
@@ -70,14 +54,3 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def print_json(content: Any) -> None:
     """Print a result; numbers that are not finite become null."""
     print(json.dumps(json_value(content), sort_keys=True, allow_nan=False))
-
-
-def positive_us(text: str) -> float:
-    """Parse an interval."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.001 <= value <= 1e9:
-        raise argparse.ArgumentTypeError(f"{text[:60]}: must be µs, from 0.001 to 1e9")
-    return value

@@ -6,31 +6,27 @@ import argparse
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.common import add_jobs, add_json, natural, positive, print_json
 from lcca.evaluation.bench.benchmark import packaged_benchmarks
-from lcca.evaluation.settling.rules import BY_KIND
 from lcca.evaluation.trials.executors import EXECUTORS
 from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.experiments.experiment import Costs
 from lcca.experiments.recipes.prepared import Prepared, Result
 from lcca.experiments.runs.remaining import words_for_time
 from lcca.gym_envs.ns3.plan import Ns3Options
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.remy_plus.fabric.fluid import FLUID
 from lcca.remy_plus.policies.families import HAND_DESIGNED
 from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.switches.transports import TRANSPORTS
-from lcca.remy_plus.topology import KINDS, Topology
+from lcca.remy_plus.topology import KINDS
 
-TOPOLOGY_HELP = (
-    f"in place of that of the networks: {', '.join(KINDS)}; with options as in line:hosts_per_router=4 or "
-    "reverse-path:reverse_senders=3,one_way"
-)
 POLICY_HELP = (
     f"policy.json, a .dna file, a class in Python as in {PythonControl.example}, or hand-designed: "
     f"{', '.join(each.example for each in SIMPLE.values())}; "
@@ -39,16 +35,13 @@ POLICY_HELP = (
     f"on a fabric transports: {', '.join(TRANSPORTS)}, with parameters as in dcqcn:increase_us=55,fast_recovery=5 "
     "and perhaps a marker or a tuner as in dctcp@pred, dctcp@red:pmax=0.1 or dcqcn@expert"
 )
-_NS3 = {f.name: f.type for f in fields(Ns3Options) if f.name != "queue_attributes"}
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-def add_place(parser: argparse.ArgumentParser, *other_names: str, simulator: bool = True) -> None:
-    """Add where policies meet, and how their trials are run; the place may be named by other options too."""
+def add_place(parser: argparse.ArgumentParser, *more_simulators: str) -> None:
+    """Add where policies meet, and how their trials are run."""
     parser.add_argument(
         "--on",
-        *other_names,
-        dest="on",
         required=True,
         metavar="PLACE",
         help="YAML file of a network space, a list of networks, a fabric scenario or a benchmark, or a benchmark: "
@@ -60,24 +53,17 @@ def add_place(parser: argparse.ArgumentParser, *other_names: str, simulator: boo
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="override a key of the place's file, as in workload.load=0.7; may be repeated",
+        help="override a key of the place's file, as in duration=2000, workload.load=0.7, or topology=NAME: "
+        f"{', '.join(KINDS)}, as in line:hosts_per_router=4; of a list of networks in each; may be repeated",
     )
     parser.add_argument("--utility", help=", ".join(UTILITIES))
-    parser.add_argument("--duration", type=float, help="µs of a trial on networks")
     parser.add_argument("--seed", type=natural, default=1, help="first seed (default: 1)")
-    add_topology(parser)
-    if simulator:
-        parser.add_argument(
-            "--simulator",
-            choices=("engine", "ns3", FLUID),
-            help="the fast engine (default), ns3 (default of a benchmark), or the approximation of a fabric: fluid",
-        )
+    names = (f"{FLUID}, an approximation of a fabric", *more_simulators)
     parser.add_argument(
-        "--ns3",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help=f"an option of ns-3, repeatable: {', '.join(_NS3)}; other keys are attributes of the queue",
+        "--simulator",
+        metavar="NAME",
+        help=f"engine (default), ns3 (default of a benchmark), {', '.join(names)}; ns3 with options as in "
+        f"ns3:header_bytes=0: {', '.join(each.name for each in fields(Ns3Options)[:-1])}, and attributes of the queue",
     )
     add_jobs(parser)
     add_executor(parser)
@@ -94,16 +80,8 @@ def add_executor(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_topology(parser: argparse.ArgumentParser) -> None:
-    """Add the topology that replaces that of the networks."""
-    parser.add_argument("--topology", type=_topology, help=TOPOLOGY_HELP)
-
-
 def add_settling(parser: argparse.ArgumentParser, over: str) -> None:
     """Add the rule, its margin and error rate `over` something, and when to stop."""
-    parser.add_argument(
-        "--block", type=positive, help="trials between two looks, in whole blocks (default: four blocks, in ns-3 one)"
-    )
     parser.add_argument(
         "--stop",
         choices=("accurate", "settled"),
@@ -112,42 +90,60 @@ def add_settling(parser: argparse.ArgumentParser, over: str) -> None:
         "before rare events may have been met",
     )
     parser.add_argument(
-        "--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter"
+        "--margin-percent", type=float, default=3.0, help="throughput-equivalent %% that does not matter (default: 3)"
     )
-    parser.add_argument("--alpha", type=float, default=0.05, help=f"error rate {over} (default: %(default)s)")
     parser.add_argument(
         "--rule",
-        choices=sorted(BY_KIND),
+        default="",
+        metavar="NAME",
         help="group-sequential: fixed maximum (default of rank); t-mixture: any-time valid (default of compare and of "
-        "benchmarks)",
+        f"benchmarks); with options as in t-mixture:alpha=0.01,step=32 or alpha=0.01: alpha, the error rate {over} "
+        "(default: 0.05), and step, trials between two looks in whole blocks (default: four blocks, in ns-3 one)",
     )
 
 
-def add_bound(parser: argparse.ArgumentParser) -> None:
-    """Add what asks for ideals beside scores."""
-    parser.add_argument("--bound", action="store_true", help="say too what is possible on these networks (lcca bound)")
+def add_bound(parser: argparse.ArgumentParser, alone: str = "") -> None:
+    """Add what asks for ideals beside scores, or alone."""
+    parser.add_argument("--bound", action="store_true", help=f"say what is possible on these networks{alone}")
 
 
 def add_folder(parser: argparse.ArgumentParser, when: str = "none, nothing is kept") -> None:
     """Add where a run is kept, and what it costs; `when` says when one is kept unasked."""
-    parser.add_argument("--out", type=Path, help=f"folder that keeps every trial, for --resume (default: {when})")
-    parser.add_argument("--resume", action="store_true", help="go on with the run that is there, if there is one")
+    parser.add_argument(
+        "--out", type=Path, help=f"folder that keeps every trial; the same command goes on from there (default: {when})"
+    )
     parser.add_argument("--plan", action="store_true", help="say what it costs, from a few trials, and run no more")
-    parser.set_defaults(unkept=True)
+    parser.set_defaults(kept=False)
 
 
 def place_of(options: argparse.Namespace) -> dict[str, Any]:
     """Return what options say of the place, as arguments of a recipe."""
-    place = ("overrides", "utility", "duration", "seed", "topology", "seeds")
-    names = (*place, "simulator", "jobs", "executor", "trial_cache")
-    found = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    return found | {"ns3": parse_ns3(options.ns3) if options.ns3 else None}
+    names = ("overrides", "utility", "seed", "seeds", "simulator", "jobs", "executor", "trial_cache")
+    return {name: getattr(options, name) for name in names if hasattr(options, name)}
 
 
 def settling_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what options say of the rule, as arguments of a recipe."""
-    names = ("margin_percent", "alpha", "stop", "rule")
-    return {name: getattr(options, name) for name in names} | {"step": options.block}
+    """Return what options say of the rule, as arguments of a recipe.
+
+    Raises:
+        InputError: the text of the rule has not the form of one.
+    """
+    name, colon, text = options.rule.partition(":")
+    if "=" in name:
+        name, text = "", name + colon + text
+    found: dict[str, Any] = {"margin_percent": options.margin_percent, "stop": options.stop, "rule": name or None}
+    for item in filter(None, text.split(",")):
+        key, _, value = item.partition("=")
+        require(key in RULE, f"--rule: no option {key[:60]!r}{did_you_mean(key, RULE)}; it has {', '.join(RULE)}")
+        try:
+            found[key] = RULE[key](value)
+        except (argparse.ArgumentTypeError, ValueError) as error:
+            raise InputError(f"--rule: {key}: {error}") from None
+    return found
+
+
+RULE: dict[str, Callable[[str], float]] = {"alpha": float, "step": positive}
+"""Options of a rule, and how they are read."""
 
 
 def run_or_plan(options: argparse.Namespace, prepared: Prepared) -> Result | None:
@@ -157,8 +153,8 @@ def run_or_plan(options: argparse.Namespace, prepared: Prepared) -> Result | Non
     if options.plan:
         print_costs(options, prepared.costs(options.jobs))
         return None
-    options.unkept = options.out is None and not prepared.always_kept
-    result = prepared.run(options.out, resume=options.resume, quiet=False)
+    options.kept = options.out is not None or prepared.always_kept
+    result = prepared.run(options.out, resume=options.kept, quiet=False)
     if result.folder is not None and not options.json:
         print(f"everything is in {result.folder}")
     return result
@@ -191,37 +187,3 @@ def seconds(text: str) -> float:
     if not found or not float(found[1]):
         raise argparse.ArgumentTypeError(f"{text[:40]}: must be a time such as 90s, 30m or 2h")
     return float(found[1]) * _UNITS[found[2]]
-
-
-def parse_ns3(settings: list[str]) -> Ns3Options:
-    """Return the options of ns-3 from KEY=VALUE texts; keys that begin with a capital are the queue's attributes."""
-    values: dict[str, Any] = {}
-    attributes: list[tuple[str, str]] = []
-    for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals:
-            raise InputError(f"--ns3 {setting}: write KEY=VALUE")
-        if key[:1].isupper():
-            attributes.append((key, text))
-        elif key in _NS3:
-            values[key] = _value(key, text)
-        else:
-            raise InputError(f"--ns3 {setting}: unknown key{did_you_mean(key, list(_NS3))}")
-    return Ns3Options(**values, queue_attributes=tuple(attributes))
-
-
-def _value(key: str, text: str) -> Any:
-    kind = str(_NS3[key])
-    if "str" in kind:
-        return text
-    try:
-        return int(text) if "int" in kind else float(text)
-    except ValueError as error:
-        raise InputError(f"--ns3 {key}={text}: must be a number") from error
-
-
-def _topology(text: str) -> Topology:
-    try:
-        return Topology.of(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None

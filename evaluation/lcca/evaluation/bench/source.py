@@ -43,7 +43,7 @@ class WinningRate:
         Raises:
             InputError: always.
         """
-        raise InputError(f"{self.name}: scores the trials of a benchmark; use --bench")
+        raise InputError(f"{self.name}: scores the trials of a benchmark; use --on with a benchmark")
 
     def percent(self, difference: float) -> float:
         """Return a difference of rates in percentage points."""

@@ -65,6 +65,14 @@ class Standing:
         return {"id": self.policy, "score_bits": interval(self.score_bits, self.low, self.high), **ranks}
 
 
+def rank_words(standing: Standing) -> str:
+    """Return a range of ranks as people read it, such as ``2`` or ``1–3``; a dash before the first look."""
+    low, high = standing.best_rank, standing.worst_rank
+    if low is None:
+        return "–"
+    return str(low) if low == high else f"{low}–{high}"
+
+
 @dataclass(frozen=True)
 class Ranking:
     """Standings and the comparisons that they follow from.

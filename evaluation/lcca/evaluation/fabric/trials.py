@@ -217,18 +217,12 @@ def rows_of(trials: Iterable[FabricTrial], utility: Ratio) -> pd.DataFrame:
     return rows.assign(network=rows["seed"], status="ok", error="", utility=utility.name)
 
 
-def trials_of(rows: pd.DataFrame, scenario: FabricScenario, watched: Sequence[int] = ()) -> list[FabricTrial]:
-    """Return the trials of rows on a scenario, whose flows follow from it and the seed.
-
-    Flows are watched in those of the first seed.
-    """
-    first = int(rows["seed"].iloc[0])
+def trials_of(rows: pd.DataFrame, scenario: FabricScenario) -> list[FabricTrial]:
+    """Return the trials of rows on a scenario, whose flows follow from it and the seed."""
     flows = {seed: scenario.flows(seed) for seed in map(int, rows["seed"].unique())}
     hosts, warmup = scenario.fabric.hosts, 1000 * scenario.warmup_us
     return [
-        FabricTrial(
-            policy, int(seed), hosts, flows[int(seed)], _unpacked(packed), watched if seed == first else (), warmup
-        )
+        FabricTrial(policy, int(seed), hosts, flows[int(seed)], _unpacked(packed), warmup_ns=warmup)
         for policy, seed, packed in zip(rows["policy"], rows["seed"], rows[RECORD], strict=True)
     ]
 

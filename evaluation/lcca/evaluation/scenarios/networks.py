@@ -162,6 +162,15 @@ class _InPackets(Model):
         return super().unit_of(name, data)
 
 
+def _require_arrivals(duration: float, rtt: float, link_rate: float, hops: int) -> None:
+    slowest = rtt + hops / link_rate
+    if duration <= slowest:
+        raise ValueError(
+            f"duration must exceed rtt + {hops}/link_rate ({slowest:g} µs at most), got {duration:g}: "
+            "nothing would arrive"
+        )
+
+
 NamedTopology = Annotated[Topology, BeforeValidator(_topology), PlainSerializer(str)]
 """A topology: the text that names it, or a mapping of its options."""
 
@@ -242,13 +251,7 @@ class NetworkSpace(_InPackets, OfNetworks):
 
     @model_validator(mode="after")
     def _long_enough(self) -> "NetworkSpace":
-        hops = self.topology.hops(int(self.senders.max))
-        slowest = self.rtt.max + hops / self.link_rate.min
-        if self.duration <= slowest:
-            raise ValueError(
-                f"duration must exceed rtt + {hops}/link_rate ({slowest:g} µs at most), got {self.duration:g}: "
-                "nothing would arrive"
-            )
+        _require_arrivals(self.duration, self.rtt.max, self.link_rate.min, self.topology.hops(int(self.senders.max)))
         return self
 
     length: ClassVar[None] = None
@@ -354,18 +357,26 @@ class ListedNetworks(OfNetworks):
 
     Attributes:
         networks: of the list.
-        duration: of a trial, µs, unless another is given.
+        duration: of a trial, µs.
     """
 
+    units = PACKET_UNITS
+
     networks: Annotated[tuple[ListedNetwork, ...], Field(min_length=1)]
+    duration: float = Field(default=10_000.0, gt=0)
 
     block: ClassVar[int] = 1
-    duration: ClassVar[float] = 10_000.0
 
     @property
     def length(self) -> int:
         """How many networks there are."""
         return len(self.networks)
+
+    @model_validator(mode="after")
+    def _long_enough(self) -> "ListedNetworks":
+        for each in self.networks:
+            _require_arrivals(self.duration, each.rtt, each.link_rate, each.topology.hops(each.senders))
+        return self
 
     @property
     def topology(self) -> str:

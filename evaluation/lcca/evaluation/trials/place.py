@@ -28,7 +28,6 @@ class Execution:
         pool: that runs them instead; it may be on other machines.
         model: options of networks that the engine and ns-3 have.
         ns3: options of ns-3.
-        duration: µs of a trial on networks; those of the space if left out.
     """
 
     simulator: str = ""
@@ -36,11 +35,10 @@ class Execution:
     pool: Pool | None = None
     model: Model = field(default_factory=Model)
     ns3: Ns3Options = field(default_factory=Ns3Options)
-    duration: float | None = None
 
     @classmethod
     def of(cls, engine: Engine) -> Execution:
-        """Return how an engine runs trials, their duration left out."""
+        """Return how an engine runs trials."""
         pool = engine.runner.pool if isinstance(engine.runner, Batches) else None
         return cls(jobs=engine.jobs, pool=pool, model=engine.model)
 
@@ -50,8 +48,8 @@ class Execution:
         return self.pool or Threads(self.jobs)
 
     def engine(self, duration: float) -> Engine:
-        """Return the fast engine; the duration (µs) is that of trials unless it is given here."""
-        return Engine(self.duration or duration, self.model, self.jobs, runner_on(self.workers))
+        """Return the fast engine; the duration (µs) is that of trials."""
+        return Engine(duration, self.model, self.jobs, runner_on(self.workers))
 
     def of_networks(self, duration: float) -> Simulator:
         """Return the simulator of trials on networks, likewise.
@@ -60,7 +58,7 @@ class Execution:
             InputError: ns-3 is not installed.
         """
         if self.simulator == "ns3":
-            return Ns3(self.duration or duration, self.model, self.jobs, self.ns3, self.pool)
+            return Ns3(duration, self.model, self.jobs, self.ns3, self.pool)
         return self.engine(duration)
 
 

@@ -86,7 +86,7 @@ class Ratio(ABC):
         Raises:
             InputError: it does not tell what is scored.
         """
-        raise InputError(f"{self.name}: scores trials on a fabric; use --fabric")
+        raise InputError(f"{self.name}: scores trials on a fabric; use --on with a scenario")
 
     @abstractmethod
     def content(self) -> dict[str, Any]:

@@ -298,17 +298,15 @@ class CampaignConfig(RunConfig):
         return sets | ({"starts": {name: table.digest for name, table in self.starts.items()}} if self.starts else {})
 
 
-def read_campaign(
-    path: str | os.PathLike[str], overrides: Iterable[str] = (), seed: int | None = None
-) -> CampaignConfig:
-    """Read a campaign's YAML file, with `--set` overrides and another seed if given.
+def read_campaign(path: str | os.PathLike[str], overrides: Iterable[str] = ()) -> CampaignConfig:
+    """Read a campaign's YAML file, with `--set` overrides.
 
     Names of files are relative to the file that says them; in an override, to the working folder.
 
     Raises:
         ConfigError: listing every problem, by file and line.
     """
-    document = read_with_files(path, CampaignConfig, overrides, seed)
+    document = read_with_files(path, CampaignConfig, overrides)
     if GRID in document.data:
         raise ConfigError(Problem(document.place((GRID,)), (GRID,), "only `lcca sweep` runs a grid; leave it out here"))
     return of_kind(document, CampaignConfig)

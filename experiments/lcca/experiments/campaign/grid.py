@@ -57,13 +57,13 @@ class Grid:
         return Path("results") / self.name / self.hash
 
 
-def read_grid(path: str | PathLike[str], overrides: Iterable[str] = (), seed: int | None = None) -> Grid:
+def read_grid(path: str | PathLike[str], overrides: Iterable[str] = ()) -> Grid:
     """Read a campaign's YAML file and the points of its grid; see `read_campaign`.
 
     Raises:
         ConfigError: listing every problem, by file and line.
     """
-    document = read_with_files(path, CampaignConfig, overrides, seed)
+    document = read_with_files(path, CampaignConfig, overrides)
     if GRID not in document.data:
         config = of_kind(document, CampaignConfig)
         return Grid(config.name, {"": config})

@@ -110,7 +110,7 @@ class FabricAccTest(Model):
     Attributes:
         pairs: most trials of each on each scenario.
         block: trials that are run and kept at a time.
-        against: what ACC is held against beside the transport alone and chance, as `lcca compare --fabric` takes it.
+        against: what ACC is held against beside the transport alone and chance, as `lcca compare` takes it on a fabric.
         explore: share of random choices of ACC as it is deployed in the papers; 0 leaves that out.
     """
 

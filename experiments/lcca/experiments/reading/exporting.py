@@ -12,6 +12,7 @@ import pandas as pd
 
 from lcca.evaluation.trials.loaded_run import TABLES, LoadedRun
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, shown
+from lcca.experiments.reading.fabric_runs import FabricRun
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
 
@@ -49,17 +50,20 @@ def export_tables(run: LoadedRun, folder: Path, form: str) -> list[Path]:
         InputError: the run has no table yet, or a file cannot be written.
     """
     ending, write = FORMS[form]
-    names = [name for name in (IN_LATEX if form == "latex" else TABLES) if len(getattr(run, name))]
-    if not names:
+    tables = {name: getattr(run, name) for name in (IN_LATEX if form == "latex" else TABLES)}
+    if form != "latex" and (fabric := FabricRun.of(run)) is not None:
+        tables |= {"flows": fabric.flows(), "ports": fabric.ports()}
+    tables = {name: table for name, table in tables.items() if len(table)}
+    if not tables:
         raise InputError(f"{run.path}: nothing to export yet; the run is {run.manifest['state']}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
-    files = [folder / f"{name}.{ending}" for name in names]
-    for name, file in zip(names, files, strict=True):
-        write_atomically(file, write(_columns(name, getattr(run, name)) if form == "latex" else getattr(run, name)))
-    return files
+    files = {name: folder / f"{name}.{ending}" for name in tables}
+    for name, table in tables.items():
+        write_atomically(files[name], write(_columns(name, table) if form == "latex" else table))
+    return list(files.values())
 
 
 def _columns(name: str, table: pd.DataFrame) -> pd.DataFrame:

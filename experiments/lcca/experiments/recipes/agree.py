@@ -27,7 +27,7 @@ def agree(
     policies: Sequence[str],
     on: On,
     *,
-    trials: int = NETWORKS,
+    trials: int | None = None,
     margin_bits: float = MARGIN_BITS,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -39,7 +39,7 @@ def agree(
     Args:
         policies: that both can run.
         on: a network space.
-        trials: networks, rounded up to whole blocks.
+        trials: networks, rounded up to whole blocks; 96 unless given.
         margin_bits: within which mean scores agree.
         out: folder that keeps every trial.
         resume: whether to go on with the run that is there.
@@ -57,13 +57,13 @@ def agreeing(
     policies: Sequence[str],
     on: On,
     *,
-    trials: int = NETWORKS,
+    trials: int | None = None,
     margin_bits: float = MARGIN_BITS,
     **wanted: Unpack[Options],
 ) -> Prepared:
     """Return the check, ready to run."""
-    require(margin_bits > 0, f"--margin: must be > 0 bits, got {margin_bits:g}")
-    meeting = meet(policies, on, "agree", {**wanted, "simulator": "ns3"})
+    require(margin_bits > 0, f"margin_bits: must be > 0, got {margin_bits:g}")
+    meeting = meet(policies, on, "agree", {**wanted, "simulator": wanted.get("simulator") or "ns3"})
     place = meeting.place
     require(isinstance(place, NetworkTrials), "agree: needs a network space, which both simulators run")
     assert isinstance(place, NetworkTrials)
@@ -72,7 +72,7 @@ def agreeing(
     for policy in meeting.contenders.values():
         engine.compile(policy)  # or say so before any trial
     topology = str(place.space.topology)
-    most = place.whole(trials)
+    most = place.whole(trials or NETWORKS)
 
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
         return pd.concat(

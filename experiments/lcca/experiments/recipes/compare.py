@@ -12,7 +12,7 @@ from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.trials.running import mean_scores
 from lcca.experiments.experiment import Experiment, Found, Pair
-from lcca.experiments.places import On, Options, meet
+from lcca.experiments.places import On, Options, meet, require_options
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
@@ -59,6 +59,7 @@ def comparing(
     a: str, b: str, on: On, *, trials: int | None = None, bound: bool = False, **wanted: Unpack[Wanted]
 ) -> Prepared:
     """Return the comparison, ready to run; `bound` adds what is possible on its networks."""
+    require_options(wanted, Wanted)
     meeting = meet([a, b], on, "compare", wanted)
     place, most = meeting.place, meeting.most(trials, PAIRS)
     rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")

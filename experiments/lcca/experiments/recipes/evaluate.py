@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Unpack
 
 import pandas as pd
 
-from lcca.evaluation.bench.source import BenchTrials
-from lcca.evaluation.bounds.ideals import IDEALS
-from lcca.evaluation.fabric.space import FabricTrials
+from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
+from lcca.evaluation.bounds.summary import ideal_summary, population_fair_bits
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.summary import summary
-from lcca.evaluation.fabric.trials import FabricTrial, positions, rows_of, trials_of
+from lcca.evaluation.fabric.trials import FabricTrial, rows_of, trials_of
+from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, means, shown
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Experiment, Found, Stop
-from lcca.experiments.places import Meeting, On, Options, meet
+from lcca.experiments.places import Meeting, On, Options, meet, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
-from lcca.inputs.errors import about, require
-from lcca.remy_plus.fabric.observation import Observation
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.experiments.runs.seeds import derive
+from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.network import Network
 
 SEEDS = 10
+DRAWN = 200
+"""Networks that say what is possible on a space."""
+
 TRIALS_KEPT, SEEDS_KEPT = 64, 4
 """Trials in a block on networks, and seeds in one on a fabric: what a kill loses at most, the same for any jobs."""
 
@@ -47,11 +51,11 @@ def evaluate(
     Args:
         policies: hand-designed congestion controls, files of policies, classes in Python, transports.
         on: where they run; see `lcca.experiments.places`.
-        trials: networks; all of a list, 10 of a space unless given. On a fabric `seeds` says how many.
+        trials: networks, all of a list and 10 of a space unless given; on a fabric 10.
         out: folder that keeps every trial.
         resume: whether to go on with the run that is there.
         quiet: whether to leave progress out.
-        wanted: see `Options`; `seeds` are 10 unless given.
+        wanted: see `Options`; `seeds` of a network are 10 unless given.
 
     Raises:
         InputError: something cannot be read or run, or the folder is not free.
@@ -60,37 +64,48 @@ def evaluate(
 
 
 def evaluating(
-    policies: Sequence[str],
-    on: On,
-    *,
-    trials: int | None = None,
-    bound: bool = False,
-    watched: Sequence[int] = (),
-    observe_us: float | None = None,
-    **wanted: Unpack[Options],
+    policies: Sequence[str], on: On, *, trials: int | None = None, bound: bool = False, **wanted: Unpack[Options]
 ) -> Prepared:
-    """Return the evaluation, ready to run.
-
-    Args:
-        policies: as of `evaluate`.
-        on: as of `evaluate`.
-        trials: as of `evaluate`.
-        bound: whether to add what is possible on the networks.
-        watched: flows of a fabric's first seed whose rates are sampled.
-        observe_us: how often the first seed's links and parameters are sampled where no tuner looks.
-        wanted: as of `evaluate`.
-    """
-    seeds = wanted.get("seeds") or SEEDS
-    meeting = meet(policies, on, None, {**wanted, "seeds": seeds})
-    require(not isinstance(meeting.place, BenchTrials), "evaluate: a benchmark's scores are of all together; use rank")
+    """Return the evaluation, ready to run; `bound` adds what is possible on its networks."""
+    space = space_of(on, wanted.get("overrides", ()))
+    require(not isinstance(space, Benchmark), "evaluate: a benchmark's scores are of all together; use rank")
+    if not isinstance(space, FabricSpace):
+        wanted["seeds"] = wanted.get("seeds") or SEEDS
+    meeting = meet(policies, space, None, wanted)
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")
     title = f"evaluating {', '.join(meeting.contenders)}"
     if isinstance(meeting.place, FabricTrials):
-        prepared = _on_fabric(meeting, meeting.place, title, seeds, watched, observe_us)
+        prepared = _on_fabric(meeting, meeting.place, title, trials or SEEDS)
     else:
         prepared = _on_networks(meeting, title, trials, bound)
     config = asked("evaluate", list(policies), on, meeting, wanted.get("seed", 1), {"bound": bound} | prepared[2])
     return Prepared(prepared[0], meeting, config, prepared[1], looks=False)
+
+
+def possible(
+    on: On, *, trials: int | None = None, utility: str | None = None, seed: int = 1, overrides: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return what is possible on the networks of a space, whatever the policy, in bits.
+
+    Args:
+        on: a network space.
+        trials: how many networks are drawn, rounded up to whole blocks; 200 unless given.
+        utility: that scores a trial.
+        seed: of the draw.
+        overrides: keys of the space's file.
+
+    Raises:
+        InputError: it is no network space, or no bound is known of its topology or the utility.
+    """
+    space = space_of(on, overrides)
+    if not isinstance(space, NetworkSpace):
+        raise InputError(f"{on}: what is possible is known of a network space alone")
+    wanted = space.utility(utility or space.usual_utility)
+    own, count = derive(seed, "bound"), space.whole(trials or DRAWN)
+    scores = ideal_scores(space.draw(own, count), [own], wanted, space.duration)
+    found = {"space": str(on), "utility": wanted.name, "duration_us": space.duration}
+    found |= {"population_fair_bits": population_fair_bits(space, wanted)}
+    return found | ideal_summary(scores, space.block if count >= space.block else 1)
 
 
 def _on_networks(
@@ -131,30 +146,20 @@ def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:
 
 
 def _on_fabric(
-    meeting: Meeting, place: FabricTrials, title: str, seeds: int, watched: Sequence[int], observe_us: float | None
+    meeting: Meeting, place: FabricTrials, title: str, trials: int
 ) -> tuple[Experiment, Any, dict[str, Any]]:
-    scenario, utility = place.space.scenarios[0], place.utility
-    if watched:
-        with about("--rates"):
-            positions(scenario.flows(place.seed), watched)
-    observed = {}
-    if observe_us is not None:
-        engines = {name: engine_of(policy, scenario.settings()) for name, policy in meeting.contenders.items()}
-        observed = {name: Observation(each.tuner, observe_us) for name, each in engines.items()}
-    sampled = replace(place, watched=watched, observed=observed)
-
     def run_trials(contenders: Mapping[str, Any], block: Block) -> pd.DataFrame:
-        return rows_of(sampled.trials(contenders, block), utility)
+        return rows_of(place.trials(contenders, block), place.utility)
 
     def content(found: Found, _: Path | None) -> Mapping[str, Any]:
-        rows = summary(list(fabric_trials(found.rows, place)), utility)
-        return {**place.origin, "utility": utility.name, "seeds": seeds, "policies": rows}
+        rows = summary(fabric_trials(found.rows, place), place.utility)
+        return {**place.origin, "utility": place.utility.name, "seeds": trials, "policies": rows}
 
-    stop = Stop(seeds, when="never", step=SEEDS_KEPT)
-    experiment = Experiment(sampled, meeting.contenders, (), stop, f"{title} on {place.space.name}", run_trials)
-    return experiment, content, {"seeds": seeds}
+    stop = Stop(trials, when="never", step=SEEDS_KEPT)
+    experiment = Experiment(place, meeting.contenders, (), stop, f"{title} on {place.space.name}", run_trials)
+    return experiment, content, {"trials": trials}
 
 
-def fabric_trials(rows: pd.DataFrame, place: FabricTrials) -> Iterator[FabricTrial]:
-    """Yield the trials that the rows of an evaluation on a fabric hold."""
-    return iter(trials_of(rows, place.space.scenarios[0], place.watched))
+def fabric_trials(rows: pd.DataFrame, place: FabricTrials) -> list[FabricTrial]:
+    """Return the trials that the rows of an evaluation on a fabric hold."""
+    return trials_of(rows, place.space.scenarios[0])

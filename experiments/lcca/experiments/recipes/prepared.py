@@ -102,7 +102,7 @@ class Prepared:
         """
         if out is None and not self.always_kept:
             if resume:
-                raise InputError("--resume: needs --out, the folder of the run to go on with")
+                raise InputError("resume: needs out, the folder of the run to go on with")
             found = self.experiment.run(reporter=Reporter(quiet=quiet))
             return self._result(found, None)
         folder = Path(out) if out is not None else default_folder(self.config)

@@ -10,11 +10,10 @@ from typing import Any, Unpack
 from lcca.evaluation.bench.benchmark import Benchmark
 from lcca.evaluation.comparison.ranking import Ranking
 from lcca.evaluation.comparison.ranking import rank as ranked
-from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.settling.intervals import ONE_SAMPLE
 from lcca.evaluation.trials.running import mean_scores
 from lcca.experiments.experiment import Answer, Experiment, Found, Trials
-from lcca.experiments.places import CACHE, On, Options, meet, space_of
+from lcca.experiments.places import CACHE, On, Options, meet, require_options, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
 from lcca.experiments.recipes.rules import Settling, stop_of, stopped_early
 from lcca.inputs.errors import require
@@ -67,13 +66,11 @@ def ranking(
     **wanted: Unpack[Wanted],
 ) -> Prepared:
     """Return the ranking, ready to run; `cached` uses the usual cache of a benchmark's trials where none is named."""
+    require_options(wanted, Wanted)
     require(len(policies) >= 2, "a ranking needs at least two policies")
     space = space_of(on, wanted.get("overrides", ()))
-    if isinstance(space, Benchmark):
-        if cached and wanted.get("trial_cache") is None:
-            wanted["trial_cache"] = CACHE
-    elif isinstance(space, FabricSpace):
-        trials = trials or wanted.get("seeds")
+    if isinstance(space, Benchmark) and cached and wanted.get("trial_cache") is None:
+        wanted["trial_cache"] = CACHE
     meeting = meet(policies, space, "rank", wanted)
     place, most = meeting.place, meeting.most(trials, TRIALS)
     usual = "group-sequential" if meeting.costs is None else "t-mixture"  # of a benchmark
@@ -89,7 +86,7 @@ def ranking(
         note = stopped_early(found, standings.networks, place.unit)
         if found.out_of_time:
             note = f"time budget used up after {standings.networks} {place.unit}"
-            note += "; --resume goes on" if folder else ""
+            note += "; the same command goes on" if folder else ""
         if any(each.same == ONE_SAMPLE for each in standings.comparisons):
             note = "; ".join(filter(None, (ONE_SAMPLE, note)))
         failed = found.rows.loc[found.rows["status"] != "ok", ["policy", "network", "seed", "error"]]

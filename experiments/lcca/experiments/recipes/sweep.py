@@ -47,11 +47,10 @@ Campaign: TypeAlias = str | os.PathLike[str] | CampaignConfig | Grid
 
 
 class Running(TypedDict, total=False):
-    """How a campaign is read and run; all but the first two never change a result.
+    """How a campaign is read and run; all but the first never change a result.
 
     Attributes:
         overrides: of keys of its file, as in ``trainer.rounds=2``.
-        seed: in place of the file's.
         jobs: threads, or workers of another executor; 1 unless given.
         executor: where trials run; threads of this process unless given.
         trainings: how many policies learn at once, each on one thread; 1, which is usual, gives each in turn all the
@@ -61,7 +60,6 @@ class Running(TypedDict, total=False):
     """
 
     overrides: Sequence[str]
-    seed: int | None
     jobs: int
     executor: str
     trainings: int
@@ -135,7 +133,7 @@ def forecasts(
 def _grid(campaign: Campaign, how: Running) -> Grid:
     if isinstance(campaign, CampaignConfig):
         return Grid(campaign.name, {"": campaign})
-    return campaign if isinstance(campaign, Grid) else read_grid(campaign, how.get("overrides", ()), how.get("seed"))
+    return campaign if isinstance(campaign, Grid) else read_grid(campaign, how.get("overrides", ()))
 
 
 def _cache(out: str | os.PathLike[str] | None, how: Running) -> Path | None:
@@ -162,7 +160,6 @@ def _sweep(
         require_libraries(config.trainer.libraries, f"trainings by {config.trainer.kind}")
     with executor(place, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
-            begun.reporter.show(f"{path}: complete already; nothing to do")
             return begun.folder.read_json(layout.SUMMARY)
         with executor("ray" if workers.away else "processes", trainings) as pool:
             workers.tell = pool.tell = begun.reporter.say

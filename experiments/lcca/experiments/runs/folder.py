@@ -37,12 +37,14 @@ class RunFolder(Generic[C]):
         path: of the folder.
         config: of the run.
         warnings: what the user should know of a run that goes on.
+        goes_on: whether the run was there before.
     """
 
     def __init__(self, path: Path, config: C) -> None:
         self.path = path
         self.config = config
         self.warnings: list[str] = []
+        self.goes_on = False
         self._lock: IO[str] | None = None
 
     @classmethod
@@ -70,7 +72,8 @@ class RunFolder(Generic[C]):
         self.path.mkdir(parents=True, exist_ok=True)
         self._take_lock()
         self._remove_halves()
-        if not self._look(resume):
+        self.goes_on = self._look(resume)
+        if not self.goes_on:
             self._create()
         elif (manifest := self.manifest() or {})["config_hash"] != self.config.hash:
             write_state(self.path / layout.MANIFEST, grown(self.path, manifest, self.config))
@@ -188,13 +191,9 @@ class RunFolder(Generic[C]):
 
     def _check(self, manifest: dict[str, Any], resume: bool) -> None:
         self.warnings = check_same(self.path, self.config, manifest)
-        kind = self.config.run_kind
-        done = manifest["state"] == COMPLETE
-        advice = kind.again.replace("FOLDER", str(self.path)) if done else "add --resume to go on with it"
         if not resume:
-            raise InputError(
-                f"{self.path}: there already{' and complete' if done else ''}; {advice}, or choose another --out"
-            )
+            done = " and complete" if manifest["state"] == COMPLETE else ""
+            raise InputError(f"{self.path}: there already{done}; go on with it by resume=True, or choose another --out")
 
     def _take_lock(self) -> None:
         self._lock = (self.path / layout.LOCK).open("a+", encoding="utf-8")

@@ -14,18 +14,15 @@ class Kind:
     Attributes:
         name: the command's.
         results: files without which a run is not complete.
-        again: what to do about a run that is complete.
     """
 
     name: str
     results: tuple[str, ...]
-    again: str = "add --resume to see its result"
 
 
 SWEEP = Kind(
     "sweep",
     (layout.CONFIG, layout.LEARNING, layout.SUMMARY, layout.VERDICTS, layout.REPORT),
-    "look at it with `lcca report FOLDER`",
 )
 ESTIMATE = Kind("estimate", (layout.CONFIG, layout.SUMMARY))
 TUNE = Kind("tune", (layout.CONFIG, layout.SUMMARY, layout.POLICY, layout.CANDIDATES))

@@ -190,7 +190,7 @@ def read_summary(path: Path) -> dict[str, Any]:
     """
     manifest = read_kind(path, SWEEP)
     if not (path / layout.SUMMARY).is_file():
-        raise InputError(f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG --resume")
+        raise InputError(f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG")
     summary = read_json(path / layout.SUMMARY, "delete it and resume")
     if any("size" not in each for each in summary["comparisons"]):
         there = f" (git checkout {_short_commit(manifest['commit']).rstrip(CHANGED)})" if manifest["commit"] else ""

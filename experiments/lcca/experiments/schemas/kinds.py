@@ -61,21 +61,21 @@ KINDS: Mapping[str, FileKind] = {
     "acc-fabric": FileKind("a training of ACC on a fabric", "lcca acc FILE", "experiments.ecn.config:FabricAcc"),
     "networks": FileKind(
         "a network space",
-        "--space FILE, or `networks: FILE` in a campaign",
+        "`--on FILE`, or `networks: FILE` in a campaign",
         "evaluation.scenarios.networks:NetworkSpace",
     ),
     "network-list": FileKind(
-        "a list of networks", "lcca evaluate --networks FILE", "evaluation.scenarios.networks:ListedNetwork", True
+        "a list of networks", "lcca evaluate --on FILE", "evaluation.scenarios.networks:ListedNetwork", True
     ),
     "scenario": FileKind(
         "a fabric scenario",
-        "--fabric FILE, or `networks: {fabric: FILE}` in a campaign",
+        "`--on FILE`, or `networks: {fabric: FILE}` in a campaign",
         "evaluation.fabric.scenario:FabricScenario",
     ),
     "flow-sizes": FileKind(
         "a table of flow sizes", "`sizes: FILE` in a workload", "evaluation.scenarios.sizes:SizeTable"
     ),
-    "benchmark": FileKind("a benchmark", "lcca rank --bench FILE", "evaluation.bench.benchmark:Benchmark"),
+    "benchmark": FileKind("a benchmark", "lcca rank --on FILE", "evaluation.bench.benchmark:Benchmark"),
     "signal-set": FileKind(
         "a signal set", "`signal_sets: [e2e, FILE]` in a campaign", "signal_sets.signal_set:SignalSet"
     ),

@@ -30,7 +30,7 @@ class Contender(Model):
     """What a study compares: a policy, or what a tuning or a training finds before the study begins.
 
     Attributes:
-        policy: as `lcca compare --fabric` takes it: a transport, perhaps with marker and tuner, or a file of a policy.
+        policy: as `lcca compare` takes it on a fabric: a transport, perhaps with marker and tuner, or a policy's file.
         tune: in its place a tuning, or a file with it, whose best parameters are taken.
         train: in its place a training of ACC, or a file with it, whose model sets the markers.
     """

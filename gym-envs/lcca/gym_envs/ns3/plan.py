@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, did_you_mean, require
 from lcca.remy_plus.engine import Model, compile_workload
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.topology import layout
@@ -73,6 +73,33 @@ class Ns3Options:
         used["header_bytes"] = -1 if self.header_bytes is None else self.header_bytes
         used |= {"keep_delays": delays, "one_way": one_way, "late_handshakes": late_handshakes}
         return {"queue": queue, "queue_attributes": attributes, "options": used}
+
+    @classmethod
+    def of(cls, text: str) -> Ns3Options:
+        """Return the options in a text such as ``header_bytes=0,queue=red,MinTh=5``, whose capitals are the queue's.
+
+        Raises:
+            InputError: no such option, a value that is no number, or one that is out of range.
+        """
+        types = {each.name: str(each.type) for each in fields(cls) if each.name != "queue_attributes"}
+        values: dict[str, Any] = {}
+        attributes: list[tuple[str, str]] = []
+        for item in filter(None, text.split(",")):
+            name, equals, value = (part.strip() for part in item.partition("="))
+            require(equals == "=", f"ns-3 options: {item[:60]!r}: write name=value")
+            if name[:1].isupper():
+                attributes.append((name, value))
+                continue
+            require(name in types, f"ns-3 options: unknown {name[:60]!r}{did_you_mean(name, types)}")
+            values[name] = value if types[name] == "str" else _number(name, value, "int" in types[name])
+        return cls(**values, queue_attributes=tuple(attributes))
+
+
+def _number(name: str, text: str, whole: bool) -> float:
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        raise InputError(f"ns-3 options: {name}={text[:60]}: must be a number") from None
 
 
 def trial_plan(

@@ -196,7 +196,7 @@ class ClusterWatch:
         if not _listens(self._head):
             if now - self._answered > HEAD_PATIENCE_S:
                 raise ConnectionError(
-                    f"the head of the Ray cluster ({self._head}) does not answer; start one and go on with --resume"
+                    f"the head of the Ray cluster ({self._head}) does not answer; the same command goes on with one"
                 )
             return
         self._answered = now
@@ -217,7 +217,7 @@ class ClusterWatch:
         if now - self._fit > NODE_PATIENCE_S:
             raise ConnectionError(
                 f"no node of the Ray cluster {self._head} had a core for {NODE_PATIENCE_S:g} s; "
-                f"add one (ray start --address={self._head}) and go on with --resume"
+                f"add one (ray start --address={self._head}); the same command goes on"
             )
 
     def lost(self, losses: int) -> None:
@@ -229,7 +229,7 @@ class ClusterWatch:
         self.tell("a node of the Ray cluster was lost; what ran there is run again")
         if losses >= LOSSES:
             raise ConnectionError(
-                f"a call lost its node {losses} times; are the nodes large enough? Go on with --resume"
+                f"a call lost its node {losses} times; are the nodes large enough? The same command goes on"
             )
         while not _listens(self._head):
             self.look()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from lcca.cli.options.common import add_json, print_json
 from lcca.evaluation.report.figures.saving import FORMATS, save_as
 from lcca.evaluation.report.figures.style import NARROW, Page
 from lcca.evaluation.report.plots import Plot, plot, plots
+from lcca.evaluation.trials.loaded_run import LoadedRun
 from lcca.experiments.reading.exporting import csv
+from lcca.experiments.reading.fabric_runs import FabricRun, fabric_plots
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
 
@@ -29,7 +32,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("run_folder", type=Path, metavar="RUN", help="a run's folder")
     parser.add_argument(
-        "--figure", required=True, metavar="NAME", help="of the figure; `list` names them, `all` draws them"
+        "--figure",
+        required=True,
+        metavar="NAME",
+        help="of the figure; `list` names them, `all` draws them; on a fabric also of the first trial "
+        "rates:3,17 (ids of flows) and series:100 (µs)",
     )
     parser.add_argument("--format", choices=FORMATS, default="pdf", help="of the file (default: pdf)")
     parser.add_argument(
@@ -65,8 +72,12 @@ def _letters(text: str) -> float:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     page = Page(options.width, options.letters or (8 if options.width >= NARROW else 7))
-    several = options.figure in ("all", "list")
-    found = plots(options.run_folder, page) if several else [plot(options.run_folder, options.figure, page)]
+    if (fabric := FabricRun.of(LoadedRun(options.run_folder))) is not None:
+        found: Iterable[Plot] = fabric_plots(fabric, options.figure, page)
+    elif options.figure in ("all", "list"):
+        found = plots(options.run_folder, page)
+    else:
+        found = [plot(options.run_folder, options.figure, page)]
     if options.figure == "list":
         return _list(list(found), options.json)
     files = [file for each in found for file in _write(options, each)]

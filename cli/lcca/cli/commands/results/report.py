@@ -46,7 +46,5 @@ def _report_so_far(found: dict[str, Any], as_json: bool) -> int:
     print_sets(found)
     print_verdicts(found)
     print_net_benefit(found)
-    print(
-        "\nnot finished: these are the training seeds so far; lcca sweep CONFIG --resume goes on, and writes the report"
-    )
+    print("\nnot finished: these are the training seeds so far; lcca sweep CONFIG goes on, and writes the report")
     return 0

@@ -57,15 +57,15 @@ def verdicts_of(path: Path) -> dict[str, Any]:
     folder = RunFolder(path, config)
     run = Run(folder, engine_of(config, 1), Costs(folder), Reporter(quiet=True))
     seeds = seeds_done(run)
-    require(len(seeds) > 0, f"{path}: its trainings have not been tested yet; finish the run with lcca sweep --resume")
+    require(len(seeds) > 0, f"{path}: its trainings have not been tested yet; finish the run with lcca sweep")
     plan = learners(config, seeds)
     for learner in plan:
         require(
             folder.trials.has(layout.part_name(layout.VALIDATION, learner.id)),
-            f"{path}: {learner.id} has not been validated yet; finish the run with lcca sweep --resume",
+            f"{path}: {learner.id} has not been validated yet; finish the run with lcca sweep",
         )
     found = trained_before(run, plan).groups(config)
     trials = {g.utility.name: folder.trials.all(layout.TEST, g.utility.name) for g in found}
     for name, rows in trials.items():
-        require(len(rows) > 0, f"{path}: no test trials for utility {name}; finish the run with lcca sweep --resume")
+        require(len(rows) > 0, f"{path}: no test trials for utility {name}; finish the run with lcca sweep")
     return verdicts(all_comparisons(found, trials))

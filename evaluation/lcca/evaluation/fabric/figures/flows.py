@@ -57,7 +57,7 @@ class Rates:
 
     Attributes:
         policy: the transport.
-        flows: (flows,) as the trace or `--per-flow` calls them.
+        flows: (flows,) as the trace calls them.
         time_us: (times,) from the start of the trial to the end of the last of these flows.
         gbps: (times, flows) that were delivered, mean since the time before.
     """

@@ -7,16 +7,8 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Standing
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Standing, rank_words
 from lcca.evaluation.report.figures.style import HUES, INK, drawing, letters, new_figure
-
-
-def rank_words(standing: Standing) -> str:
-    """Return a range of ranks as people read it, such as ``2`` or ``1–3``; a dash before the first look."""
-    low, high = standing.best_rank, standing.worst_rank
-    if low is None:
-        return "–"
-    return str(low) if low == high else f"{low}–{high}"
 
 
 @drawing

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Standing
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Standing, rank_words
 from lcca.evaluation.report.figures.data import data_table
-from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
+from lcca.evaluation.report.figures.ranking import draw_ranking
 from lcca.evaluation.report.sections.section import Content
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table

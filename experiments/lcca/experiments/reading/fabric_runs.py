@@ -1,0 +1,163 @@
+"""A kept evaluation on a fabric: its flows and ports, its figures, and its first trial again to look into it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lcca.evaluation.fabric.figures.flows import curve_rows, curves_of, draw_fabric, draw_rates, rates_of
+from lcca.evaluation.fabric.figures.series import draw_series, series
+from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
+from lcca.evaluation.fabric.trials import FabricTrial, positions, trials_of
+from lcca.evaluation.report.figures.style import Page, drawn_for
+from lcca.evaluation.report.plots import Plot
+from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.loaded_run import LoadedRun
+from lcca.experiments.places import meet
+from lcca.experiments.runs.kinds import EVALUATE
+from lcca.inputs.errors import InputError, about, require
+from lcca.inputs.validation import validate_json
+from lcca.remy_plus.fabric.fluid import FABRIC
+from lcca.remy_plus.fabric.observation import Observation
+from lcca.remy_plus.fabric.policies import engine_of
+
+Drawn: TypeAlias = tuple[Figure, pd.DataFrame]
+"""A figure, and what it shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class FabricRun:
+    """The trials of a kept evaluation on a fabric.
+
+    Attributes:
+        path: of its folder.
+        config: its configuration, as JSON values.
+        space: that its trials are drawn from.
+        trials: as they were kept.
+    """
+
+    path: Path
+    config: Mapping[str, Any]
+    space: FabricSpace
+    trials: list[FabricTrial]
+
+    @classmethod
+    def of(cls, run: LoadedRun) -> FabricRun | None:
+        """Return the trials of a run; None where it is no evaluation on a fabric, or has none yet."""
+        if run.manifest["kind"] != EVALUATE.name or "scenario" not in run.result:
+            return None
+        space = validate_json(run.config["place"], FabricSpace)
+        return cls(run.path, run.config, space, trials_of(run.rows(EVALUATE.name), space.scenarios[0]))
+
+    @property
+    def has_ports(self) -> bool:
+        """Whether what simulated it tells of ports."""
+        return bool(self.config["options"]["simulator"] == FABRIC)
+
+    def flows(self) -> pd.DataFrame:
+        """Return a row per flow; see `FabricTrial.flow_rows`."""
+        return pd.concat([each.flow_rows() for each in self.trials], ignore_index=True)
+
+    def ports(self) -> pd.DataFrame:
+        """Return a row per directed port; none where they are not known."""
+        found = [each.port_rows() for each in self.trials] if self.has_ports else []
+        return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+    def curves(self) -> Drawn:
+        """Draw slowdown by size, distributions, and pauses."""
+        curves, count = curves_of(self.trials), len({each.seed for each in self.trials})
+        return draw_fabric(curves, f"{self.space.name}, {count} trials"), curve_rows(curves)
+
+    def rates(self, flows: str) -> Drawn:
+        """Draw what flows of the first trial deliver over time.
+
+        Args:
+            flows: their ids, as in ``3,17``.
+
+        Raises:
+            InputError: there are no such flows, or the trial can no longer be run as it was.
+        """
+        ids = flows.split(",")
+        require(all(each.isascii() and each.isdigit() and len(each) < 18 for each in ids), "write rates:3,17")
+        watched = list(dict.fromkeys(map(int, ids)))
+        with about("rates"):
+            positions(self.trials[0].flows, watched)
+        rates = rates_of(self._again(watched, {}))
+        return draw_rates(rates, self._title), curve_rows([], rates)
+
+    def series(self, every_us: str) -> Drawn:
+        """Draw throughput, round trips, queue and parameters of the first trial over time.
+
+        Args:
+            every_us: how often to look where no tuner does.
+
+        Raises:
+            InputError: that is no time, or the trial can no longer be run as it was.
+        """
+        try:
+            every = float(every_us)
+        except ValueError:
+            every = 0.0
+        require(0.001 <= every <= 1e9, "write series:100, in µs from 0.001 to 1e9")
+        observed: dict[str, Observation] = {}
+        self._again([], observed, every)
+        tables = [series(policy, each) for policy, each in observed.items()]
+        return draw_series(tables, self._title), pd.concat(tables, ignore_index=True)
+
+    @property
+    def _title(self) -> str:
+        return f"{self.space.name}, seed {self.config['seed']}"
+
+    def _again(self, watched: list[int], observed: dict[str, Observation], every: float = 0) -> list[FabricTrial]:
+        """Run the first trial of every contender again, and look closer."""
+        names, options = [each["name"] for each in self.config["policies"]], self.config["options"]
+        met = meet(names, self.space, None, {"seed": self.config["seed"], "utility": options["utility"]})
+        place = met.place
+        assert isinstance(place, FabricTrials)
+        if every:
+            settings = self.space.scenarios[0].settings()
+            tuners = {name: engine_of(policy, settings).tuner for name, policy in met.contenders.items()}
+            observed |= {name: Observation(tuner, every) for name, tuner in tuners.items()}
+        again = replace(place, watched=watched, observed=observed).trials(met.contenders, Block(0, 0, 1))
+        kept = {each.policy: each.record["flow_fct_ns"] for each in self.trials if each.seed == self.trials[0].seed}
+        for each in again:
+            if not np.array_equal(each.record["flow_fct_ns"], kept[each.policy], equal_nan=True):
+                raise InputError(
+                    f"{self.path}: {each.policy} does other things now: its file, the flows or the code changed"
+                )
+        return again
+
+
+def fabric_plots(run: FabricRun, figure: str, page: Page) -> list[Plot]:
+    """Draw the figures of an evaluation on a fabric.
+
+    Args:
+        run: whose figures.
+        figure: ``fabric``, or of the first trial ``rates:3,17`` or ``series:100``; any other draws those it has.
+        page: what they are drawn for.
+
+    Raises:
+        InputError: as `FabricRun.rates` and `FabricRun.series`; or the simulator has no port records.
+    """
+    name, _, detail = figure.partition(":")
+    makers = {"rates": (RATES, run.rates), "series": (SERIES, run.series)}
+    with drawn_for(page):
+        if name in makers:
+            require(
+                run.has_ports,
+                f"--figure {name}: not by {run.config['options']['simulator']}, which has no port records",
+            )
+            title, make = makers[name]
+            found = [(name, title, make(detail))]
+        else:
+            found = [("fabric", CURVES, run.curves())] if run.has_ports else []
+    return [Plot(name, title, *content) for name, title, content in found]
+
+
+CURVES, RATES, SERIES = "Slowdown, queues and pauses", "Rates of flows over time", "The first trial over time"
