@@ -10,9 +10,9 @@ import pytest
 
 from lcca.evaluation.estimation.tails import tail_quantile
 from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.estimation.accuracy import flow_values
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.durations import parse_durations
-from lcca.experiments.estimation.sources import flow_values
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.control import Controlled
 from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
@@ -16,19 +17,19 @@ from lcca.evaluation.trials.layout import CONTROL, ESTIMATION, SUMMARY
 from lcca.evaluation.trials.metrics import FLOWS
 from lcca.experiments.estimation.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.experiments.estimation.contents import several_content
-from lcca.experiments.estimation.sources import Floats, Inputs, flow_values, rows_of, values_of
+from lcca.experiments.estimation.places import Rows
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.remaining import more_trials
 from lcca.inputs.errors import InputError
+from lcca.remy_plus.policies.policy import Policy
+
+Floats = NDArray[np.float64]
 
 CHEAP_BLOCK = 100
 """Trials of a control that are run, and kept, at a time."""
 
 VALUE = "value"
-
-Rows: TypeAlias = Callable[[Block], pd.DataFrame]
-"""Runs a block of trials."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,19 +106,27 @@ def _run(
     experiment.run(run.phase(ESTIMATION).blocks(), run.reporter)
 
 
-def estimate_plainly(run: Run[EstimationConfig, Any], rows: Rows) -> Found:
+def rows_of(config: EstimationConfig, policy: Policy, jobs: int, word: str = "estimate") -> Rows:
+    """Return what runs a stretch of trials; those for something else than the estimate have another word."""
+    return config.place.rows(config.estimate, policy, config.seed, (word,), jobs)
+
+
+def estimate_plainly(run: Run[EstimationConfig, Any], policy: Policy, jobs: int) -> Found:
     """Estimate one metric from plain trials.
 
     Raises:
         InputError: none of the trials at the first look has a value, or a flow did not complete.
     """
-    asked = run.config.estimate
-    going = Estimating(asked)
+    config, asked = run.config, run.config.estimate
+    going, rows = Estimating(asked), rows_of(config, policy, jobs)
     _run(run, rows, Accuracy([going]), lambda _, found: [list(values_of(asked, found))], asked.metric, None)
-    return Found(going.state, going.looks, going.accurate, going, {})
+    notes = (
+        () if config.place.whole or not config.fabric else (f"by {config.simulator}, which stands in for the fabric",)
+    )
+    return Found(going.state, going.looks, going.accurate, going, {}, notes)
 
 
-def estimate_several(run: Run[EstimationConfig, Any], rows: Rows) -> list[Estimating]:
+def estimate_several(run: Run[EstimationConfig, Any], policy: Policy, jobs: int) -> list[Estimating]:
     """Estimate several metrics from the same trials, until the last of them is accurate enough or to the ceiling.
 
     A metric goes on with the others once it is accurate: its estimate rests on all trials, and the look at which it was
@@ -134,13 +143,14 @@ def estimate_several(run: Run[EstimationConfig, Any], rows: Rows) -> list[Estima
             run.folder.write_json(SUMMARY, several_content(config, going))
         return [list(values_of(each.config, found)) for each in going]  # type: ignore[arg-type]
 
-    _run(run, rows, Accuracy(going, "estimate.metrics"), reduce, f"{len(going)} metrics", config.estimate.ceiling)
+    rows, question = rows_of(config, policy, jobs), Accuracy(going, "estimate.metrics")
+    _run(run, rows, question, reduce, f"{len(going)} metrics", config.estimate.ceiling)
     for each in going:
         each.look_again()
     return going
 
 
-def estimate_with_control(run: Run[EstimationConfig, Any], inputs: Inputs, jobs: int) -> Found:
+def estimate_with_control(run: Run[EstimationConfig, Any], policy: Policy, jobs: int) -> Found:
     """Estimate one metric on a fabric with a control variate: many trials of an approximation, which cost less.
 
     Raises:
@@ -149,7 +159,7 @@ def estimate_with_control(run: Run[EstimationConfig, Any], inputs: Inputs, jobs:
     config, asked, control = run.config, run.config.estimate, run.config.estimate.control
     if control is None:
         raise ValueError("needs a control")
-    cheap = Cheap(run, inputs, jobs, control)
+    cheap = Cheap(run, policy, jobs, control)
     going = Controlled(asked, cheap.others, control.per_trial, control.cost)
 
     def reduce(block: Block, found: pd.DataFrame) -> list[list[Floats]]:
@@ -157,7 +167,7 @@ def estimate_with_control(run: Run[EstimationConfig, Any], inputs: Inputs, jobs:
         return [list(pairs[~np.isnan(pairs).any(axis=1)])]
 
     what = f"{asked.metric} with {control.simulator}"
-    _run(run, rows_of(config, inputs, jobs), Accuracy([going]), reduce, what, asked.ceiling)
+    _run(run, rows_of(config, policy, jobs), Accuracy([going]), reduce, what, asked.ceiling)
     details = {"control": {"simulator": control.simulator, "cost": control.cost} | going.to_json()}
     return Found(going.state, going.looks, going.accurate, None, details, _notes(control, going))
 
@@ -176,15 +186,15 @@ class Cheap:
 
     Args:
         run: of the estimation.
-        inputs: what it names.
+        policy: that is estimated.
         jobs: threads.
         control: which simulator.
     """
 
-    def __init__(self, run: Run[EstimationConfig, Any], inputs: Inputs, jobs: int, control: ControlBlock) -> None:
+    def __init__(self, run: Run[EstimationConfig, Any], policy: Policy, jobs: int, control: ControlBlock) -> None:
         self._asked, self._keep = run.config.estimate, run.phase(CONTROL).blocks
         same = run.config.model_copy(update={"simulator": control.simulator})
-        self._same, self._other = (rows_of(same, inputs, jobs, seeds) for seeds in ("estimate", CONTROL))
+        self._same, self._other = (rows_of(same, policy, jobs, word) for word in ("estimate", CONTROL))
         self._found: list[Floats] = []
 
     def paired(self, block: Block) -> Floats:
@@ -222,3 +232,26 @@ def value_by_trial(asked: EstimateBlock, rows: pd.DataFrame, block: Block) -> Fl
     values = flow_values(counted, asked.metric)
     of_trial = [x.mean() if asked.quantile is None else np.quantile(x, asked.quantile) for x in values]
     return pd.Series(of_trial, counted["network"].unique()).reindex(numbers).to_numpy(dtype=np.float64)
+
+
+def values_of(asked: EstimateBlock, rows: pd.DataFrame) -> Iterator[Floats]:
+    """Yield the value or the flows of each trial, as they were planned; one without a value is left out."""
+    if asked.metric not in FLOWS:
+        yield from (np.array([v]) for v in rows[asked.metric].dropna())
+        return
+    for values in flow_values(rows if asked.flows is None else asked.flows.of(rows), asked.metric):
+        yield values if asked.quantile is not None else np.array([values.mean()])
+
+
+def flow_values(rows: pd.DataFrame, metric: str) -> list[Floats]:
+    """Return a metric of the flows of each trial that has any, in the order of the rows.
+
+    Raises:
+        InputError: a flow did not complete.
+    """
+    if rows[metric].isna().any():
+        raise InputError(
+            "a flow did not complete: the load is too high for this policy and duration (on a fabric, drain_us is how "
+            "long flows may go on)"
+        )
+    return [trial.to_numpy(dtype=np.float64) for _, trial in rows.groupby("seed", sort=False)[metric]]

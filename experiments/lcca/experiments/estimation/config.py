@@ -15,43 +15,33 @@ from lcca.evaluation.estimation.importance import ImportanceOptions
 from lcca.evaluation.estimation.tails import TailTarget
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.splitting import splitting_problem
-from lcca.evaluation.fabric.trials import require_told
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.scenarios.sizes import flow_sizes
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS, SCORE
-from lcca.evaluation.trials.utilities import fabric_utility, utility
+from lcca.evaluation.trials.metrics import FLOWS
+from lcca.experiments.estimation.places import (
+    QUEUE_ABOVE,
+    Measured,
+    OnFabric,
+    OnLink,
+    OnNetworks,
+    OpenLink,
+    SplittingBlock,
+    require_stand_in,
+)
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import FileOrName
-from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.fabric.fluid import require_fluid
 from lcca.remy_plus.fabric.policies import engine_of
-from lcca.remy_plus.network import Network, open_network
-from lcca.remy_plus.workload import OpenFlows
 from lcca.signal_sets.load import resolve
 
 EstimateMethod = Literal["model-free", "model-based", "splitting"]
-QUEUE_ABOVE = "queue_above"
 FabricSimulator = Literal["fabric", "fluid"]
 
 
 FLUID_COST = 0.05
 """CPU time of a trial over that of a whole fabric's, about (`benchmarks/fluid.py`). Given, so that the number of cheap
 trials does not depend on a clock."""
-
-
-class SplittingBlock(Model):
-    """How runs are split; see `docs/background/importance.md`.
-
-    Attributes:
-        levels: stages, whose levels rise in equal steps to `above_bytes`.
-        runs: of each stage.
-    """
-
-    levels: int = Field(default=8, ge=1, le=1000)
-    runs: int = Field(default=40, ge=2, le=100_000)
 
 
 class FlowRange(Model):
@@ -238,46 +228,6 @@ class EstimateBlock(EstimateConfig):
         return EstimateBlock.model_validate(self.model_dump(exclude={"metrics"}) | row.model_dump(exclude_none=True))
 
 
-class Traffic(Model):
-    """Open-loop flows: a load (share of the link), sizes by name or file, and the bytes in a packet."""
-
-    load: Annotated[float, Field(gt=0, lt=1)]
-    sizes: FileOrName
-    packet_bytes: Annotated[float, Field(gt=0)] = PACKET_BYTES
-
-
-class OpenLink(Model):
-    """One link (packets/µs, µs) with open-loop traffic, whose `packet_bytes` is the packet of `link_rate` too."""
-
-    units: ClassVar[Mapping[str, str]] = {"link_rate": "packets/us", "rtt": "us"}
-
-    traffic: Traffic
-    link_rate: Annotated[float, Field(gt=0)]
-    rtt: Annotated[float, Field(ge=0)]
-
-    @classmethod
-    def packet_size(cls, data: Mapping[str, Any]) -> float | None:
-        """Return the bytes of a packet, as the traffic tells them."""
-        traffic = data.get("traffic")
-        return traffic.packet_bytes if isinstance(traffic, Traffic) else None
-
-    def build(self) -> Network:
-        """Return the network."""
-        sizes = flow_sizes(self.traffic.sizes, self.traffic.packet_bytes)
-        flows = OpenFlows(self.traffic.load, sizes)
-        return open_network(0, self.link_rate, self.rtt, flows, self.traffic.packet_bytes)
-
-
-def require_stand_in(policy: str, fabric: FabricScenario) -> None:
-    """Check that fluids can stand in for the whole fabric.
-
-    Raises:
-        InputError: it cannot; or the policy cannot be.
-    """
-    engine = engine_of(resolve(policy, "fabric").policy, fabric.settings())
-    require_fluid(engine, fabric.has_rounds, fabric.switch.priorities > 1)
-
-
 class EstimationConfig(RunConfig):
     """What to estimate: a metric of a policy on one network with open flows, over a space of networks, or on a fabric.
 
@@ -335,17 +285,15 @@ class EstimationConfig(RunConfig):
             raise ValueError(
                 "give one of network (one link with open flows), networks (a space) and fabric (a scenario)"
             )
+        place = self.place
         for asked in self.estimate.each:
-            self._require_measured(asked)
-        self._require_control()
-        if self.fabric is not None and self.estimate.method == "splitting":
-            self._require_splitting(self.fabric)
+            _require_measured(asked, place)
+        if self.estimate.control is not None:
+            self._require_control(self.estimate.control)
+        if isinstance(place, OnFabric) and self.estimate.method == "splitting":
+            self._require_splitting(place.scenario)
         if len({asked.metric in FLOWS for asked in self.estimate.each}) > 1:
             raise ValueError("estimate.metrics: metrics of flows and columns of trials need an estimation each")
-        if self.fabric is None:
-            utility(self.utility)
-        else:
-            require_told(self.simulator, fabric_utility(self.utility))
         return self
 
     def _require_splitting(self, fabric: FabricScenario) -> None:
@@ -355,47 +303,33 @@ class EstimationConfig(RunConfig):
             found.append(problem_at(("policy",), "splitting has no law to check a tuner by; use model-free"))
         raise_problems("estimation", found)
 
-    def _require_control(self) -> None:
-        control = self.estimate.control
-        if control is None:
-            return
-        if self.fabric is None or self.simulator != "fabric":
+    def _require_control(self, control: ControlBlock) -> None:
+        if not (self.fabric and self.place.whole):
             raise ValueError(
                 "estimate.control: only where the whole fabric is simulated: `fabric`, without `simulator`"
             )
-        if self.estimate.metric not in (*FLOWS, *self._of_trials(control.simulator)):
+        if self.estimate.metric not in OnFabric(self.fabric, control.simulator, self.utility).metrics:
             raise ValueError(f"estimate.control: {control.simulator} tells of flows only, not {self.estimate.metric}")
         require_stand_in(self.policy, self.fabric)
-        require_told(control.simulator, fabric_utility(self.utility))
-
-    def _require_measured(self, asked: EstimateBlock) -> None:
-        known = self._metrics()
-        if asked.metric not in known:
-            raise ValueError(
-                f"estimate.metric: '{asked.metric}' is not measured here{did_you_mean(asked.metric, known)}"
-            )
-        if asked.flows is not None and (self.fabric is None or asked.metric not in FLOWS):
-            raise ValueError(f"estimate.flows: only with a fabric and a metric of flows ({', '.join(FLOWS)})")
-        if asked.metric not in FLOWS and asked.quantile is not None:
-            column = "slowdown_p99" if self.fabric is not None else "rtt_p99_us"
-            raise ValueError(f"estimate.quantile: only flows have quantiles here; name a column such as {column}")
-
-    def _metrics(self) -> tuple[str, ...]:
-        """Return what can be estimated here."""
-        if self.fabric is not None:
-            return (*FLOWS, *self._of_trials(self.simulator))
-        if self.network is not None:
-            return tuple(FLOWS)
-        return tuple(each.name for each in NETWORK_TRIALS.values() if each.together == "mean")
-
-    def _of_trials(self, simulator: FabricSimulator) -> tuple[str, ...]:
-        """Return what trials on the fabric tell by a simulator."""
-        rounds = ("rounds",) if self.fabric is not None and self.fabric.has_rounds else ()
-        ports, above = (("ports",), (QUEUE_ABOVE,)) if simulator == "fabric" else ((), ())
-        names = [each.name for each in FABRIC_TRIALS.values() if each.needs in ("flows", *rounds, *ports)]
-        return (SCORE.name, *names, *above)
 
     @property
-    def trial_us(self) -> float:
-        """Simulated time of a trial, µs."""
-        return self.duration if self.networks is None else self.networks.duration
+    def place(self) -> Measured:
+        """Where trials take place."""
+        if self.fabric:
+            return OnFabric(self.fabric, self.simulator, self.utility)
+        if self.networks:
+            return OnNetworks(self.networks, self.utility)
+        assert self.network is not None
+        return OnLink(self.network, self.duration)
+
+
+def _require_measured(asked: EstimateBlock, place: Measured) -> None:
+    if asked.metric not in place.metrics:
+        raise ValueError(
+            f"estimate.metric: '{asked.metric}' is not measured here{did_you_mean(asked.metric, place.metrics)}"
+        )
+    of_flows = asked.metric in FLOWS
+    if asked.flows is not None and not (place.by_size and of_flows):
+        raise ValueError(f"estimate.flows: only with a fabric and a metric of flows ({', '.join(FLOWS)})")
+    if asked.quantile is not None and not of_flows:
+        raise ValueError(f"estimate.quantile: only flows have quantiles here; name a column such as {place.column}")

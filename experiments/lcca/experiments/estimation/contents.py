@@ -15,9 +15,8 @@ from lcca.inputs.json_values import finite, finite_values
 
 def heading(config: EstimationConfig) -> dict[str, Any]:
     """Return what says of which estimation a result is."""
-    where = {} if config.fabric is None else {"scenario": config.fabric.name}
-    duration = config.trial_us if config.fabric is None else config.fabric.duration_us
-    return head(config) | {"policy": config.policy, "simulator": config.simulator} | where | {"duration_us": duration}
+    place, named = config.place, {"policy": config.policy, "simulator": config.simulator}
+    return head(config) | named | dict(place.named) | {"duration_us": place.duration_us}
 
 
 def look_content(look: EstimateLook) -> dict[str, Any]:

@@ -14,28 +14,22 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.durations import DurationRow, duration_rows, shortest_unbiased
 from lcca.evaluation.estimation.phases import FlowSpans, Phases, phases, together
-from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.report.figures.estimates.durations import draw_durations
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.layout import DURATION, DURATIONS
-from lcca.evaluation.trials.place import Execution
-from lcca.evaluation.trials.running import run_flows
+from lcca.experiments.estimation.accuracy import values_of
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.contents import heading
-from lcca.experiments.estimation.sources import Inputs, read_inputs, values_of
+from lcca.experiments.estimation.places import Measured
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
-from lcca.experiments.runs.seeds import derive
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.json_values import finite_values
-from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.policies.policy import Policy
 
 TRIALS_OF_LONGEST = 50
 """Trials of the longest duration, unless the simulated time is given."""
-
-BLOCK = 50
-"""Trials that are run, and kept, at a time."""
 
 
 def parse_durations(text: str) -> tuple[float, ...]:
@@ -84,20 +78,18 @@ def try_durations(
             not free.
     """
     require(
-        config.networks is None and config.estimate.quantile is not None,
+        config.estimate.quantile is not None,
         "--durations: needs one quantile of flows: give network or fabric (not networks) and estimate.quantile",
     )
-    if config.fabric is not None:
-        require(config.fabric.duration_us is not None, "--durations: the flows of this fabric end by themselves")
-        require(durations[0] > config.fabric.warmup_us, "--durations: must be longer than warmup_us")
+    places = {each: config.place.lasting(each) for each in durations}
     total = TRIALS_OF_LONGEST * durations[-1] if simulated_time is None else simulated_time
     require(
         2 * durations[-1] <= total < math.inf,
         f"--simulated-time: must be enough for two trials of {durations[-1]:g} µs, got {total:g}",
     )
-    inputs = read_inputs(config)
+    policy = config.place.policy(config.policy)
     with opened(config, path, resume=resume, quiet=quiet) as begun:
-        content = _content(config, _tried(begun, inputs, durations, total, jobs), begun.folder.figures)
+        content = _content(config, _tried(begun, policy, places, total, jobs), begun.folder.figures)
         begun.folder.write_json(DURATIONS, content)
         if begun.folder.complete:
             begun.folder.set_state(COMPLETE)  # these trials belong to it now
@@ -113,51 +105,34 @@ class Tried:
 
 
 def _tried(
-    begun: Run[EstimationConfig, None], inputs: Inputs, durations: Sequence[float], total: float, jobs: int
+    begun: Run[EstimationConfig, None], policy: Policy, places: Mapping[float, Measured], total: float, jobs: int
 ) -> dict[float, Tried]:
     found: dict[float, Tried] = {}
-    title = f"{begun.config.estimate.words_for_it} at {len(durations)} durations"
-    with begun.reporter.task(title, len(durations)) as task:
-        for i, duration in enumerate(durations):
-            found[duration] = _trials(begun, inputs, duration, round(total / duration), jobs)
+    title = f"{begun.config.estimate.words_for_it} at {len(places)} durations"
+    with begun.reporter.task(title, len(places)) as task:
+        for done, (duration, place) in enumerate(places.items(), 1):
+            found[duration] = _trials(begun, policy, duration, place, round(total / duration), jobs)
             require(bool(found[duration].values), f"--simulated-time: too short, no flow began in {total:g} µs")
-            task.update(i + 1, f"{duration:g} µs: {len(found[duration].values)} trials")
+            task.update(done, f"{duration:g} µs: {len(found[duration].values)} trials")
     return found
 
 
-def _trials(run: Run[EstimationConfig, None], inputs: Inputs, duration: float, trials: int, jobs: int) -> Tried:
+def _trials(
+    run: Run[EstimationConfig, None], policy: Policy, duration: float, place: Measured, trials: int, jobs: int
+) -> Tried:
     phase, words, asked = run.phase(DURATION), repr(duration), run.config.estimate
-    anew = _runner(run.config, inputs, duration, jobs)
+    anew = place.rows(asked, policy, run.config.seed, ("durations", words), jobs)
 
     def keep(block: Block, run_block: Callable[[Block], pd.DataFrame]) -> pd.DataFrame:
         return phase.part(words, block.first, block.size, run=lambda: run_block(block))  # the last is cut by the total
 
     values, spans = [], []
-    size = BLOCK if run.config.fabric is None else asked.block
-    for block in equal_blocks(size, trials):
+    for block in equal_blocks(place.few or asked.block, trials):
         part = keep(block, anew)
         values += list(values_of(asked, part))
         starts = part["start_us"].to_numpy(dtype=np.float64)
         spans.append((block.size, starts, starts + part["fct_us"].to_numpy(dtype=np.float64)))
     return Tried(values, together(spans))
-
-
-def _runner(config: EstimationConfig, inputs: Inputs, duration: float, jobs: int) -> Callable[[Block], pd.DataFrame]:
-    """Return what runs a stretch of trials of one duration, with seeds that no other duration has."""
-    policies, words = {"policy": inputs.policy}, repr(duration)
-    if config.fabric is not None:
-        space = FabricSpace(fabric=config.fabric.model_copy(update={"duration_us": duration}))
-        seed, scored = derive(config.seed, "durations", words), space.utility(config.utility)
-        source = space.trials(seed, scored, Execution(jobs=jobs))
-        return lambda block: source.flow_rows(policies, block)
-    network, engine = inputs.network, Engine(duration, jobs=jobs)
-    assert network is not None
-
-    def anew(block: Block) -> pd.DataFrame:
-        seeds = [derive(config.seed, "durations", words, k) for k in range(block.first, block.end)]
-        return run_flows(engine, policies, [network], seeds)
-
-    return anew
 
 
 def _content(config: EstimationConfig, tried: Mapping[float, Tried], figures: Path) -> dict[str, Any]:

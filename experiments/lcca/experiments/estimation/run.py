@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ from lcca.experiments.estimation.accuracy import Found, estimate_plainly, estima
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.contents import heading, look_content, several_content
 from lcca.experiments.estimation.model_based import estimate_by_model
-from lcca.experiments.estimation.sources import Inputs, read_inputs, rows_of
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
-from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.policies.policy import Policy
 
 
 def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, quiet: bool = False) -> dict[str, Any]:
@@ -37,16 +35,16 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
     Raises:
         InputError: a file cannot be used, or the folder is not free.
     """
-    inputs = read_inputs(config)
+    policy = config.place.policy(config.policy)
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if run.folder.complete:
             return run.folder.read_json(SUMMARY)
         if config.estimate.metrics:
-            going = estimate_several(run, rows_of(config, inputs, jobs))
+            going = estimate_several(run, policy, jobs)
             content = several_content(config, going)
             _draw_several(run, going)
         else:
-            found = _estimate(run, inputs, jobs)
+            found = _estimate(run, policy, jobs)
             content = _content(config, found)
             _draw(run, found)
         run.folder.write_json(SUMMARY, content)
@@ -54,15 +52,12 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
     return content
 
 
-def _estimate(run: Run[EstimationConfig, None], inputs: Inputs, jobs: int) -> Found:
+def _estimate(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> Found:
     if run.config.estimate.method == "model-based":
-        return estimate_by_model(run.on(Engine(run.config.trial_us, jobs=jobs)), inputs)
+        return estimate_by_model(run, policy, jobs)
     if run.config.estimate.control is not None:
-        return estimate_with_control(run, inputs, jobs)
-    found = estimate_plainly(run, rows_of(run.config, inputs, jobs))
-    if run.config.simulator != "fabric":
-        found = replace(found, notes=(f"by {run.config.simulator}, which stands in for the fabric",))
-    return found
+        return estimate_with_control(run, policy, jobs)
+    return estimate_plainly(run, policy, jobs)
 
 
 def _draw_several(run: Run[EstimationConfig, None], going: list[Estimating]) -> None:
