@@ -162,43 +162,6 @@ class SettlingConformance:
         later, sooner = ended(shared, d).state, ended(self.rule, d).state
         assert (later.n, later.high - later.low) > (sooner.n, sooner.high - sooner.low)
 
-    # Independent arms.
-
-    def arms(self, seed: int, effect: float, n: int = 1500) -> tuple[list[float], list[float]]:
-        rng = np.random.default_rng([seed, 7])
-        return rng.normal(3, 0.4 * NOISE, n).tolist(), rng.normal(3 + effect, 0.9 * NOISE, n).tolist()
-
-    def test_paired_arms_are_their_differences(self) -> None:
-        a, b = self.arms(1, 0.02)
-        fed, taken = self.start(), self.start()
-        fed.feed([y - x for x, y in zip(a, b, strict=True)])
-        taken.feed_arms(a, b)
-        assert fed.looks == taken.looks
-
-    def test_independent_arms_have_the_spread_of_welch(self) -> None:
-        a, b = self.arms(1, 0.02)
-        run = self.start(arms="independent")
-        for at in range(0, len(a), 17):
-            run.feed_arms(a[at : at + 17], b[at : at + 17])
-        for look in run.looks:
-            spreads = np.std(a[: look.n], ddof=1), np.std(b[: look.n], ddof=1)
-            assert look.spread == pytest.approx(math.hypot(*spreads))
-            assert look.mean == pytest.approx(np.mean(b[: look.n]) - np.mean(a[: look.n]))
-        with pytest.raises(ValueError, match="independent arms"):
-            run.feed([0.1])
-        with pytest.raises(ValueError):
-            self.start(arms="independent").feed_arms([1.0, 2.0], [1.0])
-
-    def test_error_rate_of_independent_arms(self) -> None:
-        wrong = 0
-        for seed in range(RUNS):
-            run = self.start(arms="independent")
-            for a, b in zip(*self.arms(seed, 0.0, 400), strict=True):
-                if run.feed_arms([a], [b]).verdict.settled:
-                    break
-            wrong += run.state.verdict.name in ("better", "worse")
-        self.check(wrong)
-
     # Its error rates.
 
     def check(self, wrong: int) -> None:

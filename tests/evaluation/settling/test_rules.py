@@ -8,11 +8,9 @@ from pydantic import ValidationError
 from scipy import stats
 from settling_conformance import MARGIN, SettlingConformance
 
-from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.rules import BY_KIND, AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
-from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 
@@ -78,12 +76,3 @@ def test_a_fixed_budget_spends_all_of_alpha() -> None:
         run.feed(rng.normal(0, 1, 200).tolist())
         crossed += any(look.verdict.settled for look in run.looks)
     assert 0.015 < crossed / runs < 0.09  # 5 % with odds of 1,000 to 1 on either side
-
-
-def test_a_comparison_of_independent_arms() -> None:
-    rng = np.random.default_rng(6)
-    a, b = rng.normal(3, 0.3, 2000), rng.normal(3.2, 0.3, 2000)
-    record = compare_policies("a", "b", a, b, utility=DEFAULT, rule=SettlingRule(arms="independent"))
-    assert record.verdict.name == "better" and "independent arms" in record.note
-    spreads = (x.reshape(-1, 16).mean(axis=1).std(ddof=1) for x in (a, b))
-    assert record.sigma_d == pytest.approx(math.hypot(*spreads))

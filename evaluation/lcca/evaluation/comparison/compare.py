@@ -177,7 +177,7 @@ def compare_policies(
     comparisons: int = 1,
     block: int = BLOCK,
 ) -> Comparison:
-    """Compare two policies on the same (network, seed) pairs, or on as many independent ones, by a rule.
+    """Compare two policies on the same (network, seed) pairs by a rule.
 
     Interval and verdict rest on all whole blocks of pairs.
 
@@ -185,8 +185,7 @@ def compare_policies(
         a: id of the baseline.
         b: id of the candidate.
         scores_a: scores of A, one per (network, seed), in the order in which they were planned.
-        scores_b: scores of B on the same ones, or on others if the rule is for independent arms. A pair
-            with a NaN on either side is left out of its block.
+        scores_b: scores of B on the same ones. A pair with a NaN on either side is left out of its block.
         utility: of the scores; scales the margin.
         rule: when to look, in blocks, and what to call settled.
         comparisons: how many comparisons share α in the adjusted verdict.
@@ -198,8 +197,9 @@ def compare_policies(
     pairs = _Pairs.of(a, b, scores_a, scores_b, block)
     margin = utility.margin(rule.margin_percent)
     run, adjusted = rule.start(margin), rule.shared_among(comparisons).start(margin)
-    run.feed_arms(pairs.a.tolist(), pairs.b.tolist())
-    shared = adjusted.feed_arms(pairs.a.tolist(), pairs.b.tolist())
+    differences = (pairs.b - pairs.a).tolist()
+    run.feed(differences)
+    shared = adjusted.feed(differences)
     look = run.state if run.looks else pairs.unseen
     n, ahead = pairs.until(look.n), run.forecast()
     return Comparison(
@@ -319,8 +319,6 @@ def _policy_note(run: Settling, pairs: _Pairs) -> str:
         notes.append(f"the difference was the same on all {pairs.until(look.n)} pairs{more}")
     elif run.finished and not look.verdict.settled:
         notes.append(f"stopped at the ceiling of {pairs.until(look.n)} pairs without a verdict")
-    if run.rule.arms == "independent":
-        notes.append("independent arms; pairs would need far fewer trials")
     if abs(look.skewness) > run.rule.skew_limit:
         notes.append(f"differences of blocks are skewed ({look.skewness:.1f}): the stated error rate is approximate")
     if pairs.lost:

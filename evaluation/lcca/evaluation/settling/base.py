@@ -34,8 +34,6 @@ at first; after 7 blocks of 16 equal pairs fewer than 3 % of networks differ (95
 ACCURATE = 1 / 8
 """Half-width of the interval, in margins, at which a run ends: its size is then known as well as its sign."""
 
-Arms = Literal["paired", "independent"]
-
 
 class Rule(Model, ABC):
     """When a comparison is settled.
@@ -44,9 +42,7 @@ class Rule(Model, ABC):
         kind: how a campaign's file names the rule.
         margin_percent: throughput-equivalent percent that does not matter.
         alpha: error rate of one comparison over all its looks.
-        arms: whether trial i of A and of B met the same traffic (paired), or were seeded independently.
-            Independent arms have the spread √(s_A² + s_B²), which leaves out their chance covariance as
-            Welch's test does, and n − 1 degrees of freedom, the fewest that Welch's may give.
+        arms: paired: trial i of A and of B met the same traffic, as all do here.
         first_look: blocks before anything is said.
         every: blocks from there to the next look, and so on.
         skew_limit: |skewness| of the blocks above which a reader is warned.
@@ -56,7 +52,7 @@ class Rule(Model, ABC):
     kind: str
     margin_percent: float = Field(default=3.0, gt=0)
     alpha: float = Field(default=0.05, gt=0, lt=1)
-    arms: Arms = "paired"
+    arms: Literal["paired"] = "paired"
     first_look: int = Field(default=6, ge=2)
     every: int = Field(default=1, ge=1)
     skew_limit: float = Field(default=2.0, gt=0)
@@ -83,7 +79,7 @@ class Rule(Model, ABC):
     def looks_until(self, most: int) -> list[int]:
         """Return the numbers of blocks at which it looks, up to `most`: they do not depend on what is seen."""
         run = self.ending_at(most).start(1.0)
-        run.feed_arms([0.0] * most, [0.0] * most)
+        run.feed([0.0] * most)
         return [look.n for look in run.looks]
 
     @abstractmethod
@@ -121,7 +117,6 @@ class Settling(ABC):
         self.looks: list[Look] = []
         self.next_look = rule.first_look
         self._moments = Moments()
-        self._arms = (Moments(), Moments()) if rule.arms == "independent" else None
         self._g = math.nan
 
     @property
@@ -140,34 +135,15 @@ class Settling(ABC):
         return self.state.verdict.settled and (self.state.high - self.state.low) / 2 <= ACCURATE * self.margin
 
     def feed(self, differences: Iterable[float]) -> Look:
-        """Take the next paired differences in order and return the state.
+        """Take the next differences in order and return the state.
 
         Raises:
-            ValueError: if a difference is not finite, or the rule is for independent arms.
+            ValueError: if a difference is not finite.
         """
-        if self._arms:
-            raise ValueError("the rule is for independent arms: feed_arms(a, b) takes them")
         values, at = list(differences), 0
         while at < len(values) and not self.finished:
             until = at + self._until_look
             self._take(values[at:until])
-            at = until
-        return self.state
-
-    def feed_arms(self, a: Iterable[float], b: Iterable[float]) -> Look:
-        """Take the next trials of both arms, as many of A as of B, and return the state.
-
-        Paired arms are fed as differences B − A.
-
-        Raises:
-            ValueError: if a value is not finite, or one arm has more values.
-        """
-        pairs, at = list(zip(a, b, strict=True)), 0
-        if not self._arms:
-            return self.feed([y - x for x, y in pairs])
-        while at < len(pairs) and not self.finished:
-            until = at + self._until_look
-            self._take([y - x for x, y in pairs[at:until]], pairs[at:until])
             at = until
         return self.state
 
@@ -197,14 +173,12 @@ class Settling(ABC):
         ceiling = self.next_look if self.rule.ceiling is None else self.rule.ceiling
         return min(self.next_look, ceiling) - self._moments.n
 
-    def _take(self, differences: Sequence[float], pairs: Sequence[tuple[float, float]] = ()) -> None:
+    def _take(self, differences: Sequence[float]) -> None:
         """Take differences, at most up to the next look, and look if it has come."""
         if not all(map(math.isfinite, differences)):
             at, wrong = next((i, d) for i, d in enumerate(differences, start=1) if not math.isfinite(d))
             raise ValueError(f"difference {self._moments.n + at} is not finite: {wrong}")
         self._moments.extend(differences)
-        for arm, values in zip(self._arms or (), zip(*pairs, strict=True), strict=True):
-            arm.extend(values)
         n, ceiling = self._moments.n, self.rule.ceiling
         if n < (self.next_look if ceiling is None else min(self.next_look, ceiling)):
             return
@@ -212,13 +186,8 @@ class Settling(ABC):
         following = self._after(n)
         self.next_look = following if ceiling is None else min(following, ceiling)
 
-    def _spread(self) -> float:
-        if self._arms is None:
-            return self._moments.spread
-        return math.hypot(*(arm.spread for arm in self._arms))
-
     def _look(self) -> None:
-        n, mean, spread = self._moments.n, self._moments.mean, self._spread()
+        n, mean, spread = self._moments.n, self._moments.mean, self._moments.spread
         if not self.looks:
             self._g = mixture_scale(spread, self.margin, self.rule.alpha)
         if spread > 0:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator
+from pydantic import BeforeValidator, Discriminator
 
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
@@ -18,13 +18,3 @@ def _default_kind(value: Any) -> Any:
 
 AnyRule = Annotated[Rules, Discriminator("kind"), BeforeValidator(_default_kind)]
 """A rule by its `kind`; the t-mixture where none is named. Type of a field: `settle: AnyRule = SettlingRule()`."""
-
-
-def _paired(rule: Rule) -> Rule:
-    if rule.arms != "paired":
-        raise ValueError("arms must be paired: all that is compared meets the same traffic")
-    return rule
-
-
-PairedRule = Annotated[AnyRule, AfterValidator(_paired)]
-"""A rule for differences on the same traffic alone."""

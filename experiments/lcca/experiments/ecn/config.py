@@ -10,7 +10,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, Scenarios
 from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.rules import PairedRule
+from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.experiment import Stop
@@ -86,7 +86,7 @@ class IncastAcc(RunConfig):
     utility: PredUtility = PredUtility()
     trainer: IncastAccConfig = IncastAccConfig()
     test: AccTest = AccTest()
-    settle: PairedRule = SettlingRule(first_look=20, every=10)
+    settle: AnyRule = SettlingRule(first_look=20, every=10)
 
     @property
     def rivals(self) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ class FabricAcc(RunConfig):
     utility: UtilityModel = UtilityModel.model_validate("slowdown")
     trainer: FabricAccConfig = FabricAccConfig()
     test: FabricAccTest = FabricAccTest()
-    settle: PairedRule = SettlingRule()
+    settle: AnyRule = SettlingRule()
 
     @field_validator("transport")
     @classmethod

@@ -12,7 +12,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
-from lcca.evaluation.settling.rules import PairedRule
+from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.ecn.config import FabricAcc
 from lcca.experiments.runs.config import RunConfig
@@ -92,7 +92,7 @@ class StudyConfig(RunConfig):
     pairs: int = Field(default=256, ge=24)
     block: int = Field(default=8, ge=1)
     stop: Literal["settled", "accurate"] = "settled"
-    settle: PairedRule = GroupSequentialRule()
+    settle: AnyRule = GroupSequentialRule()
 
     @field_validator("questions")
     @classmethod

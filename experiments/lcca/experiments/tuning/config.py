@@ -12,7 +12,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.rules import PairedRule
+from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.place import Place
 from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
@@ -48,7 +48,7 @@ class TuningConfig(RunConfig):
     simulator: Literal["ns3", "engine", "fabric"] = "ns3"
     tuner: TuneConfig
     test: Annotated[TestConfig, Field(validate_default=True)] = TestConfig(pairs=992, at_least=96, block=48)
-    settle: PairedRule = SettlingRule()
+    settle: AnyRule = SettlingRule()
 
     @model_validator(mode="before")
     @classmethod
