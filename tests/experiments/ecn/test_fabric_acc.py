@@ -18,7 +18,7 @@ from lcca.evaluation.trials.blocks import Block  # noqa: E402
 from lcca.evaluation.trials.utilities import fabric_utility  # noqa: E402
 from lcca.experiments import acc, load_run  # noqa: E402
 from lcca.experiments.ecn.config import FabricAcc  # noqa: E402
-from lcca.experiments.ecn.training import train_acc  # noqa: E402
+from lcca.experiments.ecn.fabric import train_acc  # noqa: E402
 from lcca.experiments.studies.config import StudyConfig  # noqa: E402
 from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv  # noqa: E402
 from lcca.gym_envs.ecn.fabrics import SmallFabric  # noqa: E402

@@ -18,8 +18,8 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.switches.markers import marking
 from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
 from lcca.remy_plus.tuners.tuned import named_transport
+from lcca.trainers.tune.config import TransportTuneConfig
 from lcca.trainers.tune.space import Range
-from lcca.trainers.tune.transports import TransportTuneConfig
 
 from ...conftest import RunCommand
 

@@ -135,7 +135,7 @@ def test_taking_more_at_a_time_changes_nothing(unbroken: dict[str, list[Candidat
 
 def test_what_another_process_holds_is_left_to_it(tmp_path: Path) -> None:
     first, second = tuning(tmp_path / "run", config("random")), tuning(tmp_path / "run", config("random"))
-    first._start_scores()
+    assert first._start
     first._fill(0)
     trial = first._trials()[0]
     with first._claim(trial) as mine, second._claim(trial) as theirs:
@@ -212,7 +212,7 @@ def test_greedy_may_begin_between_the_levels(tmp_path: Path) -> None:
 
 
 def test_every_search_of_the_papers_table_proposes_candidates() -> None:
-    from lcca.trainers.tune.table5 import TABLE_5, table_5
+    from lcca.trainers.tune.config import TABLE_5, table_5
 
     for name in TABLE_5:
         space = Space(hand_designed(name), table_5(name))

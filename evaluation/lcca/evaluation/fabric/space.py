@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
-from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_told, run_fabric_trials
+from lcca.evaluation.fabric.trials import FabricTrial, require_rounds, require_scored, require_told, run_fabric_trials
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import of_flows
@@ -209,6 +209,15 @@ class FabricTrials:
         """Check that there is something to score."""
         require_rounds(self.space.scenarios, self.utility)
         require_told(self.simulator, self.utility)
+
+    def require_scored(self) -> None:
+        """Check that some flow counts on each scenario in the first block of trials; nothing is run.
+
+        Raises:
+            InputError: none does.
+        """
+        for group in _by_scenario(self._drawn(Block(0, 0, self.block))):
+            require_scored(group[0].scenario, self.utility, [each.seed for each in group])
 
     @property
     def origin(self) -> Mapping[str, str]:

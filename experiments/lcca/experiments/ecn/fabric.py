@@ -9,14 +9,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
-from lcca.evaluation.fabric.trials import require_scored
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.ecn.config import ACC, CHANCE, EXPLORING, FabricAcc
-from lcca.experiments.runs.context import Run
+from lcca.experiments.ecn.training import learn, require_installed
+from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.experiments.summaries import Json
@@ -54,10 +53,9 @@ class OnFabric:
         Raises:
             InputError: there is not.
         """
-        for each in self.config.space.scenarios:
-            require_scored(each, fabric_utility("slowdown"), _first(each, self._seed))
-        for each in self.config.tested if tests else ():
-            require_scored(each, self.tests[each.name].utility, _first(each, self.tests[each.name].seed))
+        FabricTrials(self.config.space, self._seed, fabric_utility("slowdown")).require_scored()
+        for each in self.tests.values() if tests else ():
+            each.require_scored()
 
     def learner(self) -> DoubleDqn:
         """Return a learner that has not learnt yet."""
@@ -147,7 +145,23 @@ class OnFabric:
         """End what simulates: nothing here, where episodes end by themselves."""
 
 
-def _first(scenario: FabricScenario, seed: int) -> list[int]:
-    """Return the seeds of a block of trials on a scenario alone."""
-    space = FabricSpace(fabric=scenario)
-    return [each.seed for each in space.draw(seed, space.block)]
+def train_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool = False) -> Path:
+    """Train, and return the file of the model, as ``dcqcn@acc:FILE`` takes it; go on where a run was stopped.
+
+    Args:
+        config: of the run; what it says of the test is not done.
+        path: of its folder.
+        resume: whether a run may be there already.
+        quiet: whether to leave progress out.
+
+    Raises:
+        InputError: PyTorch or Gymnasium is not installed, or the folder is not free.
+    """
+    require_installed()
+    place = OnFabric(config)
+    if not (path / layout.MANIFEST).exists():
+        place.require_flows(tests=False)
+    with opened(config, path, resume=resume, quiet=quiet) as run:
+        if not run.folder.complete:
+            learn(run, place)
+        return path / layout.MODEL

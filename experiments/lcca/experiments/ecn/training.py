@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lcca.evaluation.trials import layout
-from lcca.experiments.ecn.config import Acc, FabricAcc
-from lcca.experiments.ecn.fabric import OnFabric
-from lcca.experiments.ecn.incast import InNs3
-from lcca.experiments.runs.context import Run, opened
+from lcca.experiments.runs.context import Run
 from lcca.inputs.extras import require_libraries
 from lcca.trainers.ecn.config import AccConfig
 
 if TYPE_CHECKING:
+    from lcca.experiments.ecn.fabric import OnFabric
+    from lcca.experiments.ecn.incast import InNs3
     from lcca.trainers.ecn.double_dqn import DoubleDqn
     from lcca.trainers.ecn.training import Progress
 
@@ -25,33 +22,6 @@ def require_installed() -> None:
         MissingPackage: something is not.
     """
     require_libraries(AccConfig.libraries, "trainings of ACC")
-
-
-def place_of(config: Acc, jobs: int) -> OnFabric | InNs3:
-    """Return where a configuration trains and tests; to be closed."""
-    return OnFabric(config, jobs) if isinstance(config, FabricAcc) else InNs3(config, jobs)
-
-
-def train_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool = False) -> Path:
-    """Train, and return the file of the model, as ``dcqcn@acc:FILE`` takes it; go on where a run was stopped.
-
-    Args:
-        config: of the run; what it says of the test is not done.
-        path: of its folder.
-        resume: whether a run may be there already.
-        quiet: whether to leave progress out.
-
-    Raises:
-        InputError: PyTorch or Gymnasium is not installed, or the folder is not free.
-    """
-    require_installed()
-    place = OnFabric(config)
-    if not (path / layout.MANIFEST).exists():
-        place.require_flows(tests=False)
-    with opened(config, path, resume=resume, quiet=quiet) as run:
-        if not run.folder.complete:
-            learn(run, place)
-        return path / layout.MODEL
 
 
 def learn(run: Run[Any, None], place: OnFabric | InNs3) -> Any:

@@ -10,7 +10,7 @@ from lcca.evaluation.trials import layout
 from lcca.experiments.ecn.config import ACC, Acc, FabricAcc, IncastAcc
 from lcca.experiments.ecn.fabric import OnFabric
 from lcca.experiments.ecn.incast import InNs3
-from lcca.experiments.ecn.training import learn, place_of, require_installed
+from lcca.experiments.ecn.training import learn, require_installed
 from lcca.experiments.experiment import Experiment, Pair
 from lcca.experiments.recipes.kept import File, config_of, kept
 from lcca.experiments.recipes.prepared import Result
@@ -42,7 +42,8 @@ def acc(
     if not isinstance(config, Acc):
         config = config_of(config, form_of(config))
     require_installed()
-    with closing(place_of(config, jobs)) as place:
+    place = OnFabric(config, jobs) if isinstance(config, FabricAcc) else InNs3(config, jobs)
+    with closing(place):
         work = partial(_tested, place=place)
         return kept(config, out, work, resume=resume, quiet=quiet, check=place.require_flows)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,24 +12,27 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.fabric.space import SEEDS, FabricTrials
-from lcca.evaluation.fabric.trials import require_scored
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.experiments.ecn.fabric import train_acc
+from lcca.experiments.ecn.training import require_installed as require_acc_installed
 from lcca.experiments.experiment import Experiment, Pair, Stop
 from lcca.experiments.recipes.kept import File, config_of, kept
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.studies.config import StudyConfig
-from lcca.experiments.studies.contenders import prepared
 from lcca.experiments.studies.questions import BITS, Planned, agreement
 from lcca.experiments.studies.words import answers_text
 from lcca.experiments.summaries import Json, compared, head, measured
+from lcca.experiments.tuning.search import require_installed, search_in
 from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.tuners.acc import read_acc_model
+from lcca.remy_plus.tuners.registry import tuning
 from lcca.signal_sets.load import resolve
 
 
@@ -54,21 +58,19 @@ def study(
 
 def _require_scored(config: StudyConfig) -> None:
     """Check, before hours are spent, that first trials have flows that count for every question."""
-    for scenario in config.scenarios:
-        for utility in sorted({each.utility for each in config.planned if each.scenario == scenario.name}):
-            source = trials_on(config, scenario.name, fabric_utility(utility), 1)
-            first = source.space.draw(source.seed, source.block)
-            require_scored(scenario, source.utility, [each.seed for each in first])
+    for scenario, utility in sorted({(each.scenario, each.utility) for each in config.planned}):
+        trials_on(config, scenario, fabric_utility(utility), 1).require_scored()
 
 
 def _answered(run: Run[StudyConfig, None], jobs: int, quiet: bool) -> Json:
     config = run.config
     run.folder.set_state("contenders")
-    ready = prepared(run, jobs, quiet)
+    _require_installed(config)
+    ready = {name: _ready(run, name, jobs, quiet) for name in config.contenders}
     run.folder.set_state("testing")
     policies, comparisons = list[Json](), list[Json]()
     for scenario in (each.name for each in config.scenarios):
-        met = {name: ready[name].policy for name in config.on(scenario)}
+        met = {name: ready[name][0] for name in config.on(scenario)}
         keep = run.phase(layout.SCENARIO).blocks(scenario)
         found = experiment(config, scenario, met, jobs).run(keep, run.reporter)
         policies += measured(found.rows, met, scenario)
@@ -79,7 +81,7 @@ def _answered(run: Run[StudyConfig, None], jobs: int, quiet: bool) -> Json:
         "source": config.source,
         "alpha": config.settle.alpha,
         "margin_percent": config.settle.margin_percent,
-        "contenders": {name: dict(each.origin) for name, each in ready.items()},
+        "contenders": {name: origin for name, (_, origin) in ready.items()},
         "questions": [{key: getattr(each, key) for key in asked} for each in config.questions],
         "comparisons": sorted(comparisons, key=lambda each: order[each["question"]]),
         "policies": policies,
@@ -162,3 +164,26 @@ def _cost(config: StudyConfig, scenario: str) -> Json:
         "cpu_s_least": spent * least,
         "cpu_s_most": spent * most,
     }
+
+
+def _require_installed(config: StudyConfig) -> None:
+    """Check that what contenders need is installed, before any is tuned."""
+    for each in config.contenders.values():
+        if each.tune is not None:
+            require_installed(each.tune)
+        if each.train is not None:
+            require_acc_installed()
+
+
+def _ready(run: Run[StudyConfig, None], name: str, jobs: int, quiet: bool) -> tuple[Policy, Json]:
+    """Return what a contender runs, tuned or trained if it needs that, and what it was found from, for reports."""
+    contender, folder = run.config.contenders[name], run.path / layout.CONTENDERS / name
+    if (tune := contender.tune) is not None and tune.fabric is not None:
+        found = search_in(tune, folder, jobs=jobs, quiet=quiet)
+        parameters = {"tuned": dict(found.best.params), "default": dict(found.candidates[0].params)}
+        return found.policy, {"policy": contender.start, **parameters, "tuned_on": tune.fabric.name}
+    if (train := contender.train) is not None:
+        model = read_acc_model(train_acc(train, folder, resume=True, quiet=quiet))
+        policy = replace(train.policy, tuner=tuning("acc", model))
+        return policy, {"policy": f"{train.transport}@acc", "trained_on": train.space.name}
+    return resolve(contender.policy, "fabric").policy, {"policy": contender.policy}

@@ -19,8 +19,7 @@ from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.campaign.trials import TestConfig
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import TUNE
-from lcca.trainers.tune.config import TuneConfig
-from lcca.trainers.tune.transports import TransportTuneConfig
+from lcca.trainers.tune.config import TransportTuneConfig, TuneConfig
 
 ON_FABRIC = {"utility": "slowdown", "simulator": "fabric"}
 """What keys are on a fabric unless they are given."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -24,30 +23,16 @@ _LEAST_SPREAD = 1e-6
 """Of rewards; below, they are all alike and only shifted."""
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Transitions.
-
-    Attributes:
-        seen: (n, inputs) before the action.
-        action: (n,) index.
-        reward: (n,).
-        after: (n, inputs) after it.
-        ended: (n,) 1 where nothing can be earned afterwards.
-    """
-
-    seen: NDArray[np.float32]
-    action: NDArray[np.int64]
-    reward: NDArray[np.float32]
-    after: NDArray[np.float32]
-    ended: NDArray[np.float32]
+Batch = dict[str, NDArray[Any]]
+"""Transitions: (n, inputs) ``seen`` before the action, its index ``action``, its ``reward``, (n, inputs) what was seen
+``after`` it, and ``ended``, 1 where nothing can be earned afterwards."""
 
 
 class Replay:
-    """The latest `size` transitions of states of `inputs` numbers."""
+    """A replay memory: the latest `size` transitions of states of `inputs` numbers, drawn uniformly."""
 
     def __init__(self, size: int, inputs: int) -> None:
-        self._columns: dict[str, NDArray[Any]] = {
+        self.columns: dict[str, NDArray[Any]] = {
             "seen": np.zeros((size, inputs), dtype=np.float32),
             "action": np.zeros(size, dtype=np.int64),
             "reward": np.zeros(size, dtype=np.float32),
@@ -61,35 +46,35 @@ class Replay:
         return min(self._added, self._size)
 
     def add(self, **transition: Any) -> None:
-        """Remember a transition, in the place of the oldest; keys as in `Batch`."""
+        """Remember a transition, in the place of the oldest; keys are those of a `Batch`."""
         at = self._added % self._size
-        for name, column in self._columns.items():
+        for name, column in self.columns.items():
             column[at] = transition[name]
         self._added += 1
 
     @property
     def rewards(self) -> NDArray[np.float32]:
         """(n,) the remembered rewards."""
-        return self._columns["reward"][: len(self)]
+        return self.columns["reward"][: len(self)]
 
     @property
     def any_ended(self) -> bool:
         """Whether any remembered transition was the last of its episode."""
-        return bool(self._columns["ended"][: len(self)].any())
+        return bool(self.columns["ended"][: len(self)].any())
 
     def sample(self, draws: np.random.Generator, count: int) -> Batch:
         """Return `count` transitions, drawn with replacement."""
         rows = draws.integers(len(self), size=count)
-        return Batch(**{name: column[rows] for name, column in self._columns.items()})
+        return {name: column[rows] for name, column in self.columns.items()}
 
     def state(self) -> dict[str, Any]:
         """Return everything in it, as plain values and arrays."""
-        return {"added": self._added} | {name: column[: len(self)].copy() for name, column in self._columns.items()}
+        return {"added": self._added} | {name: column[: len(self)].copy() for name, column in self.columns.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take on what `state` returned."""
         self._added = int(state["added"])
-        for name, column in self._columns.items():
+        for name, column in self.columns.items():
             column[: len(self)] = state[name]
 
 
@@ -200,8 +185,14 @@ class DoubleDqn:
         self.steps += 1
         if self.steps == self.config.warm_up:
             self._scale_rewards()
-        if self.steps >= self.config.warm_up and self.steps % self.config.learn_every == 0:
-            self._learn()
+        if self.steps < self.config.warm_up or self.steps % self.config.learn_every:
+            return
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.config.rate(self.steps)
+        self.update(self.replay.sample(self.draws, self.config.batch))
+        self.updates += 1
+        if self.updates % self.config.sync_every == 0:
+            self.target.load_state_dict(self.online.state_dict())
 
     def _scale_rewards(self) -> None:
         """Fix the scale of rewards. A shift changes no choice, unless episodes end before their time."""
@@ -210,22 +201,14 @@ class DoubleDqn:
         self.reward_mean = 0.0 if self.replay.any_ended else float(rewards.mean())
         self.reward_spread = spread if spread > _LEAST_SPREAD else 1.0
 
-    def _learn(self) -> None:
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.config.rate(self.steps)
-        self.update(self.replay.sample(self.draws, self.config.batch))
-        self.updates += 1
-        if self.updates % self.config.sync_every == 0:
-            self.target.load_state_dict(self.online.state_dict())
-
     def update(self, batch: Batch) -> float:
         """Take one gradient step on a batch; return the loss (Huber's)."""
-        after = torch.from_numpy(batch.after)
-        reward = (torch.from_numpy(batch.reward) - self.reward_mean) / self.reward_spread
+        seen, action, reward, after, ended = (torch.from_numpy(batch[name]) for name in self.replay.columns)
+        reward = (reward - self.reward_mean) / self.reward_spread
         with torch.no_grad():
             future = next_values(self.online(after), self.target(after), self.config.double)
-            wanted = reward + self.config.discount * (1 - torch.from_numpy(batch.ended)) * future
-        predicted = self.online(torch.from_numpy(batch.seen)).gather(1, torch.from_numpy(batch.action)[:, None])
+            wanted = reward + self.config.discount * (1 - ended) * future
+        predicted = self.online(seen).gather(1, action[:, None])
         loss = nn.functional.smooth_l1_loss(predicted.squeeze(1), wanted)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -3,18 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, field_validator, model_validator
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.model import Model, keyed_numbers
 from lcca.inputs.names import FileOrName
 from lcca.remy_plus.policies.hand_designed import RUNS, HandDesigned
 from lcca.remy_plus.policies.python_control import PythonControl
+from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
+from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
-from lcca.trainers.tune.space import Axis, Space, ranges_of
-from lcca.trainers.tune.table5 import table_5
+from lcca.trainers.tune.space import Axis, Range, Space, ranges_of
+
+TABLE_5: Mapping[str, Mapping[str, Axis]] = {
+    "vegas": {
+        "alpha": Range(min=0, max=15, step=1),
+        "beta": Range(min=1, max=15, step=1),
+        "gamma": Range(min=1, max=40, step=2),
+    },
+    "bbr": {
+        "high_gain": Range(min=2.75, max=3.05, step=0.05),
+        "bw_window_length": Range(min=4, max=14, step=2),
+        "rtt_window_length": Range(min=4000, max=14000, step=2000),
+        "probe_rtt_duration": Range(min=100, max=350, step=50),
+        "extra_acked_rtt_window_length": Range(min=2, max=8, step=1),
+        "ack_epoch_acked_reset_threshold": Range(min=2048, max=8192, step=2048),
+    },
+    "cubic": {
+        "beta": Range(min=0.5, max=0.9, step=0.05),
+        "delta": Range(min=6, max=14, step=2),
+        "c": Range(min=0.2, max=0.6, step=0.05),
+        "counter_clamp": Range(min=10, max=30, step=5),
+    },
+}
+"""The ranges in which the paper tunes hand-designed congestion controls, in the units of our parameters.
+
+The paper maps time to milliseconds (A.3): its seconds and milliseconds are milliseconds and microseconds of the
+networks, which `time_scale` 1000 (the default of every control of ns-3) simulates as seconds and milliseconds again.
+BBR's threshold goes to 8192 bytes here; the paper's last value, 8142, is no multiple of its granularity.
+"""
 
 
 class Tpe(Model):
@@ -147,3 +177,68 @@ class TuneConfig(Model):
         if self.space == "usual":
             raise InputError("usual: only transports of a fabric and markers have usual ranges; write the space out")
         return table_5(name) if self.space == "table-5" else self.space
+
+
+class TransportTuneConfig(TuneConfig):
+    """What to tune of a transport; without a space in the usual ranges of its parameters.
+
+    Attributes:
+        host_gbps: rate of the fabric's hosts, which defaults and ranges go with.
+    """
+
+    host_gbps: float = REFERENCE_GBPS
+    space: Annotated[Literal["table-5", "usual"] | dict[str, Axis], BeforeValidator(keyed_numbers)] = "usual"
+
+    @field_validator("policy")
+    @classmethod
+    def _can_be_tuned(cls, name: str) -> str:
+        if tuner := _transport(name).tuner:
+            raise ValueError(f"{name[:60]!r}: {tuner.kind} sets parameters itself; tune the transport without it")
+        return name
+
+    def build_space(self) -> Space:
+        """Return the search space.
+
+        Raises:
+            InputError: it does not fit the transport.
+        """
+        transport = _transport(self.policy)
+        axes = self._axes(transport.name)
+        usual = transport.kind.parameters(self.host_gbps, transport.parameters)
+        known = usual | transport.named_parameters
+        with about("space"):
+            for name in axes:
+                if name not in known:
+                    raise InputError(f"no parameter {name[:60]!r}{did_you_mean(name, known)}")
+        own = {name: usual[name] for name in (*transport.parameters, *axes) if name in usual}
+        return Space(replace(transport, parameters=own), axes)
+
+    def _axes(self, name: str) -> Mapping[str, Axis]:
+        if self.space != "usual":
+            return super()._axes(name)
+        found = _transport(self.policy).searches(self.host_gbps)
+        if not found:
+            raise InputError(f"space: {name} has no usual ranges; write the space out")
+        return ranges_of(found)
+
+
+def _transport(name: str) -> Transport:
+    found = resolve(name, "fabric").policy
+    if not isinstance(found, Transport):
+        raise InputError(f"{name[:60]!r}: only transports can be tuned on a fabric")
+    return found
+
+
+def table_5(name: str) -> Mapping[str, Axis]:
+    """Return the paper's ranges for a congestion control; those of BBR for BBR′ too, which has the same parameters.
+
+    Raises:
+        InputError: the paper tunes none of that name.
+    """
+    name = "bbr" if name == "bbr-prime" else name
+    if name not in TABLE_5:
+        raise InputError(
+            f"table-5 has no ranges for {name[:60]!r}{did_you_mean(name, TABLE_5)}; write the space out, "
+            "as in `space: {window: {min: 1, max: 64, step: 1}}`"
+        )
+    return TABLE_5[name]

@@ -118,29 +118,19 @@ class Space:
                     self._check_alone(name, self.canonical(name, value))
 
     def _check_alone(self, name: str, value: Value) -> None:
-        """Check a value by itself; whether it goes with the others depends on them."""
+        """Check a value by itself, or with an end of one other axis, such as a threshold that must be below it."""
         if isinstance(self.policy, HandDesigned) and name in self.policy.parameters:
             self.policy.family.parameter(name).checked(value)
-        elif not any(self.fits({**self.start, name: value, **other}) for other in self._others(name)):
+            return
+        others = [{other: end} for other, axis in self.axes.items() if other != name for end in _ends(axis)]
+        if not any(self.fits({**self.start, name: value, **other}) for other in others):
             with_parameters(self.policy, {name: value})
-
-    def _others(self, name: str) -> Iterator[Params]:
-        """Yield values of one other parameter, such as a threshold that must be below that of the name."""
-        for other, axis in self.axes.items():
-            if other != name:
-                yield from ({other: value} for value in _ends(axis))
 
     @property
     def start(self) -> Params:
         """The policy's own values, which need not be levels."""
         values = parameters_of(self.policy)
         return {name: values[name] for name in self.axes}
-
-    @property
-    def size(self) -> int | None:
-        """How many points there are, whether their values go together or not; None for infinitely many."""
-        levels = [self.levels(name) for name in self.axes]
-        return math.prod(len(each) for each in levels if each is not None) if None not in levels else None
 
     def is_whole(self, name: str) -> bool:
         """Tell whether a parameter is a whole number."""
@@ -208,13 +198,9 @@ class Space:
 
         The point itself need not be on a level; then its neighbours are the levels around it.
         """
-        found = []
-        for name in self.axes:
-            for value in self._near(name, params[name], reach):
-                other = self.point({**params, name: value})
-                if self.fits(other):
-                    found.append(other)
-        return found
+        near = [(name, value) for name in self.axes for value in self._near(name, params[name], reach)]
+        points = [self.point({**params, name: value}) for name, value in near]
+        return [point for point in points if self.fits(point)]
 
     def _near(self, name: str, value: Value, reach: int) -> list[Value]:
         levels = self._stepped(name)

@@ -106,7 +106,7 @@ class Tuning:
     space: Space = field(init=False)
     database: RDBStorage = field(init=False)
     study: Study = field(init=False)
-    _start: list[float] | None = field(init=False, default=None)
+    _listed: ListedSearch | None = field(init=False, default=None)
     _done: int = field(init=False, default=0)
     _ids: dict[int, int] = field(init=False, default_factory=dict)
 
@@ -122,11 +122,13 @@ class Tuning:
 
         Goes on where a search that was stopped in this folder had come to.
         """
-        if not math.isfinite(mean_score(self._start_scores())):
+        if not math.isfinite(mean_score(self._start)):
             raise InputError("tuner.networks: no sender or flow was scored in any trial; make trials longer")
         batch = max((_batch(t) for t in self._trials()), default=0)
         while self._fill(batch):
-            self._try_all()
+            while any(not t.state.is_finished() for t in self._trials()):
+                if not self._try_some():
+                    time.sleep(POLL_SECONDS)  # others try what is left
             batch += 1
         self.study.set_user_attr("finished", True)
         return self.best()
@@ -141,8 +143,8 @@ class Tuning:
     @storage_errors()
     def candidates(self) -> list[Candidate]:
         """Return the policy's own parameters and all candidates, in the order of their proposal."""
-        start = self._start_scores()
-        own = Candidate(START, -1, self.space.start, "complete", mean_score(start), len(start), 0, None, "")
+        score, met = mean_score(self._start), len(self._start)
+        own = Candidate(START, -1, self.space.start, "complete", score, met, 0, None, "")
         return [own, *(self._candidate(trial) for trial in self._trials())]
 
     def best(self) -> Candidate:
@@ -189,25 +191,21 @@ class Tuning:
         """
         replica = optuna.create_study(direction="maximize")
         replica.add_trials([_running(t) if _batch(t) == batch else t for t in trials])
-        sampler = self._sampler(len(trials))
-        if isinstance(sampler, ListedSearch) and not sampler.untried(replica.trials):
+        replica.sampler = self._sampler(len(trials))
+        if self._listed is not None and not self._listed.untried(replica.trials):
             return None
-        replica.sampler = sampler
-        listed = isinstance(sampler, ListedSearch)
-        replica.ask(loose_distributions(self.space) if listed else distributions(self.space))
+        replica.ask(distributions(self.space) if self._listed is None else loose_distributions(self.space))
         return replica.trials[-1]
 
     def _sampler(self, number: int) -> BaseSampler:
-        return self._listed or self._new_sampler(number)
-
-    @cached_property
-    def _listed(self) -> ListedSearch | None:
-        """The sampler, if it is one that can be kept: others have a seed for each candidate."""
-        sampler = self._new_sampler(0)
-        return sampler if isinstance(sampler, ListedSearch) else None
-
-    def _new_sampler(self, number: int) -> BaseSampler:
-        return sampler_of(self.config, self.space, _seed(self.seed, number), mean_score(self._start_scores()))
+        """Return the sampler of a candidate: one that lists candidates is kept, others have a seed for each."""
+        if self._listed is not None:
+            return self._listed
+        digest = hashlib.blake2b(f"{self.seed}/{number}".encode(), digest_size=4).digest()
+        seed = int.from_bytes(digest, "big")  # 32 bits, as NumPy's old generator takes
+        sampler = sampler_of(self.config, self.space, seed, mean_score(self._start))
+        self._listed = sampler if isinstance(sampler, ListedSearch) else None
+        return sampler
 
     def _twin(self, params: Params, trials: Sequence[FrozenTrial]) -> int | None:
         """Return the number of the first candidate with these parameters."""
@@ -216,12 +214,6 @@ class Tuning:
         return next((t.number for t in trials if key(self.space.point(t.params)) == key(params)), None)
 
     # Trying.
-
-    def _try_all(self) -> None:
-        """Try what waits, and wait for what others try."""
-        while any(not t.state.is_finished() for t in self._trials()):
-            if not self._try_some():
-                time.sleep(POLL_SECONDS)
 
     def _try_some(self) -> bool:
         """Claim some candidates and try them; tell whether there were any."""
@@ -261,7 +253,11 @@ class Tuning:
             if trial.state == TrialState.WAITING:
                 self.database.set_trial_state_values(self._id(trial.number), TrialState.RUNNING)
         incumbent = self._incumbent(_batch(trials[0]))
-        runners = [self._runner(trial) for trial in trials if not self._answer_at_once(trial)]
+        runners = [
+            Runner(t.number, self.space.build(t.params), _scores(t), int(t.user_attrs.get("failed", 0)))
+            for t in trials
+            if not self._answer_at_once(t)
+        ]
         race(self.objective, runners, incumbent, lambda runner: self._keep(runner, incumbent))
         for runner in runners:
             self._finish(runner.number, mean_score(runner.scores, incumbent), runner.stopped)
@@ -277,23 +273,13 @@ class Tuning:
         twin = trial.user_attrs.get("same_as")
         if twin is None:
             return False
-        scores, value, stopped = self._result_of(int(twin))
-        self._note(trial.number, "scores", scores)
+        scores, value, stopped = self._start, mean_score(self._start), False
+        if twin != START:
+            found = self._trials()[twin]
+            scores, value, stopped = _scores(found), found.value or 0.0, found.state == TrialState.PRUNED
+        self._note(trial.number, "scores", [*map(finite, scores)])
         self._finish(trial.number, value, stopped)
         return True
-
-    def _result_of(self, number: int) -> tuple[list[float | None], float, bool]:
-        """Return the scores of a finished candidate, its value, and whether it was stopped."""
-        if number == START:
-            start = self._start_scores()
-            return [*map(finite, start)], mean_score(start), False
-        twin = self._trials()[number]
-        assert twin.value is not None
-        return twin.user_attrs.get("scores", []), twin.value, twin.state == TrialState.PRUNED
-
-    def _runner(self, trial: FrozenTrial) -> Runner:
-        scores = _from_json(trial.user_attrs.get("scores", []))
-        return Runner(trial.number, self.space.build(trial.params), scores, int(trial.user_attrs.get("failed", 0)))
 
     def _keep(self, runner: Runner, incumbent: Sequence[float]) -> None:
         """Write down how far a candidate is."""
@@ -313,21 +299,17 @@ class Tuning:
 
     def _incumbent(self, batch: int) -> list[float]:
         """Return the scores of the best candidate of the batches before, by network."""
-        best, scores = mean_score(self._start_scores()), self._start_scores()
+        best, scores = mean_score(self._start), self._start
         for trial in self._trials():
             if _batch(trial) < batch and trial.state == TrialState.COMPLETE:
-                own = _from_json(trial.user_attrs["scores"])
+                own = _scores(trial)
                 if mean_score(own) > best:
                     best, scores = mean_score(own), own
         return scores
 
-    def _start_scores(self) -> list[float]:
-        """Return the scores of the policy's own parameters, which are tried first, on all networks."""
-        if self._start is None:
-            self._start = self._stored_start()
-        return self._start
-
-    def _stored_start(self) -> list[float]:
+    @cached_property
+    def _start(self) -> list[float]:
+        """The scores of the policy's own parameters, which are tried first, on all networks."""
         known = self.study.user_attrs.get("start")
         if known is None:
             self.tell(0, "the policy's own parameters")
@@ -414,9 +396,8 @@ def _running(trial: FrozenTrial) -> FrozenTrial:
     )
 
 
-def _seed(seed: int, number: int) -> int:
-    """Return the seed of the sampler that proposes a candidate: 32 bits, as NumPy's old generator takes."""
-    return int.from_bytes(hashlib.blake2b(f"{seed}/{number}".encode(), digest_size=4).digest(), "big")
+def _scores(trial: FrozenTrial) -> list[float]:
+    return _from_json(trial.user_attrs.get("scores", []))
 
 
 def _from_json(scores: Sequence[float | None]) -> list[float]:
