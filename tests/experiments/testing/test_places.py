@@ -14,7 +14,7 @@ from lcca.experiments.runs.costs import Costs
 from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.testing.places import OwnNetworks
 
-PAIRS = Numbered(lambda block: pd.DataFrame(), block=2)
+PAIRS = Numbered(lambda contenders, block: pd.DataFrame(), block=2)
 """A place whose blocks have two networks."""
 
 
@@ -26,16 +26,15 @@ def on_own_networks(folder: Path) -> OwnNetworks:
 def run(own: OwnNetworks, ran: list[tuple[int, int]], stop_after: int = 99) -> pd.DataFrame:
     """Run two policies of two training seeds; stopped after so many blocks."""
 
-    class Counted(Numbered):
-        def rows(self, contenders: Any, block: Block) -> pd.DataFrame:
-            if len(ran) == stop_after:
-                raise KeyboardInterrupt
-            ran.append((block.first, block.size))
-            rows = [(name, k, float(k)) for name in contenders for k in range(block.first, block.end)]
-            return pd.DataFrame(rows, columns=["policy", "network", "score_bits"])
+    def rows(contenders: Any, block: Block) -> pd.DataFrame:
+        if len(ran) == stop_after:
+            raise KeyboardInterrupt
+        ran.append((block.first, block.size))
+        met = [(name, k, float(k)) for name in contenders for k in range(block.first, block.end)]
+        return pd.DataFrame(met, columns=["policy", "network", "score_bits"])
 
     contenders: Any = {seed: {f"{name}{seed}": name for name in "ba"} for seed in (1, 2)}
-    return own.run(contenders, Counted(PAIRS.run), "testing", Reporter(quiet=True))
+    return own.run(contenders, Numbered(rows), "testing", Reporter(quiet=True))
 
 
 def test_tests_of_training_seeds_are_kept_block_by_block(tmp_path: Path) -> None:

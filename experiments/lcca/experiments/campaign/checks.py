@@ -1,54 +1,24 @@
-"""What of a campaign cannot be: tables to begin with, policies to test beside, and what a fabric has not."""
+"""What of a campaign cannot be at its place: policies to test beside what is learnt, and what a fabric has not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.trials.utilities import fabric_utility
-from lcca.inputs.errors import InputError, about, did_you_mean, require
+from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.fabric.policies import engine_of
-from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.hand_designed import baseline
-from lcca.remy_plus.policies.rules import RuleTable, one_rule
+from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
-from lcca.signal_sets.signal_set import SignalSet
 
 if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.campaign.trials import GeneralisationConfig
-    from lcca.signal_sets.candidate import Candidate
-
-
-def read_start(candidate: str, path: str) -> RuleTable:
-    """Return the rule table in a file.
-
-    Raises:
-        InputError: the file is none, damaged, or holds another kind of policy; the message begins with its key.
-    """
-    with about(f"start.{candidate}"):
-        table = policyfile.load(path).policy
-        if not isinstance(table, RuleTable):
-            raise InputError(f"{path}: a training begins with a rule table")
-    return table
-
-
-def check_start(candidate: str, table: RuleTable, sets: Mapping[str, SignalSet]) -> None:
-    """Check that a candidate can begin with a table.
-
-    Raises:
-        InputError: there is no such candidate, or it lacks signals that the table looks at.
-    """
-    with about(f"start.{candidate}"):
-        if candidate not in sets:
-            raise InputError(f"no signal set or header has this name{did_you_mean(candidate, sets)}")
-        if missing := [name for name in table.seen if name not in sets[candidate].signals]:
-            raise InputError(f"{', '.join(missing)} missing, which the table looks at")
 
 
 def check_designed(name: str, simulator: str) -> None:
@@ -91,8 +61,11 @@ def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
             with about("utilities"):
                 require_rounds(space.scenarios, fabric_utility(utility.name))
         for candidate in config.candidates:
-            with about(f"{where}: {candidate.name}"):
-                _check_signals(candidate, space)
+            policy = candidate.equip(one_rule(candidate.signals.signals), charged=True)
+            for scenario in space.scenarios:
+                with about(f"{where}: {candidate.name}"):  # it gets its signals, and its packets fit the MTU
+                    telemetry_bytes = engine_of(policy, scenario.settings()).telemetry_bytes
+                    scenario.require_telemetry(telemetry_bytes, candidate.name)
 
 
 def _condition(condition: GeneralisationConfig, own: FabricSpace) -> FabricSpace:
@@ -108,10 +81,3 @@ def _condition(condition: GeneralisationConfig, own: FabricSpace) -> FabricSpace
         if space.packet_of(PACKET_BYTES) != own.packet_of(PACKET_BYTES):
             raise InputError("payload_bytes and overhead_bytes must be those of the campaign's scenarios")
     return space
-
-
-def _check_signals(candidate: Candidate, space: FabricSpace) -> None:
-    """Check that a candidate's policies get their signals on a fabric, and that their packets fit the MTU."""
-    policy = candidate.equip(one_rule(candidate.signals.signals), charged=True)
-    for scenario in space.scenarios:
-        scenario.require_telemetry(engine_of(policy, scenario.settings()).telemetry_bytes, candidate.name)

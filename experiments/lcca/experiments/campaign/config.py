@@ -22,7 +22,7 @@ from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.rules import AnyRule
 from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
-from lcca.experiments.campaign.checks import check_designed, check_place, check_start, read_start
+from lcca.experiments.campaign.checks import check_designed, check_place
 from lcca.experiments.campaign.headers import HeaderEntry, header_candidates
 from lcca.experiments.campaign.trials import (
     GeneralisationConfig,
@@ -39,12 +39,13 @@ from lcca.experiments.campaign.trials import (
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.kinds import SWEEP
 from lcca.experiments.schemas.kinds import of_kind
-from lcca.inputs.errors import ConfigError, InputError, Problem, about
+from lcca.inputs.errors import ConfigError, InputError, Problem, about, did_you_mean, require
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import NAMES_A_FILE, YAML_ENDINGS, FileOrName
 from lcca.inputs.units import PACKET_BYTES
 from lcca.inputs.validation import read_with_files
 from lcca.remy_plus.engine import Model as EngineModel
+from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.candidate import Candidate
@@ -230,8 +231,12 @@ class CampaignConfig(RunConfig):
     def _can_go_on(self) -> CampaignConfig:
         if self.start != "scratch" and not self.trainer.warm_starts:
             raise ValueError(f"start: trainer.kind {self.trainer.kind} has no warm start; use scratch")
+        sets = {each.name: each.signals for each in self.candidates}
         for name, table in self.starts.items():
-            check_start(name, table, {each.name: each.signals for each in self.candidates})
+            with about(f"start.{name}"):
+                require(name in sets, f"no signal set or header has this name{did_you_mean(name, sets)}")
+                missing = [signal for signal in table.seen if signal not in sets[name].signals]
+                require(not missing, f"{', '.join(missing)} missing, which the table looks at")
         if self.rivals != "none" and not self.trainer.rivals:
             raise ValueError(f"rivals: {self.rivals}: trainer.kind {self.trainer.kind} cannot take them; use none")
         for candidate in self.candidates if self.start == "baseline" else ():
@@ -262,12 +267,24 @@ class CampaignConfig(RunConfig):
     @cached_property
     def starts(self) -> dict[str, RuleTable]:
         """The rule tables that trainings begin with, by candidate."""
-        return {k: read_start(k, path) for k, path in self.start.items()} if isinstance(self.start, dict) else {}
+        tables = {}
+        for name, path in self.start.items() if isinstance(self.start, dict) else ():
+            with about(f"start.{name}"):
+                table = policyfile.load(path).policy
+                if not isinstance(table, RuleTable):
+                    raise InputError(f"{path}: a training begins with a rule table")
+            tables[name] = table
+        return tables
 
     @property
     def network_space(self) -> NetworkSpace:
-        """The space of networks, of a campaign that is not on a fabric."""
-        assert isinstance(self.networks, NetworkSpace)  # checked: what asks for it is refused there
+        """The space of networks.
+
+        Raises:
+            InputError: the campaign is on a fabric.
+        """
+        if not isinstance(self.networks, NetworkSpace):
+            raise InputError("a campaign on a fabric has no space of networks")
         return self.networks
 
     @cached_property

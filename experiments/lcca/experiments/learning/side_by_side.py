@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -81,22 +82,12 @@ def _trained(
         for learner in plan:
             take_from_cache(run, learner, f"training {learner.id}", cache)
         return RemoteTrainings(run, plan, cache).train(pool)
-    return pool.run(_train, [_Work(run.config, run.path, learner, cache.folder) for learner in plan])
+    return pool.run(partial(_train, run.config, run.path, cache.folder), plan)
 
 
-@dataclass(frozen=True)
-class _Work:
-    """One training, for another process of this machine."""
-
-    config: CampaignConfig
-    path: Path
-    learner: Learner
-    cache: Path | None
-
-
-def _train(work: _Work) -> Progress:
-    run = _run_of_one(work.path, work.config)
-    last = train(run, work.learner, cache=TrainingCache(work.cache))[-1]
+def _train(config: CampaignConfig, path: Path, cache: Path | None, learner: Learner) -> Progress:
+    run = _run_of_one(path, config)
+    last = train(run, learner, cache=TrainingCache(cache))[-1]
     return Progress({}, run.costs.total("training"), last, done=True)
 
 
@@ -127,13 +118,9 @@ class Stretch:
 
 
 class RemoteTrainings:
-    """Trainings of a run on other machines.
+    """Trainings on other machines, of which none goes on from another, and the run to which their files are brought.
 
-    Args:
-        run: to which their files are brought.
-        plan: the trainings, of which none goes on from another.
-        cache: its folder has what trainings have in common.
-        seconds: of a stretch.
+    The cache's folder has what trainings have in common; stretches last some seconds.
     """
 
     def __init__(

@@ -72,7 +72,10 @@ def train(
     if not trainer.done:
         with _scalars(run.path, learner, run.config.trainer, trainer.learning) as write:
             advance(trainer, title, run, write=write)
-    cache.keep(learner.key(run.config), _finished(trainer, Rounds(run.path, learner)))
+    rounds = Rounds(run.path, learner)
+    checkpoint = read_checked(rounds.checkpoint, "remove it to train anew").decode()
+    policies = {file.name: rounds.text(file) for file in _kept(trainer, rounds)}  # or say which is not whole
+    cache.keep(learner.key(run.config), Finished(checkpoint, policies))
     return trainer.learning
 
 
@@ -135,13 +138,6 @@ def _take_over(finished: Finished, rounds: Rounds, config: CampaignConfig) -> No
         own = provenance(config, rounds.learner) | {"round": kept.provenance["round"]}
         rounds.write(rounds.folder / name, replace(kept, signal_set=rounds.learner.signals.name, provenance=own))
     write_checked(rounds.checkpoint, finished.checkpoint.encode())  # last: with it the training counts as finished
-
-
-def _finished(trainer: Trainer, rounds: Rounds) -> Finished:
-    """Return a training that is done; checks that all its files are whole."""
-    files = _kept(trainer, rounds)
-    checkpoint = read_checked(rounds.checkpoint, "remove it to train anew").decode()
-    return Finished(checkpoint, {file.name: rounds.text(file) for file in files})
 
 
 def _kept(trainer: Trainer, rounds: Rounds) -> list[Path]:

@@ -156,14 +156,9 @@ class Forecast:
 
 
 def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: int = 1, away: bool = False) -> Forecast:
-    """Return what a campaign will cost; runs a few trials to measure the pace.
+    """Return what a campaign will cost, on cores like this machine's, which may be `away`.
 
-    Args:
-        config: the campaign.
-        cache: says which trainings are done.
-        jobs: cores.
-        at_once: trainings at once.
-        away: whether the cores are on other machines, like this one's.
+    Runs a few trials to measure the pace; the cache says which trainings are done.
     """
     groups = [group for seeds in config.seed_steps for group in in_groups(config, seeds)]
     keys = [(each.id, each.key(config)) for group in groups for each in group]
@@ -183,11 +178,7 @@ def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: i
 def _end(config: CampaignConfig, seeds: Sequence[int], most: bool, slower: Sequence[float]) -> End:
     """Return what these training seeds take, with the least or the most tests.
 
-    Args:
-        config: the campaign.
-        seeds: of trainings.
-        most: whether all tests that there may be.
-        slower: CPU seconds that a trial takes longer under each condition.
+    `slower` are the CPU seconds that a trial takes longer under each condition.
     """
     test, utilities, plan = config.test, len(config.utilities), learners(config, seeds)
     validation = len(plan) * config.trainer.policies * config.validation.networks
@@ -231,12 +222,8 @@ def trial_cpu_s(config: CampaignConfig, elsewhere: Networks | None = None) -> fl
     Most trials of a training run under tables with many rules: a trial under one of 16 rules takes 2.3 times as long as
     under one rule (the look-ups alone are a quarter of that; rules that differ make a processor's predictions fail). So
     the pace is that of tables as large as the trainer's, their boxes cut where signals are, as a search cuts them, and
-    their actions at random.
-
-    Args:
-        config: the campaign.
-        elsewhere: another space, on which the first candidate is enough: a trial with several bottlenecks takes up to
-            thirty times as long as one on the dumbbell.
+    their actions at random. On another space, `elsewhere`, the first candidate is enough: a trial with several
+    bottlenecks takes up to thirty times as long as one on the dumbbell.
     """
     if elsewhere is not None:
         config = config.model_copy(update={"networks": elsewhere})

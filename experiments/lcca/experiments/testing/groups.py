@@ -11,7 +11,7 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import UNLEARNT, Comparison, compare_policies
 from lcca.evaluation.comparison.net_benefit import CHARGED
-from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE, Spread, compare_sets
+from lcca.evaluation.comparison.sets import Spread, compare_sets
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.policy_names import at_rules
 from lcca.evaluation.trials.running import common_scores
@@ -122,13 +122,6 @@ class Group:
         """Compare each candidate with the baseline over all training seeds."""
         spread = self.spread([(self.baseline, name) for name in self.others])
         return [self.compare_candidates(self.baseline, name, total, spread=spread) for name in self.others]
-
-    def remarked(self, compared: Comparison) -> Comparison:
-        """Return a comparison of candidates, with a remark if B is settled below A although it sees all that A sees."""
-        a, b = (set(self.selected[name].learner.signals.signals) for name in (compared.A, compared.B))
-        if not (a <= b and compared.high < 0):
-            return compared
-        return replace(compared, note=f"{compared.note}; {TRAINED_TOO_LITTLE}")
 
     def spread(self, pairs: Sequence[tuple[str, str]]) -> Spread:
         """Return the spread between training seeds that the differences of these pairs have in common."""

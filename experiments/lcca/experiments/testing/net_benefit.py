@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import NetBenefit, choose, decision, no_choice_yet
+from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE
 from lcca.experiments.testing.groups import Group, outlooks
 
 if TYPE_CHECKING:
@@ -125,9 +126,17 @@ def settled_over_seeds(groups: Sequence[Group], config: CampaignConfig) -> tuple
 
 
 def compare_all(groups: Sequence[Group]) -> list[Comparison]:
-    """Compare every candidate with the baseline over training seeds, α shared among all of a campaign."""
-    total = sum(len(group.others) for group in groups)
-    return [group.remarked(each) for group in groups for each in group.compare_all_candidates(total)]
+    """Compare every candidate with the baseline over training seeds, α shared among all of a campaign.
+
+    Those that are settled below the baseline although they see all that it sees have a remark.
+    """
+    total, compared = sum(len(group.others) for group in groups), []
+    for group in groups:
+        seen = {name: set(chosen.learner.signals.signals) for name, chosen in group.selected.items()}
+        for each in group.compare_all_candidates(total):
+            too_little = seen[each.A] <= seen[each.B] and each.high < 0
+            compared.append(replace(each, note=f"{each.note}; {TRAINED_TOO_LITTLE}") if too_little else each)
+    return compared
 
 
 def benefits_content(

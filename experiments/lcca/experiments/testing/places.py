@@ -78,11 +78,7 @@ class OwnNetworks:
     ) -> pd.DataFrame:
         """Return the trials of all training seeds, seed by seed.
 
-        Args:
-            contenders: by training seed and id.
-            place: where; its trials are numbered by all training seeds together.
-            title: of the progress.
-            reporter: of it.
+        `contenders` are by training seed and id; the place numbers trials of all training seeds together.
         """
         parts = [(seed, piece) for seed in contenders for piece in self.pieces]
 

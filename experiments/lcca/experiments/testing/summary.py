@@ -13,7 +13,6 @@ from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.bounds.summary import beside_fair_share, beside_ideals, ideal_summary
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.sets import BEST_OF, FIRST_SEEDS, best_of, best_of_difference
-from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.units import mean_of_blocks
 from lcca.evaluation.trials.layout import TEST
 from lcca.evaluation.trials.loaded_run import FORMAT
@@ -112,6 +111,9 @@ def _sets(group: Group) -> list[dict[str, Any]]:
 def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any]:
     """Return a policy's row: `trained` on the networks of its training seed, `test` on those of selected policies."""
     learner, selected = chosen.learner, group.selected[chosen.learner.signals.name] is chosen
+    score = {}
+    if selected:  # that of its comparisons, so that differences add up
+        score = {"score_bits": finite(mean_of_blocks(common_scores(trials)[learner.id], group.block))}
     return {
         "id": learner.id,
         "signal_set": learner.signals.name,
@@ -122,14 +124,8 @@ def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any
         "rules": chosen.rules,
         "validation_score_bits": chosen.validation_score_bits,
         "trained": test_summary(group.trained[group.trained["policy"] == learner.id]),
-        "test": _tested(trials, learner.id, group.block) if selected else None,
+        "test": test_summary(trials[trials["policy"] == learner.id]) | score if selected else None,
     }
-
-
-def _tested(trials: pd.DataFrame, policy: str, block: int) -> dict[str, Any]:
-    """Return a selected policy's summary; its score is that of its comparisons, so that differences add up."""
-    score = mean_of_blocks(common_scores(trials)[policy], block)
-    return test_summary(trials[trials["policy"] == policy]) | {"score_bits": finite(score)}
 
 
 def test_summary(rows: pd.DataFrame) -> dict[str, Any]:
@@ -219,10 +215,10 @@ def ideals(config: CampaignConfig, groups: Sequence[Group], trials: Mapping[str,
     policies' networks, which are draws of the same space.
     """
     rows: list[dict[str, Any]] = []
-    for group in groups if isinstance(config.networks, NetworkSpace) else ():
+    for group in groups:
         try:
             rows.append({"utility": group.utility.name} | _ideal(config, group, trials[group.utility.name]))
-        except InputError:  # other utilities, or a topology without bounds
+        except InputError:  # a fabric, other utilities, or a topology without bounds
             continue
     return rows
 
