@@ -57,13 +57,13 @@ def test_evaluations_on_a_fabric_show_it(lcca: RunCommand) -> None:
     assert (ports["mark_share"] == ports["marked_packets"] / 1e6).all()
     means = [row["waited_us"] for row in found["rows"]]
     assert means == pytest.approx(flows.groupby("seed")["waiting_us"].mean().tolist())
-    assert found["policies"][0]["waited_us"]["estimate"] == pytest.approx(np.mean(means))
+    assert found["policies"][0]["waited_us"]["mean"] == pytest.approx(np.mean(means))
     assert "waiting, µs" in lcca("evaluate", "dctcp", "--on", "star.yaml", "--seeds", 2).out
 
 
 def test_evaluations_on_networks_show_it(lcca: RunCommand) -> None:
     command = ("evaluate", "aimd", "--on", "space.yaml", "--trials", 1, "--seeds", 2)
-    row = lcca(*command, "--json").json()["rows"][0]
+    row = lcca(*command, "--json").json()["policies"][0]
     assert row["spare"] == pytest.approx(1 - row["throughput_over_link"])
     assert row["spare_se"] == pytest.approx(row["throughput_over_link_se"])
     assert "spare rate, of the link" in lcca(*command).out
@@ -80,7 +80,7 @@ def test_evaluations_on_networks_show_it(lcca: RunCommand) -> None:
 def test_it_is_estimated(lcca: RunCommand, place: str, metric: str) -> None:
     asked = "accuracy_percent: 200, floor: 8, every: 2, ceiling: 8, block: 8"
     Path("config.yaml").write_text(f"name: x\n{place}\nestimate: {{{metric.strip('{}')}, {asked}}}\n")
-    found = lcca("estimate", "config.yaml", "--out", "run", "--json").json()
+    (found,) = lcca("estimate", "config.yaml", "--out", "run", "--json").json()["estimates"]
     assert found["low"] <= found["estimate"] <= found["high"] and found["trials"] == 8
 
 
