@@ -16,6 +16,9 @@ NS3 ?= $(VENV)/.ns3
 # Deep reinforcement learning brings PyTorch with it; `make test EXTRAS=dev,tune` leaves it out and its tests skip.
 EXTRAS ?= dev,drl,tune,completion
 
+# Python keeps what it compiled: the tests start hundreds of processes, each of which would compile lcca anew.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+
 SCHEMAS := $(basename $(notdir $(wildcard docs/reference/schemas/*.json)))
 
 .DEFAULT_GOAL := help
@@ -59,13 +62,13 @@ quickstart: $(VENV)/.base  ## a real small sweep: verdicts on the terminal and a
 	@$(BIN)/lcca sweep configs/quickstart.yaml --trainings 2 $(ARGS)
 
 test: $(VENV)/.dev $(NS3)  ## all tests but those marked full
-	@$(BIN)/python -m pytest -m "not full" $(ARGS)
+	@$(PYTEST) -m "not full" $(ARGS)
 
 tutorials: $(VENV)/.dev  ## the tutorials, as they are written
-	@$(BIN)/python -m pytest -m full tests/repository/test_tutorials.py $(ARGS)
+	@$(PYTEST) -m full tests/repository/test_tutorials.py $(ARGS)
 
 test-full: $(VENV)/.dev $(NS3)  ## every test
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(PYTEST) $(ARGS)
 
 test-cpp: $(VENV)/.made  ## C++ unit tests (needs GoogleTest: apt-get install libgtest-dev)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S remy-plus -B build/cpp -G Ninja -DBUILD_TESTING=ON -DLCCA_WERROR=ON
