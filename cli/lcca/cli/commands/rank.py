@@ -90,7 +90,7 @@ def _print(found: Ranking, title: str, utility: Utility, margin: str, content: d
     rows = [
         (
             *(rank_words(standing), s["id"]),
-            interval(*(s["score_bits"][end] for end in ("mean", "low", "high")), "{:.3f}"),
+            interval(s["score_bits"]["mean"], s["score_bits"]["low"], s["score_bits"]["high"], "{:.3f}"),
             *(s["ties"], str(s["better_than"]), str(s["worse_than"])),
         )
         for standing, s in zip(found.standings, content["policies"], strict=True)
