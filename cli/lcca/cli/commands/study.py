@@ -6,12 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
-from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.console import print_table
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import ANSWERS
 from lcca.experiments.recipes.study import costs, study
 from lcca.experiments.studies.config import StudyConfig
@@ -25,6 +23,7 @@ EXAMPLES = """\
 
 
 HEADS = ("scenario", "B", "against A", "by", "difference (bits)", "A worse by", "pairs", "verdict", "theirs")
+LEFT = ("scenario", "B", "against A", "by", "verdict", "theirs")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -62,22 +61,19 @@ def _plan(options: argparse.Namespace, config: StudyConfig) -> dict[str, Any]:
 
 
 def _print_plan(name: str, found: list[dict[str, Any]]) -> None:
-    table = Table(title=f"{name}: CPU seconds by scenario, without tunings and trainings")
-    for head in ("scenario", "contenders", "comparisons", "a trial of all", "first look", "at most"):
-        table.add_column(head, justify="left" if head == "scenario" else "right")
-    for each in found:
-        numbers = [f"{each[key]:.3g}" for key in ("trial_cpu_s", "cpu_s_least", "cpu_s_most")]
-        table.add_row(escape(each["scenario"]), str(each["contenders"]), str(each["comparisons"]), *numbers)
-    wide_console().print(table)
+    head = ("scenario", "contenders", "comparisons", "a trial of all", "first look", "at most")
+    costs = ("trial_cpu_s", "cpu_s_least", "cpu_s_most")
+    rows = [
+        (each["scenario"], str(each["contenders"]), str(each["comparisons"]), *(f"{each[key]:.3g}" for key in costs))
+        for each in found
+    ]
+    print_table(Table(f"{name}: CPU seconds by scenario, without tunings and trainings", head, rows))
 
 
 def _print(summary: dict[str, Any]) -> None:
-    console = wide_console()
     for question in summary["questions"]:
-        table = Table(title=escape(" ".join(filter(None, (question["name"], question["asks"])))))
-        for name in HEADS:
-            table.add_column(name, justify="right" if name in ("difference (bits)", "A worse by", "pairs") else "left")
-        for each in (row for row in summary["comparisons"] if row["question"] == question["name"]):
-            table.add_row(*map(escape, comparison_cells(each)), each["agreement"] or "")
-        console.print(table)
-    console.print(together(summary), style="dim", markup=False)
+        found = [each for each in summary["comparisons"] if each["question"] == question["name"]]
+        rows = [(*comparison_cells(each), each["agreement"] or "") for each in found]
+        title = " ".join(filter(None, (question["name"], question["asks"])))
+        notes = [together(summary)] if question is summary["questions"][-1] else []
+        print_table(Table(title, HEADS, rows, left=LEFT), *notes)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-
 from lcca.cli.options.campaign import add_campaign, config_and_folder
 from lcca.cli.options.common import print_json
-from lcca.cli.printing.console import wide_console
+from lcca.cli.printing.console import print_table
 from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.statements import interval
+from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import POLICY
 from lcca.experiments.recipes.tune import tune
 from lcca.experiments.tuning.config import TuningConfig
@@ -57,25 +55,24 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print(summary: dict[str, Any]) -> None:
-    table = Table(title=f"{escape(summary['policy'])} in {summary['simulator']}, utility {summary['utility']}")
     unit = summary["unit"]
-    for name in ("", "parameters", f"score on the search's {unit}", f"on fresh {unit} (bits)", unit):
-        table.add_column(name, justify="left" if name in ("", "parameters") else "right", overflow="fold")
-    for each in summary["policies"]:
-        score = each["score_bits"]
-        table.add_row(
+    head = ("", "parameters", f"score on the search's {unit}", f"on fresh {unit} (bits)", unit)
+    rows = [
+        (
             each["id"],
-            escape(", ".join(map(_named, each["parameters"].items()))),
+            ", ".join(map(_named, each["parameters"].items())),
             f"{each['search_score_bits']:.3f}",
-            interval(score["mean"], score["low"], score["high"], "{:.3f}"),
+            interval(*(each["score_bits"][end] for end in ("mean", "low", "high")), "{:.3f}"),
             str(each["trials"]),
         )
-    console = wide_console()
-    console.print(table)
+        for each in summary["policies"]
+    ]
     tried = ", ".join(f"{count} {state}" for state, count in summary["candidates"].items())
-    console.print(f"candidates: {tried}; {summary['network_trials']} trials", style="dim", markup=False)
+    notes = [f"candidates: {tried}; {summary['network_trials']} trials"]
     if not summary["comparisons"]:
-        console.print("no candidate was better than the policy's own parameters", markup=False)
+        notes.append("no candidate was better than the policy's own parameters")
+    title = f"{summary['policy']} in {summary['simulator']}, utility {summary['utility']}"
+    print_table(Table(title, head, rows, left=2), *notes)
     for each in summary["comparisons"]:
         print_comparison(each)
 
