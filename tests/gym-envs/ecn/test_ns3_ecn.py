@@ -10,7 +10,7 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed:
 from lcca.gym_envs.ecn.env import START, Ns3EcnEnv, state  # noqa: E402
 from lcca.gym_envs.ecn.incast import Incast  # noqa: E402
 from lcca.gym_envs.ecn.settings import GRID, STATIC, MarkSetting, sloped, static  # noqa: E402
-from lcca.gym_envs.ecn.switch import SMALL_BYTES, EcnSwitch, PredUtility, SwitchRecord  # noqa: E402
+from lcca.gym_envs.ecn.switch import SMALL_BYTES, PredUtility, SwitchRecord  # noqa: E402
 from lcca.gym_envs.ns3.baselines import step_marking  # noqa: E402
 from lcca.gym_envs.ns3.host import SwitchHost, run_plan  # noqa: E402
 from lcca.gym_envs.processes.workers import run_all  # noqa: E402
@@ -25,18 +25,20 @@ NEVER, ALWAYS = MarkSetting(1e6, 1e6), MarkSetting(0, 0)
 @pytest.fixture(scope="module")
 def played():
     """Plays a trial under one setting, in one process for all; returns its readings and its record."""
-    switch = EcnSwitch(SMALL)
+    env = Ns3EcnEnv(SMALL)
 
     def play(setting, seed=1, trace=1, incast=SMALL, interval=200.0):
-        switch.incast = incast
-        switch.begin(trace, seed)
-        readings = [switch.advance(setting, interval)]
-        while not readings[-1].over:
-            readings.append(switch.advance(setting, interval))
-        return readings, switch.record()
+        env.incast, env.interval_us = incast, interval
+        _, info = env.reset(options={"trace": trace, "trial_seed": seed})
+        readings, over = [], False
+        while not over:
+            before = info["now_us"]
+            _, _, _, over, info = env.mark(setting)
+            readings.append(info | {"time_us": info["now_us"] - before})
+        return readings, env.record()
 
     yield play
-    switch.close()
+    env.close()
 
 
 def by_step(what):
@@ -97,13 +99,13 @@ def test_records_add_up(played):
     np.testing.assert_allclose(record.size_bytes, sizes * 1446)
     assert (record.slowdown > 0.999).all(), "no flow is faster than on an empty network"
     assert (record.size_bytes < SMALL_BYTES).sum() == 5 * 2
-    assert sum(r.time_us for r in readings) == pytest.approx(2000)
+    assert sum(r["time_us"] for r in readings) == pytest.approx(2000)
     assert record.queue_us.sum() == pytest.approx(2000, rel=1e-3)
-    sent = sum(r.rate * r.time_us for r in readings) * SMALL.bytes_per_us
+    sent = sum(r["rate"] * r["time_us"] for r in readings) * SMALL.bytes_per_us
     assert sent == pytest.approx(sizes.sum() * 1500, rel=0.02), "every packet once"
-    mean = sum(r.queue * r.time_us for r in readings) / 2000
+    mean = sum(r["queue_packets"] * r["time_us"] for r in readings) / 2000
     assert mean == pytest.approx((np.arange(len(record.queue_us)) * record.queue_us).sum() / 2000, rel=0.01)
-    marked = sum(r.marked * r.time_us for r in readings) * SMALL.bytes_per_us / 1500
+    marked = sum(r["marked"] * r["time_us"] for r in readings) * SMALL.bytes_per_us / 1500
     assert marked == pytest.approx(record.marked)
 
 
@@ -149,7 +151,7 @@ def test_states_are_as_documented():
     queue = np.log2(1 + info["queue_packets"]) / np.log2(1 + SMALL.buffer)
     np.testing.assert_allclose(seen[:6], [queue, info["rate"], info["marked"], 1, 1, 1], rtol=1e-6)
     assert reward == PredUtility()(info["rate"], info["queue_packets"])
-    np.testing.assert_array_equal(state(None, START, 10), before[:6])
+    np.testing.assert_array_equal(state(0, 0, 0, START, 10), before[:6])
     env.close()
 
 
@@ -203,5 +205,5 @@ def test_bad_use_is_told():
     for wrong in ({"interval_us": 0.0}, {"history": 0}, {"actions": "both"}, {"traces": ()}, {"render_mode": "human"}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             Ns3EcnEnv(SMALL, **wrong)
-    with pytest.raises(InputError, match="no trial has begun"):
-        EcnSwitch(SMALL).record()
+    with pytest.raises(InputError, match="no trial has ended"):
+        Ns3EcnEnv(SMALL).record()

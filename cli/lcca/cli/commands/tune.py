@@ -62,10 +62,11 @@ def _print(summary: dict[str, Any]) -> None:
             each["id"],
             ", ".join(map(_named, each["parameters"].items())),
             f"{each['search_score_bits']:.3f}",
-            interval(*(each["score_bits"][end] for end in ("mean", "low", "high")), "{:.3f}"),
+            interval(score["mean"], score["low"], score["high"], "{:.3f}"),
             str(each["trials"]),
         )
         for each in summary["policies"]
+        for score in [each["score_bits"]]
     ]
     tried = ", ".join(f"{count} {state}" for state, count in summary["candidates"].items())
     notes = [f"candidates: {tried}; {summary['network_trials']} trials"]

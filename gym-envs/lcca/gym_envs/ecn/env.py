@@ -8,12 +8,16 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lcca.gym_envs.ecn.incast import Incast
+from lcca.gym_envs.ecn.incast import Incast, Trace
 from lcca.gym_envs.ecn.settings import GRID, GRID_SHAPE, MAX_K, MIN_K, MarkSetting
-from lcca.gym_envs.ecn.switch import EcnSwitch, PredUtility, Reading, SwitchRecord
+from lcca.gym_envs.ecn.switch import PredUtility, SwitchRecord, record_of
 from lcca.gym_envs.interface.spaces import action_array
+from lcca.gym_envs.ns3.host import SWITCH
+from lcca.gym_envs.ns3.simulator import installed
+from lcca.gym_envs.processes.session import Session
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
+from lcca.inputs.units import PACKET_BYTES
 
 try:
     import gymnasium
@@ -30,13 +34,12 @@ WIDTH = 6
 """Numbers of a state."""
 
 
-def state(reading: Reading | None, setting: MarkSetting, buffer: int) -> Floats:
+def state(queue: float, rate: float, marked: float, setting: MarkSetting, buffer: int) -> Floats:
     """Return ACC's state (section VI-C.3 of PRED's paper), each number in [0, 1].
 
     They are the mean queue as log₂(1 + q) / log₂(1 + buffer), the rate and the marked rate over the link's, and the
     setting that was in force over the largest one of the grid.
     """
-    queue, rate, marked = (reading.queue, reading.rate, reading.marked) if reading else (0.0, 0.0, 0.0)
     numbers = (np.log2(1 + queue) / np.log2(1 + buffer), rate, marked)
     settings = (setting.min_k / max(MIN_K), setting.max_k / max(MAX_K), setting.max_p)
     return np.clip(np.array([*numbers, *settings], dtype=np.float32), 0, 1)
@@ -97,7 +100,9 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
         self.history = history
         self.utility = utility or PredUtility()
         self.actions = actions
-        self.switch = EcnSwitch(self.incast, timeout)
+        installed()
+        self._session = Session(SWITCH, timeout)
+        self._trace: Trace = []
         self.observation_space = spaces.Box(0.0, 1.0, (WIDTH * history,), dtype=np.float32)
         discrete = spaces.Discrete(len(GRID)) if actions == "index" else spaces.MultiDiscrete(list(GRID_SHAPE))
         self.action_space = cast("gymnasium.Space[Any]", discrete)
@@ -116,13 +121,17 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
         drawn, trial_seed = int(self.np_random.integers(2**62)), int(self.np_random.integers(2**62))
         trace = drawn if self.traces is None else self.traces[drawn % len(self.traces)]
         trace, trial_seed = int(given.get("trace", trace)), int(given.get("trial_seed", trial_seed))
-        self._over = True
-        self.switch.begin(trace, trial_seed)
+        self._info, self._over = {"trace": trace, "trial_seed": trial_seed}, True
+        self._trace = self.incast.trace(trace)
+        self._ask("begin", self.incast.plan(self._trace, trial_seed))
         self._over = False
         self._seen[:] = 0
-        self._see(state(None, START, self.incast.buffer))
-        self._info = {"trace": trace, "trial_seed": trial_seed}
+        self._see(state(0, 0, 0, START, self.incast.buffer))
         return self._seen.copy(), {**self._info, "now_us": 0.0, "queue_packets": 0.0, "rate": 0.0, "marked": 0.0}
+
+    def _ask(self, method: str, *arguments: Any) -> Any:
+        about = f"trace {self._info['trace']}, seed {self._info['trial_seed']}"
+        return self._session.call(method, *arguments, about=about)
 
     def _see(self, latest: Floats) -> None:
         self._seen[WIDTH:] = self._seen[:-WIDTH].copy()
@@ -151,22 +160,26 @@ class Ns3EcnEnv(gymnasium.Env[Floats, Any]):
         if self._over:
             raise InputError("step: the episode is over or has not begun; call reset first")
         self._over = True  # unless an answer comes
-        reading = self.switch.advance(setting, self.interval_us)
-        self._over = reading.over
-        self._see(state(reading, setting, self.incast.buffer))
-        reward = self.utility(reading.rate, reading.queue)
-        measured = {
-            "now_us": reading.now_us,
-            "queue_packets": reading.queue,
-            "rate": reading.rate,
-            "marked": reading.marked,
-        }
-        return self._seen.copy(), reward, False, reading.over, {**self._info, **measured}
+        marking = (setting.min_k, setting.max_k, setting.max_p)
+        time_us, queue, sent, marks, now_us, self._over = self._ask("advance", *marking, self.interval_us)
+        full = self.incast.bytes_per_us * time_us
+        rate, marked = sent / full, marks * PACKET_BYTES / full
+        self._see(state(queue, rate, marked, setting, self.incast.buffer))
+        measured = {"now_us": now_us, "queue_packets": queue, "rate": rate, "marked": marked}
+        return self._seen.copy(), self.utility(rate, queue), False, self._over, {**self._info, **measured}
 
     def record(self) -> SwitchRecord:
-        """Return the record of the trial, once it is over."""
-        return self.switch.record()
+        """Return the record of the trial, which is over; once.
+
+        Raises:
+            InputError: there is none.
+        """
+        if not (self._over and self._info):
+            raise InputError("record: no trial has ended, or its record was taken")
+        found = self._ask("collect")
+        self._info = {}
+        return record_of(self.incast, self._trace, found)
 
     def close(self) -> None:
         """End ns-3's process."""
-        self.switch.close()
+        self._session.close()

@@ -1,4 +1,4 @@
-"""A switch's egress queue in ns-3 whose marking is set interval by interval, and what that is worth."""
+"""What an interval of a switch's egress queue is worth, and what a trial of it leaves behind."""
 
 from __future__ import annotations
 
@@ -10,37 +10,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from lcca.gym_envs.ecn.incast import HEADER_BYTES, Incast, Trace
-from lcca.gym_envs.ecn.settings import MarkSetting
-from lcca.gym_envs.ns3.host import SWITCH
-from lcca.gym_envs.ns3.simulator import installed
-from lcca.gym_envs.processes.session import Session
-from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
 
 SMALL_BYTES = 100e3
 """Flows below are small: PRED's paper measures their completion times (section VI-C.3)."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a switch sees of its queue over an interval.
-
-    Attributes:
-        time_us: the interval's length.
-        queue: packets waiting, mean over time.
-        rate: share of the link's rate that was sent.
-        marked: share of the link's rate that was marked.
-        now_us: at its end.
-        over: whether the trial is over.
-    """
-
-    time_us: float
-    queue: float
-    rate: float
-    marked: float
-    now_us: float
-    over: bool
 
 
 class PredUtility(Model):
@@ -104,66 +78,8 @@ class SwitchRecord:
         }
 
 
-class EcnSwitch:
-    """Trials of an incast in ns-3, one at a time, in a process of its own.
-
-    Args:
-        incast: the traffic.
-        timeout: seconds within which ns-3 must play an interval.
-
-    Raises:
-        InputError: ns-3 is not installed.
-    """
-
-    def __init__(self, incast: Incast, timeout: float = 60.0) -> None:
-        installed()
-        self.incast = incast
-        self._session = Session(SWITCH, timeout)
-        self._trace: Trace = []
-        self._about = ""
-
-    def begin(self, trace: int, seed: int) -> None:
-        """Set a trial up.
-
-        Args:
-            trace: seed of the flows.
-            seed: of the draws that decide which packets are marked.
-
-        Raises:
-            SimulationLost: ns-3 died or did not answer; the message names trace and seed.
-        """
-        self._about = f"trace {trace}, seed {seed}"
-        self._trace = self.incast.trace(trace)
-        self._session.call("begin", self.incast.plan(self._trace, seed), about=self._about)
-
-    def advance(self, setting: MarkSetting, interval_us: float) -> Reading:
-        """Mark by a setting for an interval, or to the end of the trial.
-
-        Raises:
-            InputError: the trial is over.
-            SimulationLost: ns-3 died or did not answer.
-        """
-        time, queue, sent, marked, now, over = self._session.call(
-            "advance", setting.min_k, setting.max_k, setting.max_p, interval_us, about=self._about
-        )
-        full = self.incast.bytes_per_us * time
-        return Reading(time, queue, sent / full, marked * PACKET_BYTES / full, now, over)
-
-    def record(self) -> SwitchRecord:
-        """Return the record of the trial, which is over; once."""
-        if not self._about:
-            raise InputError("record: no trial has begun")
-        found = self._session.call("collect", about=self._about)
-        self._about = ""
-        return _record(self.incast, self._trace, found)
-
-    def close(self) -> None:
-        """End ns-3's process."""
-        self._session.close()
-
-
-def _record(incast: Incast, trace: Trace, found: dict[str, Any]) -> SwitchRecord:
-    """Match the flows that were played, in order on each connection, with those of the trace."""
+def record_of(incast: Incast, trace: Trace, found: dict[str, Any]) -> SwitchRecord:
+    """Match the flows that ns-3 played, in order on each connection, with those of the trace."""
     ends: list[list[float]] = [[] for _ in trace]
     flows = found["flows"]
     for sender, end, finished in zip(flows["sender"], flows["end_us"], flows["finished"], strict=True):
