@@ -101,7 +101,7 @@ def experiment(config: StudyConfig, scenario: str, policies: Mapping[str, Policy
     utilities = {each.utility: fabric_utility(each.utility) for each in planned}
     place = trials_on(config, scenario, next(iter(utilities.values())), jobs)
     questions = [
-        Pair(each.baseline, each.contender, utilities[each.utility], rule, place.block, each.utility + BITS)
+        Pair(each.baseline, each.question.contender, utilities[each.utility], rule, place.block, each.utility + BITS)
         for each in planned
     ]
     stop = Stop(config.pairs, when=config.stop, step=config.block, rule=rule)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace
@@ -94,20 +94,12 @@ class StudyConfig(RunConfig):
     stop: Literal["settled", "accurate"] = "settled"
     settle: AnyRule = GroupSequentialRule()
 
-    @field_validator("questions")
+    @field_validator("questions", "scenarios")
     @classmethod
-    def _names_differ(cls, value: tuple[Question, ...]) -> tuple[Question, ...]:
+    def _names_differ(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
         names = [each.name for each in value]
         if twice := next((name for i, name in enumerate(names) if name in names[:i]), None):
-            raise ValueError(f"two questions are called {twice!r}")
-        return value
-
-    @field_validator("scenarios")
-    @classmethod
-    def _scenarios_differ(cls, value: tuple[FabricScenario, ...]) -> tuple[FabricScenario, ...]:
-        names = [each.name for each in value]
-        if twice := next((name for i, name in enumerate(names) if name in names[:i]), None):
-            raise ValueError(f"two scenarios are called {twice!r}; give each a name of its own")
+            raise ValueError(f"two {info.field_name} are called {twice!r}; give each a name of its own")
         return value
 
     @model_validator(mode="after")
@@ -177,7 +169,7 @@ class StudyConfig(RunConfig):
 
     def on(self, scenario: str) -> tuple[str, ...]:
         """Return the contenders that meet on a scenario, in the order of the configuration."""
-        named = {name for each in self.planned_on(scenario) for name in (each.contender, each.baseline)}
+        named = {name for each in self.planned_on(scenario) for name in (each.question.contender, each.baseline)}
         return tuple(name for name in self.contenders if name in named)
 
     def space(self, scenario: str) -> FabricSpace:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from lcca.evaluation.settling.judgement import Verdict
 from lcca.evaluation.trials.utilities import fabric_utility
+from lcca.experiments.campaign.trials import once
 from lcca.inputs.model import Model
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$", max_length=40)]
+Names = Annotated[tuple[str, ...], AfterValidator(once)]
 Expected = Literal["better", "worse", "equivalent"]
 
 BITS = "_bits"
@@ -42,16 +43,9 @@ class Question(Model):
     theirs: str = ""
     expected: Expected | None = None
     contender: str
-    against: tuple[str, ...] = Field(min_length=1)
-    scenarios: tuple[str, ...] = ()
-    utilities: tuple[str, ...] = Field(default=("slowdown",), min_length=1)
-
-    @field_validator("against", "scenarios", "utilities")
-    @classmethod
-    def _once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if twice := next((name for i, name in enumerate(value) if name in value[:i]), None):
-            raise ValueError(f"{twice!r} is listed twice")
-        return value
+    against: Names = Field(min_length=1)
+    scenarios: Names = ()
+    utilities: Names = Field(default=("slowdown",), min_length=1)
 
     @field_validator("utilities")
     @classmethod
@@ -67,26 +61,13 @@ class Question(Model):
         return self
 
 
-@dataclass(frozen=True)
-class Planned:
-    """One comparison of a study.
-
-    Attributes:
-        question: that it belongs to.
-        scenario: where.
-        baseline: A.
-        utility: by what.
-    """
+class Planned(NamedTuple):
+    """One comparison of a study: the question that it belongs to, where, A, and by what."""
 
     question: Question
     scenario: str
     baseline: str
     utility: str
-
-    @property
-    def contender(self) -> str:
-        """The candidate, B."""
-        return self.question.contender
 
 
 def agreement(verdict: Verdict, expected: Expected | None) -> str | None:
