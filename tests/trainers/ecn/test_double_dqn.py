@@ -91,7 +91,7 @@ def largest_value(double: bool, seed: int) -> float:
     )
     learner, seen = DoubleDqn(config, 1, 20, seed), []
 
-    def tell(learner: DoubleDqn, progress: Any) -> None:
+    def tell(learner: DoubleDqn, returns: list[float]) -> None:
         if learner.steps > 500:
             seen.append(float(learner.values(np.ones(1, dtype=np.float32)).mean()))
 
@@ -131,8 +131,8 @@ def test_a_stopped_training_gives_the_same_bits(tmp_path: Any) -> None:
     whole = DoubleDqn(config, STATES, 2, seed=3)
     expected = train(whole, in_turn(Chain()))
 
-    def kill(learner: DoubleDqn, progress: Any) -> None:
-        if progress.episodes == 45:
+    def kill(learner: DoubleDqn, returns: list[float]) -> None:
+        if len(returns) == 45:
             raise Killed
 
     half = DoubleDqn(config, STATES, 2, seed=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
@@ -30,7 +30,6 @@ from lcca.signal_sets.load import resolve
 if TYPE_CHECKING:
     from lcca.gym_envs.ecn.fabric_env import FabricEcnEnv
     from lcca.trainers.ecn.double_dqn import DoubleDqn
-    from lcca.trainers.ecn.training import Progress
 
 
 class OnFabric:
@@ -86,9 +85,10 @@ class OnFabric:
         """Return the model of a training in a folder; None where it is not done."""
         return read_acc_model(folder / layout.MODEL) if (folder / layout.MODEL).exists() else None
 
-    def learnt(self, learner: DoubleDqn, progress: Progress, folder: Path) -> AccModel:
+    def learnt(self, learner: DoubleDqn, returns: Sequence[float], folder: Path) -> AccModel:
         """Return the model of a learner, which is written."""
         from lcca.trainers.ecn.ports import model_of
+        from lcca.trainers.ecn.training import curve_of
 
         config = self.config
         provenance = {
@@ -99,8 +99,8 @@ class OnFabric:
             "scenarios": [each.name for each in config.space.scenarios],
             "transport": config.transport,
             "steps": learner.steps,
-            "episodes": progress.episodes,
-            "curve": progress.curve,
+            "episodes": len(returns),
+            "curve": curve_of(returns),
         }
         model = model_of(learner, config.trainer, provenance)
         write_with_digest(folder / layout.MODEL, model.dumps())

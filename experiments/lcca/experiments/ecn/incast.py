@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from operator import itemgetter
@@ -27,7 +27,6 @@ from lcca.gym_envs.processes.pool import Threads
 if TYPE_CHECKING:
     from lcca.gym_envs.ecn.env import Ns3EcnEnv
     from lcca.trainers.ecn.double_dqn import DoubleDqn
-    from lcca.trainers.ecn.training import Progress
 
 TRAINING, FRESH = "training trace", "fresh traces"
 """The two conditions of the test."""
@@ -174,9 +173,11 @@ class InNs3:
     def kept(self, folder: Path) -> None:
         """Return None: what was learnt is in the checkpoint, from which trainings go on anyway."""
 
-    def learnt(self, learner: DoubleDqn, progress: Progress, folder: Path) -> DoubleDqn:
+    def learnt(self, learner: DoubleDqn, returns: Sequence[float], folder: Path) -> DoubleDqn:
         """Return the learner itself."""
-        self._curve = progress.curve
+        from lcca.trainers.ecn.training import curve_of
+
+        self._curve = curve_of(returns)
         return learner
 
     def contenders(self, learner: DoubleDqn, run: Run[Any, None]) -> Mapping[str, Controller]:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from lcca.experiments.ecn.fabric import OnFabric
     from lcca.experiments.ecn.incast import InNs3
     from lcca.trainers.ecn.double_dqn import DoubleDqn
-    from lcca.trainers.ecn.training import Progress
 
 
 def require_installed() -> None:
@@ -35,12 +34,12 @@ def learn(run: Run[Any, None], place: OnFabric | InNs3) -> Any:
     run.folder.set_state("training")
     with run.reporter.task(f"training {config.name}", steps) as task, run.costs.phase("training"):
 
-        def tell(learner: DoubleDqn, progress: Progress) -> None:
-            recent = progress.returns[-50:]
+        def tell(learner: DoubleDqn, returns: list[float]) -> None:
+            recent = returns[-50:]
             note = f"{learner.steps:,} of {steps:,} steps, reward {sum(recent) / len(recent):.4f} of late"
             task.update(min(learner.steps, steps), note)
 
-        progress = train(learner, place.play, folder=run.path, every=config.trainer.checkpoint_every, tell=tell)
-        learnt = place.learnt(learner, progress, run.path)
+        returns = train(learner, place.play, folder=run.path, every=config.trainer.checkpoint_every, tell=tell)
+        learnt = place.learnt(learner, returns, run.path)
     run.folder.set_state("trained")
     return learnt

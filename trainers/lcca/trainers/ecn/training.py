@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from lcca.evaluation.trials.layout import CHECKPOINT
 from lcca.inputs.errors import InputError
@@ -22,28 +19,15 @@ try:
 except ImportError as error:
     raise missing("torch", "trainings of ACC") from error
 
-FORMAT = 2
+FORMAT = 3
 CURVE_PARTS = 10
 
 
-@dataclass
-class Progress:
-    """How far a training is.
-
-    Attributes:
-        episodes: that have ended.
-        returns: mean reward per step, of each of them.
-    """
-
-    episodes: int = 0
-    returns: list[float] = field(default_factory=list)
-
-    @property
-    def curve(self) -> list[float]:
-        """The learning curve: means over tenths of the episodes, or each episode where there are fewer."""
-        part = max(len(self.returns) // CURVE_PARTS, 1)
-        parts = [self.returns[at : at + part] for at in range(0, len(self.returns), part)]
-        return [sum(each) / len(each) for each in parts]
+def curve_of(returns: Sequence[float]) -> list[float]:
+    """Return the learning curve: means over tenths of the episodes, or each episode where there are fewer."""
+    part = max(len(returns) // CURVE_PARTS, 1)
+    parts = [returns[at : at + part] for at in range(0, len(returns), part)]
+    return [sum(each) / len(each) for each in parts]
 
 
 @contextmanager
@@ -63,8 +47,8 @@ def train(
     *,
     folder: Path | None = None,
     every: int = 50,
-    tell: Callable[[DoubleDqn, Progress], None] | None = None,
-) -> Progress:
+    tell: Callable[[DoubleDqn, list[float]], None] = lambda learner, returns: None,
+) -> list[float]:
     """Train until the learner has had its steps; go on from the folder's checkpoint if there is one.
 
     A training that was stopped anywhere gives the same bits as one that was not: episodes since the last checkpoint are
@@ -75,24 +59,25 @@ def train(
         play: plays an episode, by its number, lets the learner learn from it, and returns its mean reward per step.
         folder: of the checkpoint; None keeps none.
         every: episodes between checkpoints.
-        tell: called after each episode.
+        tell: called after each episode, with the mean rewards of all.
+
+    Returns:
+        The mean reward per step of each episode.
 
     Raises:
         InputError: the checkpoint is another training's or damaged.
     """
     file = None if folder is None else folder / CHECKPOINT
-    progress = load(learner, file) if file is not None and file.exists() else Progress()
+    returns = load(learner, file) if file is not None and file.exists() else []
     with one_thread():
         while learner.steps < learner.config.steps:
-            progress.returns.append(play(learner, progress.episodes))
-            progress.episodes += 1
-            if folder is not None and progress.episodes % every == 0:
-                save(learner, progress, folder)
-            if tell is not None:
-                tell(learner, progress)
-    if folder is not None:
-        save(learner, progress, folder)
-    return progress
+            returns.append(play(learner, len(returns)))
+            if file is not None and len(returns) % every == 0:
+                save(learner, returns, file)
+            tell(learner, returns)
+    if file is not None:
+        save(learner, returns, file)
+    return returns
 
 
 def play_alone(env: Any, learner: DoubleDqn, seed: int) -> float:
@@ -113,23 +98,22 @@ def play_alone(env: Any, learner: DoubleDqn, seed: int) -> float:
     return total / count
 
 
-def save(learner: DoubleDqn, progress: Progress, folder: Path) -> None:
+def save(learner: DoubleDqn, returns: Sequence[float], file: Path) -> None:
     """Write the checkpoint, whole or not at all."""
     content = {
         "format": FORMAT,
         "config": learner.config.model_dump_json(),
         "learner": learner.state(),
-        "episodes": progress.episodes,
-        "returns": torch.tensor(progress.returns, dtype=torch.float64),
+        "returns": torch.tensor(returns, dtype=torch.float64),
     }
     buffer = io.BytesIO()
     torch.save(content, buffer)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_checked(folder / CHECKPOINT, buffer.getvalue())
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_checked(file, buffer.getvalue())
 
 
-def load(learner: DoubleDqn, file: Path) -> Progress:
-    """Take a checkpoint's learner on; return how far it was.
+def load(learner: DoubleDqn, file: Path) -> list[float]:
+    """Take a checkpoint's learner on; return the mean rewards of its episodes.
 
     Raises:
         InputError: it is another training's or damaged.
@@ -138,4 +122,5 @@ def load(learner: DoubleDqn, file: Path) -> Progress:
     if (content["format"], content["config"]) != (FORMAT, learner.config.model_dump_json()):
         raise InputError(f"{file}: a training with another configuration or version; choose another folder")
     learner.restore(content["learner"])
-    return Progress(int(content["episodes"]), np.asarray(content["returns"]).tolist())
+    returns: list[float] = content["returns"].tolist()
+    return returns
