@@ -50,15 +50,15 @@ def added(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_evaluations_on_a_fabric_show_it(lcca: RunCommand) -> None:
-    tables = ("--per-flow", "flows.parquet", "--per-port", "ports.parquet")
-    found = lcca("evaluate", "dctcp", "--on", "star.yaml", "--seeds", 2, "--json", *tables).json()
+    found = lcca("evaluate", "dctcp", "--on", "star.yaml", "--trials", 2, "--out", "kept", "--json").json()
+    assert lcca("export", "kept", "--parquet", ".").status == 0
     flows, ports = pd.read_parquet("flows.parquet"), pd.read_parquet("ports.parquet")
     assert flows["waiting_us"].tolist() == ((flows["fct_ns"] - flows["ideal_ns"]) / 1000).tolist()
     assert (ports["mark_share"] == ports["marked_packets"] / 1e6).all()
     means = [row["waited_us"] for row in found["rows"]]
     assert means == pytest.approx(flows.groupby("seed")["waiting_us"].mean().tolist())
     assert found["policies"][0]["waited_us"]["mean"] == pytest.approx(np.mean(means))
-    assert "waiting, µs" in lcca("evaluate", "dctcp", "--on", "star.yaml", "--seeds", 2).out
+    assert "waiting, µs" in lcca("evaluate", "dctcp", "--on", "star.yaml", "--trials", 2).out
 
 
 def test_evaluations_on_networks_show_it(lcca: RunCommand) -> None:
@@ -86,7 +86,7 @@ def test_it_is_estimated(lcca: RunCommand, place: str, metric: str) -> None:
 
 def test_reports_of_campaigns_show_it(lcca: RunCommand) -> None:
     out = lcca("sweep", "flows.yaml", "--out", "run").out
-    summary = lcca("sweep", "flows.yaml", "--out", "run", "--resume", "--json").json()
+    summary = lcca("sweep", "flows.yaml", "--out", "run", "--json").json()
     measured = summary["policies"][0]["trained"]["waited_us"]
     assert "waiting, µs" in out and f"{measured:.3f} ± " in out
     page = Path("run/report.html").read_text()

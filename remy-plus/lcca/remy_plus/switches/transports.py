@@ -267,7 +267,7 @@ class Transport:
         Raises:
             InputError: the engine of networks has no such policy.
         """
-        raise InputError(f"{self.name} is a transport of a fabric, which networks have not: use --fabric")
+        raise InputError(f"{self.name} is a transport of a fabric, which networks have not: run it on a fabric")
 
     @property
     def kind(self) -> TransportKind:
