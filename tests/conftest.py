@@ -18,6 +18,7 @@ import pytest
 
 from lcca.cli.main import main
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of PyTorch would wait for each other: tests have small matrices
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # tests run in the background; those of Ctrl-C need the signal
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

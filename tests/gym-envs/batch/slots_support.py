@@ -96,7 +96,7 @@ def engine_flows(
     policy: Policy, network: Network, seed: int, duration: float = 10_000.0
 ) -> dict[str, NDArray[np.float64]]:
     """The flows of the same trial in the engine."""
-    batch = Engine(duration=10_000.0, jobs=1).run(
+    batch = Engine(duration=duration, jobs=1).run(
         [compile_policy(policy)], NetworkList([network]), [0], [0], [seed], keep_flows=True
     )
     return {name: batch.floats(f"flow_{name}") for name in (*FLOW_COLUMNS, "sender")}

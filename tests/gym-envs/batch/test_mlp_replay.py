@@ -35,6 +35,7 @@ AGENTS = {
     "rate": Agent(SIGNALS, 2, Decisions(1.0), RateSteering()),
     "table": Agent(SIGNALS, 2, EVERY_ACK, TABLE),
 }
+DURATION = 4_000.0
 NETWORKS = {"time": TIME, "short": SHORT, "bytes": BYTES}
 
 
@@ -71,7 +72,7 @@ def play(policy: MlpPolicy, core: _core.AgentSlots) -> int:
 
 def record_of(policy: MlpPolicy, net: Network, seed: int) -> dict[str, NDArray[np.float64]]:
     """The flows of a trial that is played through the slots."""
-    core = one_environment(Rules(policy.agent), net, seed)
+    core = one_environment(Rules(policy.agent, duration=DURATION), net, seed)
     assert play(policy, core) > 20
     return dict(core.record(0))
 
@@ -81,7 +82,7 @@ def record_of(policy: MlpPolicy, net: Network, seed: int) -> dict[str, NDArray[n
 @pytest.mark.parametrize("cells", [0, 6], ids=["dense", "memory"])
 def test_the_engine_does_what_the_slots_do(agent: Agent, net: Network, cells: int) -> None:
     policy = network(agent, cells)
-    record, expected = record_of(policy, net, 3), engine_flows(policy, net, 3)
+    record, expected = record_of(policy, net, 3), engine_flows(policy, net, 3, DURATION)
     for name in FLOW_COLUMNS:
         np.testing.assert_array_equal(record[name], expected[name], err_msg=name)
 
