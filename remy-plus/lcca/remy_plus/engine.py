@@ -21,10 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.policy import Policy, compile_policy
 from lcca.remy_plus.record import Columns, Record
-from lcca.remy_plus.topology import Layout, layout
 
 Floats = NDArray[np.float64]
 
@@ -320,43 +319,6 @@ def _locate(counts: NDArray[np.int64], rank: NDArray[np.int64]) -> tuple[NDArray
     bins = np.array([np.searchsorted(c, r, side="right") for c, r in zip(cumulative, rank, strict=True)])
     before = cumulative[np.arange(len(bins)), bins] - counts[np.arange(len(bins)), bins]
     return bins, rank - before
-
-
-def compile_network(network: Network) -> _core.Network:
-    """Return the engine's form of a network; one with a layout is simulated link by link."""
-    topology = network.topology
-    return _core.Network(
-        id=network.id,
-        link_rate=network.link_rate,
-        rtt=network.rtt,
-        senders=network.senders,
-        buffer=network.buffer,
-        loss=network.loss,
-        workload=compile_workload(network),
-        layout=None if topology.plain else compile_layout(layout(network, topology), topology.one_way),
-    )
-
-
-def compile_workload(network: Network) -> tuple[Any, ...]:
-    """Return a network's workload in the form that every simulator reads: its name and numbers (packets, µs)."""
-    if flows := network.open_flows:
-        sizes = flows.sizes
-        return "poisson-flows", flows.arrival_rate(network.link_rate), list(sizes.packets), list(sizes.cumulative)
-    kind = "time-switched" if network.switched == "time" else "byte-switched"
-    return kind, float(network.mean_on), float(network.mean_off)
-
-
-def compile_layout(laid: Layout, one_way: bool = False) -> _core.Layout:
-    """Return the engine's form of a layout; with `one_way`, in-network signals are locked at the receiver."""
-    return _core.Layout(
-        link_rate=[link.rate for link in laid.links],
-        link_delay=[link.delay for link in laid.links],
-        link_buffer=[link.buffer for link in laid.links],
-        forward=[list(route.forward) for route in laid.routes],
-        backward=[list(route.backward) for route in laid.routes],
-        measured=laid.measured,
-        one_way=one_way,
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ import numpy as np
 
 from lcca.inputs.errors import InputError, shown
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.topology import DUMBBELL, Topology
+from lcca.remy_plus import _core
+from lcca.remy_plus.topology import DUMBBELL, Layout, Topology, layout
 from lcca.remy_plus.workload import OpenFlows
 
 Check = tuple[str, Callable[[float], bool]]
@@ -151,3 +152,40 @@ class NetworkList:
     def __reduce__(self) -> tuple[type[NetworkList], tuple[tuple[Network, ...]]]:
         """Pickle the networks alone; they are compiled anew where they arrive."""
         return NetworkList, (self.networks,)
+
+
+def compile_network(network: Network) -> _core.Network:
+    """Return the engine's form of a network; one with a layout is simulated link by link."""
+    topology = network.topology
+    return _core.Network(
+        id=network.id,
+        link_rate=network.link_rate,
+        rtt=network.rtt,
+        senders=network.senders,
+        buffer=network.buffer,
+        loss=network.loss,
+        workload=compile_workload(network),
+        layout=None if topology.plain else compile_layout(layout(network, topology), topology.one_way),
+    )
+
+
+def compile_workload(network: Network) -> tuple[Any, ...]:
+    """Return a network's workload in the form that every simulator reads: its name and numbers (packets, µs)."""
+    if flows := network.open_flows:
+        sizes = flows.sizes
+        return "poisson-flows", flows.arrival_rate(network.link_rate), list(sizes.packets), list(sizes.cumulative)
+    kind = "time-switched" if network.switched == "time" else "byte-switched"
+    return kind, float(network.mean_on), float(network.mean_off)
+
+
+def compile_layout(laid: Layout, one_way: bool = False) -> _core.Layout:
+    """Return the engine's form of a layout; with `one_way`, in-network signals are locked at the receiver."""
+    return _core.Layout(
+        link_rate=[link.rate for link in laid.links],
+        link_delay=[link.delay for link in laid.links],
+        link_buffer=[link.buffer for link in laid.links],
+        forward=[list(route.forward) for route in laid.routes],
+        backward=[list(route.backward) for route in laid.routes],
+        measured=laid.measured,
+        one_way=one_way,
+    )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lcca.inputs.errors import InputError, did_you_mean, require
-from lcca.remy_plus.engine import Model, compile_workload
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.network import Network, compile_workload
 from lcca.remy_plus.topology import layout
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.engine import Model
 
 
 @dataclass(frozen=True)
