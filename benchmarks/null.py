@@ -31,7 +31,7 @@ from scipy.stats import binomtest, skew
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
 from lcca.evaluation.settling.judgement import Look
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 
 PAIRS = (
     ("e2e trained, seed 1", "e2e trained on 4 to 16 senders, seed 1"),

@@ -19,7 +19,7 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import utility

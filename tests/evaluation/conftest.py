@@ -13,8 +13,8 @@ import pytest
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.comparison.sets import compare_sets
 from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.settling.units import BLOCK
-from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.store import TrialStore

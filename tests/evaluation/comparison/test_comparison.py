@@ -16,7 +16,7 @@ from lcca.evaluation.comparison.compare import (
 from lcca.evaluation.comparison.sets import UNLEARNT, compare_sets
 from lcca.evaluation.report.words.statements import sign_and_size
 from lcca.evaluation.settling.intervals import t_interval
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT, UTILITIES
 
 RULE = SettlingRule()

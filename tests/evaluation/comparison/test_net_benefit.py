@@ -10,7 +10,7 @@ from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.comparison.net_benefit import NetBenefit, choose, decision, front, no_choice_yet
 from lcca.evaluation.comparison.sets import MOST_SEEDS, SeedInterval, compare_sets
 from lcca.evaluation.report.sections.which_header import _statements, sentence, title
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
 
 RULE = SettlingRule(ceiling=1000)

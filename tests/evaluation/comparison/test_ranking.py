@@ -10,7 +10,7 @@ from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Ranking, mean_in
 from lcca.evaluation.report.figures.ranking import draw_ranking, rank_words
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
 
 

@@ -18,7 +18,7 @@ from lcca.evaluation.comparison.sets import (
     compare_sets,
     mixture,
 )
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
 
 RULE = SettlingRule()

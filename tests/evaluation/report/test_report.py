@@ -20,7 +20,7 @@ from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import answer, percent, score_explained
 from lcca.evaluation.report.words.in_units import gbps, outcome, packet_bytes_of
 from lcca.evaluation.settling.judgement import judge
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.stored import write_json, write_state
 from lcca.evaluation.trials.tables import RunTables
 from lcca.evaluation.trials.utilities import DEFAULT, utility

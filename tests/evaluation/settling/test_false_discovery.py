@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from lcca.evaluation.settling.false_discovery import Evidence, controlled_verdicts, q_values, sequential
+from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.settling.sequence import half_width, mixture_scale
-from lcca.evaluation.settling.verdict import judge
 
 MARGIN = math.log2(1.03)
 

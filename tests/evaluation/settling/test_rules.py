@@ -9,8 +9,7 @@ from scipy import stats
 from settling_conformance import MARGIN, SettlingConformance
 
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
-from lcca.evaluation.settling.rules import BY_KIND, AnyRule
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import BY_KIND, AnyRule, SettlingRule
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 

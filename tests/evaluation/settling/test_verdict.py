@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy import stats
 
-from lcca.evaluation.settling.verdict import Look, Settling, SettlingRule, Verdict, judge
+from lcca.evaluation.settling.base import Settling
+from lcca.evaluation.settling.judgement import Look, Verdict, judge
+from lcca.evaluation.settling.rules import SettlingRule
 
 MARGIN = 0.03  # ln units, as in the measurements that the rule was tuned by
 NOISE = math.sqrt(2 * math.log(1.04))  # two independent arms with 20 % lognormal noise each

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.settling.group_sequential import GroupSequentialRule
-from lcca.evaluation.settling.rules import BY_KIND
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import BY_KIND, SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, run_blocks, stretches
 from lcca.evaluation.trials.utilities import DEFAULT
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.ratio import CompletionTime, Slowdown
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import UTILITIES, UtilityModel, utilities_of

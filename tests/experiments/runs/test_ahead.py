@@ -8,8 +8,8 @@ import pytest
 
 from lcca.evaluation.comparison.compare import Comparison, compare_policies
 from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.settling.sequence import HORIZON
-from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.runs import progress
 from lcca.experiments.runs.progress import Reporter

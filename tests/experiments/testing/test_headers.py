@@ -10,7 +10,7 @@ import pytest
 
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.comparison.net_benefit import CHARGED
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.campaign.config import read_campaign

@@ -12,7 +12,7 @@ import pytest
 from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.comparison.per_network import network_shares
 from lcca.evaluation.comparison.sets import SeedInterval
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.layout import part_file, part_name, part_names
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.utilities import DEFAULT

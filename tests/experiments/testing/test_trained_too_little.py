@@ -8,7 +8,7 @@ import pytest
 
 from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE
 from lcca.evaluation.report.words.headline import answer
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.testing.groups import Group
 from lcca.experiments.testing.net_benefit import compare_all

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.scenarios.networks import NetworkSpace
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.remy_plus.engine import Engine

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lcca.evaluation.settling.base import FEWEST_ALIKE
+from lcca.evaluation.settling.judgement import Direction, Verdict
 from lcca.evaluation.settling.sequence import SHORTEST_TUNING, half_width, log_e_value, mixture_scale
-from lcca.evaluation.settling.verdict import FEWEST_ALIKE, Direction, Verdict
 
 Floats = NDArray[np.float64]
 

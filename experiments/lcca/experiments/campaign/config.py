@@ -19,8 +19,7 @@ from pydantic import (
 
 from lcca.evaluation.scenarios.networks import NetworkSpace, PacketBytes
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.rules import AnyRule
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import AnyRule, SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel
 from lcca.experiments.campaign.checks import check_designed, check_place
 from lcca.experiments.campaign.headers import HeaderEntry, header_candidates

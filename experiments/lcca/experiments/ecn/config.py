@@ -10,8 +10,7 @@ from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.space import FabricSpace, Scenarios
 from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.rules import AnyRule
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import AnyRule, SettlingRule
 from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.experiment import Stop
 from lcca.experiments.runs.config import RunConfig

@@ -12,8 +12,7 @@ from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.settling.base import Rule
-from lcca.evaluation.settling.rules import AnyRule
-from lcca.evaluation.settling.verdict import SettlingRule
+from lcca.evaluation.settling.rules import AnyRule, SettlingRule
 from lcca.evaluation.trials.place import Place
 from lcca.evaluation.trials.utilities import UtilityModel, fabric_utility
 from lcca.experiments.campaign.trials import TestConfig

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.settling.units import block_means
-from lcca.evaluation.settling.verdict import SettlingRule
 from lcca.evaluation.trials.blocks import Block, Decision, equal_blocks, run_blocks
 from lcca.remy_plus import _core
 from lcca.remy_plus.policies.rules import bisect
