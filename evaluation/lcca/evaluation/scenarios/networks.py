@@ -29,7 +29,7 @@ from lcca.evaluation.trials.utility import Utility
 from lcca.inputs.errors import InputError, shown
 from lcca.inputs.model import Model
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.network import CHECKS, Network, field_problem
+from lcca.remy_plus.network import Network, field_problem
 from lcca.remy_plus.topology import DUMBBELL, Topology
 
 Parameter = Literal["link_rate", "rtt", "senders", "buffer", "mean_on", "mean_off", "loss"]
@@ -69,13 +69,13 @@ class Range(Model):
         if math.isnan(self.min) or math.isnan(self.max):
             raise ValueError("min and max must be numbers, got NaN")
         if self.min > self.max:
-            raise ValueError(f"min must not exceed max, got {_plain(self.min)} > {_plain(self.max)}")
+            raise ValueError(f"min must not exceed max, got {self.min:g} > {self.max:g}")
         if self.min < self.max and self.step <= 0:
-            raise ValueError(f"step must be > 0 where min < max, got {_plain(self.step)}")
+            raise ValueError(f"step must be > 0 where min < max, got {self.step:g}")
         if self.min < self.max and not (math.isfinite(self.min) and math.isfinite(self.max)):
             raise ValueError("a range with several levels must be finite")
         if self.min < self.max and (self.max - self.min) / self.step > MOST_LEVELS:
-            raise ValueError(f"at most {MOST_LEVELS} levels, use a larger step than {_plain(self.step)}")
+            raise ValueError(f"at most {MOST_LEVELS} levels, use a larger step than {self.step:g}")
         return self
 
     @model_serializer
@@ -92,31 +92,15 @@ class Range(Model):
         return [self.min + i * self.step for i in range(count)]
 
 
-def _plain(value: float) -> str:
-    return f"{value:g}"
-
-
 def _checked(name: str) -> AfterValidator:
-    """Return a validator that holds the ends of a range, and its levels if few, to the network's rule."""
+    """Return a validator that holds a number, or the ends and levels of a range, to the network's rule."""
 
-    def check(value: Range) -> Range:
-        words, holds = CHECKS[name]
-        levels = value.levels()
-        bad = next((level for level in (levels[0], levels[-1], *levels) if not holds(level)), None)
-        if bad is not None:
-            raise ValueError(f"every level must be {words}, got {_plain(bad)}")
-        return value
-
-    return AfterValidator(check)
-
-
-def _holds(name: str) -> AfterValidator:
-    """Return a validator that holds a number to the network's rule."""
-
-    def check(value: float) -> float:
-        problem = field_problem(name, value)
-        if problem:
-            raise ValueError(problem)
+    def check(value: Any) -> Any:
+        levels = value.levels() if isinstance(value, Range) else [value]
+        words = "every level " if isinstance(value, Range) else ""
+        for level in (levels[0], levels[-1], *levels):
+            if problem := field_problem(name, level):
+                raise ValueError(words + problem)
         return value
 
     return AfterValidator(check)
@@ -324,19 +308,19 @@ def _spread(design: BlockDesign, name: str, levels: list[float]) -> list[float]:
 class ListedNetwork(_InPackets):
     """One network of a list in a file: the keys of a `Network` less `id`."""
 
-    link_rate: Annotated[float, _holds("link_rate")]
-    rtt: Annotated[float, _holds("rtt")]
-    senders: Annotated[int, _holds("senders")]
+    link_rate: Annotated[float, _checked("link_rate")]
+    rtt: Annotated[float, _checked("rtt")]
+    senders: Annotated[int, _checked("senders")]
     buffer: Annotated[
         float,
         Field(allow_inf_nan=True),
         BeforeValidator(_inf_is_a_buffer),
-        _holds("buffer"),
+        _checked("buffer"),
         PlainSerializer(lambda value: value if math.isfinite(value) else "inf", when_used="json"),
     ]
-    mean_on: Annotated[float, _holds("mean_on")]
-    mean_off: Annotated[float, _holds("mean_off")]
-    loss: Annotated[float, _holds("loss")]
+    mean_on: Annotated[float, _checked("mean_on")]
+    mean_off: Annotated[float, _checked("mean_off")]
+    loss: Annotated[float, _checked("loss")]
     topology: NamedTopology = DUMBBELL
 
     @model_validator(mode="after")
