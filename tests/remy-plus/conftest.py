@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import compile_workload
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.network import Network, compile_workload
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 
 E2E = ("send_ewma", "receive_ewma", "rtt_ratio", "slow_receive_ewma")

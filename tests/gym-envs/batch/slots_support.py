@@ -12,8 +12,8 @@ from lcca.gym_envs.interface.episode import Reward, base_delay_us
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED, SIGNALS
 from lcca.remy_plus.core.stamping import PLAIN
-from lcca.remy_plus.engine import Engine, compile_network
-from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, Decisions, TableSteering
 from lcca.remy_plus.policies.policy import LARGEST_WINDOW, Policy, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule

@@ -10,8 +10,8 @@ import pytest
 from lcca.gym_envs.batch.agent_slots import Rules
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import SIGNALS
-from lcca.remy_plus.engine import Model, compile_network
-from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.agents import EVERY_ACK
 from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 from lcca.remy_plus.topology import Topology

@@ -16,8 +16,8 @@ import pytest
 from scipy import stats
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, Model, compile_network
-from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.record import Record

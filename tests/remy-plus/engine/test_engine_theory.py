@@ -17,8 +17,8 @@ from scipy import stats
 
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS
-from lcca.remy_plus.engine import Engine, Model, compile_network
-from lcca.remy_plus.network import Network, NetworkList, open_network
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.network import Network, NetworkList, compile_network, open_network
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 from lcca.remy_plus.record import Record

@@ -11,8 +11,8 @@ import pytest
 
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.stamping import raw_stamping
-from lcca.remy_plus.engine import Engine, Model, compile_network
-from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
 from lcca.remy_plus.policies.policy import FixedRate, Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable

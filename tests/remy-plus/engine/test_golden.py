@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Model, compile_network
+from lcca.remy_plus.engine import Model
 from lcca.remy_plus.files import dna
-from lcca.remy_plus.network import Network
+from lcca.remy_plus.network import Network, compile_network
 from lcca.remy_plus.policies.policy import compile_policy
 
 INF = math.inf

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Model, compile_network
-from lcca.remy_plus.network import Network, open_network
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.network import Network, compile_network, open_network
 from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 from lcca.remy_plus.policies.rules import one_rule

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, Model, compile_network
-from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.policy import Aimd, Policy, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
 

@@ -28,9 +28,9 @@ import numpy as np
 import pytest
 
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, Model, compile_network
+from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files import dna
-from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.policy import compile_policy
 
 SHARE_CONVENTION = 1e-3  # relative

@@ -13,8 +13,8 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, Model, compile_layout, compile_network
-from lcca.remy_plus.network import Network, NetworkList, open_network
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.network import Network, NetworkList, compile_layout, compile_network, open_network
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, Policy, compile_policy
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.record import Record

@@ -10,10 +10,10 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
-from lcca.remy_plus.engine import Engine, Model, compile_network
+from lcca.remy_plus.engine import Engine, Model
 from lcca.remy_plus.files.policyfile import PolicyFile, dumps, loads
 from lcca.remy_plus.files.text import describe
-from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.hand_designed import baseline, is_baseline
 from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.simple import Simple

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.stamping import raw_stamping
-from lcca.remy_plus.engine import Engine, Model, compile_network
-from lcca.remy_plus.network import Network, NetworkList, open_network
+from lcca.remy_plus.engine import Engine, Model
+from lcca.remy_plus.network import Network, NetworkList, compile_network, open_network
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow, WithHeader, compile_policy
 from lcca.remy_plus.policies.rules import bisect, one_rule
 from lcca.remy_plus.topology import Topology

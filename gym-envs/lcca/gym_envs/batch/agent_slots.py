@@ -19,8 +19,8 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED
 from lcca.remy_plus.core.stamping import PLAIN, raw_stamping
-from lcca.remy_plus.engine import Model, available_jobs, compile_network
-from lcca.remy_plus.network import NetworkList
+from lcca.remy_plus.engine import Model, available_jobs
+from lcca.remy_plus.network import NetworkList, compile_network
 from lcca.remy_plus.policies.agents import Agent, TableSteering
 from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy
 from lcca.remy_plus.policies.simple import Simple

@@ -8,8 +8,8 @@ from lcca.gym_envs.batch.agent_slots import Rules
 from lcca.gym_envs.flow.env import Floats, FlowEnv
 from lcca.gym_envs.interface.episode import DEFAULT_NETWORK, Kind, NetworkSource, Reward, base_delay_us
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.engine import Model, compile_network
-from lcca.remy_plus.network import Network, NetworkList
+from lcca.remy_plus.engine import Model
+from lcca.remy_plus.network import Network, NetworkList, compile_network
 from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.policy import Policy
 

@@ -25,9 +25,9 @@ from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import SIGNALS
-from lcca.remy_plus.engine import Engine, compile_network
+from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.engine import Compiled, FabricEngine, compiled
-from lcca.remy_plus.network import NetworkList
+from lcca.remy_plus.network import NetworkList, compile_network
 from lcca.remy_plus.policies.policy import compile_policy, with_header
 from lcca.remy_plus.policies.rules import CUT_STEP, RuleTable, one_rule
 from lcca.trainers.base import Task, first_network
