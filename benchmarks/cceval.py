@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from paired_metric import FEW, PairedMetric, paired_metric
 
-from lcca.evaluation.report.figures.estimates.violins import draw_violins, violin_data
+from lcca.evaluation.report.figures.estimates import draw_violins, violin_data
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.trials.loaded_run import load_run
 from lcca.experiments.estimation.config import EstimateBlock, EstimationConfig

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from lcca.evaluation.report.figures.estimates.violins import draw_violins, violin_data
+from lcca.evaluation.report.figures.estimates import draw_violins, violin_data
 from lcca.evaluation.report.figures.saving import save_png
 from lcca.evaluation.scenarios.sizes import flow_sizes
 from lcca.evaluation.settling.intervals import t_interval

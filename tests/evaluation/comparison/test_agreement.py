@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from lcca.evaluation.comparison.agreement import agreements, order_flips, paired
-from lcca.evaluation.report.figures.agreement import draw_agreement
+from lcca.evaluation.report.sections.agreement import draw_agreement
 
 
 def table(offset, policies=("a", "b"), n=96, noise=0.0, seed=0):

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from lcca.evaluation.comparison.fairness import FairnessRow, fairness_data
-from lcca.evaluation.report.figures.fairness import draw_fairness
-from lcca.evaluation.report.sections.fairness import sentence
+from lcca.evaluation.comparison.groups import GroupRow, group_rows
+from lcca.evaluation.report.sections.groups import draw_groups, fairer, sentence
 from lcca.evaluation.trials.tables import RunTables
 
 SHIFT = {"e2e": 0.0, "link": -0.02, "queue": 0.0, "link+queue": 0.03}
@@ -35,7 +34,7 @@ def unequal(folder: Path) -> RunTables:
 @pytest.mark.parametrize("seeds", [1, 3])
 def test_means_intervals_and_paired_differences(build_run: Any, seeds: int) -> None:
     tables = unequal(build_run(seeds=seeds, count=80))
-    rows = {row.group: row for row in fairness_data(tables)}
+    rows = {row.group: row for row in group_rows(tables, "fairness")}
     assert list(rows) == ["e2e", "link", "queue", "link+queue"]
     wide = tables.trained.assign(at=tables.trained["network"] % 1000).pivot(index="at", columns="policy")["fairness"]
     wide = wide.dropna()
@@ -55,8 +54,12 @@ def test_means_intervals_and_paired_differences(build_run: Any, seeds: int) -> N
         shared = stats.ttest_rel(means, base.mean(axis=1)).confidence_interval(1 - 0.05 / 3)
         assert link.difference[1:] == pytest.approx((shared.low, shared.high))
     assert (link.low, link.high) == pytest.approx(ends)
-    assert rows["e2e"].difference is None and rows["e2e"].word == ""
-    assert (link.word, rows["queue"].word, rows["link+queue"].word) == ("fairer", "not settled", "less fair")
+    assert rows["e2e"].difference is None and fairer(rows["e2e"]) == ""
+    assert tuple(fairer(rows[name]) for name in ("link", "queue", "link+queue")) == (
+        "fairer",
+        "not settled",
+        "less fair",
+    )
     told = sentence(list(rows.values()))
     assert told == "Against e2e: link is fairer; link+queue is less fair; queue is not settled."
 
@@ -64,12 +67,12 @@ def test_means_intervals_and_paired_differences(build_run: Any, seeds: int) -> N
 def test_no_competition_no_fairness(build_run: Any) -> None:
     tables = RunTables.load(build_run(seeds=1, count=40))
     tables.trained["fairness"] = math.nan
-    assert fairness_data(tables) == []
-    assert fairness_data(RunTables.load(build_run(seeds=1, count=40)))[1].word == "not settled"  # all 0.04
+    assert group_rows(tables, "fairness") == []
+    assert fairer(group_rows(RunTables.load(build_run(seeds=1, count=40)), "fairness")[1]) == "not settled"  # all 0.04
 
 
 def test_many_groups_are_counted() -> None:
-    rows = [FairnessRow("u", "base", 0.1, 0.09, 0.11, (0.1,), 9)]
-    rows += [FairnessRow("u", f"set{i}", 0.1, 0.09, 0.11, (0.1,), 9, (-1.0, -2.0, -0.5)) for i in range(9)]
+    rows = [GroupRow("u", "base", 0.1, 0.09, 0.11, (0.1,), 9)]
+    rows += [GroupRow("u", f"set{i}", 0.1, 0.09, 0.11, (0.1,), 9, (-1.0, -2.0, -0.5)) for i in range(9)]
     assert sentence(rows) == "Against base: 9 of 9 fairer."
-    assert len(draw_fairness(rows).axes) == 1
+    assert len(draw_groups(rows, "unfairness", 2.9).axes) == 1

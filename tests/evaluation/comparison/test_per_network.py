@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.comparison.per_network import NetworkShares, Share, network_shares, shares_of_run, significance
+from lcca.evaluation.comparison.network_shares import NetworkShares, Share, network_shares, shares_of_run, significance
 from lcca.evaluation.trials.tables import RunTables
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lcca.evaluation.estimation.durations import DurationRow, duration_rows, shortest_unbiased
 from lcca.evaluation.estimation.tails import tail_quantile
-from lcca.evaluation.report.figures.estimates.durations import draw_durations
+from lcca.evaluation.report.figures.estimates import draw_durations
 
 P = 0.9
 

@@ -8,13 +8,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from lcca.evaluation.report.figures.forest import draw_forest, forest_data
-from lcca.evaluation.report.figures.labels import labels
-from lcca.evaluation.report.figures.learning import learning_data
+from lcca.evaluation.comparison.groups import group_rows
+from lcca.evaluation.report.figures.forest import draw_forest, forest_data, labels
 from lcca.evaluation.report.figures.saving import inline_svg, save
-from lcca.evaluation.report.figures.scores import scores_data
-from lcca.evaluation.report.figures.settling import settling_data
-from lcca.evaluation.report.figures.tradeoff import tradeoff_data
+from lcca.evaluation.report.sections.differences import settling_data
+from lcca.evaluation.report.sections.trainings import learning_data, tradeoff_data
 from lcca.evaluation.trials.layout import part_name
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import write_json, write_state
@@ -52,7 +50,7 @@ def test_failed_trials_are_left_out_and_counted(build_run: Any) -> None:
     store.add(name, part)
     run = RunTables.load(folder)
     assert run.failed == 3 and len(run.trained) == 4 * 40 - 3
-    assert {row.networks for row in scores_data(run)} == {37, 40}
+    assert {row.networks for row in group_rows(run, "score_bits")} == {37, 40}
 
 
 def test_not_a_run_folder(tmp_path: Path) -> None:
@@ -69,9 +67,9 @@ def test_not_a_run_folder(tmp_path: Path) -> None:
 
 def test_forest_puts_sets_first(run: RunTables) -> None:
     rows = forest_data(run.comparisons)
-    assert [row.level for row in rows] == ["set"] * 3 + ["policy"] * 9
-    assert rows[0].label == "link against e2e"
-    assert all(row.bits_per_doubling == pytest.approx(1) for row in rows)
+    assert [row["level"] for row in rows] == ["set"] * 3 + ["policy"] * 9
+    assert rows[0]["label"] == "link against e2e"
+    assert all(row["bits_per_doubling"] == pytest.approx(1) for row in rows)
 
 
 def test_labels() -> None:
@@ -84,7 +82,7 @@ def test_labels() -> None:
 
 
 def test_scores(run: RunTables) -> None:
-    rows = {row.group: row for row in scores_data(run)}
+    rows = {row.group: row for row in group_rows(run, "score_bits")}
     for name, row in rows.items():
         own = run.trials[run.trials["policy"].str.startswith(f"{name}-")]
         assert row.mean == pytest.approx(own["score_bits"].mean())
@@ -93,7 +91,7 @@ def test_scores(run: RunTables) -> None:
 
 def test_scores_of_one_training_are_over_networks(build_run: Any) -> None:
     run = RunTables.load(build_run(seeds=1, count=50))
-    row = scores_data(run)[0]
+    row = group_rows(run, "score_bits")[0]
     values = run.trials.loc[run.trials["policy"] == "e2e-1", "score_bits"]
     low, high = stats.t.interval(0.95, 49, values.mean(), stats.sem(values))
     assert (row.low, row.high) == (pytest.approx(low), pytest.approx(high))
@@ -101,23 +99,23 @@ def test_scores_of_one_training_are_over_networks(build_run: Any) -> None:
 
 def test_tradeoff(run: RunTables) -> None:
     clouds = tradeoff_data(run)
-    assert [cloud.group for cloud in clouds] == run.groups
-    assert clouds[0].delay.size == 3 * 120
+    assert [cloud["group"].iloc[0] for cloud in clouds] == run.groups
+    assert len(clouds[0]) == 3 * 120 and list(clouds[0]) == ["utility", "group", "delay", "throughput"]
 
 
 def test_learning_curves_are_in_the_order_of_sets(run: RunTables) -> None:
     curves = learning_data(run)
-    assert [curve.group for curve in curves[::3]] == run.groups
-    assert [curve.training_seed for curve in curves[:3]] == [1, 2, 3]
-    assert (np.diff(curves[0].packets) > 0).all()
+    assert [curve["group"].iloc[0] for curve in curves[::3]] == run.groups
+    assert [curve["training_seed"].iloc[0] for curve in curves[:3]] == [1, 2, 3]
+    assert (np.diff(curves[0]["packets"]) > 0).all()
 
 
 def test_settling_tracks_end_with_the_verdict(run: RunTables) -> None:
     tracks = settling_data(run.comparisons)
     assert len(tracks) == 9
     for track, record in zip(tracks, [c for c in run.comparisons if c["level"] == "policy"], strict=True):
-        assert track.n[-1] == record["n"] and track.verdict == record["verdict"]
-        assert track.mean[-1] == record["difference"]
+        last = track.iloc[-1]
+        assert (last["n"], last["verdict"], last["mean"]) == (record["n"], record["verdict"], record["difference"])
 
 
 def test_drawing_gives_the_same_bytes_and_refers_to_nothing(run: RunTables, tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from lcca.evaluation.report.sections.generalisation import generalisation
-from lcca.evaluation.report.sections.ideal import ideal
-from lcca.evaluation.report.sections.per_network import shares_over_seeds
-from lcca.evaluation.report.sections.scores import scores
+from lcca.evaluation.report.sections.differences import generalisation
+from lcca.evaluation.report.sections.groups import scores
+from lcca.evaluation.report.sections.network_shares import shares_over_seeds
 from lcca.evaluation.report.sections.section import BOTH, SELECTED
+from lcca.evaluation.report.sections.trainings import ideal
 from lcca.evaluation.trials.tables import RunTables
 
 

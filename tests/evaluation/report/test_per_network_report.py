@@ -10,12 +10,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lcca.evaluation.comparison.per_network import shares_of_run
+from lcca.evaluation.comparison.network_shares import shares_of_run
 from lcca.evaluation.report.figures.saving import inline_svg
-from lcca.evaluation.report.figures.shares import draw_shares
 from lcca.evaluation.report.report import render
-from lcca.evaluation.report.sections.fairness import fairness
-from lcca.evaluation.report.sections.per_network import per_network
+from lcca.evaluation.report.sections.groups import fairness
+from lcca.evaluation.report.sections.network_shares import draw_shares, per_network
 from lcca.evaluation.report.sections.section import REPEATED as ON_SEVERAL_SEEDS
 from lcca.evaluation.report.sections.section import TRAININGS, Content
 from lcca.evaluation.trials.layout import part_names

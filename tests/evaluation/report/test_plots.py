@@ -12,8 +12,6 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from lcca.evaluation.report.figures.data import data_table
-from lcca.evaluation.report.figures.learning import Curve, draw_learning
 from lcca.evaluation.report.figures.saving import save_as
 from lcca.evaluation.report.figures.style import (
     DASHES,
@@ -28,6 +26,8 @@ from lcca.evaluation.report.figures.style import (
     new_figure,
 )
 from lcca.evaluation.report.plots import FIGURES
+from lcca.evaluation.report.sections.section import data_table
+from lcca.evaluation.report.sections.trainings import draw_learning
 from lcca.evaluation.trials.tables import RunTables
 
 COLUMN = Page(3.33, 7)
@@ -135,7 +135,8 @@ def test_numbers_below_a_panel_do_not_touch(width: float) -> None:
 
 
 def test_lines_that_a_legend_names_have_marks_of_their_own() -> None:
-    curves = [Curve("u", name, 1, np.arange(3.0), np.arange(3.0)) for name in ("a", "b", "c")]
+    of = {"utility": "u", "training_seed": 1, "packets": np.arange(3.0), "score": np.arange(3.0)}
+    curves = [pd.DataFrame(of | {"group": name}) for name in ("a", "b", "c")]
     lines = draw_learning(curves, ["a", "b", "c"]).axes[0].get_lines()
     assert [line.get_marker() for line in lines] == list(MARKERS[:3])
     assert len({str(line._dash_pattern) for line in lines}) == 3  # type: ignore[attr-defined]
@@ -163,7 +164,6 @@ def test_the_letters_are_there() -> None:
 
 
 def test_records_become_tables() -> None:
-    first = {"a": {"low": 1}, "b": (1.0, 2.0), "c": np.array([1, 2])}
-    table = data_table([first, {"a": {"low": 2}, "b": (3.0,), "c": np.array([3])}])
-    assert list(table) == ["a_low", "b_1", "b_2", "c"] and table["c"].tolist() == [1, 2, 3]
+    table = data_table([{"a": {"low": 1}, "b": (1.0, 2.0), "c": 1}, {"a": {"low": 2}, "b": (3.0,), "c": 2}])
+    assert list(table) == ["a_low", "b_1", "b_2", "c"] and table["c"].tolist() == [1, 2]
     assert data_table([]).empty

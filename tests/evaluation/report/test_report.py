@@ -15,10 +15,10 @@ import pytest
 from matplotlib import image
 
 from lcca.evaluation.comparison.compare import compare_policies
-from lcca.evaluation.report.report import render
+from lcca.evaluation.report.report import gbps, outcome, packet_bytes_of, render
 from lcca.evaluation.report.words.commands import commands
-from lcca.evaluation.report.words.headline import answer, percent, score_explained
-from lcca.evaluation.report.words.in_units import gbps, outcome, packet_bytes_of
+from lcca.evaluation.report.words.headline import answer, score_explained
+from lcca.evaluation.report.words.statements import percent
 from lcca.evaluation.settling.judgement import judge
 from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.stored import write_json, write_state

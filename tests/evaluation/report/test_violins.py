@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from lcca.evaluation.estimation.estimate import EstimateConfig, Estimating
-from lcca.evaluation.report.figures.estimates.violins import draw_violins, trial_counts, violin_data
+from lcca.evaluation.report.figures.estimates import draw_violins, trial_counts, violin_data
 from lcca.evaluation.report.figures.saving import save
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lcca.evaluation.report.words.headline import percent
+from lcca.evaluation.report.words.statements import percent
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.campaign.grid import read_grid
 from lcca.inputs.errors import ConfigError

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from lcca.evaluation.bounds.ideals import ideal_scores
-from lcca.evaluation.comparison.per_network import network_shares
+from lcca.evaluation.comparison.network_shares import network_shares
 from lcca.evaluation.comparison.sets import SeedInterval
 from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.trials.layout import part_file, part_name, part_names

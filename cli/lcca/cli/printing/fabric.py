@@ -55,7 +55,7 @@ def _unfinished(row: Json) -> str:
 
 
 def _score(row: Json) -> str:
-    found = {key: None if math.isnan(value) else value for key, value in row["score_bits"].items()}
+    found = row["score_bits"]
     return interval(found["mean"], found["low"], found["high"], "{:.3f}")
 
 

@@ -1,29 +1,44 @@
-"""The report of a run: one self-contained `report.html`, and its figures as files.
+"""The report of a run, or of a grid: one self-contained `report.html`, and its figures as files.
 
 The same run folder gives the same bytes. What differs between two runs of the same campaign (times,
 machine) is only in the section on costs.
 """
 
+from __future__ import annotations
+
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, Undefined
+from jinja2 import Environment, FileSystemLoader
 
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.sections.contents import make_sections
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
-from lcca.evaluation.report.sections.which_header import WhichHeader, which_header
+from lcca.evaluation.report.sections.which_header import which_header
 from lcca.evaluation.report.words.commands import commands
-from lcca.evaluation.report.words.headline import MINUS, answer, counts, percent, score_explained
-from lcca.evaluation.report.words.in_units import gbps, outcome, packet_bytes_of
-from lcca.evaluation.report.words.statements import capital, rules_words, sign_and_size
+from lcca.evaluation.report.words.headline import answer, score_explained
+from lcca.evaluation.report.words.statements import (
+    capital,
+    counts,
+    coverage_apart,
+    number,
+    percent,
+    rules_words,
+    sign_and_size,
+)
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, shown
 from lcca.evaluation.trials.tables import RunTables, group_of
 from lcca.evaluation.trials.utilities import utilities_of
+from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
+from lcca.inputs.yaml_text import parse
+
+Json = dict[str, Any]
 
 LEVELS = (
     ("signal-sets", "Signal sets", TRAININGS, "set"),
@@ -49,20 +64,39 @@ def render(run_folder: Path | str) -> Path:
     with drawn_for(SCREEN):
         sections = make_sections(tables, figures)
         which = which_header(tables, figures)
-    page = environment().get_template("report.html.j2").render(_context(tables, sections, which))
-    path = tables.folder / layout.REPORT
-    write_atomically(path, page.encode())
-    return path
+    return _written(tables.folder, "report.html.j2", _context(tables, sections, which))
 
 
-def environment() -> Environment:
-    """Return what renders templates, with the filters that tables use."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def render_grid(folder: Path | str) -> Path:
+    """Write `report.html` with all points of a grid, and links to the report of each; return its path.
+
+    Raises:
+        InputError: if the folder holds no `grid.json`.
+    """
+    file = Path(folder) / layout.GRID
+    try:
+        grid = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file}: cannot be read: {error}") from error
+    points: list[Json] = grid["points"]
+    titles = {"set": "Signal sets, mean over training seeds", "policy": "Selected policies"}
+    levels = [
+        {
+            "title": title,
+            "rows": rows,
+            "coverage": coverage_apart(_of_level(point, level) for point in points),
+        }
+        for level, title in titles.items()
+        if (rows := _rows(points, level))
+    ]
+    utilities = list(dict.fromkeys(c["utility"] for point in points for c in point["comparisons"]))
+    context = {"grid": grid["grid"], "points": points, "levels": levels, "utilities": utilities}
+    return _written(Path(folder), "grid.html.j2", context)
+
+
+def _written(folder: Path, template: str, context: Json) -> Path:
+    """Write the page of a template into a folder, with the filters that tables use."""
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
         number=number,
         measured=measured,
@@ -74,23 +108,47 @@ def environment() -> Environment:
         rules_words=rules_words,
         no_choice_yet=no_choice_yet,
     )
-    return environment
+    path = folder / layout.REPORT
+    write_atomically(path, environment.get_template(template).render(context).encode())
+    return path
 
 
-def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader | None) -> dict[str, Any]:
+def _rows(points: Sequence[Json], level: str) -> list[Json]:
+    """Return a row per candidate or hand-designed policy and utility, with its comparison at every point, or None."""
+    found: dict[tuple[str, str], dict[str, Json]] = {}
+    for point in points:
+        names: dict[str, str] = {policy["id"]: policy["signal_set"] for policy in point["policies"]}
+        for each in _of_level(point, level):
+            candidate = names.get(str(each["B"]), str(each["B"]))
+            found.setdefault((candidate, each["utility"]), {})[point["name"]] = each
+    return [
+        {
+            "candidate": candidate,
+            "utility": utility,
+            "cells": [{"point": p["name"], "found": by_point.get(p["name"])} for p in points],
+        }
+        for (candidate, utility), by_point in found.items()
+    ]
+
+
+def _of_level(point: Json, level: str) -> list[Json]:
+    return [each for each in point["comparisons"] if each["level"] == level]
+
+
+def _context(tables: RunTables, sections: Sequence[Section], which: Json | None) -> Json:
     comparisons = tables.comparisons
     found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
     size = packet_bytes_of(tables.config)
+    sides = [{side: outcome(each, side, tables.policies, size) for side in "AB"} for each in comparisons]
+    rows = [each | {"measured": both} for each, both in zip(comparisons, sides, strict=True)]
+    phases = tables.costs.get("phases", []) if tables.costs else []
     return {
-        "title": which.title if which else found.title,
+        "title": which["title"] if which else found.title,
         "which": which,
         "summary": tables.summary,
         "answer": found,
         "score_explained": score_explained(utilities_of(tables.config, tables.utilities)),
-        "levels": [
-            (name, title, whose, [_measured(each, tables, size) for each in comparisons if each["level"] == level])
-            for name, title, whose, level in LEVELS
-        ],
+        "levels": [(*level, [each for each in rows if each["level"] == name]) for *level, name in LEVELS],
         "commands": commands(tables.summary | {"comparisons": comparisons}, tables.manifest),
         "packet_bytes": None if tables.on_fabric else size,
         "gbps": gbps,
@@ -100,7 +158,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader 
         "group_of": group_of,
         "sections": sections,
         "costs": tables.costs,
-        "totals": _totals(tables.costs),
+        "totals": {key: sum(each.get(key) or 0 for each in phases) for key in ("cpu_s", "wall_s", "trials", "packets")},
         "manifest": tables.manifest,
         "config": tables.config,
         "failed": tables.failed,
@@ -110,22 +168,36 @@ def _context(tables: RunTables, sections: Sequence[Section], which: WhichHeader 
     }
 
 
-def _measured(comparison: dict[str, Any], tables: RunTables, packet_bytes: int | None) -> dict[str, Any]:
-    """Return a comparison with what its sides measure."""
-    sides = {side: outcome(comparison, side, tables.policies, packet_bytes) for side in "AB"}
-    return {**comparison, "measured": sides}
+def packet_bytes_of(config: str) -> int | None:
+    """Return the bytes of a packet, from the text of a configuration; None if it has none."""
+    try:
+        found = parse(config, "configuration")[0]
+    except InputError:
+        return None
+    size = found.get("packet_bytes") if isinstance(found, dict) else None
+    return size if isinstance(size, int) else None
 
 
-def _totals(costs: dict[str, Any] | None) -> dict[str, float]:
-    phases = costs.get("phases", []) if costs else []
-    return {key: sum(phase.get(key) or 0 for phase in phases) for key in ("cpu_s", "wall_s", "trials", "packets")}
+def gbps(share: float | None, packet_bytes: int | None) -> float | None:
+    """Return packets/µs in Gb/s; None where either is unknown."""
+    return None if share is None or packet_bytes is None else share * packet_bytes * 8e-3
 
 
-def number(value: Any, digits: int = 3, signed: bool = False) -> str:
-    """Return a number for a table: fixed digits, thousands separated, a dash for NaN and for what is absent."""
-    if value is None or isinstance(value, Undefined) or value != value:
-        return "–"
-    return f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", MINUS)
+def outcome(comparison: Json, side: str, policies: Sequence[Json], packet_bytes: int | None) -> Json:
+    """Return throughput (Gb/s) and delay (µs) of one side of a comparison, "A" or "B".
+
+    Returns:
+        `gbps` and `delay_us`: of a selected policy on the test networks of all, of a signal set the mean over its
+        trainings; None for what is unknown.
+    """
+    name, whole = comparison[side], comparison["level"] == "set"
+    mine = [p for p in policies if p["utility"] == comparison["utility"] and p["signal_set" if whole else "id"] == name]
+    tests = [test for p in mine if (test := p["trained" if whole else "test"])]
+    means = {}
+    for key in ("throughput_share", "delay_us"):
+        known = [test[key] for test in tests if test.get(key) is not None]
+        means[key] = fmean(known) if known else None
+    return {"gbps": gbps(means["throughput_share"], packet_bytes), "delay_us": means["delay_us"]}
 
 
 def measured(test: Mapping[str, float | None], metric: Metric) -> str:
@@ -136,10 +208,10 @@ def measured(test: Mapping[str, float | None], metric: Metric) -> str:
 
 def percent_or_dash(value: Any) -> str:
     """Return a signed percentage, a dash for what is absent."""
-    return "–" if value is None or isinstance(value, Undefined) else percent(value)
+    return percent(value) if isinstance(value, int | float) else "–"
 
 
-def interval(ends: dict[str, Any], digits: int | None = None) -> str:
+def interval(ends: Json, digits: int | None = None) -> str:
     """Return "[low, high]" of a record with these keys: percentages, or numbers with `digits`."""
     low, high = ends["low"], ends["high"]
     if low is None or high is None:

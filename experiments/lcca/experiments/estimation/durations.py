@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.durations import DurationRow, duration_rows, shortest_unbiased
 from lcca.evaluation.estimation.phases import FlowSpans, Phases, phases, together
-from lcca.evaluation.report.figures.estimates.durations import draw_durations
+from lcca.evaluation.report.figures.estimates import draw_durations
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.layout import DURATION, DURATIONS

@@ -6,9 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.estimation.estimate import Estimating
-from lcca.evaluation.report.figures.estimates.accuracy import draw_accuracy, draw_shrinking, draw_spread, grouped
-from lcca.evaluation.report.figures.estimates.convergence import ConvergenceRow, draw_convergence
-from lcca.evaluation.report.figures.estimates.violins import draw_violins, trial_counts, violin_data
+from lcca.evaluation.report.figures.estimates import (
+    draw_accuracy,
+    draw_convergence,
+    draw_shrinking,
+    draw_spread,
+    draw_violins,
+    grouped,
+    trial_counts,
+    violin_data,
+)
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.layout import SUMMARY
 from lcca.experiments.estimation.accuracy import Found, estimate_plainly, estimate_several, estimate_with_control
@@ -88,8 +95,8 @@ def _content(config: EstimationConfig, found: Found) -> dict[str, Any]:
 def _draw(run: Run[EstimationConfig, None], found: Found) -> None:
     """Draw how the estimate converged, and the plain trials' own values by their number."""
     asked, figures = run.config.estimate, run.folder.figures
-    rows = [ConvergenceRow(look.n, look.half_width, look.required) for look in found.looks]
-    save(draw_convergence(rows, asked.metric), figures, "convergence")
+    looks = [(look.n, look.half_width, look.required) for look in found.looks]
+    save(draw_convergence(looks, asked.metric), figures, "convergence")
     if found.plain is None:
         return
     values, p = found.plain.values, asked.quantile

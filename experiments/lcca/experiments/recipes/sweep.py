@@ -114,7 +114,7 @@ def _sweep_grid(
         rows.append({"name": name, "config_hash": config.hash} | {key: summary[key] for key in ROWS if key in summary})
     content = {"format": 1, "grid": grid.name, "hash": grid.hash, "points": rows}
     write_atomically(folder / layout.GRID, (json.dumps(content, sort_keys=True, indent=1) + "\n").encode())
-    from lcca.evaluation.report.grid import render_grid  # what draws takes long to load; see `render`
+    from lcca.evaluation.report.report import render_grid  # what draws takes long to load; see `render`
 
     render_grid(folder)
     return Result(content, pd.DataFrame(), folder=folder)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lcca.evaluation.comparison.per_network import NetworkShares, network_shares
-from lcca.evaluation.comparison.seed_shares import seed_shares
+from lcca.evaluation.comparison.network_shares import NetworkShares, network_shares, seed_shares
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.layout import PER_NETWORK, of_trainings
 from lcca.evaluation.trials.place import Execution
@@ -50,8 +49,7 @@ def run_per_network(run: CampaignRun, group: Group) -> list[dict[str, Any]]:
     }
     title = f"running the trainings on single networks (utility {name})"
     trials = own.run(contenders, _place(run, group, wanted.seeds, "where trainings"), title, run.reporter)
-    shares = seed_shares(_shares(group, trials), run.config.settle.alpha)
-    return [row.to_json() for row in shares]
+    return seed_shares(_shares(group, trials), run.config.settle.alpha)
 
 
 def _place(run: CampaignRun, group: Group, count: int, word: str, keep_delays: bool = False) -> NetworkTrials:

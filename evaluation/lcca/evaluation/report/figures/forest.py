@@ -1,14 +1,12 @@
 """Forest plot: the interval of every comparison against the equivalence margin."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lcca.evaluation.report.figures.labels import labels
 from lcca.evaluation.report.figures.style import (
     FAINT,
     INK,
@@ -21,59 +19,49 @@ from lcca.evaluation.report.figures.style import (
     new_figure,
 )
 
-LEVEL_TITLES = {
-    "set": "Signal sets: mean over trainings",
-    "policy": "Selected policies",
-}
+Json = dict[str, Any]
+
+LEVEL_TITLES = {"set": "Signal sets: mean over trainings", "policy": "Selected policies"}
+
+ONE_LINE = 30
+"""Characters; a longer label is broken in two."""
 
 
-@dataclass(frozen=True)
-class ForestRow:
-    """One line of the plot, in bits; low and high are None where there is no interval yet.
+def labels(comparisons: Sequence[Json]) -> list[str]:
+    """Return "B against A" for each, with the utility where there are several, on two lines if long."""
+    several = len({each["utility"] for each in comparisons}) > 1
+    found = []
+    for each in comparisons:
+        utility = f" ({each['utility']})" if several else ""
+        first, second = str(each["B"]), f"against {each['A']}{utility}"
+        found.append(f"{first} {second}" if len(first) + len(second) < ONE_LINE else f"{first}\n{second}")
+    return found
+
+
+def forest_data(comparisons: Sequence[Json]) -> list[Json]:
+    """Return the rows, signal sets before policies, otherwise in the given order; None for ends that are not known yet.
 
     `bits_per_doubling`: the difference that twice the throughput at equal delay makes; None if unknown.
     """
-
-    label: str
-    level: str
-    difference: float | None
-    low: float | None
-    high: float | None
-    margin: float
-    verdict: str
-    bits_per_doubling: float | None
+    shown = ("level", "difference", "low", "high", "margin", "verdict")
+    rows = [
+        {"label": label} | {key: each[key] for key in shown} | {"bits_per_doubling": _bits_per_doubling(each)}
+        for each, label in zip(comparisons, labels(comparisons), strict=True)
+    ]
+    return sorted(rows, key=lambda row: row["level"] != "set")
 
 
-def forest_data(comparisons: Sequence[dict[str, Any]]) -> list[ForestRow]:
-    """Return the rows, signal sets before policies, otherwise in the given order."""
-    rows = [_row(each, label) for each, label in zip(comparisons, labels(comparisons), strict=True)]
-    return sorted(rows, key=lambda row: row.level != "set")
-
-
-def _row(comparison: dict[str, Any], label: str) -> ForestRow:
-    return ForestRow(
-        label=label,
-        level=comparison["level"],
-        difference=comparison["difference"],
-        low=comparison["low"],
-        high=comparison["high"],
-        margin=comparison["margin"],
-        verdict=comparison["verdict"],
-        bits_per_doubling=_bits_per_doubling(comparison),
-    )
-
-
-def _bits_per_doubling(comparison: dict[str, Any]) -> float | None:
+def _bits_per_doubling(comparison: Json) -> float | None:
     bits, percent = comparison["difference"], comparison["throughput_equivalent_percent"]["difference"]
     return round(bits / np.log2(1 + percent / 100), 6) if bits and percent else None
 
 
 @drawing
-def draw_forest(rows: Sequence[ForestRow]) -> Figure:
+def draw_forest(rows: Sequence[Json]) -> Figure:
     """Draw one panel per level, each with its own scale."""
-    levels = [level for level in LEVEL_TITLES if any(row.level == level for row in rows)]
-    groups = [[row for row in rows if row.level == level] for level in levels]
-    heights = [1.15 + sum(0.42 if "\n" in row.label else 0.3 for row in group) for group in groups]
+    levels = [level for level in LEVEL_TITLES if any(row["level"] == level for row in rows)]
+    groups = [[row for row in rows if row["level"] == level] for level in levels]
+    heights = [1.15 + sum(0.42 if "\n" in row["label"] else 0.3 for row in group) for group in groups]
     figure = new_figure(sum(heights), WIDTH)
     axes = figure.subplots(len(groups), 1, squeeze=False, height_ratios=heights).ravel()
     for ax, level, group in zip(axes, levels, groups, strict=True):
@@ -81,39 +69,39 @@ def draw_forest(rows: Sequence[ForestRow]) -> Figure:
     return figure
 
 
-def _draw_level(ax: Axes, title: str, rows: Sequence[ForestRow]) -> None:
+def _draw_level(ax: Axes, title: str, rows: Sequence[Json]) -> None:
     reach = _reach(rows)
-    margins = [row.margin for row in rows]
+    margins = [row["margin"] for row in rows]
     left = [-margin for margin in margins]
     ax.barh(range(len(rows)), [2 * m for m in margins], 1, left, color=FAINT, alpha=0.45, linewidth=0)
     ax.axvline(0, color=INK, linewidth=0.8)
     for y, row in enumerate(rows):
         _draw_row(ax, y, row, reach)
-    ax.set_yticks(range(len(rows)), [row.label for row in rows])
+    ax.set_yticks(range(len(rows)), [row["label"] for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(-reach, reach)
     ax.grid(visible=False, axis="y")
     ax.set_title(title, loc="left")
     ax.set_xlabel("difference of the score, bits (right: better than the baseline)")
-    scales = {row.bits_per_doubling for row in rows} - {None}
+    scales = {row["bits_per_doubling"] for row in rows} - {None}
     if len(scales) == 1:
         _percent_axis(ax, reach, scales.pop() or 1.0)
 
 
-def _draw_row(ax: Axes, y: int, row: ForestRow, reach: float) -> None:
-    hue, marker = VERDICT_HUES[row.verdict], VERDICT_MARKERS[row.verdict]
-    if row.low is None or row.high is None:
+def _draw_row(ax: Axes, y: int, row: Json, reach: float) -> None:
+    hue, marker = VERDICT_HUES[row["verdict"]], VERDICT_MARKERS[row["verdict"]]
+    if row["low"] is None or row["high"] is None:
         ax.plot([-reach, reach], [y, y], color=hue, linewidth=1, linestyle=":")
     else:
-        ax.plot([row.low, row.high], [y, y], color=hue, linewidth=2.2, solid_capstyle="butt")
-    if row.difference is not None:
-        face = PAPER if row.verdict == "not settled" else hue
-        ax.plot([row.difference], [y], marker=marker, color=hue, markerfacecolor=face, markersize=6.5)
+        ax.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=2.2, solid_capstyle="butt")
+    if row["difference"] is not None:
+        face = PAPER if row["verdict"] == "not settled" else hue
+        ax.plot([row["difference"]], [y], marker=marker, color=hue, markerfacecolor=face, markersize=6.5)
 
 
-def _reach(rows: Sequence[ForestRow]) -> float:
-    ends = [abs(x) for row in rows for x in (row.low, row.high, row.difference) if x is not None]
-    return 1.12 * max([*ends, 2 * rows[0].margin])
+def _reach(rows: Sequence[Json]) -> float:
+    ends = [abs(x) for row in rows for x in (row["low"], row["high"], row["difference"]) if x is not None]
+    return float(1.12 * max([*ends, 2 * rows[0]["margin"]]))
 
 
 def _percent_axis(ax: Axes, reach: float, bits_per_doubling: float) -> None:

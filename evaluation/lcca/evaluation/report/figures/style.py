@@ -5,13 +5,12 @@ theme; the others have enough contrast on light and dark, and stay apart where s
 a legend names differs by marker or dashes too.
 """
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec
 
 import matplotlib as mpl
 import numpy as np
@@ -22,17 +21,6 @@ from matplotlib.figure import Figure
 from lcca.evaluation.report.figures.fitting import fit_labels, fit_ticks
 
 P = ParamSpec("P")
-
-
-class OfUtility(Protocol):
-    """A row of a figure that has a panel for every utility."""
-
-    @property
-    def utility(self) -> str:
-        """Its name."""
-
-
-R = TypeVar("R", bound=OfUtility)
 
 INK = "#232d38"  # text, axes: becomes the colour of the page's text
 FAINT = "#cbd2da"  # grid, bands' edges: becomes the page's faint colour
@@ -168,29 +156,13 @@ def panels(count: int, height: float, columns: int, **kwargs: Any) -> tuple[Figu
     return figure, list(grid[:count])
 
 
-def panels_by_utility(rows: Sequence[R], height: float, columns: int = 2) -> tuple[Figure, list[tuple[Axes, list[R]]]]:
-    """Return a figure with a panel for every utility, under its name, and the rows that belong there."""
-    utilities = list(dict.fromkeys(row.utility for row in rows))
-    figure, axes = panels(len(utilities), height, columns)
-    for ax, utility in zip(axes, utilities, strict=True):
-        ax.set_title(f"utility {utility}", loc="left")
-    return figure, [(ax, [r for r in rows if r.utility == u]) for ax, u in zip(axes, utilities, strict=True)]
-
-
-def draw_means(ax: Axes, rows: Sequence[Any], groups: Sequence[str], floor: float = -math.inf) -> None:
-    """Draw the mean of every row (◆) with its interval, from `floor` up, and small dots for several policies."""
-    for x, row in enumerate(rows):
-        hue = hue_of(row.group, groups)
-        if math.isfinite(row.low):
-            ax.plot([x, x], [max(row.low, floor), row.high], color=hue, linewidth=2.4, solid_capstyle="butt")
-        spots = np.linspace(-0.22, 0.22, len(row.policies)) if len(row.policies) > 1 else np.array([])
-        ax.scatter(x + spots, row.policies[: spots.size], s=14, color=hue, alpha=0.55, linewidths=0)
-        ax.plot([x], [row.mean], marker="D", color=hue, markersize=7)
-    ax.set_xticks(range(len(rows)), [row.group for row in rows])
-    if max(len(row.group) for row in rows) * len(rows) > 40:
-        ax.tick_params(axis="x", rotation=30)
-    ax.set_xlim(-0.6, len(rows) - 0.4)
-    ax.grid(visible=False, axis="x")
+def panels_by_utility(utilities: Iterable[str], height: float, columns: int = 2) -> tuple[Figure, dict[str, Axes]]:
+    """Return a figure with a panel for every utility that occurs, under its name."""
+    names = list(dict.fromkeys(utilities))
+    figure, axes = panels(len(names), height, columns)
+    for ax, name in zip(axes, names, strict=True):
+        ax.set_title(f"utility {name}", loc="left")
+    return figure, dict(zip(names, axes, strict=True))
 
 
 @dataclass(frozen=True)

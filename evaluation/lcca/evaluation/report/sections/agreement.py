@@ -1,19 +1,23 @@
-"""The section on the validation in ns-3: verdicts there, and the agreement of the two simulators."""
+"""The section on two simulators: verdicts in ns-3, and how far both agree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from lcca.evaluation.comparison.agreement import paired
-from lcca.evaluation.report.figures.agreement import draw_agreement
+from lcca.evaluation.report.figures.style import FAINT, drawing, legend_below, mark_of, panels
+from lcca.evaluation.report.sections.differences import difference
 from lcca.evaluation.report.sections.section import BOTH, SELECTED, Content
-from lcca.evaluation.report.words.headline import MINUS
-from lcca.evaluation.report.words.statements import counted_units, coverages, sign_and_size
+from lcca.evaluation.report.words.statements import counted_units, coverages, interval, number, sign_and_size
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE, shown
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -43,15 +47,16 @@ def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
         "in-network signals and simulates TCP with acknowledgements and retransmissions. Figure and agreement are of "
         "selected policies."
     )
-    if _has_sets(records):
+    if sets := any(c["level"] == "set" for record in records for c in record["comparisons"]):
         caption += " Verdicts on signal sets: the unit is a training seed with networks of its own; they hold together."
-    whose = BOTH if _has_sets(records) else SELECTED
-    tables = (*((_verdicts(records),) if records[0]["comparisons"] else ()), _agreement(records))
-    return Content(caption, figure, _answer(records), tables, whose, data)
+    tables = (*((_verdicts(records, sets),) if records[0]["comparisons"] else ()), _agreement(records))
+    return Content(caption, figure, _answer(records), tables, BOTH if sets else SELECTED, data)
 
 
 def _answer(records: Sequence[Json]) -> str:
-    scores = [a for record in records for a in record["agreement"] if a["metric"] == "score_bits"]
+    scores = [a for record in records for a in record["agreement"] if a["metric"] == SCORE.name]
+    if not scores:
+        return "Nothing ran in both simulators."
     agreed = sum(a["verdict"].startswith("agree") for a in scores)
     largest = max((abs(a["difference"]) for a in scores if a["difference"] is not None), default=0.0)
     flips = [flip for record in records for flip in record["order_flips"]]
@@ -60,67 +65,72 @@ def _answer(records: Sequence[Json]) -> str:
     return (
         f"{agreed} of {len(scores)} mean scores agree within {scores[0]['margin']:g} bits; the largest difference is "
         f"{largest:.3f} bits. The simulators {order}."
-        if scores
-        else "Nothing ran in both simulators."
     )
 
 
-def _verdicts(records: Sequence[Json]) -> Table:
+def _verdicts(records: Sequence[Json], sets: bool) -> Table:
     several = len({record["utility"] for record in records}) > 1
     each = [(c, record) for record in records for c in record["comparisons"]]
     rows = [
         (
             record["topology"] + (f" ({record['utility']})" if several else ""),
-            c["B"],
-            c["A"],
-            _number(c["difference"]),
-            _ends(c["low"], c["high"]),
-            sign_and_size(c),
-            counted_units(c),
+            *(c["B"], c["A"], difference(c), sign_and_size(c), counted_units(c)),
         )
         for c, record in sorted(each, key=lambda pair: pair[0]["level"] != "set")
     ]
-    head = ("topology", "B", "against A", "difference, bits", "interval", "sign and size", "n")
-    first = "Signal sets over training seeds, then policies" if _has_sets(records) else "Policies"
+    head = ("topology", "B", "against A", "difference, bits", "sign and size", "n")
+    first = "Signal sets over training seeds, then policies" if sets else "Policies"
     title = f"{first} in {records[0]['simulator']}, paired on fresh networks"
-    return Table(f"{title}; intervals of {coverages([c for c, _ in each])}" if each else title, head, rows, left=3)
-
-
-def _has_sets(records: Sequence[Json]) -> bool:
-    return any(c["level"] == "set" for record in records for c in record["comparisons"])
+    return Table(f"{title}; intervals of {coverages([c for c, _ in each])}", head, rows, left=3)
 
 
 def _agreement(records: Sequence[Json]) -> Table:
     rows = [
         (
-            a["topology"],
-            a["policy"],
-            a["metric"] + (", bits" if a["metric"] == "score_bits" else ", %"),
-            _number(a["difference"]),
-            _ends(a["low"], a["high"]),
-            _number(a["spread"]).lstrip("+"),
-            f"{a['starved']}: {_number(a['without_starved'])}",
+            *(a["topology"], a["policy"]),
+            NETWORK_TRIALS[a["metric"]].label + (", bits" if a["metric"] == SCORE.name else ", %"),
+            *(interval(a["difference"], a["low"], a["high"], "{:+.3f}"), number(a["spread"])),
+            f"{a['starved']}: {number(a['without_starved'], signed=True)}",
             a["verdict"] or "–",
         )
         for record in records
         for a in record["agreement"]
     ]
-    head = (
-        "topology",
-        "policy",
-        "metric",
-        "ns-3 − engine",
-        "95 %",
-        "spread",
-        "networks starved in one simulator only: difference without them",
-        "verdict",
-    )
+    starved = "networks starved in one simulator only: difference without them"
+    head = ("topology", "policy", "metric", "ns-3 − engine [95 %]", "spread", starved, "verdict")
     return Table("Differences between the simulators", head, rows, left=3)
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}".replace("-", MINUS)
+@drawing
+def draw_agreement(both: Mapping[str, pd.DataFrame], names: tuple[str, str]) -> Figure:
+    """Draw score, throughput and delay of the second simulator against the first, a dot per trial, a row per topology.
+
+    Args:
+        both: per topology, as `lcca.evaluation.comparison.agreement.paired` returns it.
+        names: of the simulators.
+    """
+    policies = list(dict.fromkeys(policy for rows in both.values() for policy in rows["policy"]))
+    metrics = shown(NETWORK_TRIALS, "compare")
+    wide = len(metrics)
+    figure, axes = panels(wide * len(both), 2.5 + 0.1 * len(policies) / len(both), columns=wide)
+    for i, (topology, rows) in enumerate(both.items()):
+        for ax, metric in zip(axes[wide * i : wide * (i + 1)], metrics, strict=True):
+            _panel(ax, rows, metric.name, policies)
+            ax.set_title(f"{topology}: {metric.head}" if metric is metrics[0] else metric.head, loc="left")
+            ax.set_xlabel(names[0])
+        axes[wide * i].set_ylabel(names[1])
+    legend_below(figure, axes[0], 3, markerscale=2, handletextpad=0.1)
+    return figure
 
 
-def _ends(low: float | None, high: float | None) -> str:
-    return "no interval yet" if low is None or high is None else f"[{_number(low)}, {_number(high)}]"
+def _panel(ax: Axes, both: pd.DataFrame, metric: str, policies: Sequence[str]) -> None:
+    values = both[[f"{metric}_1", f"{metric}_2"]].to_numpy(dtype=np.float64)
+    values = values[np.isfinite(values).all(axis=1)]
+    if values.size:
+        ends = [values.min(), values.max()]
+        ax.plot(ends, ends, color=FAINT, linewidth=1.2, zorder=0)
+    for policy in policies:
+        rows = both[both["policy"] == policy]
+        mark = mark_of(policy, policies)
+        look: Any = {"color": mark.hue, "marker": mark.marker, "s": 9, "alpha": 0.7, "linewidths": 0}
+        ax.scatter(rows[f"{metric}_1"], rows[f"{metric}_2"], label=policy, **look)

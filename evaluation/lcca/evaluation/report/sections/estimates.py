@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lcca.evaluation.report.figures.data import data_table
-from lcca.evaluation.report.figures.estimates.convergence import ConvergenceRow, draw_convergence
+import pandas as pd
+
+from lcca.evaluation.report.figures.estimates import draw_convergence
 from lcca.evaluation.report.sections.section import Content
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
@@ -25,9 +26,10 @@ def estimates(tables: RunTables) -> Content | None:
     answer = "; ".join(map(words, rows)) + "."
     if len(rows) > 1:
         return Content("Each estimate rests on all trials.", None, answer, (table,))
-    looks = [ConvergenceRow(look["n"], _half_width(look), look["required"] or math.nan) for look in rows[0]["looks"]]
+    looks = [(look["n"], _half_width(look), look["required"] or math.nan) for look in rows[0]["looks"]]
     caption = "Half-width of the interval at each look, and the one required, by number of trials."
-    return Content(caption, draw_convergence(looks, rows[0]["metric"]), answer, (table,), data=data_table(looks))
+    data = pd.DataFrame(looks, columns=["n", "half_width", "required"])
+    return Content(caption, draw_convergence(looks, rows[0]["metric"]), answer, (table,), data=data)
 
 
 def words(row: Json) -> str:

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Standing, rank_words
-from lcca.evaluation.report.figures.data import data_table
 from lcca.evaluation.report.figures.ranking import draw_ranking
-from lcca.evaluation.report.sections.section import Content
+from lcca.evaluation.report.sections.section import Content, data_table
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
@@ -46,6 +45,5 @@ def _standing(row: dict[str, Any]) -> Standing:
 
 
 def _row(each: Standing) -> tuple[str, ...]:
-    low, high = (None if math.isnan(end) else end for end in (each.low, each.high))
-    score = interval(each.score_bits, low, high, "{:.3f}")
+    score = interval(each.score_bits, each.low, each.high, "{:.3f}")
     return each.policy, rank_words(each), score, each.ties, str(each.better_than), str(each.worse_than)

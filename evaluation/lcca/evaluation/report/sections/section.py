@@ -1,7 +1,10 @@
 """A section of the report: whose results it shows, a plain answer, a figure with its caption, tables."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -51,3 +54,25 @@ class Section:
     title: str
     content: Content
     svg: str | None = None
+
+
+def data_table(rows: Iterable[Any]) -> pd.DataFrame:
+    """Return what a figure shows as a table, to be written beside it.
+
+    Args:
+        rows: mappings, or instances of dataclasses. Records in them become columns of their own, and tuples numbered
+            columns.
+    """
+    return pd.DataFrame([_flat(row if isinstance(row, Mapping) else asdict(row)) for row in rows])
+
+
+def _flat(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{prefix}{key}_")
+        elif isinstance(value, list | tuple):
+            found |= {f"{prefix}{key}_{number}": each for number, each in enumerate(value, 1)}
+        else:
+            found[f"{prefix}{key}"] = value
+    return found

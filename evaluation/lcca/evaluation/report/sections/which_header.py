@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.comparison.regions import inside, regions_of
-from lcca.evaluation.report.figures.data import data_table
-from lcca.evaluation.report.figures.pareto import Point, draw_pareto
 from lcca.evaluation.report.figures.saving import inline_svg, save
-from lcca.evaluation.report.sections.section import Content
-from lcca.evaluation.report.words.headline import NO_BREAK, Statement, counts, percent
-from lcca.evaluation.report.words.statements import capital, coverage
+from lcca.evaluation.report.figures.style import (
+    FAINT,
+    INK,
+    PAPER,
+    VERDICT_HUES,
+    VERDICT_MARKERS,
+    drawing,
+    is_narrow,
+    letters,
+    panels_by_utility,
+)
+from lcca.evaluation.report.sections.section import Content, data_table
+from lcca.evaluation.report.words.headline import Statement
+from lcca.evaluation.report.words.statements import NO_BREAK, capital, counted_units, counts, coverage, percent
 from lcca.evaluation.settling.false_discovery import controlled_verdicts
 from lcca.evaluation.trials.tables import RunTables
 from lcca.inputs.json_values import finite
@@ -27,65 +38,35 @@ PARETO_TITLE = "Net benefit against header bytes"
 BADGES = {"pays": "better", "does not pay": "worse", "open": "not settled"}
 """Verdicts whose colours and markers decisions have."""
 
-
-@dataclass(frozen=True)
-class RegionBenefit:
-    """The net benefit of a header in one region of the network space, in bits; ends are None where unknown."""
-
-    header: str
-    utility: str
-    region: str
-    mean: float
-    low: float | None
-    high: float | None
-    n: int
-    verdict: str
+TICKS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
-@dataclass(frozen=True)
-class WhichHeader:
-    """The section.
+def which_header(tables: RunTables, figures: Path) -> Json | None:
+    """Return the section, its figure saved in a folder; None for a run without headers.
 
-    Attributes:
-        title: the answer in one line.
-        statements: the recommendation and its reasons, the most important first.
-        rows: of `net_benefit.rows` in summary.json, by net benefit over training seeds, with the `badge` of a decision.
-        caption: of the figure.
-        svg: the Pareto figure.
-        regions: net benefit by region; empty if networks are not known.
-        basis: assumptions and limits, a sentence each.
-        population: a sentence on the policies that the section is about.
+    Keys: title, the answer in one line; statements, the recommendation and its reasons; rows of `net_benefit.rows` in
+    summary.json, by net benefit over training seeds, with the `badge` of a decision; caption and svg of the figure;
+    regions, net benefit by region, empty if networks are not known; basis, assumptions and limits, a sentence each;
+    population, a sentence on the policies that the section is about.
     """
-
-    title: str
-    statements: tuple[Statement, ...]
-    rows: tuple[Json, ...]
-    caption: str
-    svg: str
-    regions: tuple[RegionBenefit, ...]
-    basis: tuple[str, ...]
-    population: str
-
-
-def which_header(tables: RunTables, figures: Path) -> WhichHeader | None:
-    """Return the section, its figure saved in a folder; None for a run without headers."""
-    benefits = tables.summary.get("net_benefit")
-    if not benefits or not benefits["rows"]:
-        return None
-    rows = sorted(benefits["rows"], key=lambda row: (row["utility"], -(row["net_set"]["difference"] or 0)))
     content = pareto(tables)
-    assert content is not None and content.figure is not None
+    if content is None or content.figure is None:
+        return None
+    benefits = tables.summary["net_benefit"]
+    rows = sorted(benefits["rows"], key=lambda row: (row["utility"], -(row["net_set"]["difference"] or 0)))
     save(content.figure, figures, "pareto")
-    return WhichHeader(
-        title=title(benefits),
-        statements=tuple(_statements(benefits, _gaps(tables))),
-        rows=tuple(row | {"badge": BADGES[row["decision"]]} for row in rows),
-        caption=content.caption,
-        svg=inline_svg(content.figure, "pareto", escape(f"{PARETO_TITLE}. {content.caption}")),
-        regions=tuple(_regions(tables, rows)),
-        basis=tuple(_basis(tables, benefits)),
-        population=_population(rows),
-    )
+    seeds = max(row["net_set"]["n"] for row in rows)
+    trained = f"the mean over {seeds} training seeds" if seeds > 1 else "one training each"
+    return {
+        "title": title(benefits),
+        "statements": list(_statements(benefits, _gaps(tables))),
+        "rows": [row | {"badge": BADGES[row["decision"]]} for row in rows],
+        "caption": content.caption,
+        "svg": inline_svg(content.figure, "pareto", escape(f"{PARETO_TITLE}. {content.caption}")),
+        "regions": _regions(tables, rows),
+        "basis": list(_basis(tables, benefits)),
+        "population": f"Trainings with each header's signals: {trained}, each on fresh networks of its own.",
+    }
 
 
 def pareto(tables: RunTables) -> Content | None:
@@ -93,38 +74,80 @@ def pareto(tables: RunTables) -> Content | None:
     benefits = tables.summary.get("net_benefit")
     if not benefits or not benefits["rows"]:
         return None
-    points = _points(benefits)
-    return Content(_caption(benefits), draw_pareto(points, benefits["baseline"]), data=data_table(points))
-
-
-def _points(benefits: Json) -> list[Point]:
-    fronts = {choice["utility"]: choice["front"] for choice in benefits["choices"]}
-    return [
-        Point(
-            row["header"],
-            row["utility"],
-            row["wire_bytes"],
-            row["net_set"]["difference"],
-            row["net_set"]["low"],
-            row["net_set"]["high"],
-            BADGES[row["decision"]],
-            row["header"] in fronts[row["utility"]],
-            row["required"],
-        )
-        for row in benefits["rows"]
-    ]
-
-
-def _caption(benefits: Json) -> str:
-    sure = coverage(
-        [pair for choice in benefits["choices"] for pair in choice["pairs"]]
-    )  # the net benefits are of them
-    return (
+    # The net benefits are of the pairs.
+    sure = coverage([pair for choice in benefits["choices"] for pair in choice["pairs"]])
+    caption = (
         f"Net benefit: difference of the score from {benefits['baseline']} in bits, mean over training seeds, the "
         f"header's bytes charged on packets of {benefits['packet_bytes']} bytes, with its interval ({sure}), "
         "against the bytes on a data packet. Dashed: the Pareto front, headers that no other beats in both, by their "
         "estimates. Band: less than what a header must bring. ▲ pays, ▼ does not pay, ○ open; without a line: too few "
         "training seeds for an interval. Headers of equal size are drawn side by side."
+    )
+    fronts = {choice["utility"]: choice["front"] for choice in benefits["choices"]}
+    points = [
+        {
+            **{key: row[key] for key in ("header", "utility", "wire_bytes")},
+            "net": row["net_set"]["difference"],
+            **{end: row["net_set"][end] for end in ("low", "high")},
+            "verdict": BADGES[row["decision"]],
+            "on_front": row["header"] in fronts[row["utility"]],
+            "margin": row["required"],
+        }
+        for row in benefits["rows"]
+    ]
+    return Content(caption, draw_pareto(points, benefits["baseline"]), data=data_table(points))
+
+
+@drawing
+def draw_pareto(points: Sequence[Json], baseline: str) -> Figure:
+    """Draw one panel per utility: up is better, left is smaller."""
+    figure, axes = panels_by_utility((point["utility"] for point in points), 3.9, columns=1)
+    for utility, ax in axes.items():
+        _draw(ax, [point for point in points if point["utility"] == utility], baseline)
+    return figure
+
+
+def _draw(ax: Axes, points: Sequence[Json], baseline: str) -> None:
+    right = 1.9 * max(1, *(point["wire_bytes"] for point in points))
+    ax.set_xscale("symlog", base=2, linthresh=1)
+    ax.axhspan(-points[0]["margin"], points[0]["margin"], color=FAINT, alpha=0.45, linewidth=0)
+    ax.axhline(0, color=INK, linewidth=0.8)
+    by_size = sorted(points, key=lambda point: (point["wire_bytes"], -point["net"]))
+    xs, ys = [0.0], [0.0]  # the stairs of the front, from the baseline on
+    for point in (point for point in by_size if point["on_front"]):
+        xs += [float(point["wire_bytes"])] * 2
+        ys += [ys[-1], point["net"]]
+    ax.plot([*xs, right], [*ys, ys[-1]], color=INK, linewidth=1, linestyle="--", alpha=0.6)
+    ax.plot(0, 0, marker="D", color=INK, markersize=6)
+    ax.annotate(baseline, (0, 0), xytext=(6, -12), textcoords="offset points", fontsize=letters(9))
+    count: dict[int, int] = {}
+    for point in by_size:
+        count[point["wire_bytes"]] = count.get(point["wire_bytes"], 0) + 1
+        _draw_point(ax, point, count[point["wire_bytes"]] - 1)
+    ax.set_xlim(-0.35, right)
+    ax.set_xticks([tick for tick in TICKS if tick <= right])
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.minorticks_off()
+    ax.set_xlabel("bytes that the header adds to a data packet")
+    ax.set_ylabel(f"net benefit over {baseline}, bits")
+
+
+def _draw_point(ax: Axes, point: Json, number: int) -> None:
+    """Draw a header; headers of equal size side by side, their names one below the other."""
+    x = point["wire_bytes"] * 1.07**number if point["wire_bytes"] else 0.12 * (number + 1)
+    hue, marker = VERDICT_HUES[point["verdict"]], VERDICT_MARKERS[point["verdict"]]
+    if None not in (point["low"], point["high"]):
+        ax.plot([x, x], [point["low"], point["high"]], color=hue, linewidth=2, solid_capstyle="butt")
+    face = PAPER if point["verdict"] == "not settled" else hue
+    ax.plot(x, point["net"], marker=marker, color=hue, markerfacecolor=face, markersize=7, linestyle="none")
+    side: Literal[-1, 1] = -1 if is_narrow() and point["wire_bytes"] > 1 else 1
+    ax.annotate(
+        point["header"],
+        (x, point["net"]),
+        xytext=(8 * side, 3 - 12 * number),
+        textcoords="offset points",
+        ha="right" if side < 0 else "left",
+        fontsize=letters(8.5),
     )
 
 
@@ -142,17 +165,13 @@ def title(benefits: Json) -> str:
         return f"The recommendation depends on the utility: {', '.join(parts)}"
     take = takes.pop()
     if take != benefits["baseline"]:
-        return f"Take {_of(benefits, choices[0])}"
+        row = _row(benefits, take, choices[0]["utility"])
+        value = percent(row["net_set"]["throughput_equivalent_percent"]["difference"] or 0)
+        sure = "" if row["decision"] == "pays" else f" ({row['decision']})"
+        return f"Take {take}{sure}: {_bytes(row['wire_bytes'])}, {value} throughput with its bytes charged"
     opened = [row["header"] for row in benefits["rows"] if row["decision"] == "open"]
     left = f"{len(opened)} of {len(benefits['rows'])} headers are open" if opened else "no header pays"
     return f"Keep {take} without a header: {left}"
-
-
-def _of(benefits: Json, choice: Json) -> str:
-    row = _row(benefits, choice["take"], choice["utility"])
-    value = percent(row["net_set"]["throughput_equivalent_percent"]["difference"] or 0)
-    sure = "" if row["decision"] == "pays" else f" ({row['decision']})"
-    return f"{row['header']}{sure}: {_bytes(row['wire_bytes'])}, {value} throughput with its bytes charged"
 
 
 def _gaps(tables: RunTables) -> dict[str, float]:
@@ -164,33 +183,28 @@ def _gaps(tables: RunTables) -> dict[str, float]:
 
 
 def _statements(benefits: Json, gaps: Mapping[str, float]) -> Iterator[Statement]:
+    several = len(benefits["choices"]) > 1
     for choice in benefits["choices"]:
         yield _choice(benefits, choice, gaps.get(choice["utility"]))
         for row in sorted(benefits["rows"], key=lambda row: -(row["net_set"]["difference"] or 0)):
             if row["utility"] == choice["utility"]:
-                yield Statement(
-                    BADGES[row["decision"]], sentence(row, benefits["baseline"], len(benefits["choices"]) > 1)
-                )
+                yield Statement(BADGES[row["decision"]], sentence(row, benefits["baseline"], several))
 
 
 def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
     under = f" under utility {choice['utility']}" if len(benefits["choices"]) > 1 else ""
     if note := no_choice_yet(choice["pairs"]):
         return Statement("not settled", f"{capital(note)}{under}.")
-    base, answers = benefits["baseline"], choice["answers"]
-    others = [name for name in answers if name != choice["take"]]
-    left = (
-        f"not settled worse than any other are also {', '.join(others)}"
-        if others
-        else "every other choice is settled worse"
-    )
+    base, others = benefits["baseline"], [name for name in choice["answers"] if name != choice["take"]]
+    left = "every other choice is settled worse"
+    if others:
+        left = f"not settled worse than any other are also {', '.join(others)}"
     if choice["take"] == base:
         return Statement("not settled", f"Keep {base} without a header{under}: no bytes; {left}.")
     row = _row(benefits, choice["take"], choice["utility"])
     text = f"We recommend {row['header']}{under}, {_bytes(row['wire_bytes'])}, the fewest of what may be best; {left}."
     if gap is not None and gap > 0:
-        share = 100 * row["net_set"]["difference"] / gap
-        closed = percent(share, signed=False)
+        closed = percent(100 * row["net_set"]["difference"] / gap, signed=False)
         text += f" It closes {closed} of the gap between {base} and the fair share, its bytes charged."
     return Statement(BADGES[row["decision"]], text)
 
@@ -198,11 +212,12 @@ def _choice(benefits: Json, choice: Json, gap: float | None) -> Statement:
 def sentence(row: Json, base: str, name_utility: bool) -> str:
     """Return the result for one header in a sentence."""
     net, gross, cost = row["net_set"], row["gross_set"], row["cost_set"]
-    required = percent(row["required_percent"], signed=False)
+    required, size = percent(row["required_percent"], signed=False), _bytes(row["wire_bytes"])
+    ahead = f" (forecast: {counts(*net['likely_n'])} training seeds)" if net["likely_n"] else ""
     words = {
-        "pays": f"pays: it brings more than {required} with its {_bytes(row['wire_bytes'])} charged",
-        "does not pay": f"does not pay: it brings less than {required} with its {_bytes(row['wire_bytes'])} charged",
-        "open": f"open whether it brings {required}{_outlook(net)}",
+        "pays": f"pays: it brings more than {required} with its {size} charged",
+        "does not pay": f"does not pay: it brings less than {required} with its {size} charged",
+        "open": f"open whether it brings {required}{ahead}",
     }[row["decision"]]
     paid = "" if cost is None else f"; signals {_percent(gross)}, bytes {_percent(cost)}"
     if gross["verdict"] == "worse":
@@ -210,12 +225,7 @@ def sentence(row: Json, base: str, name_utility: bool) -> str:
     if gross.get("same"):
         words += f"; {gross['same']}"
     by = f" (utility {row['utility']})" if name_utility else ""
-    seeds = f"{net['n']} training seed{'' if net['n'] == 1 else 's'}"
-    return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)} over {seeds}{paid}."
-
-
-def _outlook(net: Json) -> str:
-    return f" (forecast: {counts(*net['likely_n'])} training seeds)" if net["likely_n"] else ""
+    return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)} over {counted_units(net)}{paid}."
 
 
 def _percent(comparison: Json) -> str:
@@ -225,7 +235,7 @@ def _percent(comparison: Json) -> str:
 
 def _ends(comparison: Json) -> str:
     ends = comparison["throughput_equivalent_percent"]
-    if ends["low"] is None or ends["high"] is None:
+    if None in (ends["low"], ends["high"]):
         return ""
     return f" [{percent(ends['low']).removesuffix(NO_BREAK + '%')}, {percent(ends['high'])}]"
 
@@ -242,20 +252,11 @@ def _row(benefits: Json, header: str, utility: str) -> Json:
 # --- assumptions and evidence
 
 
-def _population(rows: Sequence[Json]) -> str:
-    seeds = max(row["net_set"]["n"] for row in rows)
-    trained = f"the mean over {seeds} training seeds" if seeds > 1 else "one training each"
-    return f"Trainings with each header's signals: {trained}, each on fresh networks of its own."
-
-
 def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
     rows = benefits["rows"]
-    opened = [row for row in rows if row["decision"] == "open"]
-    if opened:
-        yield (
-            f"{len(opened)} of {len(rows)} headers are open. `training_seeds: auto` adds training seeds until all are "
-            "settled."
-        )
+    if opened := sum(row["decision"] == "open" for row in rows):
+        settled = "`training_seeds: auto` adds training seeds until all are settled."
+        yield f"{opened} of {len(rows)} headers are open. {settled}"
     if any(row["gross_set"]["verdict"] == "worse" for row in rows):
         yield (
             "A header that is worse with its bytes free was trained too little, since a policy can ignore signals. "
@@ -270,20 +271,16 @@ def _basis(tables: RunTables, benefits: Json) -> Iterator[str]:
         f"Bytes are charged on packets of {benefits['packet_bytes']} bytes: each packet takes that much longer on the "
         "link. The cost is larger for shorter packets."
     )
-    ns3 = tables.summary.get("ns3")
     yield (
         "The selected policies were validated in ns-3 (see below)."
-        if ns3
+        if tables.summary.get("ns3")
         else "These policies were not validated in ns-3: add validation.ns3 to the campaign, or run lcca evaluate on "
         "them with --simulator ns3."
     )
 
 
-# --- regions
-
-
-def _regions(tables: RunTables, rows: Sequence[Json]) -> list[RegionBenefit]:
-    """Return net benefit by region, with the false-discovery rate controlled over all of them."""
+def _regions(tables: RunTables, rows: Sequence[Json]) -> list[Json]:
+    """Return net benefit by region in bits, with the false-discovery rate controlled over all of them."""
     regions = [(region, region.of(tables.networks)) for region in regions_of(tables.networks)]
     found = []
     for row in rows:
@@ -292,16 +289,12 @@ def _regions(tables: RunTables, rows: Sequence[Json]) -> list[RegionBenefit]:
             found.append((row, region, inside(differences, networks, row["net"]["margin"], tables.block)))
     verdicts = controlled_verdicts([each.evidence for _, _, each in found])
     return [
-        RegionBenefit(
-            row["header"],
-            row["utility"],
-            f"{region.name}, {region.bound}",
-            each.mean,
-            finite(each.low),
-            finite(each.high),
-            each.n,
-            verdict.name,
-        )
+        {
+            **{key: row[key] for key in ("header", "utility")},
+            "region": f"{region.name}, {region.bound}",
+            **{"mean": each.mean, "low": finite(each.low), "high": finite(each.high), "n": each.n},
+            "verdict": verdict.name,
+        }
         for (row, region, each), verdict in zip(found, verdicts, strict=True)
         if each.n
     ]

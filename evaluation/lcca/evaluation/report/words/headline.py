@@ -5,14 +5,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from lcca.evaluation.comparison.sets import FIRST_SEEDS, TRAINED_TOO_LITTLE
-from lcca.evaluation.report.words.statements import NOT_SETTLED, SIGNS, SIZES, sign_and_size
+from lcca.evaluation.report.words.statements import (
+    NO_BREAK,
+    NOT_SETTLED,
+    SIGNS,
+    SIZES,
+    counted_units,
+    counts,
+    listed,
+    percent,
+    sign_and_size,
+)
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
 
 Json = dict[str, Any]
 
-MINUS = "−"
-NO_BREAK = "\u00a0"
 NO_BREAK_HYPHEN = "\u2011"
 
 
@@ -100,11 +108,7 @@ def _part(words: str, found: Sequence[Json], total: int) -> str:
     names = list(dict.fromkeys(each["B"] for each in found))
     if total > 4 or len(names) < len(found):
         return f"{len(found)} of {total} {words}"
-    return f"{_listed(names)} {words}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{listed(names)} {words}"
 
 
 def _sentence(comparison: Json, name_utility: bool) -> str:
@@ -113,7 +117,7 @@ def _sentence(comparison: Json, name_utility: bool) -> str:
     subject = f"{comparison['B']} against {comparison['A']}{by}"
     ahead = _outlook(comparison) if comparison["verdict"] == NOT_SETTLED else ""
     remark = f"; {TRAINED_TOO_LITTLE}" if TRAINED_TOO_LITTLE in comparison["note"] else ""
-    return f"{subject}: {said}; {_interval(comparison)}{ahead}; over {_basis(comparison)}{remark}."
+    return f"{subject}: {said}; {_interval(comparison)}{ahead}; over {counted_units(comparison)}{remark}."
 
 
 def _margin_percent(comparison: Json) -> float:
@@ -142,15 +146,8 @@ def _interval(comparison: Json) -> str:
 def _outlook(comparison: Json) -> str:
     if not comparison["likely_n"]:
         return ""
-    low, high = comparison["likely_n"]
     unit = "training seeds" if comparison["level"] == "set" else "pairs"
-    return f"; forecast {low:,} {unit}" if low == high else f"; forecast {low:,} to {high:,} {unit}"
-
-
-def _basis(comparison: Json) -> str:
-    n = comparison["n"]
-    unit = "training seed" if comparison["level"] == "set" else "pair"
-    return f"{n:,} {unit}{'' if n == 1 else 's'}"
+    return f"; forecast {counts(*comparison['likely_n'])} {unit}"
 
 
 def score_explained(utilities: Mapping[str, Utility]) -> str:
@@ -164,19 +161,3 @@ def score_explained(utilities: Mapping[str, Utility]) -> str:
         return "Score in bits: +1 bit = twice the throughput at equal delay."
     each = "; ".join(f"utility {name}: {bits:+.3g} bit{'' if bits == 1 else 's'}" for name, bits in doubled.items())
     return f"Score in bits. Twice the throughput at equal delay: {each}."
-
-
-def counts(low: int, high: int) -> str:
-    """Return "40 to 1,200", or one number where both are the same."""
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def percent(value: float, signed: bool = True) -> str:
-    """Return a percentage to three digits, with a proper minus sign."""
-    if value == 0:
-        return f"0{NO_BREAK}%"
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 9.95 else 2
-    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
-    if not signed and "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return text.replace("-", MINUS) + NO_BREAK + "%"

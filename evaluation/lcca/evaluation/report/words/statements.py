@@ -1,9 +1,11 @@
-"""What an interval says of a difference, in words: its sign and its size, which are two statements; and itself."""
+"""Numbers and intervals in words; what an interval says of a difference: its sign and its size, two statements."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+MINUS = "−"
+NO_BREAK = "\u00a0"
 SIGNS = {"+": "positive", "-": "negative", "0": "sign open"}
 SIZES = {"larger": "larger than {}", "open": "size open", "smaller": "smaller than {}"}
 NOT_SETTLED = "not settled"
@@ -69,11 +71,39 @@ def coverages(comparisons: Sequence[Mapping[str, Any]]) -> str:
 
 
 def interval(value: float | None, low: float | None, high: float | None, form: str) -> str:
-    """Return a number with its interval; units are too few for ends that are unknown."""
-    if value is None:
+    """Return a number with its interval; units are too few for ends that are unknown: None, or not finite."""
+    if value is None or math.isnan(value):
         return "–"
-    ends = [TOO_FEW if end is None else form.format(end) for end in (low, high)]
+    ends = [form.format(end) if end is not None and math.isfinite(end) else TOO_FEW for end in (low, high)]
     return f"{form.format(value)} {bracketed(*ends)}"
+
+
+def number(value: Any, digits: int = 3, signed: bool = False) -> str:
+    """Return a number for a table: fixed digits, thousands separated, a dash for NaN and for what is absent."""
+    if not isinstance(value, int | float) or math.isnan(value):
+        return "–"
+    return f"{value:{'+' if signed and value else ''},.{digits}f}".replace("-", MINUS)
+
+
+def percent(value: float, signed: bool = True) -> str:
+    """Return a percentage to three digits, with a proper minus sign."""
+    if value == 0:
+        return f"0{NO_BREAK}%"
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 9.95 else 2
+    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+    if not signed and "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace("-", MINUS) + NO_BREAK + "%"
+
+
+def counts(low: int, high: int) -> str:
+    """Return "40 to 1,200", or one number where both are the same."""
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return "a, b and c"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def capital(words: str) -> str:

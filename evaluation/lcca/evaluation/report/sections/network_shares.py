@@ -1,18 +1,21 @@
-"""On what share of networks candidates differ: the selected policies, and all trainings (paper §5.1)."""
+"""On what share of networks candidates differ: the selected policies, and all trainings (paper §5.1, Fig. 8)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from lcca.evaluation.comparison.per_network import NetworkShares, Share, shares_of_run
-from lcca.evaluation.report.figures.data import data_table
-from lcca.evaluation.report.figures.shares import draw_shares
-from lcca.evaluation.report.sections.section import REPEATED, REPEATED_TOO, Content
-from lcca.evaluation.report.words.headline import NO_BREAK, percent
-from lcca.evaluation.report.words.statements import interval
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lcca.evaluation.comparison.network_shares import NetworkShares, Share, shares_of_run
+from lcca.evaluation.report.figures.style import INK, drawing, hue_of, panels_by_utility
+from lcca.evaluation.report.sections.section import REPEATED, REPEATED_TOO, Content, data_table
+from lcca.evaluation.report.words.statements import NO_BREAK, interval, percent
 from lcca.evaluation.report.words.table import Table
-from lcca.evaluation.trials.metrics import NETWORK_TRIALS
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, SCORE
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
@@ -21,7 +24,7 @@ MOST_NAMED = 4
 
 
 def per_network(tables: RunTables) -> Content | None:
-    """Return on what share of networks candidates are significantly better and worse: the paper's Fig. 8."""
+    """Return on what share of networks candidates are significantly better and worse."""
     rows = shares_of_run(tables)
     if not rows:
         return None
@@ -35,23 +38,34 @@ def per_network(tables: RunTables) -> Content | None:
         "effect-size rule (the difference exceeds the noise of one trial), not a test. Paper's Figs. 8 and 10, Table 2."
     )
     several = len(tables.utilities) > 1
+    body = [
+        (
+            *(_named(row.name, row.utility, several), NETWORK_TRIALS[row.metric].label),
+            *(_share(row.better), _share(row.worse), f"{row.better.n:,}"),
+        )
+        for row in rows
+    ]
+    head = ("Comparison", "Metric", "Better, % [95 %]", "Worse, % [95 %]", "Networks")
     over_seeds = shares_over_seeds(tables)
-    below = (_shares(rows, several), *over_seeds)
+    below = (Table("Shares of networks, selected policies", head, body, left=2), *over_seeds)
     whose = REPEATED_TOO if over_seeds else REPEATED
     return Content(caption, draw_shares(against, tables.groups), sentence(against), below, whose, data_table(against))
 
 
+def _named(name: str, utility: str, several: bool) -> str:
+    return f"{name} ({utility})" if several else name
+
+
 def sentence(rows: Sequence[NetworkShares]) -> str:
     """Return on how many networks the score is significantly better and worse than the baseline's."""
-    scores = [row for row in rows if row.metric == "score_bits"]
+    scores = [row for row in rows if row.metric == SCORE.name]
     if len(scores) > MOST_NAMED:
         best, worst = _range([row.better.percent for row in scores]), _range([row.worse.percent for row in scores])
         return f"The score is significantly better on {best} of networks, and worse on {worst}, by comparison."
     several = len({row.utility for row in scores}) > 1
     others = list(dict.fromkeys(row.A for row in scores))
     parts = [
-        (row.B if len(others) == 1 else row.name)
-        + (f" ({row.utility})" if several else "")
+        _named(row.B if len(others) == 1 else row.name, row.utility, several)
         + f" on {percent(row.better.percent, signed=False)} of networks (worse on "
         + f"{percent(row.worse.percent, signed=False)})"
         for row in scores
@@ -63,21 +77,6 @@ def sentence(rows: Sequence[NetworkShares]) -> str:
 def _range(values: Sequence[float]) -> str:
     low, high = percent(min(values), signed=False), percent(max(values), signed=False)
     return low if low == high else f"{low.removesuffix('%').rstrip(NO_BREAK)} to {high}"
-
-
-def _shares(rows: Sequence[NetworkShares], several: bool) -> Table:
-    body = [
-        (
-            row.name + (f" ({row.utility})" if several else ""),
-            NETWORK_TRIALS[row.metric].label,
-            _share(row.better),
-            _share(row.worse),
-            f"{row.better.n:,}",
-        )
-        for row in rows
-    ]
-    head = ("Comparison", "Metric", "Better, % [95 %]", "Worse, % [95 %]", "Networks")
-    return Table("Shares of networks, selected policies", head, body, left=2)
 
 
 def _share(share: Share) -> str:
@@ -101,8 +100,8 @@ def shares_over_seeds(tables: RunTables) -> tuple[Table, ...]:
 
 
 def _cells(row: Json, several: bool) -> tuple[str, ...]:
-    name = f"{row['B']} against {row['A']}" + (f" ({row['utility']})" if several else "")
-    shares, net = (_moments(row[key]) for key in ("better_percent", "worse_percent")), row["net_percent"] or {}
+    name, net = _named(f"{row['B']} against {row['A']}", row["utility"], several), row["net_percent"] or {}
+    shares = (_moments(row[key]) for key in ("better_percent", "worse_percent"))
     ends = interval(net.get("mean"), net.get("low"), net.get("high"), "{:+.0f}")
     return (name, NETWORK_TRIALS[row["metric"]].label, *shares, ends, f"{row['training_seeds']}")
 
@@ -111,3 +110,33 @@ def _moments(found: Json) -> str:
     if found["mean"] is None:
         return "–"
     return f"{found['mean']:.0f}" + ("" if found["sd"] is None else f" ± {found['sd']:.0f}")
+
+
+@drawing
+def draw_shares(rows: Sequence[NetworkShares], groups: Sequence[str]) -> Figure:
+    """Draw one panel per utility: bars to the right where B is better, to the left where it is worse."""
+    most = max(Counter(row.utility for row in rows).values())
+    figure, axes = panels_by_utility((row.utility for row in rows), 0.95 + 0.21 * most, columns=1)
+    ends = [end for row in rows for end in (row.better.high, row.worse.high) if np.isfinite(end)]
+    reach = min(max([*ends, 5.0]) * 1.05, 100)
+    for utility, ax in axes.items():
+        _draw_utility(ax, [row for row in rows if row.utility == utility], groups)
+        ax.set_xlim(-reach, reach)
+    return figure
+
+
+def _draw_utility(ax: Axes, rows: Sequence[NetworkShares], groups: Sequence[str]) -> None:
+    names = list(dict.fromkeys(row.name for row in rows))
+    places = [0.45 * names.index(row.name) + y for y, row in enumerate(rows)]
+    for y, row in zip(places, rows, strict=True):
+        hue = hue_of(row.B, groups) if row.B in groups else hue_of(row.name, names)
+        for side, share in ((1, row.better), (-1, row.worse)):
+            ax.barh([y], [side * share.percent], 0.78, color=hue, alpha=0.9 if side > 0 else 0.45, linewidth=0)
+            ax.plot([side * share.low, side * share.high], [y, y], color=INK, linewidth=0.9)
+    ax.axvline(0, color=INK, linewidth=0.8)
+    labels = [(f"{row.name}: " if row.metric == SCORE.name else "") + NETWORK_TRIALS[row.metric].label for row in rows]
+    ax.set_yticks(places, labels)
+    ax.set_ylim(places[-1] + 0.6, -0.6)
+    ax.grid(visible=False, axis="y")
+    ax.xaxis.set_major_formatter(lambda x, _: f"{abs(x):g}")
+    ax.set_xlabel("% of networks (left: significantly worse, right: better)")

@@ -1,0 +1,228 @@
+"""The sections on differences: all of a run's, those under other conditions, those from hand-designed policies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lcca.evaluation.report.figures.forest import draw_forest, forest_data, labels
+from lcca.evaluation.report.figures.style import (
+    FAINT,
+    INK,
+    VERDICT_HUES,
+    VERDICT_MARKERS,
+    drawing,
+    letters,
+    mark_of,
+    panels,
+    panels_by_utility,
+)
+from lcca.evaluation.report.sections.section import BOTH, SELECTED, TRAININGS, Content, data_table
+from lcca.evaluation.report.words.statements import (
+    counted_units,
+    coverage,
+    coverages,
+    finding,
+    interval,
+    number,
+    percent,
+    sign_and_size,
+)
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.tables import RunTables
+
+Json = dict[str, Any]
+
+MOST_PANELS = 24
+
+
+def difference(comparison: Json) -> str:
+    """Return a comparison's difference with its interval, in bits."""
+    return interval(comparison["difference"], comparison["low"], comparison["high"], "{:+.3f}")
+
+
+def forest(tables: RunTables) -> Content | None:
+    """Return every comparison against its baseline."""
+    shown = [c | {"B": f"{c['B']} ({c['condition']})" if c["condition"] else c["B"]} for c in tables.comparisons]
+    if not shown:
+        return None
+    rows = forest_data(shown)
+    caption = (
+        "Difference of the mean score from the baseline, in bits, with its interval "
+        f"({coverages(tables.comparisons)}). Band: equivalence margin. "
+        "▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. Signal sets: the unit is a training "
+        "seed, tested on networks of its own; the intervals hold together and at every number of seeds. Selected "
+        "policies: the unit is a network with a seed, run with both policies; a confidence sequence, valid at every "
+        "look. n is in the tables."
+    )
+    return Content(caption, draw_forest(rows), population=BOTH, data=data_table(rows))
+
+
+def generalisation(tables: RunTables) -> Content | None:
+    """Return candidates and selected policies against the baseline's under every other condition, or None."""
+    found: list[Json] = tables.summary.get("generalisation") or []
+    rows = [_named(tables, each["condition"], c) for each in found for c in each["comparisons"]]
+    if not rows:
+        return None
+    caption = (
+        f"Difference of the mean score from the baseline, in bits, with its interval ({coverages(rows)}), on networks "
+        "or topologies that the policies were not trained on; header bytes charged. Signal sets: the unit is a "
+        "training seed, tested on networks of its own; the intervals hold together and at every number of seeds. "
+        "Selected policies: the unit is a network with a seed, run with both policies."
+    )
+    failed = sum(each["failed"] + each.get("failed_trainings", 0) for each in found)
+    title = "Comparisons" + (f"; {failed} trials failed and are left out" if failed else "")
+    head = ("Candidate", "Against", "Utility", "Sign and size", "Throughput-equivalent", "n")
+    body = [
+        (
+            *(row["B"], row["A"], row["utility"], sign_and_size(row)),
+            *(percent(row["throughput_equivalent_percent"]["difference"] or 0), counted_units(row)),
+        )
+        for row in sorted(rows, key=lambda row: row["level"] != "set")
+    ]
+    sets = [row for row in rows if row["level"] == "set"]
+    whose, data = BOTH if sets else SELECTED, forest_data(rows)
+    table = Table(title, head, body, left=4)
+    return Content(caption, draw_forest(data), _counted(sets, rows), (table,), whose, data_table(data))
+
+
+def _named(tables: RunTables, condition: str, comparison: Json) -> Json:
+    names = {side: tables.group_named(comparison[side]) for side in "AB"}
+    return comparison | {"A": names["A"], "B": f"{names['B']} ({condition})"}
+
+
+def _counted(sets: Sequence[Json], rows: Sequence[Json]) -> str:
+    """Return how many comparisons have which result: of signal sets if there are any, else of policies."""
+    what = f"{len(sets)} comparisons over training seeds" if sets else f"{len(rows)} comparisons of selected policies"
+    counts = Counter(sign_and_size(row) for row in sets or rows)
+    return f"Of {what}: {'; '.join(f'{count} {words}' for words, count in counts.most_common())}."
+
+
+def designed(tables: RunTables) -> Content | None:
+    """Return hand-designed policies against the selected ones that see their signals; None if there are none."""
+    rows: list[Json] = tables.summary.get("hand_designed") or []
+    if not rows:
+        return None
+    caption = (
+        "A hand-designed policy against the policy learnt from a set that has its signals, on the test networks, "
+        "header bytes free. Where it is better, the learner missed that use of the signals: then a set that is "
+        "equivalent to the baseline is not shown to be worth nothing. A statement about these policies, not about sets."
+    )
+    bits = f"Difference, bits [{coverage(rows)}]"
+    head = ("Hand-designed", "Learnt", "Signals", bits, "Sign and size", "So the learner")
+    body = [
+        (row["B"], row["A"], ", ".join(row["signals"]), difference(row), sign_and_size(row), finding(row))
+        for row in rows
+    ]
+    return Content(caption, tables=(Table("By hand against learnt", head, body, left=3),), population=SELECTED)
+
+
+def capacity(tables: RunTables) -> Content | None:
+    """Return the curve over the number of rules; None where no training shares a size with the baseline's."""
+    rows: list[Json] = tables.summary.get("capacity", [])
+    if not rows:
+        return None
+    seeds = max(row["training_seeds"] for row in rows)
+    caption = (
+        "Mean score over training seeds, in bits, of each training's best table with so many rules "
+        f"(up to {seeds} training seeds, each tested on networks of its own; bars: one standard deviation between "
+        "them). Numbers of rules that a training and the baseline's with the same seed passed through; differences are "
+        "over the seeds that have both. More rules can look like more signals: judge a set at equal numbers, and by "
+        "the size that validation selects."
+    )
+    data = data_table({key: value for key, value in row.items() if key != "comparison"} for row in rows)
+    head = ("Signals", "Utility", "Rules", "Score", "SD over seeds", "Difference, bits", "Sign and size", "Seeds")
+    body = [
+        (
+            *(row["name"], row["utility"], f"{row['rules']:,}"),
+            *(number(row["score_bits"]), number(row["score_bits_sd"])),
+            *((difference(found), sign_and_size(found)) if (found := row["comparison"]) else ("–", "baseline")),
+            str(row["training_seeds"]),
+        )
+        for row in rows
+    ]
+    table = Table("Scores at equal numbers of rules; all intervals hold together", head, body, left=2)
+    return Content(caption, draw_capacity(rows, tables.groups), _at_most_rules(rows), (table,), TRAININGS, data)
+
+
+def _at_most_rules(rows: Sequence[Json]) -> str:
+    by_size = Counter(row["rules"] for row in rows)
+    most = max(by_size, key=lambda rules: (by_size[rules], rules))  # the largest that most signal sets have
+    said = []
+    for row in rows:
+        if row["rules"] == most and (found := row["comparison"]):
+            name = row["name"] + (f" (utility {row['utility']})" if row["utility"] != "default" else "")
+            said.append(f"{name} {sign_and_size(found)} ({found['difference']:+.3f} bits)")
+    return f"With {most} rules each: {'; '.join(said)}." if said else ""
+
+
+@drawing
+def draw_capacity(rows: Sequence[Json], groups: Sequence[str]) -> Figure:
+    """Draw one panel per utility, a line per signal set or header; bars are one standard deviation between seeds."""
+    figure, axes = panels_by_utility((row["utility"] for row in rows), 3.4, columns=1)
+    for utility, ax in axes.items():
+        for name in dict.fromkeys(row["name"] for row in rows):
+            own = [row for row in rows if (row["name"], row["utility"]) == (name, utility)]
+            x, y, spread = ([row[key] or 0.0 for row in own] for key in ("rules", "score_bits", "score_bits_sd"))
+            mark = mark_of(name, groups)
+            look: Any = {"color": mark.hue, "marker": mark.marker, "linestyle": mark.dashes}
+            ax.errorbar(x, y, spread, **look, markersize=4, linewidth=1.4, label=name)
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        ax.set(xlabel="rules", ylabel="score, bits")
+        ax.legend()
+    return figure
+
+
+def settling(tables: RunTables) -> Content | None:
+    """Return the intervals of comparisons by the number of pairs."""
+    looks = settling_data(tables.comparisons)
+    if not looks:
+        return None
+    caption = (
+        "Estimate and confidence sequence (bits) at each look, to the end of the run. Band: the equivalence "
+        "margin. The unit is a pair: one network with a seed, run with both policies."
+    )
+    return Content(caption, draw_settling(looks), population=SELECTED, data=pd.concat(looks, ignore_index=True))
+
+
+def settling_data(comparisons: Sequence[Json]) -> list[pd.DataFrame]:
+    """Return a table per comparison whose history was recorded, at most `MOST_PANELS`: its looks, a row each."""
+    shown = [each for each in comparisons if each.get("history")][:MOST_PANELS]
+    found = []
+    for each, label in zip(shown, labels(shown), strict=True):
+        numbers = pd.DataFrame(each["history"])[["n", "mean", "low", "high"]].astype(float)
+        of = {"label": label, "margin": each["margin"], "verdict": each["verdict"]}
+        found.append(pd.DataFrame(of, index=numbers.index).join(numbers))
+    return found
+
+
+@drawing
+def draw_settling(looks: Sequence[pd.DataFrame]) -> Figure:
+    """Draw the confidence sequence of each comparison against the number of pairs, a panel each."""
+    figure, axes = panels(len(looks), 2.3, columns=2 if len(looks) > 1 else 1)
+    for ax, each in zip(axes, looks, strict=True):
+        _draw_looks(ax, each)
+    return figure
+
+
+def _draw_looks(ax: Axes, looks: pd.DataFrame) -> None:
+    label, margin, verdict = looks.iloc[0][["label", "margin", "verdict"]]
+    hue, n, last = VERDICT_HUES[verdict], looks["n"], looks.tail(1)
+    ax.axhspan(-margin, margin, color=FAINT, alpha=0.45, linewidth=0)
+    ax.axhline(0, color=INK, linewidth=0.8)
+    ax.fill_between(n, looks["low"], looks["high"], color=hue, alpha=0.25, linewidth=0)
+    for end in ("low", "high"):
+        ax.plot(n, looks[end], color=hue, linewidth=1)
+    ax.plot(n, looks["mean"], color=hue)
+    ax.plot(last["n"], last["mean"], marker=VERDICT_MARKERS[verdict], color=hue, markersize=7)
+    if len(looks) == 1:  # one look is a line, not an area
+        ax.vlines(n, looks["low"], looks["high"], color=hue, linewidth=2.2)
+    ax.set_xlim(0, 1.06 * n.iloc[-1])
+    ax.set_title(f"{label}: {verdict}", loc="left", fontsize=letters(9))
+    ax.set(xlabel="pairs", ylabel="difference, bits")

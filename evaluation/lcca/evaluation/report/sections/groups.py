@@ -1,0 +1,160 @@
+"""The sections on scores and on fairness of signal sets (the paper's Figs. 3 and 18, with intervals)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lcca.evaluation.comparison.groups import GroupRow, group_rows
+from lcca.evaluation.report.figures.style import drawing, hue_of, panels_by_utility
+from lcca.evaluation.report.sections.section import TRAININGS, Content, data_table
+from lcca.evaluation.report.words.statements import interval, listed, number
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.tables import RunTables
+
+Json = dict[str, Any]
+
+MOST_NAMED = 8
+
+
+@drawing
+def draw_groups(rows: Sequence[GroupRow], label: str, height: float, floor: float = -math.inf) -> Figure:
+    """Draw one panel per utility: means (◆) with their intervals, from a floor up; small dots are single trainings."""
+    groups = list(dict.fromkeys(row.group for row in rows))
+    figure, axes = panels_by_utility((row.utility for row in rows), height)
+    for utility, ax in axes.items():
+        _draw_means(ax, [row for row in rows if row.utility == utility], groups, floor)
+        ax.set_ylim(bottom=floor if math.isfinite(floor) else None)
+        ax.set_ylabel(label)
+    return figure
+
+
+def _draw_means(ax: Axes, rows: Sequence[GroupRow], groups: Sequence[str], floor: float) -> None:
+    for x, row in enumerate(rows):
+        hue = hue_of(row.group, groups)
+        if math.isfinite(row.low):
+            ax.plot([x, x], [max(row.low, floor), row.high], color=hue, linewidth=2.4, solid_capstyle="butt")
+        spots = np.linspace(-0.22, 0.22, len(row.policies)) if len(row.policies) > 1 else np.array([])
+        ax.scatter(x + spots, row.policies[: spots.size], s=14, color=hue, alpha=0.55, linewidths=0)
+        ax.plot([x], [row.mean], marker="D", color=hue, markersize=7)
+    ax.set_xticks(range(len(rows)), [row.group for row in rows])
+    if max(len(row.group) for row in rows) * len(rows) > 40:
+        ax.tick_params(axis="x", rotation=30)
+    ax.set_xlim(-0.6, len(rows) - 0.4)
+    ax.grid(visible=False, axis="x")
+
+
+def _over(rows: Sequence[GroupRow]) -> str:
+    several = max(len(row.policies) for row in rows) > 1
+    return "training seeds" if several else "networks only, as there is one training seed"
+
+
+def scores(tables: RunTables) -> Content | None:
+    """Return every training's score by signal set, and their means with the expected best of several."""
+    rows = group_rows(tables, "score_bits")
+    if not rows:
+        return None
+    caption = (
+        f"Mean score on test networks, in bits (◆), with a 95 % Student's t interval over {_over(rows)} "
+        f"({max(row.networks for row in rows):,} networks; up to {max(len(row.policies) for row in rows)} trainings "
+        "per signal set, small dots if several). The trainings of one seed run on the same networks, so these "
+        "intervals can overlap although the paired difference is settled: judge differences by the forest plot. The "
+        "paper's Fig. 3 shows standard deviations instead."
+    )
+    data = data_table(rows).drop(columns=["difference", *(f"difference_{i}" for i in (1, 2, 3))], errors="ignore")
+    figure = draw_groups(rows, "score, bits", 3.1)
+    return Content(caption, figure, tables=_over_seeds(tables), population=TRAININGS, data=data)
+
+
+def _over_seeds(tables: RunTables) -> tuple[Table, ...]:
+    """Return the table of means over training seeds, if a signal set has several."""
+    rows: list[Json] = tables.summary.get("signal_sets") or []
+    if all(len(row["training_seeds"]) < 2 for row in rows):
+        return ()
+    best = f"Expected best of {rows[0]['best_of']}"
+    head = (
+        "Signals",
+        "Utility",
+        "Training seeds",
+        "Score, bits",
+        "SD over seeds",
+        best,
+        "… less the baseline's (± se)",
+    )
+    return (Table("Scores over training seeds, in bits", head, [_row(row) for row in rows], left=2),)
+
+
+def _row(row: Json) -> tuple[str, ...]:
+    difference, error = row["best_of_difference_bits"], row["best_of_difference_bits_se"]
+    less = "–" if not difference else f"{difference:+.3f}" + ("" if error is None else f" ± {error:.3f}")
+    numbers = (number(row[key]) for key in ("score_bits", "score_bits_sd", "best_of_score_bits"))
+    return row["name"], row["utility"], str(len(row["training_seeds"])), *numbers, less
+
+
+def fairness(tables: RunTables) -> Content | None:
+    """Return unfairness by signal set; trials with one sender have none."""
+    rows = group_rows(tables, "fairness")
+    if not rows:
+        return None
+    seeds = max(len(row.policies) for row in rows)
+    least, most = (f"{choose(row.networks for row in rows):,}" for choose in (min, max))
+    caption = (
+        "Unfairness: standard deviation, over the senders of a trial, of throughput share over link rate (no unit, 0 "
+        "is fair), mean over test networks with at least two senders "
+        f"({most if least == most else f'{least} to {most}'} networks, {seeds} "
+        f"{'trainings' if seeds > 1 else 'training'} per signal set), with a 95 % Student's t interval over "
+        f"{_over(rows)}. Judge differences by the table: they are paired. The stopping rule looks at scores, not at "
+        "fairness. Paper's Fig. 18."
+    )
+    figure = draw_groups(rows, "unfairness (0 is fair)", 2.9, floor=0)
+    return Content(caption, figure, sentence(rows), (_table(rows),), TRAININGS, data_table(rows))
+
+
+def fairer(row: GroupRow) -> str:
+    """Return "fairer", "less fair" or "not settled" against the baseline; empty for the baseline."""
+    if row.difference is None:
+        return ""
+    _, low, high = row.difference
+    return "fairer" if high < 0 else "less fair" if low > 0 else "not settled"
+
+
+def sentence(rows: Sequence[GroupRow]) -> str:
+    """Return which candidates are fairer than the baseline."""
+    compared = [row for row in rows if row.difference is not None]
+    if not compared:
+        return "Nothing was compared."
+    baselines = list(dict.fromkeys(row.group for row in rows if row.difference is None))
+    other = baselines[0] if len(baselines) == 1 else "the baseline"
+    parts = []
+    for word in ("fairer", "less fair", "not settled"):
+        own = [_named(row, rows) for row in compared if fairer(row) == word]
+        if own and len(compared) > MOST_NAMED:
+            parts.append(f"{len(own)} of {len(compared)} {word}")
+        elif own:
+            parts.append(f"{listed(own)} {'is' if len(own) == 1 else 'are'} {word}")
+    return f"Against {other}: {'; '.join(parts)}."
+
+
+def _named(row: GroupRow, rows: Sequence[GroupRow]) -> str:
+    return row.group + (f" ({row.utility})" if len({each.utility for each in rows}) > 1 else "")
+
+
+def _table(rows: Sequence[GroupRow]) -> Table:
+    body = [
+        (
+            _named(row, rows),
+            interval(row.mean, row.low, row.high, "{:.4f}"),
+            interval(*row.difference, "{:+.4f}") if row.difference else "–",
+            fairer(row) or "baseline",
+            f"{row.networks:,}",
+        )
+        for row in rows
+    ]
+    head = ("Signal set", "Unfairness [95 %]", "Paired difference with its interval", "Verdict", "Networks")
+    compared = sum(row.difference is not None for row in rows)
+    return Table(f"Paired difference from the baseline; {compared} differences share α = 5 %", head, body)

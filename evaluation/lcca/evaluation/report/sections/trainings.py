@@ -1,0 +1,197 @@
+"""The sections on what trainings did: throughput against delay, slowdowns, what is possible, learning curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lcca.evaluation.bounds.summary import WORDS
+from lcca.evaluation.report.figures.style import INK, drawing, mark_of, panels_by_utility
+from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content
+from lcca.evaluation.report.words.statements import capital, number
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, shown
+from lcca.evaluation.trials.tables import RunTables, group_of
+
+Json = dict[str, Any]
+
+MOST_DOTS = 150  # per group, so that a page with many trials stays small
+
+
+def tradeoff(tables: RunTables) -> Content | None:
+    """Return throughput against delay of every signal set, network by network."""
+    clouds = tradeoff_data(tables)
+    if not clouds:
+        return None
+    most = max(map(len, clouds))
+    first = f"the first {MOST_DOTS} are drawn, " if most > MOST_DOTS else ""
+    caption = (
+        "Throughput share over link rate against mean delay over RTT. A dot is a network "
+        f"({most:,} per signal set; {first}mean over seeds and trainings), the large mark their mean. The dots "
+        "show how networks differ; they are no evidence of a difference."
+    )
+    figure = draw_tradeoff(clouds, tables.groups)
+    return Content(caption, figure, population=TRAININGS, data=pd.concat(clouds, ignore_index=True))
+
+
+def tradeoff_data(tables: RunTables) -> list[pd.DataFrame]:
+    """Return a table per utility and group, a row per network, averaged over seeds and policies; none of a fabric.
+
+    Columns: utility; group, a signal set or the id of a baseline; delay over RTT; throughput share over link rate.
+    """
+    if tables.on_fabric:
+        return []
+    columns = {"delay_over_rtt": "delay", "throughput_over_link": "throughput"}
+    found: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for policy, trials in tables.trials_by_policy():
+        found.setdefault((policy["utility"], group_of(policy)), []).append(trials[["network", *columns]])
+    clouds = []
+    for (utility, group), parts in found.items():
+        points = pd.concat(parts).groupby("network").mean().dropna().reset_index(drop=True).rename(columns=columns)
+        clouds.append(pd.DataFrame({"utility": utility, "group": group}, index=points.index).join(points))
+    return [cloud for cloud in clouds if len(cloud)]
+
+
+@drawing
+def draw_tradeoff(clouds: Sequence[pd.DataFrame], groups: Sequence[str]) -> Figure:
+    """Draw one panel per utility: up is more throughput, right is less delay."""
+    figure, axes = panels_by_utility((str(cloud["utility"].iloc[0]) for cloud in clouds), 3.6)
+    for cloud in clouds:
+        ax, group = axes[cloud["utility"].iloc[0]], cloud["group"].iloc[0]
+        mark, dots = mark_of(group, groups), cloud.head(MOST_DOTS)
+        look: Any = {"color": mark.hue, "marker": mark.marker}
+        ax.scatter(dots["delay"], dots["throughput"], s=7, alpha=0.35, linewidths=0, **look)
+        named: Any = look | {"linestyle": mark.dashes, "label": group, "markeredgecolor": INK, "markersize": 8}
+        ax.plot([cloud["delay"].mean()], [cloud["throughput"].mean()], **named)
+    for ax in axes.values():
+        ax.invert_xaxis()
+        ax.set(xlabel="mean delay / RTT (right: less delay)", ylabel="throughput share / link rate")
+        ax.legend(loc="lower left")
+    return figure
+
+
+def slowdowns(tables: RunTables) -> Content | None:
+    """Return scores and slowdowns on a fabric: a table per utility, a row per scenario and signal set."""
+    if not tables.on_fabric:
+        return None
+    found: dict[str, list[pd.DataFrame]] = {}
+    for policy, trials in tables.trials_by_policy():
+        found.setdefault(policy["utility"], []).append(trials.assign(group=group_of(policy)))
+    caption = (
+        "Means over trials and training seeds, the bytes of headers free; quantiles are those of the flows of a trial, "
+        "the queue is that of its fullest port. They say how policies differ; what is settled is told above."
+    )
+    parts = tuple(_by_scenario(tables, utility, pd.concat(rows)) for utility, rows in found.items())
+    return Content(caption, tables=parts, population=TRAININGS)
+
+
+def _by_scenario(tables: RunTables, utility: str, trials: pd.DataFrame) -> Table:
+    metrics = [each for each in (SCORE, *shown(FABRIC_TRIALS, "report")) if each.name in trials]
+    means = trials.groupby(["scenario", "group"])[[each.name for each in metrics]].mean()
+    rows = [
+        (scenario, name, *(f"{means.loc[(scenario, name), m.name] / m.scale:,.{m.digits}f}" for m in metrics))
+        for scenario in dict.fromkeys(trials["scenario"])
+        for name in tables.groups
+        if (scenario, name) in means.index
+    ]
+    head = ("Scenario", "Signal set", *(capital(each.head) for each in metrics))
+    return Table(f"Utility {utility}", head, rows, left=2)
+
+
+def ideal(tables: RunTables) -> Content | None:
+    """Return what no policy can exceed, and how near the selected ones come; None if the run does not say."""
+    found: list[Json] = tables.summary.get("ideal") or []
+    if not found:
+        return None
+    caption = (
+        "Scores in bits on the test networks, header bytes free. The ideals know who is on without asking; no policy's "
+        "expected score is above the upper bound. Share of the gap: of the way from the baseline to the fair share."
+    )
+    sets = tuple(_ideal_of_sets(each) for each in found if each.get("signal_sets"))
+    if sets:
+        caption += " Signal sets: means over training seeds, each on networks of its own; the fair share is the same."
+    selected = tuple(_ideals(tables, each) for each in found)
+    return Content(caption, tables=(*sets, *selected), population=BOTH if sets else SELECTED)
+
+
+def _ideal_of_sets(found: Json) -> Table:
+    rows = [
+        (row["name"], number(row["score_bits"]), number(row["below_fair_bits"]), _share(row))
+        for row in found["signal_sets"]
+    ]
+    head = ("Signals", "Score, bits", "Below the fair share", "Share of the gap closed")
+    return Table(f"Signal sets over training seeds, utility {found['utility']}", head, rows)
+
+
+def _ideals(tables: RunTables, found: Json) -> Table:
+    policies = found["policies"]
+    rows = [(tables.group_named(row["policy"]), number(row["score_bits"]), _share(row)) for row in policies]
+    rows += [(words, number(found[name]), "") for name, words in WORDS.items() if found[name] is not None]
+    caption = f"Selected policies, utility {found['utility']}, {found['networks']:,} networks"
+    return Table(caption, ("Policy or ideal", "Score, bits", "Share of the gap closed"), rows)
+
+
+def _share(row: Json) -> str:
+    return "" if row["gap_closed"] is None else f"{100 * row['gap_closed']:.0f} %"
+
+
+def learning(tables: RunTables) -> Content | None:
+    """Return the training score of every training against the packets simulated."""
+    curves = learning_data(tables)
+    if not curves:
+        return None
+    caption = (
+        "Training score (bits) after each step against the packets simulated so far; "
+        f"{len(curves)} trainings, a line each. The training networks change from step to step, so small differences "
+        "between steps mean nothing."
+    )
+    figure, data = draw_learning(curves, tables.groups), pd.concat(curves, ignore_index=True)
+    return Content(caption, figure, population=EVERY, data=data)
+
+
+def learning_data(tables: RunTables) -> list[pd.DataFrame]:
+    """Return a curve per training, by utility and in the order of the signal sets: a row per step.
+
+    Columns: utility, group (the signal set), training_seed, packets simulated up to the step, score after it in bits.
+    """
+    if "signal_set" not in tables.learning:
+        return []
+    columns = ["utility", "signal_set", "training_seed", "packets", "score_bits"]
+    curves = [
+        whole.sort_values("step", kind="stable")[columns].rename(columns={"signal_set": "group", "score_bits": "score"})
+        for _, whole in tables.learning.groupby(columns[:3])
+    ]
+    order = {name: i for i, name in enumerate(tables.groups)}
+    return sorted(curves, key=lambda curve: (curve["utility"].iloc[0], order.get(curve["group"].iloc[0], len(order))))
+
+
+@drawing
+def draw_learning(curves: Sequence[pd.DataFrame], groups: Sequence[str]) -> Figure:
+    """Draw one panel per utility; the colour is the signal set, a line is a training seed."""
+    figure, axes = panels_by_utility((str(curve["utility"].iloc[0]) for curve in curves), 3.2)
+    for utility, ax in axes.items():
+        _draw_curves(ax, [curve for curve in curves if curve["utility"].iloc[0] == utility], groups)
+    return figure
+
+
+def _draw_curves(ax: Axes, curves: Sequence[pd.DataFrame], groups: Sequence[str]) -> None:
+    labelled: set[str] = set()
+    for curve in curves:
+        group = str(curve["group"].iloc[0])
+        mark = mark_of(group, groups)
+        look: Any = {"color": mark.hue, "linestyle": mark.dashes, "marker": mark.marker, "markersize": 4}
+        look |= {"drawstyle": "steps-post", "markevery": [-1], "label": None if group in labelled else group}
+        ax.plot(curve["packets"] / 1e6, curve["score"], **look, alpha=0.85)
+        labelled.add(group)
+    scores = pd.concat(curves)["score"].to_numpy()
+    floor, top = float(np.nanpercentile(scores, 5)), float(np.nanmax(scores))
+    pad = max(0.1 * (top - floor), 0.02)
+    ax.set_ylim(floor - pad, top + pad)
+    ax.set_xlim(left=0)
+    ax.set(xlabel="packets simulated in training, millions", ylabel="training score, bits")
+    ax.legend(loc="lower right")
