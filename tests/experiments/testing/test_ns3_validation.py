@@ -30,7 +30,7 @@ training_seeds: [1, 2]
 trainer: {kind: rplus, mode: racing, rounds: 2, passes: 1, networks: 4, check_networks: 4, budget_trials: 400}
 validation:
   networks: 4
-  ns3: {pick: ns3, finalists: 2, networks: 4, per_training_seed: 4, topologies: [dumbbell, line],
+  ns3: {pick: ns3, finalists: 2, networks: 12, per_training_seed: 4, topologies: [dumbbell, line],
         baselines: [aimd, cubic]}
 test: {pairs: 20, at_least: 20, block: 20}
 """
