@@ -14,9 +14,8 @@ from lcca.gym_envs.ns3.baselines import control
 from lcca.gym_envs.ns3.host import run_long_plan
 from lcca.gym_envs.ns3.long_flows import Bottleneck, Driver, LongResult, LongTrial, WindowCounts
 from lcca.gym_envs.ns3.plan import Ns3Options, network_part
-from lcca.gym_envs.ns3.simulator import Ns3, installed
+from lcca.gym_envs.ns3.simulator import Ns3, installed, run_in_processes
 from lcca.gym_envs.processes.pool import Failure, Pool
-from lcca.gym_envs.processes.workers import run_all
 from lcca.inputs.errors import InputError
 from lcca.inputs.units import PACKET_BYTES
 from lcca.remy_plus.engine import Model
@@ -55,7 +54,7 @@ def iterate_long_trials(
     """
     plans = [long_plan(trial) for trial in trials]
     order = sorted(range(len(trials)), key=lambda at: -trials[at].link.megabits(0, trials[at].duration_s))
-    for turn, found in run_all(run_long_plan, [plans[at] for at in order], jobs, pool):
+    for turn, found in run_in_processes(run_long_plan, [plans[at] for at in order], jobs, pool):
         yield order[turn], _result(found, trials[order[turn]])
 
 

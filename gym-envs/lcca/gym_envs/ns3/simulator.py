@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.host import run_plan
 from lcca.gym_envs.ns3.plan import Ns3Options, trial_plan
-from lcca.gym_envs.processes.pool import Failure, Pool
+from lcca.gym_envs.processes.pool import Failure, Outcomes, Pool
 from lcca.gym_envs.processes.workers import run_all
-from lcca.inputs.errors import InputError, did_you_mean
+from lcca.inputs.errors import InputError, about, did_you_mean, require
 from lcca.remy_plus.core.stamping import Stamping
 from lcca.remy_plus.engine import Model, available_jobs
 from lcca.remy_plus.network import Network, NetworkList
@@ -71,6 +72,27 @@ def libraries() -> str:
             raise InputError("ns-3 was installed anew while this runs: start again")
         digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def run_in_processes(
+    run: Callable[[dict[str, Any]], Any], plans: Sequence[dict[str, Any]], jobs: int, pool: Pool | None
+) -> Outcomes:
+    """Run plans of trials in processes of this machine, or on a pool's; see `run_all`.
+
+    Raises:
+        InputError: another machine has no ns-3, or another build of it.
+    """
+    away = pool is not None and pool.away
+    for at, found in run_all(partial(_run_by, libraries(), run) if away else run, plans, jobs, pool):
+        if away and isinstance(found, Failure) and found.kind == "refused":
+            raise InputError(found.reason)
+        yield at, found
+
+
+def _run_by(expected: str, run: Callable[[dict[str, Any]], Any], plan: dict[str, Any]) -> Any:
+    with about(f"node {os.uname().nodename}"):
+        require(libraries() == expected, "it has another build of ns-3: install the same everywhere")
+    return run(plan)
 
 
 def check_registered(policy: HandDesigned) -> None:
@@ -165,7 +187,7 @@ class Ns3:
             for p, n, s in zip(which, where, seeds, strict=True)
         ]
         results: list[Any] = [None] * len(plans)
-        for at, result in run_all(run_plan, plans, self.jobs, self.pool):
+        for at, result in run_in_processes(run_plan, plans, self.jobs, self.pool):
             results[at] = result
         senders = [networks.networks[n].senders for n in where]
         return Record(
