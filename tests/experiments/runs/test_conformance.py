@@ -1,0 +1,207 @@
+"""All kinds of runs alike: killed ones and those of a full disk go on to the same bytes, other files are refused."""
+
+import errno
+import io
+import multiprocessing
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lcca.cli.main import main
+from lcca.evaluation.trials import place
+from lcca.evaluation.trials.store import TrialStore
+from lcca.experiments.estimation import durations
+from lcca.experiments.estimation import run as estimation
+from lcca.experiments.recipes import sweep
+from lcca.gym_envs.ns3.plan import Ns3Options
+from lcca.remy_plus.engine import Engine
+
+from ...conftest import Answer, RunCommand
+from .run_kinds import KINDS, RunKind
+
+LEARNING = ("learning.parquet", "learning.parquet.sha256")
+UNLIKE = {".lock", "log.txt", "costs.json", *LEARNING, "study.sqlite3", "claims", "training", "report.html"}
+"""Files and folders that tell of time, or in what order something was tried."""
+
+
+class EngineForNs3(Engine):
+    """Stands for ns-3: the same trials by another name."""
+
+    name = "ns-3"
+    options = Ns3Options()
+
+    def __init__(self, duration: float, model: Any, jobs: int, *_: Any) -> None:
+        super().__init__(duration, model, jobs)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    """Leave out the drawing of figures, which takes longer than all the rest, and ns-3."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "render", lambda folder: (folder / "report.html").touch())
+        for drawn in ("_draw", "_draw_several"):
+            patch.setattr(estimation, drawn, lambda run, found: None)
+        patch.setattr(durations, "save", lambda figure, folder, name: None)
+        patch.setattr(place, "Ns3", EngineForNs3)
+        yield
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A run that was never broken, not to be changed: its kind and folder, what was said, and files written."""
+
+    kind: RunKind
+    run: Path
+    out: str
+    writes: int
+
+    def command(self, run: Path, *options: object) -> list[str]:
+        return [*self.kind.command, "--out", str(run), *map(str, options)]
+
+
+def results(run: Path) -> dict[str, bytes]:
+    """Return all files of a run that must be the same."""
+    names = {file.relative_to(run): file for file in run.rglob("*") if file.is_file()}
+    return {str(name): file.read_bytes() for name, file in names.items() if not UNLIKE.intersection(name.parts)}
+
+
+def written(folder: Path, kind: RunKind) -> Path:
+    for name, text in kind.files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def whole(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
+    kind = KINDS[request.param]
+    if missing := [name for name in kind.needs if find_spec(name) is None]:
+        pytest.skip(f"{missing[0]} is not installed")
+    folder, count, flush = written(tmp_path_factory.mktemp("whole"), kind), [0], os.fsync
+
+    def counted(descriptor: int) -> None:
+        count[0] += 1
+        flush(descriptor)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        with patch.context() as counting, redirect_stdout(io.StringIO()) as out:
+            counting.setattr(os, "fsync", counted)
+            assert main([*kind.command, "--out", "run", "--jobs", "1", "--json"]) == 0
+        yield Whole(kind, folder / "run", out.getvalue(), count[0])
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def copied(whole: Whole, run: Path) -> Path:
+    """A copy of the run."""
+    return Path(shutil.copytree(whole.run, run))
+
+
+def failing(writes: int, fail: Callable[[], None]) -> Callable[[int], None]:
+    """Return what flushes files to disk, and fails after so many."""
+    left = iter(range(writes))
+
+    def flush(descriptor: int) -> None:
+        if next(left, None) is None:
+            fail()
+
+    return flush
+
+
+def run_until_killed(command: list[str], writes: int) -> None:
+    os.fsync = failing(writes, lambda: os.kill(os.getpid(), signal.SIGKILL))  # this process ends with it
+    main(command)
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(whole: Whole, run: Path) -> None:
+    """Killed while it writes a file, and again while it goes on."""
+    for writes in (whole.writes // 3, whole.writes // 2):
+        arguments = (whole.command(run, "--resume", "--jobs", 1), writes)
+        process = multiprocessing.get_context("fork").Process(target=run_until_killed, args=arguments)
+        process.start()
+        process.join(60)
+        assert process.exitcode == -signal.SIGKILL
+    assert results(run) != results(whole.run)
+    assert main(whole.command(run, "--resume", "--jobs", 1)) == 0
+    assert results(run) == results(whole.run) and not list(run.rglob("*.part"))
+
+
+def test_the_number_of_jobs_changes_no_byte(whole: Whole, run: Path) -> None:
+    assert main(whole.command(run, "--jobs", 2)) == 0
+    assert results(run) == results(whole.run)
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(
+    whole: Whole, run: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full() -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", failing(whole.writes // 2, full))
+        answer = lcca(*whole.command(run))
+    assert answer.status == 2 and is_one_line(answer, "cannot be written: No space left on device")
+    assert main(whole.command(run, "--resume")) == 0
+    assert results(run) == results(whole.run)
+
+
+def test_a_complete_run_has_its_result_and_runs_nothing(
+    whole: Whole, copied: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(store: TrialStore, part: str, rows: Any) -> None:
+        raise AssertionError(f"{part} was there")
+
+    monkeypatch.setattr(TrialStore, "add", fails)
+    assert lcca(*whole.command(copied, "--resume", "--json")).out == whole.out
+    assert results(copied) == results(whole.run)
+    refused = lcca(*whole.command(copied, "--json"))
+    assert refused.status == 2 and is_one_line(refused, f"{copied}: there already")
+
+
+def test_a_kept_configuration_is_read_again_as_it_is(whole: Whole, copied: Path, lcca: RunCommand) -> None:
+    command, named, *options = whole.command(copied, "--resume", "--json")
+    if named not in whole.kind.files or command in ("compare", "rank", "evaluate", "agree"):
+        pytest.skip("no file describes it")
+    assert lcca(command, copied / "config.yaml", *options).out == whole.out
+
+
+def test_a_changed_file_is_refused_by_its_name(whole: Whole, copied: Path, lcca: RunCommand) -> None:
+    name, text = whole.kind.changed
+    file = whole.run.parent / name
+    file.write_text(text)
+    answer = lcca(*whole.command(copied, "--resume"))
+    file.write_text(whole.kind.files[name])
+    assert answer.status == 2 and is_one_line(answer, f"{copied}: a run of another configuration: ")
+    assert (whole.kind.named or f"{name} has another content") in answer.err
+    assert results(copied) == results(whole.run)
+
+
+REFUSED = [(name, asked, words) for name, kind in KINDS.items() for asked, words in kind.refused]
+
+
+@pytest.mark.parametrize(("name", "asked", "words"), REFUSED, ids=lambda value: str(value)[:40])
+def test_what_cannot_be_is_refused(
+    name: str, asked: str | tuple[str, ...], words: str, lcca: RunCommand, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(written(tmp_path, KINDS[name]))
+    options = ("--set", asked) if isinstance(asked, str) else asked
+    answer = lcca(*KINDS[name].command, "--out", "run", *options)
+    assert answer.status == 2 and is_one_line(answer, words)
+
+
+def is_one_line(answer: Answer, words: str) -> bool:
+    """Tell whether one error is said, with these words, and no traceback; its lines may be folded."""
+    error = answer.err[answer.err.rindex("lcca: ") :]
+    return words in error.replace("\n", " ") and answer.err.count("lcca: ") == 1 and "Traceback" not in answer.err
