@@ -123,6 +123,14 @@ def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, 
     assert answer.status == 2 and message in answer.err.replace("\n", " ")
 
 
+def test_trials_of_a_trace_are_one_sample(lcca: RunCommand, config: Path) -> None:
+    rows = "".join(f"{at},{at},5,{10_000 * at + 500},{100 * at}\n" for at in range(3))
+    (config.parent / "flows.csv").write_text("id,src,dst,size_bytes,start_ns\n" + rows)
+    trace = f"fabric.workload={{kind: trace, flows: {config.parent / 'flows.csv'}}}"
+    answer = lcca("estimate", config, "--out", config.parent / "run", "--set", trace, "--set", "estimate.flows=null")
+    assert answer.status == 2 and "all 20 trials are the same, bit for bit: they are one sample" in answer.err
+
+
 def test_all_columns_of_a_trial_can_be_estimated(lcca: RunCommand, config: Path, tmp_path: Path) -> None:
     _, trials = by_hand(lcca, config, 1)
     for name in set(trials.columns) - {"policy", "seed"}:

@@ -68,7 +68,8 @@ class Accuracy:
         """Feed the last part, and return how far the estimates are.
 
         Raises:
-            InputError: a metric has no value in any trial before the first look, or at the end.
+            InputError: a metric has no value in any trial before the first look, or at the end; or all trials are the
+                same.
         """
         for each, values in zip(self._going, trials.parts[-1], strict=True):
             each.feed(values)
@@ -80,6 +81,12 @@ class Accuracy:
                     f"estimate.ceiling: {asked.metric} has a value in {each.trials} of {trials.done} trials, fewer "
                     f"than floor ({asked.floor}); raise ceiling, or the load"
                 )
+        plain = [each.values for each in self._going if isinstance(each, Estimating) and each.looks]
+        if any(np.any(values) for values in plain) and all(np.ptp(values) == 0 for values in plain):
+            raise InputError(
+                f"{self._key}: all {trials.done} trials are the same, bit for bit: they are one sample, and have no "
+                "interval; `lcca evaluate --trials 1` says what it is"
+            )
         enough = all(each.finished or (each.goes_on and each.first_accurate is not None) for each in self._going)
         slowest = max(self._going, key=lambda each: each.looks[-1].forecast_high if each.looks else 0)
         return Answer(self._going, enough, enough, words=self._words(trials.done), more=more_trials(slowest))
