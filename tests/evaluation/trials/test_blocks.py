@@ -46,20 +46,6 @@ def test_it_ends_with_its_plan_though_nothing_is_decided() -> None:
     assert parts == [[0, 1, 2, 3], [4, 5]] and found == 15
 
 
-def test_what_is_kept_is_not_run_again_and_changes_nothing() -> None:
-    kept = {1: [4, 5, 6, 7]}
-    run: list[int] = []
-
-    def keep(block: Block, anew: Callable[[Block], list[int]]) -> list[int]:
-        if block.number not in kept:
-            run.append(block.number)
-            kept[block.number] = anew(block)
-        return kept[block.number]
-
-    assert run_blocks(equal_blocks(4), trials, until(12), keep=keep) == run_blocks(equal_blocks(4), trials, until(12))
-    assert run == [0, 2]
-
-
 def test_a_plan_without_blocks_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one block"):
         run_blocks([], trials, until(1))

@@ -111,7 +111,6 @@ def run_blocks(
     run: RunBlock[Rows],
     decide: Callable[[Sequence[Rows], int], Decision[Found]],
     *,
-    keep: Keep[Rows] = in_memory,
     tell: Callable[[int, Found], None] = lambda done, found: None,
 ) -> tuple[list[Rows], Found]:
     """Run blocks one after another until the decision is to stop or the plan ends.
@@ -120,7 +119,6 @@ def run_blocks(
         plan: the blocks, in order.
         run: runs one of them; what it gives depends on the block alone.
         decide: asked after every block, with what all blocks so far gave, in order, and how many trials that is.
-        keep: where blocks are kept.
         tell: told after every block how many trials there are, and what is found.
 
     Returns:
@@ -132,7 +130,7 @@ def run_blocks(
     parts: list[Rows] = []
     decision: Decision[Found] | None = None
     for block in plan:
-        parts.append(keep(block, run))
+        parts.append(run(block))
         decision = decide(parts, block.end)
         tell(block.end, decision.found)
         if decision.stop:
