@@ -121,7 +121,7 @@ def print_net_benefit(summary: Json) -> None:
         "packets; all intervals hold together"
     )
     print_table(Table(title, head, rows, ("header", "decision")))
-    on_fabric = any("slowdown_mean" in each["trained"] for each in summary["policies"])
+    on_fabric = any("slowdown_mean" in each["trained"] for each in summary.get("policies", ()))
     # Finished runs from before it was written there tell it by their policies.
     of = found.get("percent_of") or ("slowdown" if on_fabric else "throughput at equal delay")
     print(f"pays: more than {found['required_percent']:g} % of {of}, its bytes charged")
