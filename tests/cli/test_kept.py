@@ -67,31 +67,6 @@ def stops_after(calls: int, run: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-@pytest.mark.parametrize("name", ["compare", "evaluate", "evaluate-fabric", "both"])
-def test_a_stopped_run_goes_on(
-    name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(place, "Ns3", SlowEngine)
-    module, function, asked = commands(networks)[name]
-    asked = [*asked, "--jobs", "1", "--json", "--out"]
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    assert main([*asked, str(whole)]) == 0
-    found = json.loads(capsys.readouterr().out)
-    with monkeypatch.context() as patch:
-        patch.setattr(module, function, stops_after(1 if name == "evaluate-fabric" else 2, getattr(module, function)))
-        assert main([*asked, str(stopped)]) == 130
-    assert "the same command goes on from here" in capsys.readouterr().err
-    parts = sorted((stopped / "trials").glob("*.parquet"))
-    assert parts
-    kept = [file.read_bytes() for file in parts]
-    assert main([*asked, str(stopped)]) == 0
-    assert json.loads(capsys.readouterr().out) == found
-    assert [file.read_bytes() for file in parts] == kept
-    assert (whole / "summary.json").read_bytes() == (stopped / "summary.json").read_bytes()
-    names = {file.name for file in (whole / "trials").iterdir()}
-    assert names == {file.name for file in (stopped / "trials").iterdir()} and len(names) > len(parts)
-
-
 def test_what_is_kept_is_what_is_told_without_a_folder(
     networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,20 +105,6 @@ def test_a_mean_over_a_space_of_networks(lcca: RunCommand, space: Path) -> None:
     assert "score_bits mean: " in answer.out and f"{found['trials']} trials; " in answer.out
 
 
-def test_threads_and_going_on_change_nothing(lcca: RunCommand, link: Path) -> None:
-    whole, broken = link.parent / "whole", link.parent / "broken"
-    assert lcca("estimate", link, "--out", whole, "--jobs", 1).status == 0
-    expected = contents(whole)
-    assert lcca("estimate", link, "--out", broken, "--jobs", 2).status == 0
-    assert contents(broken) == expected
-    for name in ("trials/part-estimate,000001.parquet", "summary.json", "figures/violins.svg"):
-        (broken / name).unlink()
-    kept = (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns
-    assert lcca("estimate", link, "--out", broken).status == 0
-    assert contents(broken) == expected
-    assert (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns == kept
-
-
 def test_a_folder_belongs_to_one_configuration(lcca: RunCommand, link: Path) -> None:
     run = link.parent / "run"
     assert lcca("estimate", link, "--out", run).status == 0

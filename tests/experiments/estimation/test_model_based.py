@@ -42,14 +42,6 @@ def estimate(lcca: RunCommand, config: Path, run: str, changes: Sequence[str] = 
     return lcca("estimate", config, "--out", config.parent / run, *sets, *options)
 
 
-def contents(run: Path) -> dict[str, bytes]:
-    return {
-        str(file.relative_to(run)): file.read_bytes()
-        for file in sorted(run.rglob("*"))
-        if file.is_file() and file.name not in ("costs.json", "log.txt", ".lock")
-    }
-
-
 def kept(config: Path, run: str = "run") -> dict:
     return json.loads((config.parent / run / "summary.json").read_text())
 
@@ -124,21 +116,6 @@ def test_refusals_are_named_and_plain_trials_take_over(
     for key in ("trials", "forecast_low", "forecast_high"):
         assert found[key] == min(plain[key] + told["simulations"], HORIZON)
     assert found["method"].startswith(plain["method"] + "; ")
-
-
-def test_threads_and_going_on_change_nothing(lcca: RunCommand, small: Path) -> None:
-    assert estimate(lcca, small, "whole", (), "--jobs", 1).status == 0
-    assert estimate(lcca, small, "broken", (), "--jobs", 2).status == 0
-    whole, broken = small.parent / "whole", small.parent / "broken"
-    assert contents(broken) == contents(whole)
-    parts = sorted((broken / "trials").glob("*.parquet"))
-    assert len(parts) > 4
-    for lost in (*parts[3:], broken / "summary.json"):
-        lost.unlink()
-    times = [part.stat().st_mtime_ns for part in parts[:3]]
-    assert estimate(lcca, small, "broken", ()).status == 0
-    assert contents(broken) == contents(whole)
-    assert [part.stat().st_mtime_ns for part in parts[:3]] == times
 
 
 def test_kept_trials_of_other_flows_are_not_used(lcca: RunCommand, small: Path) -> None:

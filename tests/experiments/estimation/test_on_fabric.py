@@ -1,6 +1,5 @@
 """`lcca estimate` on a fabric: against quantiles and means computed by hand from the rows of `lcca evaluate`."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +14,10 @@ from lcca.experiments.reading.fabric_runs import FabricRun
 from lcca.experiments.runs.seeds import derive
 
 from ...conftest import RunCommand
+from ..runs.run_kinds import ESTIMATE, LINKS, STAR
 
-CONFIG = """\
-name: small
-seed: 4
-policy: dctcp:increase_gbps=0.3
-fabric: scenario.yaml
-estimate: {metric: fct_us, quantile: 0.9, accuracy_percent: 4, ceiling: 40, flows: {from_bytes: 300, below_bytes: 1e4}}
-"""
-SCENARIO = """\
-name: small
-topology: {kind: file, links: links.csv}
-workload: {kind: poisson, sizes: fb-hadoop, load: 0.5, load_of: host-links}
-duration_us: 40
-"""
-LINKS = "a,b,gbps,delay_ns\n" + "".join(f"{host},6,100,1000\n" for host in range(6))
+CONFIG = ESTIMATE.replace("star.yaml", "scenario.yaml")
+SCENARIO = STAR.replace("name: star", "name: small")
 
 
 @pytest.fixture
@@ -39,11 +27,6 @@ def config(tmp_path: Path) -> Path:
     (tmp_path / "fabric" / "links.csv").write_text(LINKS)
     (tmp_path / "fabric" / "config.yaml").write_text(CONFIG)
     return tmp_path / "fabric" / "config.yaml"
-
-
-def contents(run: Path) -> dict[str, bytes]:
-    unlike = ("costs.json", "log.txt", ".lock")
-    return {str(f.relative_to(run)): f.read_bytes() for f in run.rglob("*") if f.is_file() and f.name not in unlike}
 
 
 def by_hand(lcca: RunCommand, config: Path, trials: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -80,55 +63,6 @@ def test_a_mean_is_that_of_trials(lcca: RunCommand, config: Path, metric: str) -
     flows, trials = by_hand(lcca, config, 20)
     per_trial = flows.groupby("seed").slowdown.mean() if metric == "slowdown" else trials[metric]
     assert found["estimate"] == pytest.approx(per_trial.mean(), rel=1e-12) and found["trials"] == 20
-
-
-def test_threads_and_going_on_change_nothing(lcca: RunCommand, config: Path) -> None:
-    whole, broken = config.parent / "whole", config.parent / "broken"
-    assert lcca("estimate", config, "--out", whole, "--jobs", 1).status == 0
-    assert lcca("estimate", config, "--out", broken, "--jobs", 2).status == 0
-    assert contents(broken) == contents(whole)
-    (broken / "trials" / "part-estimate,000001.parquet").unlink()
-    (broken / "summary.json").unlink()
-    first = (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns
-    assert lcca("estimate", config, "--out", broken).status == 0
-    assert contents(broken) == contents(whole)
-    assert (broken / "trials" / "part-estimate,000000.parquet").stat().st_mtime_ns == first
-    assert lcca("estimate", whole / "config.yaml", "--out", whole).status == 0  # as it was kept
-    (config.parent / "links.csv").write_text(LINKS.replace("5,6,100", "5,6,200"))
-    answer = lcca("estimate", config, "--out", whole)
-    assert answer.status == 2 and "links.csv has another content" in answer.err
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("policy=vegas", "vegas: runs in ns-3 only"),
-        ("policy=quic", "'quic': neither a transport"),
-        ("policy=dctcp:gain=1", "gain is not a parameter"),
-        ("estimate.method=model-based", "needs network.traffic (one link with open flows), not fabric"),
-        ("estimate.metric=rtt_p99_us", "'rtt_p99_us' is not measured here"),
-        ("estimate.metric=slowdown_p99", "estimate.flows: only with a fabric and a metric of flows"),
-        ("estimate={metric: drops, quantile: 0.5}", "only flows have quantiles here; name a column such as slowdown_p"),
-        ("estimate.flows.from_bytes=20000", "from_bytes (20000) must be less than below_bytes (10000)"),
-        ("estimate.flows.below_bytes=301", "estimate.metric: fct_us has no value in any of 20 trials"),
-        ("utility=default", "default: scores networks, not a fabric"),
-        ("fabric.workload.load=3", "fabric.workload.load: would load the link"),
-        ("fabric.topology.links=gone.csv", "gone.csv"),
-        ("fabric.drain_us=0", "a flow did not complete: the load is too high for this policy and duration (on a"),
-        ("network={link_rate: 1, rtt: 1, traffic: {load: 0.5, sizes: websearch}}", "give one of network"),
-    ],
-)
-def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
-    answer = lcca("estimate", config, "--out", config.parent / "run", "--set", change, "--set", "estimate.ceiling=20")
-    assert answer.status == 2 and message in answer.err.replace("\n", " ")
-
-
-def test_trials_of_a_trace_are_one_sample(lcca: RunCommand, config: Path) -> None:
-    rows = "".join(f"{at},{at},5,{10_000 * at + 500},{100 * at}\n" for at in range(3))
-    (config.parent / "flows.csv").write_text("id,src,dst,size_bytes,start_ns\n" + rows)
-    trace = f"fabric.workload={{kind: trace, flows: {config.parent / 'flows.csv'}}}"
-    answer = lcca("estimate", config, "--out", config.parent / "run", "--set", trace, "--set", "estimate.flows=null")
-    assert answer.status == 2 and "all 20 trials are the same, bit for bit: they are one sample" in answer.err
 
 
 def test_all_columns_of_a_trial_can_be_estimated(lcca: RunCommand, config: Path, tmp_path: Path) -> None:
@@ -187,8 +121,8 @@ CONTROLLED = (
 
 
 def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None:
-    """From rows of `lcca evaluate` with the same seeds, whole and cheap; going on and threads change nothing."""
-    run, again = config.parent / "run", config.parent / "again"
+    """From rows of `lcca evaluate` with the same seeds, whole and cheap."""
+    run = config.parent / "run"
     found = lcca("estimate", config, "--out", run, "--set", CONTROLLED, "--json").json()["estimates"][0]
     kept = load_run(run).result["control"]
 
@@ -204,11 +138,6 @@ def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None
     assert kept["beta"] == pytest.approx(np.mean(slopes), rel=1e-6)
     assert found["estimate"] == pytest.approx((full - slopes * (cheap - others.mean())).mean(), rel=1e-9)
     assert kept["plain"]["estimate"] == pytest.approx(full.mean(), rel=1e-9)
-    shutil.copytree(run, again)
-    (again / "trials" / "part-control,others,000000.parquet").unlink()
-    (again / "summary.json").unlink()
-    assert lcca("estimate", config, "--out", again, "--set", CONTROLLED, "--jobs", 2).status == 0
-    assert contents(again) == contents(run)
 
 
 @pytest.mark.parametrize(
@@ -286,3 +215,35 @@ def test_durations_are_those_of_the_flows(lcca: RunCommand, config: Path) -> Non
         needed = (1.959964 * per_trial.std() / (0.04 * per_trial.mean())) ** 2
         assert row["trials_needed"] == pytest.approx(needed, rel=1e-5)
     assert found["estimates"][1]["stable"] > found["estimates"][0]["stable"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("policy=vegas", "vegas: runs in ns-3 only"),
+        ("policy=quic", "'quic': neither a transport"),
+        ("policy=dctcp:gain=1", "gain is not a parameter"),
+        ("estimate.method=model-based", "needs network.traffic (one link with open flows), not fabric"),
+        ("estimate.metric=rtt_p99_us", "'rtt_p99_us' is not measured here"),
+        ("estimate.metric=slowdown_p99", "estimate.flows: only with a fabric and a metric of flows"),
+        ("estimate={metric: drops, quantile: 0.5}", "only flows have quantiles here; name a column such as slowdown_p"),
+        ("estimate.flows.from_bytes=20000", "from_bytes (20000) must be less than below_bytes (10000)"),
+        ("estimate.flows.below_bytes=301", "estimate.metric: fct_us has no value in any of 20 trials"),
+        ("utility=default", "default: scores networks, not a fabric"),
+        ("fabric.workload.load=3", "fabric.workload.load: would load the link"),
+        ("fabric.topology.links=gone.csv", "gone.csv"),
+        ("fabric.drain_us=0", "a flow did not complete: the load is too high for this policy and duration (on a"),
+        ("network={link_rate: 1, rtt: 1, traffic: {load: 0.5, sizes: websearch}}", "give one of network"),
+    ],
+)
+def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
+    answer = lcca("estimate", config, "--out", config.parent / "run", "--set", change, "--set", "estimate.ceiling=20")
+    assert answer.status == 2 and message in answer.err.replace("\n", " ")
+
+
+def test_trials_of_a_trace_are_one_sample(lcca: RunCommand, config: Path) -> None:
+    rows = "".join(f"{at},{at},5,{10_000 * at + 500},{100 * at}\n" for at in range(3))
+    (config.parent / "flows.csv").write_text("id,src,dst,size_bytes,start_ns\n" + rows)
+    trace = f"fabric.workload={{kind: trace, flows: {config.parent / 'flows.csv'}}}"
+    answer = lcca("estimate", config, "--out", config.parent / "run", "--set", trace, "--set", "estimate.flows=null")
+    assert answer.status == 2 and "all 20 trials are the same, bit for bit: they are one sample" in answer.err

@@ -14,6 +14,7 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_with_files, validate
 
 from ...conftest import RunCommand
+from ..runs.run_kinds import METRICS, SMALL
 
 CCEVAL = Path(__file__).parents[3] / "configs" / "cceval"
 SHIPPED = [
@@ -22,24 +23,12 @@ SHIPPED = [
     for transport in ("dctcp", "dcqcn", "timely", "hpcc")
 ]
 
-SMALL, LARGE = "{below_bytes: 1e4}", "{from_bytes: 1e4}"
 CONFIG = """\
 name: small
 seed: 4
 policy: dctcp
 fabric: scenario.yaml
 estimate: metrics.yaml
-"""
-METRICS = f"""\
-target: mean-of-trials
-accuracy_percent: 8
-ceiling: 48
-every: 1
-block: 8
-metrics:
-  - {{metric: fct_us, quantile: 0.5, flows: {SMALL}}}
-  - {{metric: slowdown, quantile: 0.9, target: pooled, flows: {LARGE}, accuracy_percent: 30}}
-  - {{metric: slowdown}}
 """
 SCENARIO = """\
 name: small
@@ -61,11 +50,6 @@ def config(tmp_path: Path) -> Path:
     for name, text in (("scenario", SCENARIO), ("metrics", METRICS), ("config", CONFIG)):
         (tmp_path / f"{name}.yaml").write_text(text)
     return tmp_path / "config.yaml"
-
-
-def contents(run: Path) -> dict[str, bytes]:
-    unlike = ("costs.json", "log.txt", ".lock")
-    return {str(f.relative_to(run)): f.read_bytes() for f in run.rglob("*") if f.is_file() and f.name not in unlike}
 
 
 def test_each_is_what_its_trials_say(lcca: RunCommand, config: Path) -> None:
@@ -104,35 +88,6 @@ def test_one_alone_ends_as_its_first_accurate_look(lcca: RunCommand, config: Pat
     assert [alone[key] for key in ("trials", "estimate", "low", "high")] == [
         first[key] for key in ("n", "estimate", "low", "high")
     ]
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(lcca: RunCommand, config: Path) -> None:
-    whole, broken = config.parent / "whole", config.parent / "broken"
-    assert lcca("estimate", config, "--out", whole, "--jobs", 1).status == 0
-    assert lcca("estimate", config, "--out", broken, "--jobs", 2).status == 0
-    (broken / "trials" / "part-estimate,000002.parquet").unlink()
-    (broken / "summary.json").unlink()
-    assert lcca("estimate", config, "--out", broken).status == 0
-    assert contents(broken) == contents(whole)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("estimate.metric=fct_us", "metric and metrics exclude each other"),
-        ("estimate.metrics=[]", "give metric, or several in metrics"),
-        ("estimate.metrics.0.metric=fct", "'fct' is not measured here"),
-        ("estimate.metrics.0.metric=drops", "estimate.flows: only with a fabric and a metric of flows"),
-        ("estimate.metrics=[{metric: drops}, {metric: fct_us}]", "metrics of flows and columns of trials"),
-        ("estimate.metrics=[{metric: score_bits}]", "estimate.metrics.0: score_bits has an arbitrary zero"),
-        ("estimate.metrics.0.flows={from_bytes: 1e9}", "estimate.metrics: fct_us has no value in any of 24 trials"),
-        ("estimate=gone.yaml", "gone.yaml"),
-    ],
-)
-def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
-    answer = lcca("estimate", config, "--out", config.parent / "run", "--set", change)
-    assert answer.status == 2 and message in answer.err.replace("\n", " ")
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -174,3 +129,21 @@ def test_what_a_comparison_takes_comes_from_two_runs(
     assert (config.parent / "ten" / "few-fct_us-50.png").exists()
     with pytest.raises(InputError, match="not the same seed and fabric"):
         script.main([str(runs[0]), str(runs[2])])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("estimate.metric=fct_us", "metric and metrics exclude each other"),
+        ("estimate.metrics=[]", "give metric, or several in metrics"),
+        ("estimate.metrics.0.metric=fct", "'fct' is not measured here"),
+        ("estimate.metrics.0.metric=drops", "estimate.flows: only with a fabric and a metric of flows"),
+        ("estimate.metrics=[{metric: drops}, {metric: fct_us}]", "metrics of flows and columns of trials"),
+        ("estimate.metrics=[{metric: score_bits}]", "estimate.metrics.0: score_bits has an arbitrary zero"),
+        ("estimate.metrics.0.flows={from_bytes: 1e9}", "estimate.metrics: fct_us has no value in any of 24 trials"),
+        ("estimate=gone.yaml", "gone.yaml"),
+    ],
+)
+def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
+    answer = lcca("estimate", config, "--out", config.parent / "run", "--set", change)
+    assert answer.status == 2 and message in answer.err.replace("\n", " ")

@@ -185,34 +185,45 @@ class RunKind:
 NOT_A_SPACE = ("--set", "loss=2"), "loss"
 KINDS: dict[str, RunKind] = {
     "compare": RunKind(
-        ("compare", "aimd", "policy.json", "--on", "space.yaml", "--trials", "112", "--block", "16"),
+        ("compare", "aimd", "policy.json", "--on", "space.yaml", "--trials", "112", "--rule", "step=16"),
         {"space.yaml": SPACE, "policy.json": POLICY},
         ("policy.json", OTHER),
-        [NOT_A_SPACE, (("--alpha", "2"), "--alpha: must be between 0 and 1, got 2")],
+        [NOT_A_SPACE, (("--rule", "alpha=2"), "alpha: must be between 0 and 1, got 2")],
     ),
     "rank": RunKind(
-        ("rank", "aimd", "policy.json", "fixed-window:20", "--on", "space.yaml", "--trials", "112", "--block", "16"),
+        (
+            "rank",
+            "aimd",
+            "policy.json",
+            "fixed-window:20",
+            "--on",
+            "space.yaml",
+            "--trials",
+            "112",
+            "--rule",
+            "step=16",
+        ),
         {"space.yaml": SPACE, "policy.json": POLICY},
         ("policy.json", OTHER),
         [NOT_A_SPACE, (("--margin-percent", "0"), "--margin-percent: must be > 0, got 0")],
     ),
     "evaluate": RunKind(
-        ("evaluate", "aimd", "policy.json", "--on", "list.yaml", "--seeds", "30", "--duration", "500"),
+        ("evaluate", "aimd", "policy.json", "--on", "list.yaml", "--seeds", "30"),
         {"list.yaml": NETWORKS, "policy.json": POLICY},
         ("policy.json", OTHER),
         [(("--utility", "2x"), "unknown utility '2x'")],
     ),
     "evaluate-fabric": RunKind(
-        ("evaluate", "dctcp", "dcqcn", "--on", "star.yaml", "--seeds", "9"),
+        ("evaluate", "dctcp", "dcqcn", "--on", "star.yaml", "--trials", "9"),
         FABRIC,
         ("links.csv", OTHER_LINKS),
         [(("--utility", "default"), "default: scores networks, not a fabric")],
     ),
-    "agree": RunKind(
-        ("agree", "policy.json", "--on", "space.yaml", "--trials", "32"),
+    "evaluate-both": RunKind(
+        ("evaluate", "policy.json", "--on", "space.yaml", "--trials", "32", "--simulator", "both"),
         {"space.yaml": SPACE, "policy.json": POLICY},
         ("policy.json", OTHER),
-        [NOT_A_SPACE, (("--margin", "0"), "--margin: must be > 0 bits, got 0")],
+        [NOT_A_SPACE],
     ),
     "estimate": RunKind(
         ("estimate", "small.yaml"),

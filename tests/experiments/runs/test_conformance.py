@@ -128,13 +128,13 @@ def run_until_killed(command: list[str], writes: int) -> None:
 def test_a_killed_run_goes_on_to_the_same_bytes(whole: Whole, run: Path) -> None:
     """Killed while it writes a file, and again while it goes on."""
     for writes in (whole.writes // 3, whole.writes // 2):
-        arguments = (whole.command(run, "--resume", "--jobs", 1), writes)
+        arguments = (whole.command(run, "--jobs", 1), writes)
         process = multiprocessing.get_context("fork").Process(target=run_until_killed, args=arguments)
         process.start()
         process.join(60)
         assert process.exitcode == -signal.SIGKILL
     assert results(run) != results(whole.run)
-    assert main(whole.command(run, "--resume", "--jobs", 1)) == 0
+    assert main(whole.command(run, "--jobs", 1)) == 0
     assert results(run) == results(whole.run) and not list(run.rglob("*.part"))
 
 
@@ -153,7 +153,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
         patch.setattr(os, "fsync", failing(whole.writes // 2, full))
         answer = lcca(*whole.command(run))
     assert answer.status == 2 and is_one_line(answer, "cannot be written: No space left on device")
-    assert main(whole.command(run, "--resume")) == 0
+    assert main(whole.command(run)) == 0
     assert results(run) == results(whole.run)
 
 
@@ -164,15 +164,13 @@ def test_a_complete_run_has_its_result_and_runs_nothing(
         raise AssertionError(f"{part} was there")
 
     monkeypatch.setattr(TrialStore, "add", fails)
-    assert lcca(*whole.command(copied, "--resume", "--json")).out == whole.out
+    assert lcca(*whole.command(copied, "--json")).out == whole.out
     assert results(copied) == results(whole.run)
-    refused = lcca(*whole.command(copied, "--json"))
-    assert refused.status == 2 and is_one_line(refused, f"{copied}: there already")
 
 
 def test_a_kept_configuration_is_read_again_as_it_is(whole: Whole, copied: Path, lcca: RunCommand) -> None:
-    command, named, *options = whole.command(copied, "--resume", "--json")
-    if named not in whole.kind.files or command in ("compare", "rank", "evaluate", "agree"):
+    command, named, *options = whole.command(copied, "--json")
+    if named not in whole.kind.files or command in ("compare", "rank", "evaluate"):
         pytest.skip("no file describes it")
     assert lcca(command, copied / "config.yaml", *options).out == whole.out
 
@@ -181,7 +179,7 @@ def test_a_changed_file_is_refused_by_its_name(whole: Whole, copied: Path, lcca:
     name, text = whole.kind.changed
     file = whole.run.parent / name
     file.write_text(text)
-    answer = lcca(*whole.command(copied, "--resume"))
+    answer = lcca(*whole.command(copied))
     file.write_text(whole.kind.files[name])
     assert answer.status == 2 and is_one_line(answer, f"{copied}: a run of another configuration: ")
     assert (whole.kind.named or f"{name} has another content") in answer.err

@@ -26,44 +26,9 @@ from lcca.signal_sets.headers.header import header
 from lcca.signal_sets.headers.simulated import stamping
 
 from ...conftest import RunCommand
+from ..runs.run_kinds import STUDY
 
-CONFIG = """\
-name: windows
-contenders:
-  small: window:bdps=0.1
-  whole: window:bdps=1
-  same: window:bdps=1
-  tuned:
-    tune:
-      name: tune-window
-      fabric: star.yaml
-      tuner:
-        policy: window:bdps=0.1
-        space: {bdps: [0.1, 1]}
-        sampler: {kind: grid}
-        trials: null
-        networks: 8
-        race: {first_look: 4, every: 4}
-      test: {pairs: 24, at_least: 24, block: 8}
-scenarios:
-  - star.yaml
-  - name: incast
-    topology: {kind: star, hosts: 6}
-    workload: {kind: incast, senders: 5, bytes: 20000, period_us: 50}
-    duration_us: 100
-questions:
-  - name: size
-    figure: Fig. 1
-    asks: Is a whole window better than a tenth of one?
-    theirs: It is.
-    contender: whole
-    against: [small, tuned]
-    scenarios: [star]
-    utilities: [slowdown, slowdown-p99]
-    expected: better
-  - {name: name, contender: whole, against: [same], expected: equivalent}
-pairs: 64
-"""
+CONFIG = STUDY.replace("pairs: 24\n", "pairs: 64\n")
 STAR = """\
 name: star
 topology: {kind: star, hosts: 6}
@@ -145,13 +110,6 @@ def test_intervals_share_alpha_and_rest_on_all_trials(finished: Path) -> None:
     assert set(load_run(finished).verdicts["condition"]) == {"star", "incast"}
 
 
-def test_the_configuration_can_be_read_again(config: Path, finished: Path) -> None:
-    first, again = (
-        validate(read_with_files(each, StudyConfig), StudyConfig) for each in (config, finished / "config.yaml")
-    )
-    assert first == again and first.hash == again.hash
-
-
 def test_the_last_look_is_at_all_pairs(config: Path) -> None:
     made = validate(read_with_files(config, StudyConfig, ["pairs=50"]), StudyConfig)
     space = made.space("star")
@@ -163,23 +121,6 @@ def test_scenarios_have_flows_of_their_own(finished: Path) -> None:
     seeds = {name: set(rows["seed"]) for name, rows in trials.groupby("condition")}
     assert not seeds["star"] & seeds["incast"]
     assert set(trials[trials["condition"] == "incast"]["policy"]) == {"whole", "same"}
-
-
-def test_threads_and_going_on_change_nothing(
-    lcca: RunCommand, config: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, calls = source.run_fabric_trials, [0]
-
-    def fails(*arguments: Any, **options: Any) -> Any:
-        calls[0] += 1
-        if calls[0] in (2, 8, 12):
-            raise KeyboardInterrupt
-        return run(*arguments, **options)
-
-    monkeypatch.setattr(source, "run_fabric_trials", fails)
-    broken = tmp_path / "broken"
-    ends = [lcca("study", config, "--out", broken, "--jobs", 2).status for _ in range(4)]
-    assert ends == [130, 130, 130, 0] and results(broken) == results(finished)
 
 
 def test_answers_say_what_the_source_found(lcca: RunCommand, config: Path, finished: Path) -> None:
@@ -248,6 +189,34 @@ def test_agreement(verdict: Verdict, expected: Any, said: str | None) -> None:
     assert agreement(verdict, expected) == said
 
 
+def test_scenarios_without_flows_that_count_are_refused_before_anything_is_tuned(
+    lcca: RunCommand, config: Path, tmp_path: Path
+) -> None:
+    change = "questions.1.utilities=[slowdown-long]"
+    answer = lcca("study", config, "--out", tmp_path / "run", "--set", change)
+    assert answer.status == 2 and "slowdown-long: no flow of incast counts: 40 start" in answer.err.replace("\n", " ")
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_is_not_installed_is_told_before_anything_is_tuned(
+    lcca: RunCommand, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "torch" else True)
+    training = "contenders.small={train: {name: x, fabric: star.yaml, transport: dcqcn}}"
+    monkeypatch.chdir(config.parent)
+    answer = lcca("study", config, "--out", tmp_path / "run", "--set", training)
+    assert answer.status == 2 and "trainings of ACC need the package" in answer.err
+    assert not (tmp_path / "run/contenders").exists()
+
+
+def test_means_of_two_scores_differ_by_the_difference(finished: Path) -> None:
+    for each in summary(finished)["comparisons"]:
+        rows = load_run(finished).trials.query("condition == @each['condition']")
+        means = rows.groupby("policy")[f"{each['utility']}_bits"].mean()
+        assert np.isclose(means[each["B"]] - means[each["A"]], each["difference"])
+    assert isinstance(rows, pd.DataFrame)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -281,31 +250,3 @@ def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, 
     answer = lcca("study", config, "--out", config.parent / "run", "--set", change, *extra)
     assert answer.status == 2 and message in answer.err.replace("\n", " "), answer.err
     assert not (config.parent / "run").exists()
-
-
-def test_scenarios_without_flows_that_count_are_refused_before_anything_is_tuned(
-    lcca: RunCommand, config: Path, tmp_path: Path
-) -> None:
-    change = "questions.1.utilities=[slowdown-long]"
-    answer = lcca("study", config, "--out", tmp_path / "run", "--set", change)
-    assert answer.status == 2 and "slowdown-long: no flow of incast counts: 40 start" in answer.err.replace("\n", " ")
-    assert not (tmp_path / "run").exists()
-
-
-def test_what_is_not_installed_is_told_before_anything_is_tuned(
-    lcca: RunCommand, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "torch" else True)
-    training = "contenders.small={train: {name: x, fabric: star.yaml, transport: dcqcn}}"
-    monkeypatch.chdir(config.parent)
-    answer = lcca("study", config, "--out", tmp_path / "run", "--set", training)
-    assert answer.status == 2 and "trainings of ACC need the package" in answer.err
-    assert not (tmp_path / "run/contenders").exists()
-
-
-def test_means_of_two_scores_differ_by_the_difference(finished: Path) -> None:
-    for each in summary(finished)["comparisons"]:
-        rows = load_run(finished).trials.query("condition == @each['condition']")
-        means = rows.groupby("policy")[f"{each['utility']}_bits"].mean()
-        assert np.isclose(means[each["B"]] - means[each["A"]], each["difference"])
-    assert isinstance(rows, pd.DataFrame)

@@ -2,17 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import lcca.evaluation.fabric.space as source
 import lcca.experiments.recipes.sweep as run
-import lcca.trainers.rplus.trials as training
 from lcca.evaluation.comparison.net_benefit import CHARGED
-from lcca.evaluation.fabric.space import FabricSpace
 from lcca.evaluation.trials.loaded_run import load_run
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.campaign.config import read_campaign
@@ -75,29 +71,6 @@ def results(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
-def test_kills_and_threads_change_nothing(
-    lcca: RunCommand, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried, calls = {"trials": source.run_fabric_trials, "trial": training.run_fabric_trial}, [0]
-
-    def broken(name: str) -> Any:
-        def runs(*arguments: Any, **options: Any) -> Any:
-            calls[0] += 1
-            if calls[0] in (30, 200, 480):
-                raise KeyboardInterrupt
-            return tried[name](*arguments, **options)
-
-        return runs
-
-    monkeypatch.setattr(run, "render", lambda folder: (folder / "report.html").write_text(""))
-    monkeypatch.setattr(source, "run_fabric_trials", broken("trials"))
-    monkeypatch.setattr(training, "run_fabric_trial", broken("trial"))
-    path = finished.parent / "flows.yaml"
-    ends = [lcca("sweep", path, "--out", tmp_path / "run", "--jobs", 2).status for _ in range(4)]
-    assert ends == [130, 130, 130, 0]
-    assert results(tmp_path / "run") == results(finished)
-
-
 def test_every_scenario_is_met_equally_often_by_all_policies(finished: Path) -> None:
     trials = TrialStore(finished / "trials").all("test")
     assert set(trials["policy"].str.replace(CHARGED, "").str.split(".").str[0]) == {"e2e", "hpcc", "dctcp"}
@@ -155,12 +128,6 @@ def test_verdicts_and_tables_can_be_had_again(lcca: RunCommand, finished: Path) 
     loaded = load_run(finished)
     assert loaded.trials["slowdown_mean"].notna().all() and np.isfinite(loaded.policies["slowdown_p99"]).all()
     assert isinstance(loaded.costs, pd.DataFrame) and (loaded.costs["packets"] > 0).all()
-
-
-def test_the_configuration_can_be_read_again(finished: Path) -> None:
-    config, again = read_campaign(finished.parent / "flows.yaml"), read_campaign(finished / "config.yaml")
-    assert again == config and again.hash == config.hash and isinstance(again.networks, FabricSpace)
-    assert config.utilities[0].name == "slowdown" and config.networks.block == 4
 
 
 def test_a_changed_scenario_is_another_training(tmp_path: Path) -> None:

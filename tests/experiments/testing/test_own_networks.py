@@ -13,7 +13,7 @@ from lcca.evaluation.bounds.ideals import ideal_scores
 from lcca.evaluation.comparison.network_shares import network_shares
 from lcca.evaluation.comparison.sets import SeedInterval
 from lcca.evaluation.settling.rules import SettlingRule
-from lcca.evaluation.trials.layout import part_file, part_name, part_names
+from lcca.evaluation.trials.layout import part_names
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.campaign.config import read_campaign
@@ -22,7 +22,7 @@ from lcca.experiments.testing.forecast import forecast
 from lcca.experiments.testing.groups import Group
 from lcca.experiments.testing.summary import over_seeds
 
-from ...conftest import TINY, RunCommand
+from ...conftest import TINY
 
 SEEDS = (1, 2, 3, 4, 5)
 CAMPAIGN = (
@@ -158,20 +158,6 @@ def test_the_plan_counts_every_trial(run: Path) -> None:
     by_rules = len(SEEDS) * 2 * 48  # how many numbers of rules will be compared is not known of a search
     least, most = (end.tests for end in planned.ends)
     assert least <= sum(costs.values()) - costs["training"] - by_rules == most
-
-
-def test_what_is_lost_is_run_again_to_the_same_bytes(run: Path, lcca: RunCommand, no_report: None) -> None:
-    before = (run / "summary.json").read_bytes()
-    (run / "summary.json").unlink()
-    lost = [
-        part_file(run / "trials", part_name("generalisation-trainings", "default", "line", 3)),
-        part_file(run / "trials", part_name("per-network-trainings", "default", 2)),
-    ]
-    kept = [part.read_bytes() for part in lost]
-    for part in lost:
-        part.unlink()
-    assert lcca("sweep", run.parent / "all.yaml", "--out", run, "--jobs", 1).status == 0
-    assert [part.read_bytes() for part in lost] == kept and (run / "summary.json").read_bytes() == before
 
 
 def test_a_training_seed_without_trials_that_succeeded_is_left_out() -> None:

@@ -202,13 +202,6 @@ def test_the_chosen_checkpoint_is_the_best_on_the_validation_networks(finished: 
 
 
 @pytest.mark.usefixtures("no_report")
-def test_the_number_of_threads_changes_no_byte(finished: Path, tiny: Path, lcca: RunCommand) -> None:
-    run = tiny.parent / "run"
-    assert lcca("sweep", tiny, "--out", run, "--jobs", 1).status == 0
-    assert results(run) == results(finished)
-
-
-@pytest.mark.usefixtures("no_report")
 def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny: Path, lcca: RunCommand) -> None:
     run = tiny.parent / "run"
     answer = lcca("sweep", tiny, "--until", "trained", "--out", run, "--json")
@@ -217,19 +210,6 @@ def test_training_first_and_sweeping_later_changes_no_byte(finished: Path, tiny:
     ]
     assert lcca("sweep", tiny, "--out", run).status == 0
     assert results(run) == results(finished)
-
-
-@pytest.mark.usefixtures("no_report")
-def test_a_run_killed_again_and_again_ends_with_the_same_bytes(finished: Path, tiny: Path, lcca: RunCommand) -> None:
-    run = tiny.parent / "run"
-    for moment, count in (MOMENTS[name] for name in ("the first training", "testing")):
-        process = start(tiny, run, "--jobs", "1")
-        answer = stop(process, run, moment, max(count, moment(run) + (moment(run) >= count)), signal.SIGKILL)
-        assert answer.status == -signal.SIGKILL
-        assert not (run / "report.html").exists()
-    assert lcca("sweep", tiny, "--out", run, "--json").json() == json.loads((run / "summary.json").read_text())
-    assert results(run) == results(finished)
-    assert not list(run.rglob("*.part"))
 
 
 @pytest.mark.full
@@ -293,26 +273,6 @@ def test_a_damaged_part_of_the_trials_is_one_error_with_its_mend(
     path.unlink()
     assert lcca("sweep", tiny, "--out", copied).status == 0
     assert results(copied) == results(finished)
-
-
-@pytest.mark.usefixtures("no_report")
-@pytest.mark.parametrize("writes", [5, 45])
-def test_a_full_disk_loses_nothing(
-    finished: Path, tiny: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch, writes: int
-) -> None:
-    run, left = tiny.parent / "run", iter(range(writes))
-
-    def full(descriptor: int) -> None:
-        if next(left, None) is None:
-            raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", full)
-        answer = lcca("sweep", tiny, "--out", run)
-    assert answer.status == 2
-    assert answer.err.splitlines()[-1].endswith("cannot be written: No space left on device")
-    assert lcca("sweep", tiny, "--out", run).status == 0
-    assert results(run) == results(finished)
 
 
 @pytest.mark.usefixtures("no_report")

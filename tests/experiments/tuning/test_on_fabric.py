@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-import lcca.evaluation.fabric.space as source
 from lcca.experiments.recipes.tune import tune
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
@@ -22,21 +21,11 @@ from lcca.trainers.tune.config import TransportTuneConfig
 from lcca.trainers.tune.space import Range
 
 from ...conftest import RunCommand
+from ..runs.run_kinds import TUNE
 
 pytest.importorskip("optuna")
 
-CONFIG = """\
-name: small
-fabric: scenario.yaml
-tuner:
-  policy: window:bdps=0.1
-  space: {bdps: [0.1, 1, 0.05]}
-  sampler: {kind: grid}
-  trials: null
-  networks: 12
-  race: {first_look: 8, every: 4}
-test: {pairs: 40, at_least: 24, block: 8}
-"""
+CONFIG = TUNE.replace("star.yaml", "scenario.yaml")
 SCENARIO = """\
 name: small
 topology: {kind: star, hosts: 6}
@@ -89,34 +78,10 @@ def test_a_poor_start_and_a_poor_candidate_lose(lcca: RunCommand, config: Path, 
     assert "bdps" in lcca("show", "policy", policy).out
 
 
-def test_the_configuration_can_be_read_again(config: Path, finished: Path) -> None:
-    first, again = (
-        validate(read_with_files(each, TuningConfig), TuningConfig) for each in (config, finished / "config.yaml")
-    )
-    assert first == again and first.hash == again.hash
-
-
 def test_search_and_test_meet_other_flows(finished: Path) -> None:
     tested = pd.concat(map(pd.read_parquet, sorted((finished / "trials").glob("*.parquet"))))
     first = derive(1, "test")
     assert set(tested["seed"]) == set(range(first, first + tested["network"].nunique())) and len(tested) >= 48
-
-
-def test_threads_and_going_on_change_nothing(
-    lcca: RunCommand, config: Path, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken = tmp_path / "broken"
-    run, calls = source.run_fabric_trials, [0]
-
-    def fails(*arguments: Any, **options: Any) -> Any:
-        calls[0] += 1
-        if calls[0] in (2, 5, 7):
-            raise KeyboardInterrupt
-        return run(*arguments, **options)
-
-    monkeypatch.setattr(source, "run_fabric_trials", fails)
-    ends = [lcca("tune", config, "--out", broken, "--jobs", 2).status for _ in range(4)]
-    assert ends == [130, 130, 130, 0] and results(broken) == results(finished)
 
 
 def test_a_search_without_a_test_is_tested_later(config: Path, finished: Path, tmp_path: Path) -> None:
@@ -125,27 +90,6 @@ def test_a_search_without_a_test_is_tested_later(config: Path, finished: Path, t
     assert found.policy == Transport("window", {"bdps": 1}) and not (tmp_path / "run/trials").exists()
     tune(read, out=tmp_path / "run", resume=True)
     assert results(tmp_path / "run") == results(finished)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("tuner.policy=vegas", "tuner.policy: vegas: runs in ns-3 only; a fabric has"),
-        ("tuner.policy=dcqcn@expert", "'dcqcn@expert': expert sets parameters itself; tune the transport without it"),
-        ("tuner.policy=quic", "tuner.policy: 'quic': neither a transport"),
-        ("tuner.space={gain: [1, 2]}", "no parameter 'gain' (known: bdps)"),
-        ("tuner.space={bdps: [-1, 2]}", "bdps: must be from 0 to 1e+09, got -1"),
-        ("tuner.space=table-5", "table-5 has no ranges for 'window'"),
-        ("tuner.race.first_look=12", "tuner: race.first_look must be below networks (12)"),
-        ("utility=default", "default: scores networks, not a fabric"),
-        ("simulator=ns3", "simulator: ns3 does not run fabrics"),
-        ("fabric=null", "give either networks (a space) or fabric (a scenario)"),
-        ("fabric.workload.load=4", "fabric.workload.load: would load the link"),
-    ],
-)
-def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
-    answer = lcca("tune", config, "--out", config.parent / "run", "--set", change)
-    assert answer.status == 2 and message in answer.err.replace("\n", " ") and not (config.parent / "run").exists()
 
 
 @pytest.mark.parametrize("name", [name for name, kind in TRANSPORTS.items() if kind.searches(100)])
@@ -179,3 +123,24 @@ def test_markers_are_tuned_with_their_transport() -> None:
     assert policyfile.loads(policyfile.dumps(policyfile.PolicyFile(tuned))).policy == tuned
     with pytest.raises(ValidationError, match=r"no parameter 'red.kmid_bytes' \(did you mean 'red.kmin_bytes'"):
         TransportTuneConfig(policy="dctcp-window@red", space={"red.kmid_bytes": {"min": 1, "max": 2}})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("tuner.policy=vegas", "tuner.policy: vegas: runs in ns-3 only; a fabric has"),
+        ("tuner.policy=dcqcn@expert", "'dcqcn@expert': expert sets parameters itself; tune the transport without it"),
+        ("tuner.policy=quic", "tuner.policy: 'quic': neither a transport"),
+        ("tuner.space={gain: [1, 2]}", "no parameter 'gain' (known: bdps)"),
+        ("tuner.space={bdps: [-1, 2]}", "bdps: must be from 0 to 1e+09, got -1"),
+        ("tuner.space=table-5", "table-5 has no ranges for 'window'"),
+        ("tuner.race.first_look=12", "tuner: race.first_look must be below networks (12)"),
+        ("utility=default", "default: scores networks, not a fabric"),
+        ("simulator=ns3", "simulator: ns3 does not run fabrics"),
+        ("fabric=null", "give either networks (a space) or fabric (a scenario)"),
+        ("fabric.workload.load=4", "fabric.workload.load: would load the link"),
+    ],
+)
+def test_what_cannot_be_is_refused(lcca: RunCommand, config: Path, change: str, message: str) -> None:
+    answer = lcca("tune", config, "--out", config.parent / "run", "--set", change)
+    assert answer.status == 2 and message in answer.err.replace("\n", " ") and not (config.parent / "run").exists()

@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 
 from lcca.experiments import tune
-from lcca.experiments.runs.folder import is_locked
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.validation import read_with_files, validate
@@ -112,24 +111,6 @@ def test_search_and_test_meet_different_networks(finished: Path) -> None:
     tested = pd.concat([pd.read_parquet(f) for f in sorted((finished / "trials").glob("*.parquet"))])
     assert set(tested["seed"]) == {derive(config.seed, "test")} != {derive(config.seed, "tune")}
     assert set(tested["policy"]) == {"default", "tuned"} and (tested["status"] == "ok").all()
-
-
-def test_jobs_change_nothing(lcca: Any, small: Path, finished: Path, tmp_path: Path) -> None:
-    assert lcca("tune", small, "--out", tmp_path / "small", "--jobs", "1").status == 0
-    assert_same(tmp_path / "small", finished)
-
-
-def test_goes_on_after_kill_9(lcca: Any, small: Path, finished: Path, tmp_path: Path) -> None:
-    run = tmp_path / "small"
-    process = start(small, run, "--jobs", "1")
-    wait_for(lambda: len(list((run / "claims").glob("*"))) >= 3, process)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
-    assert not is_locked(run) and (run / "study.sqlite3").exists()
-    assert process.returncode == -signal.SIGKILL and not (run / "summary.json").exists()
-    again = lcca("tune", small, "--out", run, "--json")
-    assert again.json() == json.loads((finished / "summary.json").read_text())
-    assert_same(run, finished)
 
 
 @pytest.mark.full
