@@ -185,7 +185,7 @@ def test_trials_without_a_flow_are_run_by_every_simulator(lcca: RunCommand, conf
         assert "0 flows" in lcca("evaluate", "dctcp", *alone).out
         (compared,) = lcca("compare", "dctcp", "hpcc", *given, "--trials", 24).json()["comparisons"]
         assert "pairs left out" in compared["note"]
-        assert lcca("rank", "dctcp", "hpcc", *given, "--seeds", 24).status == 0
+        assert lcca("rank", "dctcp", "hpcc", *given, "--trials", 24).status == 0
     for change in ("simulator=fabric", "simulator=fluid", "estimate.control=fluid"):
         asked = "estimate={metric: slowdown, target: mean-of-trials, accuracy_percent: 100, ceiling: 60}"
         changes = ("--out", config.parent / change, "--set", asked, "--set", change, "--json")
