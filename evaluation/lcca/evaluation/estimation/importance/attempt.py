@@ -5,6 +5,8 @@ the trials themselves, and the tests once more. What fails first ends the attemp
 pilot are never part of the estimate, so that having passed by chance does not bias it.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -181,11 +183,16 @@ def _rate(bench: Bench, cycles: Cycles, credit: Floats, until: Floats) -> float:
     return rate if 0 < rate < math.inf else bench.loop.rate
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Attempt:
-    """What came of it.
+    """An attempt at a pooled tail quantile, stage by stage; see `attempt_tail`.
 
     Attributes:
+        bench: workload, simulator and metric.
+        config: quantile, budget and options.
+        rng: source of randomness.
+        model: sizes that flows are drawn from in place of the workload's.
+        wanted: the accuracy at which to stop.
         interval: the quantile; None if a test refused.
         checks: all tests that were made, as of the last stage reached.
         runs: simulations, those repeated after a switch included.
@@ -199,84 +206,53 @@ class Attempt:
         words: the method.
     """
 
-    interval: Interval | None
-    checks: tuple[Check, ...]
-    runs: int
-    spent: float
-    left: float
-    plain: tuple[Cycles, ...]
-    variance_ratio: float | None
-    looks: tuple[EstimateLook, ...]
-    words: str
+    bench: Bench
+    config: ImportanceConfig
+    rng: np.random.Generator
+    model: Sizes | None
+    wanted: EstimateConfig | None
+    interval: Interval | None = None
+    checks: tuple[Check, ...] = ()
+    runs: int = 0
+    spent: float = 0.0
+    left: float = 0.0
+    plain: tuple[Cycles, ...] = ()
+    variance_ratio: float | None = None
+    looks: list[EstimateLook] = field(default_factory=list)
+    words: str = ""
 
     @property
     def refused(self) -> tuple[Check, ...]:
         """The tests that failed; empty if the estimate can be delivered."""
         return tuple(check for check in self.checks if not check.passed)
 
-
-def attempt_tail(
-    bench: Bench,
-    config: ImportanceConfig,
-    rng: np.random.Generator,
-    model: Sizes | None = None,
-    wanted: EstimateConfig | None = None,
-) -> Attempt:
-    """Try to estimate a pooled tail quantile of open-loop trials by importance sampling.
-
-    Args:
-        bench: workload, simulator and metric.
-        config: quantile, budget and options.
-        rng: source of randomness; the result is a function of it and the simulator.
-        model: sizes to draw from in place of the workload's, such as a fitted lognormal; the rate of arrivals stays.
-        wanted: the accuracy at which to stop; the whole budget is spent without it.
-
-    Raises:
-        ValueError: if the simulator cannot be used.
-    """
-    return _Attempting(bench, config, rng, model, wanted).run()
-
-
-@dataclass
-class _Attempting:
-    bench: Bench
-    config: ImportanceConfig
-    rng: np.random.Generator
-    model: Sizes | None
-    wanted: EstimateConfig | None
-    runs: int = 0
-    spent: float = 0.0
-    plain: tuple[Cycles, ...] = ()
-    checks: tuple[Check, ...] = ()
-    gain: float | None = None
-    looks: list[EstimateLook] = field(default_factory=list)
-
     def run(self) -> Attempt:
         """Go from stage to stage; the first to refuse ends it."""
         config, bench = self.config, self.bench
-        self.checks = (check_sizes(self.model, bench.loop.sizes, config.quantile),)
-        if self._refused():
-            return self._ended(config.budget)
+        self.left, self.checks = config.budget, (check_sizes(self.model, bench.loop.sizes, config.quantile),)
+        if self.refused:
+            return self
         if self.model is not None:
             bench = bench.with_sizes(self.model)
-        measure = self._searched(bench)
-        self.checks += (check_tilt(measure, bench.loop),)
-        if self._refused():
-            return self._ended(self._left)
-        return self._sampled(bench, measure)
+        found = search(bench, config, self.rng)
+        self._paid(found.runs, found.work)
+        self.left, self.plain = self._left, (found.plain,) if self.model is None else ()
+        self.checks += (check_tilt(found.measure, bench.loop),)
+        if not self.refused:
+            self._sample(bench, found.measure)
+        return self
 
-    def _sampled(self, bench: Bench, measure: Measure) -> Attempt:
-        before = self.checks
-        pilot = bench.run(measure, self.config.pilot, self.rng)
+    def _sample(self, bench: Bench, measure: Measure) -> None:
+        before, pilot = self.checks, bench.run(measure, self.config.pilot, self.rng)
         price = self._pay(pilot) / pilot.trials
-        left = self._left
+        self.left = self._left
         count = self._count(pilot, 0, price)
         if count < self.config.fewest:
             self.checks = (*before, check_gain(0.0))
         else:
             self.checks = (*before, *self._judged(pilot, count, self.spent + count * price))
-        if self._refused():
-            return self._ended(left)
+        if self.refused:
+            return
         cycles = bench.run(measure, count, self.rng)
         self._pay(cycles)
         while more := self._count(cycles, cycles.trials, price):
@@ -284,10 +260,9 @@ class _Attempting:
             self._pay(added)
             cycles = cycles.joined(added)
         self.checks = (*before, *self._judged(cycles, cycles.trials, self.spent))
-        if self._refused():
-            return self._ended(left)
-        found = self._interval(cycles)
-        return self._ended(left, found, f"importance sampling, {measure.tilt.words}, {self.config.interval}")
+        if not self.refused:
+            self.interval = self._interval(cycles)
+            self.words = f"model-based: importance sampling, {measure.tilt.words}, {self.config.interval}"
 
     @property
     def _left(self) -> float:
@@ -338,21 +313,11 @@ class _Attempting:
         required = wanted.required(found.estimate)
         return EstimateLook(self.runs, found.estimate, found.low, found.high, required, low, high)
 
-    def _searched(self, bench: Bench) -> Measure:
-        found = search(bench, self.config, self.rng)
-        self._paid(found.runs, found.work)
-        if self.model is None:
-            self.plain = (found.plain,)
-        return found.measure
-
     def _judged(self, cycles: Cycles, count: int, budget: float) -> Sequence[Check]:
         p = self.config.quantile
         above = quantile(cycles, p)
-        self.gain = variance_ratio(cycles, above, p, count, budget)
-        return [*check_cycles(cycles, above, count / cycles.trials), check_gain(self.gain)]
-
-    def _refused(self) -> bool:
-        return not all(check.passed for check in self.checks)
+        self.variance_ratio = variance_ratio(cycles, above, p, count, budget)
+        return [*check_cycles(cycles, above, count / cycles.trials), check_gain(self.variance_ratio)]
 
     def _interval(self, cycles: Cycles) -> Interval:
         config = self.config
@@ -360,12 +325,30 @@ class _Attempting:
             return batches(cycles, config.quantile, config.confidence, config.batch)
         return woodruff(cycles, config.quantile, config.confidence)
 
-    def _ended(self, left: float, found: Interval | None = None, words: str = "") -> Attempt:
-        known = (self.runs, self.spent, left, self.plain, self.gain, tuple(self.looks))
-        return Attempt(found, self.checks, *known, f"model-based: {words}" if words else "")
-
 
 def _tail_trials(cycles: Cycles, above: float) -> float:
     """Return the trials with which the tail's effective sample size is large enough, as far as these tell."""
     size = effective_size(cycles.beyond(above))
     return cycles.trials * LEAST_TAIL_ESS / size if size > 0 else float(HORIZON)
+
+
+def attempt_tail(
+    bench: Bench,
+    config: ImportanceConfig,
+    rng: np.random.Generator,
+    model: Sizes | None = None,
+    wanted: EstimateConfig | None = None,
+) -> Attempt:
+    """Try to estimate a pooled tail quantile of open-loop trials by importance sampling.
+
+    Args:
+        bench: workload, simulator and metric.
+        config: quantile, budget and options.
+        rng: source of randomness; the result is a function of it and the simulator.
+        model: sizes to draw from in place of the workload's, such as a fitted lognormal; the rate of arrivals stays.
+        wanted: the accuracy at which to stop; the whole budget is spent without it.
+
+    Raises:
+        ValueError: if the simulator cannot be used.
+    """
+    return Attempt(bench, config, rng, model, wanted).run()
