@@ -13,6 +13,7 @@ import pandas as pd
 from lcca.evaluation.bench.scenario import Drawn, Measured, Runner, draw, megabits
 from lcca.evaluation.bench.scores import Won
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.source import OnPlace
 from lcca.evaluation.trials.utility import TrialScores
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.policy import Policy
@@ -63,43 +64,33 @@ class WinningRate:
 
 
 @dataclass(frozen=True)
-class BenchTrials:
+class BenchTrials(OnPlace):
     """Trials of a benchmark; a `TrialSource`.
 
     Attributes:
-        benchmark: its scenarios, intervals and scores.
+        space: the benchmark: its scenarios, intervals and scores.
         seed: of the order of scenarios and of their trials.
         runner: runs them.
     """
 
-    benchmark: Benchmark
+    space: Benchmark
     seed: int
     runner: Runner
     utility: WinningRate = field(default_factory=WinningRate)
-    unit: str = "scenarios"
 
     @property
     def origin(self) -> Mapping[str, str]:
         """The simulator and the benchmark."""
-        return {"simulator": self.runner.name, "benchmark": self.benchmark.name}
-
-    @property
-    def block(self) -> int:
-        """Scenarios in a block of the benchmark."""
-        return self.benchmark.block
+        return {"simulator": self.runner.name, "benchmark": self.space.name}
 
     @property
     def first_look(self) -> int:
         """Blocks before anything is said: a hundred scenarios, so that rare ones have come."""
         return -(-FEWEST // self.block)
 
-    def whole(self, count: int) -> int:
-        """Return a number of scenarios rounded up to whole blocks; less than a block stays as it is."""
-        return self.benchmark.whole(count)
-
     def weights(self, count: int) -> Sequence[float]:
         """Return what links carry (see `cost`, which knows each control's pace)."""
-        return [megabits(self.benchmark, each) for each in draw(self.benchmark, self.seed, count, 0)]
+        return [megabits(self.space, each) for each in draw(self.space, self.seed, count, 0)]
 
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every control on a stretch of trials; the score is the share of intervals that it wins among these.
@@ -107,9 +98,9 @@ class BenchTrials:
         Columns beside those of `TrialSource.rows`: scenario, repetition, and lists with a value per interval: mbps,
         delay_ms, won. Where a control's trial failed, it wins nothing, and the others are compared without it.
         """
-        drawn = draw(self.benchmark, self.seed, block.size, block.first)
+        drawn = draw(self.space, self.seed, block.size, block.first)
         asked = [(policy, each) for policy in policies.values() for each in drawn]
-        measured = dict(self.runner.measure(self.benchmark, asked))
+        measured = dict(self.runner.measure(self.space, asked))
         by_control = [[measured[i + j] for j in range(len(drawn))] for i in range(0, len(asked), len(drawn))]
         won = [self._won(each, found) for each, *found in zip(drawn, *by_control, strict=True)]
         rows = [
@@ -121,11 +112,11 @@ class BenchTrials:
 
     def _won(self, drawn: Drawn, found: Sequence[Measured]) -> Won:
         """Return (controls, intervals) who wins what."""
-        won = np.zeros((len(found), len(self.benchmark.intervals_s)), dtype=np.bool_)
+        won = np.zeros((len(found), len(self.space.intervals_s)), dtype=np.bool_)
         done = [i for i, each in enumerate(found) if not each.error]
         for interval in range(won.shape[1] if done else 0):
             mbps, delay = ([getattr(found[i], name)[interval] for i in done] for name in ("mbps", "delay_ms"))
-            won[done, interval] = self.benchmark.score.winners(mbps, delay, drawn.scenario.link_mbps)
+            won[done, interval] = self.space.score.winners(mbps, delay, drawn.scenario.link_mbps)
         return won
 
     def _row(self, name: str, drawn: Drawn, found: Measured, won: Won) -> dict[str, object]:

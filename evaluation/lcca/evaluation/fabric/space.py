@@ -17,6 +17,7 @@ from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import of_flows
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
+from lcca.evaluation.trials.source import OnPlace
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.evaluation.trials.utility import Utility
 from lcca.gym_envs.processes.pool import Pool, Threads
@@ -180,7 +181,7 @@ def is_fabric(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class FabricTrials:
+class FabricTrials(OnPlace):
     """Trials on a fabric; a `TrialSource`.
 
     Attributes:
@@ -201,7 +202,6 @@ class FabricTrials:
     utility: Ratio
     pool: Pool = field(default_factory=lambda: Threads(1))
     simulator: str = FABRIC
-    unit: str = "seeds"
     watched: Sequence[int] = ()
     observed: Mapping[str, Observation] = field(default_factory=dict)
 
@@ -223,15 +223,6 @@ class FabricTrials:
     def origin(self) -> Mapping[str, str]:
         """The simulator and the scenarios."""
         return {"simulator": self.simulator, "scenario": self.space.name}
-
-    @property
-    def block(self) -> int:
-        """Trials in a block of the space."""
-        return self.space.block
-
-    def whole(self, count: int) -> int:
-        """Return a number of seeds rounded up to whole blocks; less than a block stays as it is."""
-        return self.space.whole(count)
 
     def weights(self, count: int) -> Sequence[float]:
         """Return 1 for every seed: the same load."""

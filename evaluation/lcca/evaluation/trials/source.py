@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 
@@ -48,6 +48,26 @@ class TrialSource(InBlocks, Protocol[P]):
         """
 
 
+class OnPlace:
+    """What a source has of the place that its trials are drawn from."""
+
+    space: Any
+
+    @property
+    def unit(self) -> str:
+        """What is numbered, in the plural."""
+        return str(self.space.unit)
+
+    @property
+    def block(self) -> int:
+        """Trials in a block of the place."""
+        return int(self.space.block)
+
+    def whole(self, count: int) -> int:
+        """Return a number of trials rounded up to whole blocks; less than a block stays as it is."""
+        return int(self.space.whole(count))
+
+
 class Networks(InBlocks, Protocol):
     """A space or a list of networks."""
 
@@ -64,7 +84,7 @@ class Networks(InBlocks, Protocol):
 
 
 @dataclass(frozen=True)
-class NetworkTrials:
+class NetworkTrials(OnPlace):
     """Trials on networks of a space.
 
     Attributes:
@@ -82,21 +102,11 @@ class NetworkTrials:
     seeds: Sequence[int]
     utility: Utility
     keep_delays: bool = False
-    unit: str = "networks"
 
     @property
     def origin(self) -> Mapping[str, str]:
         """The simulator and the topology."""
         return {"simulator": self.simulator.name, "topology": str(self.space.topology)}
-
-    @property
-    def block(self) -> int:
-        """Networks in a block of the space."""
-        return self.space.block
-
-    def whole(self, count: int) -> int:
-        """Return a number of networks rounded up to whole blocks."""
-        return self.space.whole(count)
 
     def weights(self, count: int) -> Sequence[float]:
         """Return rates of links: what a trial costs is nearly in proportion to the packets that it carries."""
