@@ -94,6 +94,8 @@ class FabricTrial:
         Of one that did not finish the time is a lower bound, as of its flows.
         """
         number = self.flows.round[self.started]  # −1 is none
+        if (number < 0).all():
+            return pd.DataFrame({"took_us": np.empty(0), "finished": np.empty(0, dtype=bool)})
         end = self.start_ns + self.times.at_least
         table = pd.DataFrame({"start": self.start_ns, "end": end, "finished": self.times.finished})
         found = table[number >= 0].groupby(number[number >= 0]).agg({"start": "min", "end": "max", "finished": "all"})
