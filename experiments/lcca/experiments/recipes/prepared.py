@@ -57,7 +57,7 @@ def _line(found: Mapping[str, Any]) -> str:
     difference = interval(found["difference"], found["low"], found["high"], "{:+.3f}")
     where = f" ({found['condition']})" if found.get("condition") else ""
     names = f"{found['B']} against {found['A']}{where}"
-    return f"{names}: {found['verdict']}, {difference} {found['unit']}, {found['n']} pairs"
+    return f"{names}: {found['verdict']}, {difference} {found['unit']} of {found['utility']}, {found['n']} pairs"
 
 
 @dataclass(frozen=True, eq=False)

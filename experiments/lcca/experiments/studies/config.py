@@ -116,10 +116,11 @@ class StudyConfig(RunConfig):
         """Yield where questions name what there is not."""
         scenarios = {each.name for each in self.scenarios}
         for i, question in enumerate(self.questions):
-            named = [(("contender",), question.contender, set(self.contenders))]
-            named += [(("against", k), each, set(self.contenders)) for k, each in enumerate(question.against)]  # type: ignore[misc]
-            named += [(("scenarios", k), each, scenarios) for k, each in enumerate(question.scenarios)]  # type: ignore[misc]
-            for keys, name, known in named:
+            named: dict[tuple[str | int, ...], str] = {("contender",): question.contender}
+            named |= {("against", k): name for k, name in enumerate(question.against)}
+            named |= {("scenarios", k): name for k, name in enumerate(question.scenarios)}
+            for keys, name in named.items():
+                known = scenarios if keys[0] == "scenarios" else set(self.contenders)
                 if name not in known:
                     yield (i, *keys), f"there is no {name!r}{did_you_mean(name, known)}"
 
