@@ -81,7 +81,7 @@ class Accuracy:
                     f"estimate.ceiling: {asked.metric} has a value in {each.trials} of {trials.done} trials, fewer "
                     f"than floor ({asked.floor}); raise ceiling, or the load"
                 )
-        plain = [each.values for each in self._going if isinstance(each, Estimating) and each.looks]
+        plain = [each.values for each in self._going if each.looks]
         if any(np.any(values) for values in plain) and all(np.ptp(values) == 0 for values in plain):
             raise InputError(
                 f"{self._key}: all {trials.done} trials are the same, bit for bit: they are one sample, and have no "
