@@ -39,7 +39,8 @@ def best(rows: list[dict[str, Any]]) -> str:
 
 
 def _standing(row: dict[str, Any]) -> Standing:
-    mean, low, high = (math.nan if end is None else end for end in row["score_bits"].values())
+    score = row["score_bits"]  # its keys are sorted where it is read from a file
+    mean, low, high = (math.nan if score[end] is None else score[end] for end in ("mean", "low", "high"))
     ranks = (row[name] for name in ("best_rank", "worst_rank", "ties", "better_than", "worse_than"))
     return Standing(row["id"], mean, low, high, *ranks)
 
