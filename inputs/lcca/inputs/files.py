@@ -131,6 +131,16 @@ def read_with_digest(path: str | os.PathLike[str], advice: str) -> bytes:
     return content
 
 
+def read_perhaps_with_digest(path: str | os.PathLike[str], advice: str) -> bytes:
+    """Return the content of a file, checked where its digest lies beside it, as in the folder of a run.
+
+    Raises:
+        InputError: as `read_with_digest`; ``{digest}`` in the advice becomes the digest's file.
+    """
+    digest = digest_file(path)
+    return read_with_digest(path, advice.format(digest=digest)) if digest.is_file() else read_limited(path)
+
+
 def digest_file(path: str | os.PathLike[str]) -> Path:
     """Return the file that holds another file's digest."""
     target = Path(path)

@@ -51,7 +51,11 @@ class Topology:
         """
         if isinstance(value, cls):
             return value
-        options = _options(value) if isinstance(value, str) else value
+        options: object = value
+        if isinstance(value, str):
+            kind, _, rest = value.partition(":")
+            pairs = [part.partition("=") for part in rest.split(",") if part]
+            options = {"kind": kind} | {name.strip(): _value(text.strip()) for name, _, text in pairs}
         if not isinstance(options, Mapping):
             raise InputError(f"topology: must be a name or a mapping with kind, got {value!r:.60}")
         known = [field.name for field in fields(cls)]
@@ -102,13 +106,6 @@ class Topology:
 
 DUMBBELL = Topology()
 """One bottleneck, and nothing else."""
-
-
-def _options(text: str) -> dict[str, object]:
-    """Return the options that the text of a topology names."""
-    kind, _, rest = text.partition(":")
-    pairs = [part.partition("=") for part in rest.split(",") if part]
-    return {"kind": kind} | {name.strip(): _value(value.strip()) for name, _, value in pairs}
 
 
 def _value(text: str) -> object:

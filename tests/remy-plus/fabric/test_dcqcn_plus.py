@@ -5,7 +5,7 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import dumbbell, star
-from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.switches.control import Change
@@ -71,7 +71,7 @@ def test_alpha_moves_the_more_seldom_the_more_flows() -> None:
     assert len(moved) >= 8 and np.isclose(moved, 0.75, rtol=1e-6).mean() > 0.8
 
 
-def same(one: Record, other: Record) -> bool:
+def same(one: FabricRecord, other: FabricRecord) -> bool:
     return all(np.array_equal(values, other[name], equal_nan=True) for name, values in one.items())
 
 

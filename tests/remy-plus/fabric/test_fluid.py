@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.builders import leaf_spine, star
-from lcca.remy_plus.fabric.engine import FabricEngine, Record
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.fluid import run_fluid
 from lcca.remy_plus.fabric.policies import engine_of
@@ -30,7 +30,7 @@ def engine(name: str, fabric: FabricSettings | None = None) -> FabricEngine:
     return engine_of(named_transport(name), fabric or FabricSettings())
 
 
-def lone_flows(transport: str, preset: str, uplink_gbps: float, longest: int) -> tuple[Record, Record]:
+def lone_flows(transport: str, preset: str, uplink_gbps: float, longest: int) -> tuple[FabricRecord, FabricRecord]:
     """Return what lone flows take over two or four links: in the whole fabric and without."""
     topology = leaf_spine(3, 2, 2, host_gbps=100, uplink_gbps=uplink_gbps)
     pairs = [(0, 1), (0, 3), (1, 3), (0, 2), (1, 2), (2, 5), (4, 1)]

@@ -7,7 +7,7 @@ import pytest
 
 from lcca.remy_plus.core.signals import SIGNALS
 from lcca.remy_plus.fabric.builders import leaf_spine
-from lcca.remy_plus.fabric.engine import FabricEngine, Record, compiled
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, compiled
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.policies.rules import RuleTable, bisect, one_rule
@@ -26,7 +26,7 @@ def table() -> RuleTable:
     return rules.with_action(1, 3, 0.7, 0.5)
 
 
-def run(rules: RuleTable, every: int) -> Record:
+def run(rules: RuleTable, every: int) -> FabricRecord:
     policy = replace(compiled(rules, FabricSettings()), keep_every=every)
     return FabricEngine(policy).run(FABRIC, FLOWS)
 

@@ -5,7 +5,7 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star
-from lcca.remy_plus.fabric.engine import FabricEngine, Record
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.switches.markers import Marking, marking
@@ -14,7 +14,7 @@ FRAME, GBPS = 1048, 10.0
 SERVICE = FRAME * 8 / GBPS / 1000  # µs
 
 
-def flood(marker: Marking, senders: int, starts_us: list[float], packets: int = 400, seed: int = 1) -> Record:
+def flood(marker: Marking, senders: int, starts_us: list[float], packets: int = 400, seed: int = 1) -> FabricRecord:
     """Let senders without a window, and with starts a little apart, fill the port to host 0."""
     at = np.add.outer(np.array(starts_us), np.arange(senders) * 0.3 / (senders - 1) * SERVICE) * 1000
     src = np.tile(np.arange(1, senders + 1), len(starts_us))
@@ -32,7 +32,7 @@ def replay(senders: int, packets: int = 400) -> tuple[np.ndarray, np.ndarray, np
     return start, start - arrive, behind * FRAME
 
 
-def marks_of(record: Record) -> int:
+def marks_of(record: FabricRecord) -> int:
     return int(record["port_marked_packets"].sum())
 
 

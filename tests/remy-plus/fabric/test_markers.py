@@ -5,7 +5,7 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star
-from lcca.remy_plus.fabric.engine import FabricEngine, Record
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.switches.markers import MARKERS, Marking, marking
@@ -14,7 +14,7 @@ FRAME, COUNT, GBPS = 1048, 400, 10.0
 SERVICE = FRAME * 8 / GBPS  # ns
 
 
-def marked(marker: Marking, at_dequeue: bool = True, seed: int = 1, gbps: float = GBPS) -> Record:
+def marked(marker: Marking, at_dequeue: bool = True, seed: int = 1, gbps: float = GBPS) -> FabricRecord:
     """Two senders without a window fill the port to host 0: it gets two packets while it sends one."""
     flows = FabricFlows(np.array([1, 2]), np.zeros(2), np.full(2, COUNT * 1000), np.array([0, 0.3 * SERVICE]))
     engine = FabricEngine("window", {"bdps": 0}, settings(marker=marker, mark_at_dequeue=at_dequeue))

@@ -10,7 +10,7 @@ from lcca.remy_plus.switches.control import Change, Given, Samples, Seen, Sketch
 from lcca.remy_plus.switches.markers import USUAL
 from lcca.remy_plus.tuners.annealing import Annealing, Schedule, Step
 from lcca.remy_plus.tuners.flow_sizes import FlowSizes, FlowStates
-from lcca.remy_plus.tuners.paraleon import STEPS, Paraleon
+from lcca.remy_plus.tuners.paraleon import STEPS, Paraleon, host_ports
 from lcca.remy_plus.tuners.registry import tuning
 
 from .test_control import Watcher, with_tuner
@@ -193,7 +193,7 @@ def test_guided_moves_come_there_sooner() -> None:
 def test_utility_by_hand() -> None:
     tuner = tuning("paraleon", throughput=0.2, rtt=0.5, pfc=0.3).build()
     assert isinstance(tuner, Paraleon)
-    tuner.begin(Given(TOPOLOGY, "dcqcn", {}, USUAL, 1))
+    hosts = host_ports(Given(TOPOLOGY, "dcqcn", {}, USUAL, 1))
     ports = sum(len(each) for each in TOPOLOGY.neighbours)
     sent, paused = np.zeros(ports), np.zeros(ports)
     sent[:2], sent[9], paused[5] = [5000.0, 10_000.0], 1e9, 0.5
@@ -202,7 +202,7 @@ def test_utility_by_hand() -> None:
     zeros = np.zeros(ports)
     seen = Seen(1000, 1000, sent, zeros, zeros, zeros, zeros, paused, acks, share, share)
     used = np.mean([0.4, 0.8])
-    assert tuner.utility(seen) == pytest.approx(0.2 * used + 0.5 * 0.7 + 0.3 * (1 - 0.5 / ports))
+    assert tuner.weights.utility(seen, hosts) == pytest.approx(0.2 * used + 0.5 * 0.7 + 0.3 * (1 - 0.5 / ports))
 
 
 def test_it_looks_until_the_traffic_changes() -> None:

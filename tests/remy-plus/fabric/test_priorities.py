@@ -9,7 +9,7 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine, star
-from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.fabric.topology import FabricTopology
@@ -32,7 +32,7 @@ def many(topology: FabricTopology, count: int, seed: int, priorities: int, mean:
     return FabricFlows(src, dst, sizes, starts, priority=random.integers(priorities, size=count))
 
 
-def equal(first: Record, second: Record) -> None:
+def equal(first: FabricRecord, second: FabricRecord) -> None:
     for name, values in first.items():
         np.testing.assert_array_equal(values, second[name], err_msg=name)
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from lcca.remy_plus.fabric.builders import topology_from_file
-from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.fabric.traces import read_flows
@@ -66,10 +66,10 @@ class Reference:
             changes["buffer_bytes"] = 2**20
         return FabricEngine(transport, parameters, settings("hpcc-ns3", **changes))
 
-    def run(self, **options: Any) -> Record:
+    def run(self, **options: Any) -> FabricRecord:
         return self.engine().run(self.topology, self.flows, **options)
 
-    def renumbered(self, seed: int) -> Record:
+    def renumbered(self, seed: int) -> FabricRecord:
         """Run the same fabric with other numbers of hosts and switches."""
         random, hosts = np.random.default_rng(seed), self.topology.hosts
         to = np.concatenate([random.permutation(hosts), hosts + random.permutation(self.topology.switches)])
@@ -79,7 +79,7 @@ class Reference:
         flows = replace(self.flows, src=to[self.flows.src], dst=to[self.flows.dst], path=paths, ack_path=ack_paths)
         return self.engine().run(topology, flows)
 
-    def slowdowns(self, record: Record) -> np.ndarray[Any, Any]:
+    def slowdowns(self, record: FabricRecord) -> np.ndarray[Any, Any]:
         return np.asarray(record["flow_fct_ns"] / self.table.ideal_ns.to_numpy())
 
 
@@ -89,7 +89,7 @@ def replace_nodes(topology: FabricTopology, to: np.ndarray[Any, Any]) -> FabricT
     )
 
 
-def by_port(record: Record, name: str) -> pd.Series:
+def by_port(record: FabricRecord, name: str) -> pd.Series:
     index = pd.MultiIndex.from_arrays([record["port_node"].astype(int), record["port_peer"].astype(int)])
     return pd.Series(record[name], index=index)
 

@@ -5,7 +5,7 @@ import pytest
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import leaf_spine, star
-from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows, in_order
 from lcca.remy_plus.fabric.settings import settings
 
@@ -22,7 +22,7 @@ def rounds(count: int, off_ns: float, size: int = 20_000, hosts: int = HOSTS) ->
     return FabricFlows(*ends, sizes, np.zeros(len(number)), round=number, after=number - 1, off_ns=off)
 
 
-def ended(found: Record, flows: FabricFlows) -> np.ndarray:
+def ended(found: FabricRecord, flows: FabricFlows) -> np.ndarray:
     """Return when the last flow of every round ended."""
     end = found["flow_start_ns"] + found["flow_fct_ns"]
     return np.array([end[flows.round == number].max() for number in range(flows.round.max() + 1)])

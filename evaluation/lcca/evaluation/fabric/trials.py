@@ -20,7 +20,7 @@ from lcca.evaluation.trials.ratio import Ratio
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.engine import FabricEngine, Record, Watch
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.fluid import FABRIC, run_fluid
 from lcca.remy_plus.fabric.observation import Observation
@@ -53,7 +53,7 @@ class FabricTrial:
     seed: int
     hosts: int
     flows: FabricFlows
-    record: Record
+    record: FabricRecord
     watched: Sequence[int] = ()
     warmup_ns: float = 0.0
 

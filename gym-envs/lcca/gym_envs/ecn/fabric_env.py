@@ -15,7 +15,7 @@ from lcca.gym_envs.ecn.looks import Looks
 from lcca.gym_envs.interface.spaces import action_array
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
-from lcca.remy_plus.fabric.engine import FabricEngine, Record
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 from lcca.remy_plus.switches.control import Floats, Seen, TunerMaker
 from lcca.remy_plus.switches.knobs import Limits
 from lcca.remy_plus.tuners.acc_ports import NUMBERS, Agents, Interval, Ports, Templates
@@ -94,7 +94,7 @@ class FabricEcnEnv(gymnasium.Env[Single, Any]):
         self.templates = templates or Templates()
         self.throughput = throughput
         self.ports = Ports.of(self.scenario.fabric, ports)
-        self.record: Record | None = None
+        self.record: FabricRecord | None = None
         """Of the episode that ended last."""
         engine = transport if isinstance(transport, FabricEngine) else FabricEngine(transport)
         self._engine = replace(engine, settings=self.scenario.settings())
@@ -132,7 +132,7 @@ class FabricEcnEnv(gymnasium.Env[Single, Any]):
         """Return what runs an episode with a tuner; it does not hold on to this environment."""
         scenario, engine = self.scenario, self._engine
 
-        def run(tuner: TunerMaker) -> Record:
+        def run(tuner: TunerMaker) -> FabricRecord:
             flows = scenario.flows(seed)
             horizon = min(scenario.horizon_ns(flows), scenario.end_ns)
             made = replace(engine, tuner=tuner)
@@ -189,7 +189,7 @@ class _Sum:
         self._until_ns = seen.now_ns
         return self._ports.interval(seen)
 
-    def ended(self, record: Record) -> Interval:
+    def ended(self, record: FabricRecord) -> Interval:
         over = max(float(record["end_ns"]) - self._until_ns, 1e-3)  # ns; nothing was sent in less
         queued = record["port_mean_queued_bytes"] * record["end_ns"]
         total = (record["port_data_bytes"], record["port_data_packets"], record["port_marked_packets"], queued)

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import TypeAlias
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.engine import Record
+from lcca.remy_plus.fabric.engine import FabricRecord
 from lcca.remy_plus.switches.control import Change, Given, Seen, Tuner
 
 
@@ -26,7 +26,7 @@ class _Failure:
     error: BaseException
 
 
-Asked: TypeAlias = Given | Seen | Record
+Asked: TypeAlias = Given | Seen | FabricRecord
 """What a run comes to next: its beginning, a look, or its end."""
 
 
@@ -66,7 +66,7 @@ class Looks:
         delay_us: from a look to when what was set holds.
     """
 
-    def __init__(self, run: Callable[[_Handover], Record], every_us: float, delay_us: float) -> None:
+    def __init__(self, run: Callable[[_Handover], FabricRecord], every_us: float, delay_us: float) -> None:
         self._asked: SimpleQueue[Asked | _Failure] = SimpleQueue()
         self._answers: SimpleQueue[Change | None] = SimpleQueue()
         tuner = _Handover(every_us, delay_us, self._asked, self._answers)
@@ -83,7 +83,7 @@ class Looks:
         assert isinstance(given, Given)
         return given
 
-    def after(self, change: Change) -> Seen | Record:
+    def after(self, change: Change) -> Seen | FabricRecord:
         """Set something, and return the next look, or the record if the run ends before it.
 
         Raises:
@@ -109,7 +109,7 @@ class Looks:
         return found
 
 
-def _work(run: Callable[[_Handover], Record], tuner: _Handover) -> None:
+def _work(run: Callable[[_Handover], FabricRecord], tuner: _Handover) -> None:
     try:
         tuner.asked.put(run(tuner))
     except _Abandoned:

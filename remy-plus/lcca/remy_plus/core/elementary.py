@@ -53,14 +53,13 @@ def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
     """Return powers, one by one; ∞ where that is what fits. Bases must be above 0, or 0 with exponents above 0."""
     bases, exponents = np.broadcast_arrays(np.asarray(base, dtype=np.float64), np.asarray(exponent, dtype=np.float64))
     pairs = zip(bases.ravel().tolist(), exponents.ravel().tolist(), strict=True)
-    return np.array([_power(*pair) for pair in pairs], dtype=np.float64).reshape(bases.shape)
-
-
-def _power(base: float, exponent: float) -> float:
-    try:
-        return math.pow(base, exponent)
-    except OverflowError:
-        return math.inf
+    powers = []
+    for pair in pairs:
+        try:
+            powers.append(math.pow(*pair))
+        except OverflowError:
+            powers.append(math.inf)
+    return np.array(powers, dtype=np.float64).reshape(bases.shape)
 
 
 def _parts(values: Floats) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ registry in ``lcca.signal_sets``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.remy_plus import _core
@@ -40,11 +40,7 @@ class Quantity(NamedTuple):
     field: str | None
 
 
-def _quantity(row: dict[str, Any]) -> Quantity:
-    return Quantity(**{key: value for key, value in row.items() if key != "name"})
-
-
-QUANTITIES: dict[str, Quantity] = {row["name"]: _quantity(row) for row in _core.signal_table()}
+QUANTITIES: dict[str, Quantity] = {row.pop("name"): Quantity(**row) for row in _core.signal_table()}
 
 SIGNALS: tuple[str, ...] = tuple(QUANTITIES)
 """Names of the engine's signals; a signal's position is its index in the engine. The first nine are R+'s."""

@@ -254,15 +254,16 @@ def raw_stamping(signals: tuple[str, ...]) -> Stamping | None:
     for name in wanted:
         if name not in _RAW:
             raise InputError(f"the signal {name} is what a header makes of it: use one that carries it")
-    fields = tuple(_raw_field(name, _RAW[name]) for name in wanted)
+    raws = {name: _RAW[name] for name in wanted}
+    fields = tuple(
+        StampedField(
+            name, raw.source, Coding("exact"), raw.agg, init=_LARGEST if raw.agg == "min" else 0, gains=raw.gains
+        )
+        for name, raw in raws.items()
+    )
     readings = tuple(
         Reading(name, at, "mark" if name == "mark" else "value", factor=_RAW[name].factor)
         for at, name in enumerate(wanted)
     )
     both_ways = not any(name in ("fair_rate", "xcp_feedback") for name in wanted)
     return Stamping("none", PACKET_BYTES, fields, readings, two_way=both_ways, plain=True)
-
-
-def _raw_field(name: str, raw: _Raw) -> StampedField:
-    init = _LARGEST if raw.agg == "min" else 0
-    return StampedField(name, raw.source, Coding("exact"), raw.agg, init=init, gains=raw.gains)

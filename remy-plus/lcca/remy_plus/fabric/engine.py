@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, require
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED
 from lcca.remy_plus.core.stamping import StampedField
@@ -23,7 +22,7 @@ from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
 from lcca.remy_plus.switches.markers import Marking
 from lcca.remy_plus.switches.transports import TransportKind, transport_kind
 
-Record = Mapping[str, Any]
+FabricRecord: TypeAlias = Mapping[str, Any]
 """Arrays by name: `flow_…` one entry per flow, `port_…` one per directed port, `sample_…` one row per sample."""
 
 
@@ -103,7 +102,7 @@ class FabricEngine:
         watch: Watch | None = None,
         last_round_ns: float = np.inf,
         level_bytes: float = np.inf,
-    ) -> Record:
+    ) -> FabricRecord:
         """Run flows until all have ended, or to the horizon; those that wait for a round begin before `last_round_ns`.
 
         The seed decides which of equal paths a flow takes and which packets are marked; it does not change the flows.
@@ -134,9 +133,14 @@ class FabricEngine:
         }
         if level_bytes < np.inf:
             values["level_bytes"] = level_bytes
-        control = self._control(topology, flows, parameters, seed)
+        control, rare = None, _rare(flows) | ({} if watch is None else _watched(topology, watch))
+        if self.tuner is not None:
+            name = self.transport if isinstance(self.transport, str) else type(self.transport).__name__
+            known = Given(topology, name, parameters, self._marker, seed)
+            control = Control(self.tuner.build(), known, flows.connection)
+            rare |= {"control": control, **control.sketch}
         try:
-            record: Record = _core.run_fabric(
+            record: FabricRecord = _core.run_fabric(
                 topology.hosts,
                 topology.switches,
                 topology.a,
@@ -154,9 +158,7 @@ class FabricEngine:
                 dict(self._marker.parameters),
                 [list(each) for each in flows.path],
                 [list(each) for each in flows.ack_path],
-                **({} if watch is None else _watched(topology, watch)),
-                **_beyond(flows),
-                **({} if control is None else _controlled(control)),
+                **rare,
             )
         except InputError:  # of a tuner, or a congestion control in Python
             raise
@@ -165,16 +167,6 @@ class FabricEngine:
                 raise
             raise InputError(f"fabric: {error}") from None
         return record if control is None else {**record, **control.told}
-
-    def _control(
-        self, topology: FabricTopology, flows: FabricFlows, parameters: Mapping[str, float], seed: int
-    ) -> Control | None:
-        """Return what asks the tuner, made anew for a run."""
-        if self.tuner is None:
-            return None
-        name = self.transport if isinstance(self.transport, str) else type(self.transport).__name__
-        given = Given(topology, name, parameters, self._marker, seed)
-        return Control(self.tuner.build(), given, flows.connection)
 
     @property
     def telemetry_bytes(self) -> int:
@@ -206,27 +198,19 @@ class FabricEngine:
         return made.policy, {"looks_at_hops": float(made.looks_at_hops), "keep_every": float(made.keep_every)}
 
 
-def _controlled(control: Control) -> dict[str, Any]:
-    return {"control": control, **control.sketch}
-
-
 def _watched(topology: FabricTopology, watch: Watch) -> dict[str, Any]:
-    ports = [_port(topology, node, peer) for node, peer in watch.ports]
+    node, peer, _ = topology.ports
+    numbers = {ends: number for number, ends in enumerate(zip(node.tolist(), peer.tolist(), strict=True))}
+    for a, b in watch.ports:
+        require((a, b) in numbers, f"watch: nodes {a} and {b} have no link")
+    ports = [numbers[ends] for ends in watch.ports]
     return {"watch_every_ns": watch.every_ns, "watch_flows": list(watch.flows), "watch_ports": ports}
 
 
-def _beyond(flows: FabricFlows) -> dict[str, Any]:
+def _rare(flows: FabricFlows) -> dict[str, Any]:
     """Return what most flows do not have, where any has."""
     names = ["round", "after", "off_ns"] * flows.waits + ["priority"] * bool(flows.priority.any())
     return {name: getattr(flows, name).tolist() for name in names}
-
-
-def _port(topology: FabricTopology, node: int, peer: int) -> int:
-    """Return the engine's number of a port: by node, then by peer."""
-    if not topology.link_between(node, peer):
-        raise InputError(f"watch: nodes {node} and {peer} have no link")
-    degrees: NDArray[np.int64] = np.array([len(each) for each in topology.neighbours])
-    return int(degrees[:node].sum()) + topology.neighbours[node].index(peer)
 
 
 def compiled(policy: Policy, settings: FabricSettings) -> Compiled:
@@ -263,18 +247,12 @@ def _on_fabric(policy: WithHeader, settings: FabricSettings) -> WithHeader:
             f"header {header.name}: a fabric tells senders nothing without bytes; give it one that has some"
         )
     for each in header.fields:
-        for source in _sources(each):
+        terms = (str(name) for kind, name in (*each.formula, *each.when) if kind == "source")
+        for source in (each.source, *terms) if each.writes else ():
             if reason := _missing(source, each, settings):
                 raise InputError(f"header {header.name}: field {each.name}: {source} is not on a fabric: {reason}")
     packet_bytes = settings.payload_bytes + settings.overhead_bytes + _core.FABRIC_SENT_TIME_BYTES
     return replace(policy, stamping=header.on_packets(packet_bytes))
-
-
-def _sources(field: StampedField) -> Iterator[str]:
-    """Yield what a hop measures for a field."""
-    if field.writes:
-        yield field.source
-        yield from (str(name) for kind, name in (*field.formula, *field.when) if kind == "source")
 
 
 def _missing(source: str, field: StampedField, settings: FabricSettings) -> str:

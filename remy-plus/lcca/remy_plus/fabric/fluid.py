@@ -17,7 +17,7 @@ from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.topology import FabricTopology
 
 if TYPE_CHECKING:
-    from lcca.remy_plus.fabric.engine import FabricEngine, Record
+    from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
 
 FABRIC = "fabric"
 """The simulator of the whole fabric, packet by packet: `FabricEngine.run`."""
@@ -52,7 +52,7 @@ def require_fluid(engine: FabricEngine, rounds: bool, classes: bool) -> None:
 
 def run_fluid(
     engine: FabricEngine, topology: FabricTopology, flows: FabricFlows, seed: int, horizon_ns: float
-) -> Record:
+) -> FabricRecord:
     """Run flows as fluids on the routes that the whole fabric gives them.
 
     A flow takes what it takes alone and what its bytes take longer at fair rates.
@@ -83,10 +83,9 @@ def _extra_ns(
 ) -> NDArray[np.float64]:
     """Return (flows,) by how many ns fluids take longer than each alone; NaN beyond the horizon.
 
-    `hops` are (flows, most) the ports that each crosses, −1 after the last, in the engine's order: by node, then peer.
+    `hops` are (flows, most) the ports that each crosses, −1 after the last.
     """
-    order = np.lexsort((np.concatenate([topology.b, topology.a]), np.concatenate([topology.a, topology.b])))
-    gbps = np.tile(topology.gbps, 2)[order]
+    gbps = topology.ports[2]
     packets = -(-flows.size_bytes // engine.settings.payload_bytes)
     bits = 8.0 * (flows.size_bytes + (engine.settings.overhead_bytes + engine.telemetry_bytes) * packets)
     links = np.ascontiguousarray(hops, dtype=np.int32)

@@ -78,6 +78,13 @@ class FabricTopology:
         return tuple(tuple(sorted(each)) for each in found)
 
     @cached_property
+    def ports(self) -> tuple[Ints, Ints, Floats]:
+        """(ports,) each: node, peer and Gb/s of every directed port, in the engine's order: by node, then by peer."""
+        node, peer = np.append(self.a, self.b), np.append(self.b, self.a)
+        order = np.lexsort((peer, node))
+        return node[order], peer[order], np.tile(self.gbps, 2)[order]
+
+    @cached_property
     def tier(self) -> NDArray[np.int8]:
         """(nodes,) links to the nearest host: 0 for hosts, 1 for ToRs, 2 for spines or aggregation, 3 for cores."""
         tier = np.full(self.nodes, -1, dtype=np.int8)

@@ -37,7 +37,8 @@ def read_flows(path: str | os.PathLike[str], topology: FabricTopology) -> Fabric
     table = table.rows(order)
     columns = table.columns
     table.require(_repeated(columns["id"]))
-    table.require((r, "dst", "is the sender; name another host") for r in _equal(columns["src"], columns["dst"]))
+    pairs = enumerate(zip(columns["src"], columns["dst"], strict=True))
+    table.require((row, "dst", "is the sender; name another host") for row, (src, dst) in pairs if src == dst)
     arrays = {name: np.array(columns[name]) for name in _REQUIRED}
     flows = FabricFlows(**arrays, path=columns.get("path", ()), ack_path=columns.get("ack_path", ()))
     table.require(fit_problems(flows, topology))
@@ -49,10 +50,6 @@ def _path(text: str) -> Path:
         return tuple(int(part) for part in text.split("-")) if text else ()
     except ValueError:
         raise ValueError(f"must be switches such as 16-20-17, found {shown(text)}") from None
-
-
-def _equal(first: Sequence[int], second: Sequence[int]) -> Iterator[int]:
-    return (row for row, (a, b) in enumerate(zip(first, second, strict=True)) if a == b)
 
 
 def _repeated(ids: Sequence[int]) -> Iterator[RowProblem]:

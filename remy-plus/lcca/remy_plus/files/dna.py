@@ -87,14 +87,19 @@ def loads(data: bytes, pacing: Pacing | None = None, int_signals: IntSignals = "
     Raises:
         InputError: damaged, hostile, or boxes that overlap or leave gaps.
     """
-    _check_options(pacing, int_signals)
+    if pacing not in (None, "relative", "absolute"):
+        raise InputError(f"pacing: must be 'relative' or 'absolute', got {pacing!r:.60}")
+    if int_signals not in ("smoothed", "raw"):
+        raise InputError(f"int_signals: must be 'smoothed' or 'raw', got {int_signals!r:.60}")
     root = _parse(data)
     found = leaves(root)
     notes = [] if pacing else [_guess_note(root)]
     notes += widen(root, found)
     table = _table(found, axes_in_use(root), pacing or _guess(root), int_signals)
     tiling(table)
-    return Imported(table, (*notes, *_dead_note(table), *_int_note(table, int_signals)))
+    if not table.live.all():
+        notes.append(f"{int((~table.live).sum())} of {len(table)} rules have empty boxes and never act")
+    return Imported(table, (*notes, *_int_note(table, int_signals)))
 
 
 def dumps(table: RuleTable, smoothed: bool = False) -> bytes:
@@ -124,15 +129,11 @@ def dumps(table: RuleTable, smoothed: bool = False) -> bytes:
         node.rule.multiple = float(table.multiple[i])
         node.rule.pacing = float(table.pacing[i])
         node.rule.box.CopyFrom(node.box)
-    _fill_search(root.search, table.pacing_kind)
+    for name, values in {**_SEARCH, "pacing": _PACING_SEARCH[table.pacing_kind]}.items():
+        steps = getattr(root.search, name)
+        for field, value in zip(steps.DESCRIPTOR.fields, values, strict=True):
+            setattr(steps, field.name, value)
     return bytes(root.SerializeToString(deterministic=True))
-
-
-def _check_options(pacing: str | None, int_signals: str) -> None:
-    if pacing not in (None, "relative", "absolute"):
-        raise InputError(f"pacing: must be 'relative' or 'absolute', got {pacing!r:.60}")
-    if int_signals not in ("smoothed", "raw"):
-        raise InputError(f"int_signals: must be 'smoothed' or 'raw', got {int_signals!r:.60}")
 
 
 def _parse(data: bytes) -> Any:
@@ -188,11 +189,6 @@ def _guess_note(root: Any) -> str:
     )
 
 
-def _dead_note(table: RuleTable) -> list[str]:
-    dead = len(table) - int(table.live.sum())
-    return [f"{dead} of {len(table)} rules have empty boxes and never act"] if dead else []
-
-
 def _int_note(table: RuleTable, int_signals: IntSignals) -> list[str]:
     names = [name for pair in _RAW.items() for name in pair if name in table.signals]
     if not names:
@@ -227,10 +223,3 @@ def _fill_box(box: Any, axes: Sequence[int], stored: range, lower: Bounds, upper
         setattr(box.lower, R_PLUS_AXES[axis], low.get(axis, 0.0))
         setattr(box.upper, R_PLUS_AXES[axis], high.get(axis, SIGNAL_CEILING))
     box.active_axis.extend(axes)
-
-
-def _fill_search(search: Any, pacing_kind: Pacing) -> None:
-    for name, values in {**_SEARCH, "pacing": _PACING_SEARCH[pacing_kind]}.items():
-        steps = getattr(search, name)
-        for field, value in zip(steps.DESCRIPTOR.fields, values, strict=True):
-            setattr(steps, field.name, value)

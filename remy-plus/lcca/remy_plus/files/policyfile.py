@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lcca.inputs.errors import InputError, about, did_you_mean
-from lcca.inputs.files import digest_file, read_limited, read_with_digest, write_atomically, write_with_digest
+from lcca.inputs.errors import InputError, about, did_you_mean, require
+from lcca.inputs.files import read_perhaps_with_digest, write_atomically, write_with_digest
 from lcca.inputs.names import YAML_ENDINGS, ClassName
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
@@ -26,6 +26,8 @@ from lcca.remy_plus.policies.python_control import PythonControl
 from lcca.remy_plus.policies.rules import Pacing, RuleTable
 from lcca.remy_plus.rehearsal import rehearse
 from lcca.remy_plus.switches.transports import Transport
+
+_ADVICE = "take it from its run again, or delete {digest} if you changed it"
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,13 @@ class PolicyFile:
         """Check what the types leave open."""
         if isinstance(self.policy, WithHeader):
             raise InputError("a policy file has its header apart from its policy")
-        if self.rule_hits is not None:
-            _check_rule_hits(self.policy, self.rule_hits)
+        hits = self.rule_hits
+        if hits is None:
+            return
+        if not isinstance(self.policy, RuleTable) or len(hits) != len(self.policy):
+            raise InputError(f"rule_hits: {len(hits)} counts, but one for each rule of a rule table is needed")
+        if min(hits) < 0:
+            raise InputError(f"rules.{hits.index(min(hits))}.rule_hits: must not be negative, got {min(hits)}")
 
     @property
     def signals(self) -> tuple[str, ...]:
@@ -105,7 +112,7 @@ def read(path: str | os.PathLike[str]) -> PolicyFile:
     Raises:
         InputError: as `loads`, or the file cannot be read; the message begins with its name.
     """
-    data = _whole(path)
+    data = read_perhaps_with_digest(path, _ADVICE)
     with about(path):
         return _from_json(data)
 
@@ -151,21 +158,16 @@ def load(
     if ClassName.of(name) and not Path(name).is_file():
         return _from_class(name)
     _check_form(name)
-    data = _whole(name)
+    data = read_perhaps_with_digest(name, _ADVICE)
     with about(name):
         if Path(name).suffix == ".json" or (Path(name).suffix != ".dna" and data.startswith(b"{")):
             file = _from_json(data)
-            _check_pacing(file.policy, pacing)
+            own = file.policy.pacing_kind if isinstance(file.policy, RuleTable) else pacing
+            require(pacing in (None, own), f"its pacing is {own}; leave the pacing option out")
             return file
-        return _from_dna(Path(name).name, data, pacing, int_signals)
-
-
-def _whole(path: str | os.PathLike[str]) -> bytes:
-    """Return the bytes of a file; where its digest lies beside it, as in a run's folder, they are checked."""
-    digest = digest_file(path)
-    if not digest.is_file():
-        return read_limited(path)
-    return read_with_digest(path, f"take it from its run again, or delete {digest} if you changed it")
+        imported = dna.loads(data, pacing, int_signals)
+        source = {"imported_from": Path(name).name, "sha256": hashlib.sha256(data).hexdigest()}
+        return PolicyFile(imported.table, provenance={**source, "notes": list(imported.notes)})
 
 
 def _content(file: PolicyFile) -> dict[str, Any]:
@@ -209,12 +211,6 @@ def _from_class(name: str) -> PolicyFile:
     return PolicyFile(control, header=header, provenance={"python": name, "sha256": control.source.digest})
 
 
-def _from_dna(name: str, data: bytes, pacing: Pacing | None, int_signals: dna.IntSignals) -> PolicyFile:
-    imported = dna.loads(data, pacing, int_signals)
-    source = {"imported_from": name, "sha256": hashlib.sha256(data).hexdigest()}
-    return PolicyFile(imported.table, provenance={**source, "notes": list(imported.notes)})
-
-
 def _check_form(name: str) -> None:
     if Path(name).is_file():
         if name.endswith(".py"):
@@ -226,17 +222,3 @@ def _check_form(name: str) -> None:
         return
     hint = did_you_mean(name, BASELINES)
     raise InputError(f"{name[:200]}: no such file, and no baseline of that name{hint}")
-
-
-def _check_pacing(policy: Policy, pacing: Pacing | None) -> None:
-    if pacing is not None and isinstance(policy, RuleTable) and policy.pacing_kind != pacing:
-        raise InputError(f"its pacing is {policy.pacing_kind}; leave the pacing option out")
-
-
-def _check_rule_hits(policy: Policy, rule_hits: tuple[int, ...]) -> None:
-    if not isinstance(policy, RuleTable) or len(rule_hits) != len(policy):
-        raise InputError(f"rule_hits: {len(rule_hits)} counts, but one for each rule of a rule table is needed")
-    if min(rule_hits) < 0:
-        raise InputError(
-            f"rules.{rule_hits.index(min(rule_hits))}.rule_hits: must not be negative, got {min(rule_hits)}"
-        )

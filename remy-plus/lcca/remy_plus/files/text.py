@@ -14,7 +14,6 @@ from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, digits
-from lcca.remy_plus.switches.markers import Marking
 from lcca.remy_plus.switches.transports import Transport
 from lcca.remy_plus.tuners.registry import TUNERS, Tuning
 
@@ -42,15 +41,13 @@ def describe(file: PolicyFile) -> str:
 def _header(file: PolicyFile) -> list[str]:
     rows: list[tuple[str, str | None]] = [("policy", _kind(file))]
     rows += [("signals", ", ".join(file.signals) or None)]
-    rows += [("signal set", file.signal_set), ("header", _header_name(file))]
-    for key in sorted(file.provenance):
-        rows += [(key.replace("_", " "), line) for line in _shown(file.provenance[key])]
+    header = file.header if isinstance(file.header, str | None) else file.header.get("name", "described in the file")
+    rows += [("signal set", file.signal_set), ("header", None if header is None else str(header))]
+    for key, value in sorted(file.provenance.items()):
+        items = value if isinstance(value, list) else [value]
+        rows += [(key.replace("_", " "), " ".join(str(item).split())) for item in items]
     width = max(len(name) for name, _ in rows)
     return [f"{name:<{width}}  {value}" for name, value in rows if value is not None]
-
-
-def _header_name(file: PolicyFile) -> str | None:
-    return file.header if isinstance(file.header, str | None) else str(file.header.get("name", "described in the file"))
 
 
 def _kind(file: PolicyFile) -> str:
@@ -73,11 +70,6 @@ def _kind(file: PolicyFile) -> str:
     return f"rule table: {len(policy)} rule{plural}{note}; pacing {policy.pacing_kind}"
 
 
-def _shown(value: object) -> list[str]:
-    items = value if isinstance(value, list) else [value]
-    return [" ".join(str(item).split()) for item in items]
-
-
 def _body(file: PolicyFile) -> list[str]:
     match file.policy:
         case RuleTable() as table:
@@ -87,19 +79,22 @@ def _body(file: PolicyFile) -> list[str]:
         case HandDesigned() as control:
             return _parameters(control)
         case Transport() as transport:
-            units = transport.units()
-            own = [f"{name}  {value:g} {units[name]}".rstrip() for name, value in transport.named_parameters.items()]
-            return own + (_tuner(transport.tuner) if transport.tuner else [])
+            return _numbers(transport.named_parameters, transport.units()) + _tuner(transport.tuner)
         case WithHeader():
             raise AssertionError("a policy file has none")
         case Simple() as control:
             return control.lines()
 
 
-def _tuner(tuner: Tuning) -> list[str]:
-    knobs = TUNERS[tuner.kind].knobs
-    given = tuner.parameters.items()
-    return [f"{tuner.kind}.{name}  {value:g} {knobs[name].unit}".rstrip() for name, value in given]
+def _tuner(tuner: Tuning | None) -> list[str]:
+    if tuner is None:
+        return []
+    units = {f"{tuner.kind}.{name}": knob.unit for name, knob in TUNERS[tuner.kind].knobs.items()}
+    return _numbers({f"{tuner.kind}.{name}": value for name, value in tuner.parameters.items()}, units)
+
+
+def _numbers(values: Mapping[str, float], units: Mapping[str, str]) -> list[str]:
+    return [f"{name}  {value:g} {units[name]}".rstrip() for name, value in values.items()]
 
 
 def _network(policy: MlpPolicy) -> list[str]:
@@ -127,12 +122,8 @@ def _parameters(control: HandDesigned) -> list[str]:
         unit = f" {parameter.unit}" if parameter.unit and not isinstance(value, str) else ""
         default = "" if value == parameter.default else "  (changed)"
         lines.append(f"{parameter.name:<{width}}  {shown}{unit}{default}")
-    return lines + ([] if control.marker is None else _marker(control.marker))
-
-
-def _marker(marker: Marking) -> list[str]:
-    units = marker.units()
-    return [f"{name}  {value:g} {units[name]}".rstrip() for name, value in marker.named_parameters.items()]
+    marker = control.marker
+    return lines + ([] if marker is None else _numbers(marker.named_parameters, marker.units()))
 
 
 def _rules(table: RuleTable, rule_hits: tuple[int, ...] | None) -> list[str]:
@@ -189,7 +180,13 @@ def _range(name: str, low: float, high: float) -> str:
 
 
 def _action(table: RuleTable, index: int) -> str:
-    window = _window(float(table.multiple[index]), float(table.increment[index]))
+    multiple, increment = float(table.multiple[index]), float(table.increment[index])
+    if multiple == 0:
+        window = f"window = {digits(max(increment, 0))}"
+    else:
+        times = "" if multiple == 1 else f" × {digits(multiple)}"
+        plus = f" {'−' if increment < 0 else '+'} {digits(abs(increment))}" if increment else ""
+        window = f"window{times}{plus}" if times or plus else "window unchanged"
     pacing = float(table.pacing[index])
     if pacing == 0:
         return f"{window}, unpaced"
@@ -197,11 +194,3 @@ def _action(table: RuleTable, index: int) -> str:
         return f"{window}, pace at {digits(pacing)} × receive interval"
     unit = "µs" if table.pacing_kind == "absolute" else f"× {table.pacing_kind}"
     return f"{window}, pace at {digits(pacing)} {unit}"
-
-
-def _window(multiple: float, increment: float) -> str:
-    if multiple == 0:
-        return f"window = {digits(max(increment, 0))}"
-    times = "" if multiple == 1 else f" × {digits(multiple)}"
-    plus = f" {'−' if increment < 0 else '+'} {digits(abs(increment))}" if increment else ""
-    return f"window{times}{plus}" if times or plus else "window unchanged"

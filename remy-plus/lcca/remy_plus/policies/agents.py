@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from lcca.inputs.errors import InputError, about, did_you_mean, shown
 from lcca.remy_plus import _core
-from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING, Quantity, check_signals
+from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING, check_signals
 from lcca.remy_plus.policies.layers import Floats, Layer, Lstm
 
 Entry: TypeAlias = tuple[float, float, float]
@@ -165,7 +165,11 @@ class Agent:
     @property
     def bounds(self) -> Floats:
         """(inputs,) the largest values that it can see; the smallest is 0, and −1 means that no flow is on."""
-        highest = [_highest(QUANTITIES[name]) for name in self.signals]
+        seen = [QUANTITIES[name] for name in self.signals]
+        highest = [
+            math.log2(1 + SIGNAL_CEILING / each.scale_unit) / each.scale_divisor if each.scale_divisor else 2.0
+            for each in seen
+        ]
         return np.tile(np.nextafter(np.array(highest, dtype=np.float32), np.float32(np.inf)), self.history)
 
     def compile(self, late: bool = False) -> _core.Agent:
@@ -198,7 +202,11 @@ class Agent:
             "signals": list(self.signals),
             "history": self.history,
             "decisions": asdict(self.decisions),
-            "steering": {"kind": self.steering.kind, **_plain(asdict(self.steering))},
+            "steering": {"kind": self.steering.kind}
+            | {
+                key: [list(each) for each in value] if isinstance(value, tuple) else value
+                for key, value in asdict(self.steering).items()
+            },
         }
 
 
@@ -311,12 +319,6 @@ def _by_input(matrix: Floats) -> Floats:
     return np.ascontiguousarray(matrix.T)
 
 
-def _highest(signal: Quantity) -> float:
-    if signal.scale_divisor == 0:
-        return 2.0
-    return math.log2(1 + SIGNAL_CEILING / signal.scale_unit) / signal.scale_divisor
-
-
 def agent_from_json(document: Mapping[str, Any]) -> Agent:
     """Return the agent that `Agent.as_json` wrote.
 
@@ -361,7 +363,3 @@ def _entry(index: int, action: Any) -> Entry:
     except (TypeError, ValueError) as error:
         raise InputError(f"actions.{index}: must be (increment, multiple, pacing), got {action!r:.60}") from error
     return increment, multiple, pacing
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: [list(v) for v in value] if isinstance(value, tuple) else value for key, value in values.items()}

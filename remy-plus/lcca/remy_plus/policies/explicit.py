@@ -34,8 +34,11 @@ class Explicit(Simple):
     """What the three share: parameters in a table, and the signals that hops send.
 
     Attributes:
-        parameters: with defaults, ranges, units and sources, in the order of the fields.
+        parameters: what the fields mean, with defaults, ranges, units and sources, in their order.
         signals: that it needs.
+
+    Raises:
+        InputError: a parameter that is no number or out of range.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]]
@@ -83,15 +86,7 @@ class Explicit(Simple):
 
 @dataclass(frozen=True)
 class FairShare(Explicit):
-    """Paces at a share of the capacity over the number of flows; nothing but these two numbers is fed back.
-
-    Attributes:
-        share: of the capacity that all flows together take.
-        initial_rate: packets/µs, until the network has spoken.
-
-    Raises:
-        InputError: a parameter that is no number or out of range.
-    """
+    """Paces at a share of the capacity over the number of flows; nothing but these two numbers is fed back."""
 
     kind: ClassVar[str] = "fair-rate"
     title: ClassVar[str] = "explicit fair rate: a share of capacity / flows"
@@ -117,18 +112,7 @@ class FairShare(Explicit):
 
 @dataclass(frozen=True)
 class Rcp(Explicit):
-    """RCP (Dukkipati and McKeown, CCR 2006): every flow paces at the smallest fair rate R(t) of its path.
-
-    Attributes:
-        alpha: gain of spare capacity.
-        beta: gain of the queue.
-        target: share of the capacity that hops aim at.
-        interval: µs between updates of R; 0 for the mean RTT.
-        initial_rate: packets/µs, until the network has spoken.
-
-    Raises:
-        InputError: a parameter that is no number or out of range.
-    """
+    """RCP (Dukkipati and McKeown, CCR 2006): every flow paces at the smallest fair rate R(t) of its path."""
 
     kind: ClassVar[str] = "rcp"
     title: ClassVar[str] = "RCP (Dukkipati and McKeown 2006)"
@@ -160,18 +144,7 @@ class Rcp(Explicit):
 
 @dataclass(frozen=True)
 class Xcp(Explicit):
-    """XCP (Katabi, Handley and Rohrs, SIGCOMM 2002): hops say by how much a window changes with each packet.
-
-    Attributes:
-        alpha: gain of spare capacity.
-        beta: gain of the persistent queue.
-        shuffle: share of the traffic that is taken and given anew in each mean RTT, for fairness.
-        initial_window: packets.
-        smallest_window: packets.
-
-    Raises:
-        InputError: a parameter that is no number or out of range.
-    """
+    """XCP (Katabi, Handley and Rohrs, SIGCOMM 2002): hops say by how much a window changes with each packet."""
 
     kind: ClassVar[str] = "xcp"
     title: ClassVar[str] = "XCP (Katabi et al. 2002)"

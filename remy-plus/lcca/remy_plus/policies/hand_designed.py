@@ -41,7 +41,9 @@ class HandDesigned:
         given = {key: self.family.parameter(key).checked(value) for key, value in self.parameters.items()}
         values = {p.name: p.default for p in self.family.parameters} | given
         object.__setattr__(self, "parameters", MappingProxyType(dict(sorted(values.items()))))
-        self._check_order()
+        for lower, upper in (("alpha", "beta"), ("hystart_delay_min", "hystart_delay_max")):
+            if {lower, upper} <= set(self.parameters) and self.number(lower) > self.number(upper):
+                raise InputError(f"{self.name}: {lower} must not be above {upper}")
         self._check_marker()
 
     def __hash__(self) -> int:
@@ -92,11 +94,6 @@ class HandDesigned:
         if isinstance(value, str):
             raise InputError(f"{name}: {value!r} is no number")
         return float(value)
-
-    def _check_order(self) -> None:
-        for lower, upper in (("alpha", "beta"), ("hystart_delay_min", "hystart_delay_max")):
-            if {lower, upper} <= set(self.parameters) and self.number(lower) > self.number(upper):
-                raise InputError(f"{self.name}: {lower} must not be above {upper}")
 
     def _check_marker(self) -> None:
         if self.marker is None:

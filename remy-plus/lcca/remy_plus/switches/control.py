@@ -25,7 +25,7 @@ class Given:
     """What a tuner knows before a run.
 
     Attributes:
-        topology: of the fabric. Its directed ports are numbered by node, then by peer.
+        topology: of the fabric. Its directed ports are numbered as in `FabricTopology.ports`.
         transport: name of what the hosts run.
         parameters: all of its parameters.
         marker: of all switches.
@@ -192,7 +192,7 @@ class Control:
         self.failure: Exception | None = None
         self._tuner, self._connection = tuner, connection
         self._parameters = dict(given.parameters)
-        self._switch_ports = _switch_ports(given.topology)
+        self._switch_ports = np.flatnonzero(given.topology.ports[0] >= given.topology.hosts)
         self._due = [(0, tuner.begin(given))]
         self._every, self._delay = _ps(tuner.every_us), _ps(tuner.delay_us)
         self._look = self._every
@@ -220,27 +220,27 @@ class Control:
         if now >= self._look:
             seen = self._seen(now_ns, counted)
             if self._tuner.sketch is not None:
-                seen = replace(seen, sketches=self._named(sketches()))
-            change = self._asked(seen)
+                found = sketches()
+                flow = self._connection[found["sketch_flow"].astype(int)].astype(float)
+                parts = Sketches(found["sketch_node"], flow, found["sketch_bytes"], found["sketch_small_flows"])
+                seen = replace(seen, sketches=parts)
+            try:
+                change = self._tuner.tune(seen)
+            except Exception as error:
+                self.failure = error
+                raise
             if change.told:
                 self._told.append({"ns": now_ns, **change.told})
             self._due.append((now + self._delay, change))
             self._look += self._every
         ready = [change for at, change in self._due if at <= now]
         self._due = [(at, change) for at, change in self._due if at > now]
+        before = dict(self._parameters)
+        for change in ready:
+            self._parameters |= change.parameters
+        parameters = None if self._parameters == before else dict(self._parameters)
         again = min([self._look, *(at for at, _ in self._due)])
-        return again / 1000, self._changed(ready), [each for change in ready for each in self._markers(change)]
-
-    def _asked(self, seen: Seen) -> Change:
-        try:
-            return self._tuner.tune(seen)
-        except Exception as error:
-            self.failure = error
-            raise
-
-    def _named(self, found: Mapping[str, Any]) -> Sketches:
-        flow = self._connection[found["sketch_flow"].astype(int)].astype(float)
-        return Sketches(found["sketch_node"], flow, found["sketch_bytes"], found["sketch_small_flows"])
+        return again / 1000, parameters, [each for change in ready for each in self._markers(change)]
 
     def _markers(self, change: Change) -> list[tuple[int, str, dict[str, float]]]:
         """Return a change's markers port by port; those of single ports come after those of all."""
@@ -249,12 +249,6 @@ class Control:
             ports = self._switch_ports.tolist() if port is None else [port]
             found += [(each, marker.kind, dict(marker.parameters)) for each in ports]
         return found
-
-    def _changed(self, changes: list[Change]) -> dict[str, float] | None:
-        before = dict(self._parameters)
-        for change in changes:
-            self._parameters |= change.parameters
-        return None if self._parameters == before else dict(self._parameters)
 
     def _seen(self, now_ns: float, counted: Mapping[str, Any]) -> Seen:
         over = now_ns - self._before_ns
@@ -283,8 +277,3 @@ class Control:
 def _ps(us: float) -> int:
     """Return whole picoseconds, the engine's clock: sums of other numbers could come to lie after a moment of it."""
     return round(us * 1e6)
-
-
-def _switch_ports(topology: FabricTopology) -> NDArray[np.int64]:
-    degrees = np.array([len(each) for each in topology.neighbours])
-    return np.arange(int(degrees[: topology.hosts].sum()), int(degrees.sum()))

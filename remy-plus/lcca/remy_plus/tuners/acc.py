@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from lcca.inputs.errors import InputError, about
-from lcca.inputs.files import digest_file, read_limited, read_with_digest
+from lcca.inputs.files import read_perhaps_with_digest
 from lcca.inputs.model import Model
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.layers import Layer
@@ -95,8 +95,7 @@ def read_acc_model(path: str | os.PathLike[str]) -> AccModel:
     Raises:
         InputError: it cannot be read, is no such model or is damaged; begins with the file's name.
     """
-    checked = digest_file(path).is_file()
-    data = read_with_digest(path, "take it from its run again") if checked else read_limited(path)
+    data = read_perhaps_with_digest(path, "take it from its run again")
     with about(path):
         try:
             content = json.loads(data)

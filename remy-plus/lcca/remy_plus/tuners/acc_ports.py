@@ -129,14 +129,12 @@ class Ports:
         Raises:
             InputError: there is no such port of a switch, or one is named twice.
         """
-        ends = np.stack([np.append(topology.a, topology.b), np.append(topology.b, topology.a)])
-        order = np.lexsort(ends[::-1])
-        node, peer = ends[:, order]
+        node, peer, gbps = topology.ports
         number = np.flatnonzero(node >= topology.hosts)
         if named is not None:
             where = {(int(node[i]), int(peer[i])): int(i) for i in number}
             number = _named(where, list(named))
-        return cls(number.astype(np.int64), np.tile(topology.gbps, 2)[order][number])
+        return cls(number.astype(np.int64), gbps[number])
 
     def __len__(self) -> int:
         """Return how many there are."""

@@ -87,7 +87,8 @@ class Annealing:
             utility: that `tried` had.
             throughput_share: of the traffic that asks for throughput rather than short delays.
         """
-        if utility > self._current_utility or self._accepts(utility):
+        gain = utility - self._current_utility
+        if gain > 0 or math.exp(gain / self._temperature) > self.random.random():
             self._current_utility, self.current = utility, dict(self.tried)
         if self._current_utility > self._best_utility:
             self._best_utility, self.best = self._current_utility, dict(self.current)
@@ -97,9 +98,6 @@ class Annealing:
             self._temperature *= self.schedule.cooling
         self.tried = dict(self.best) if self.cold else self._mutated(throughput_share)
         return self.tried
-
-    def _accepts(self, utility: float) -> bool:
-        return math.exp((utility - self._current_utility) / self._temperature) > self.random.random()
 
     def _mutated(self, throughput_share: float) -> dict[str, float]:
         dominant = 1 if throughput_share >= 0.5 else -1

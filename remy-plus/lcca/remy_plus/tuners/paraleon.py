@@ -110,7 +110,7 @@ class Paraleon:
     def tune(self, seen: Seen) -> Change:
         """Look whether the traffic has changed; while the annealing is hot, try other parameters."""
         annealing = self._annealing
-        assert annealing is not None and seen.sketches is not None
+        assert annealing is not None and seen.sketches is not None and self._given is not None
         changed = self._look(seen.sketches)
         if annealing.cold:
             if changed or not self.sizes:
@@ -118,7 +118,8 @@ class Paraleon:
             else:
                 return Change(told=self._told)
         share = self._before.share if self.sizes and self._before else 0.5
-        return replace(self._change(annealing.move(100 * self.utility(seen), share)), told=self._told)
+        utility = self.weights.utility(seen, host_ports(self._given))
+        return replace(self._change(annealing.move(100 * utility, share)), told=self._told)
 
     @property
     def _told(self) -> dict[str, float]:
@@ -139,11 +140,6 @@ class Paraleon:
         self._before = found
         return before is not None and found.divergence(before) > self.threshold
 
-    def utility(self, seen: Seen) -> float:
-        """Return the utility of an interval, from 0 to 1."""
-        assert self._given is not None
-        return self.weights.utility(seen, host_ports(self._given))
-
     def _change(self, values: Mapping[str, float]) -> Change:
         assert self._given is not None
         line = float(np.min(self._given.topology.host_gbps))
@@ -162,11 +158,8 @@ _AS_THEY_ARE = ("increase_us", "increase_gbps", "hyper_gbps", "least_factor", "m
 
 def host_ports(given: Given) -> Floats:
     """Return the rates of the hosts' ports, Gb/s, which come before those of switches."""
-    topology = given.topology
-    ends = np.concatenate([np.stack([topology.a, topology.b]), np.stack([topology.b, topology.a])], axis=1)
-    own = ends[:, ends[0] < topology.hosts]
-    order = np.lexsort((own[1], own[0]))
-    return np.asarray(np.tile(topology.gbps, 2)[ends[0] < topology.hosts][order], dtype=np.float64)
+    node, _, gbps = given.topology.ports
+    return gbps[node < given.topology.hosts]
 
 
 def _mean(values: Floats) -> float:

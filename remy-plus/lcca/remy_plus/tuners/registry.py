@@ -90,11 +90,7 @@ def _static(values: Mapping[str, float]) -> Static:
     return Static({name: value for name, value in values.items() if name not in thresholds}, thresholds)
 
 
-def _with(changes: Mapping[str, float]) -> dict[str, Knob]:
-    return {name: replace(knob, default=changes.get(name, knob.default)) for name, knob in _DCQCN.items()}
-
-
-_EXPERT = {
+_TABLE_1 = {
     "increase_gbps": 0.05,
     "hyper_gbps": 0.15,
     "decrease_us": 80.0,
@@ -102,6 +98,8 @@ _EXPERT = {
     "kmin_bytes": 1600e3,
     "kmax_bytes": 6400e3,
 }
+
+_EXPERT = {name: replace(knob, default=_TABLE_1.get(name, knob.default)) for name, knob in _DCQCN.items()}
 
 _DCQCN_PLUS = {
     "notification_gap_us": Knob(
@@ -118,10 +116,6 @@ _DCQCN_PLUS = {
     ),
     "min_gbps": _DCQCN["min_gbps"],
 }
-
-
-def _dcqcn_plus(values: Mapping[str, float]) -> Static:
-    return Static(values)
 
 
 _SHARE, _TEMPERATURE = Limits(0, 1), Limits(1e-6, 1e6)
@@ -215,15 +209,11 @@ def _paraleon(values: Mapping[str, float]) -> Paraleon:
         ),
         exploit=values["exploit"],
         guided=values["guided"] != 0,
-        sketch=_counter(values),
+        sketch=Samples(round(values["sampling"]))
+        if values["sampling"]
+        else Sketch(round(values["buckets"]), round(values["counters"])),
         sizes_every=round(values["sizes_every"]),
     )
-
-
-def _counter(values: Mapping[str, float]) -> Sketch | Samples:
-    if values["sampling"]:
-        return Samples(round(values["sampling"]))
-    return Sketch(round(values["buckets"]), round(values["counters"]))
 
 
 _ACC = {
@@ -240,18 +230,14 @@ _ACC = {
 }
 
 
-def _acc(values: Mapping[str, float], model: AccModel) -> Acc:
-    return Acc(model, values["interval_us"], values["delay_us"], values["explore"])
-
-
 TUNERS: Mapping[str, TunerKind] = MappingProxyType(
     {
         "default": TunerKind("NVIDIA's defaults of DCQCN as PARALEON's public code has them", _DCQCN, _static),
-        "expert": TunerKind("PARALEON (ICNP 2025), Table I: set by experts", _with(_EXPERT), _static),
+        "expert": TunerKind("PARALEON (ICNP 2025), Table I: set by experts", _EXPERT, _static),
         "dcqcn-plus": TunerKind(
             "DCQCN+ (Gao et al., ICNP 2018) as PARALEON (ICNP 2025, section II) tells it; values of its public code",
             _DCQCN_PLUS,
-            _dcqcn_plus,
+            Static,
             marks=False,
         ),
         "paraleon": TunerKind(
@@ -262,7 +248,7 @@ TUNERS: Mapping[str, TunerKind] = MappingProxyType(
         "acc": TunerKind(
             "Yan et al., SIGCOMM 2021, as rebuilt for PRED (Li et al., ToN 2025, section VI-C.3) and for CoPTER",
             _ACC,
-            _acc,
+            lambda values, model: Acc(model, values["interval_us"], values["delay_us"], values["explore"]),
             learnt=True,
         ),
     }

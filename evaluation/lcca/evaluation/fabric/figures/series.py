@@ -10,12 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
-from numpy.typing import NDArray
 
 from lcca.evaluation.report.figures.style import drawing, letters, mark, new_figure
 from lcca.evaluation.trials.metrics import Metric
 from lcca.remy_plus.fabric.observation import Look, Observation, setting
-from lcca.remy_plus.fabric.topology import FabricTopology
 from lcca.remy_plus.switches.control import Given, Seen
 from lcca.remy_plus.tuners.paraleon import Weights, host_ports
 
@@ -36,7 +34,7 @@ class Ports:
     """
 
     def __init__(self, given: Given, looks: Sequence[Look]) -> None:
-        node, peer = ends(given.topology)
+        node, peer, _ = given.topology.ports
         self.at_switch, self.to_host = node >= given.topology.hosts, peer < given.topology.hosts
         self.host_gbps = host_ports(given)
         total = np.sum([each.seen.mean_queued_bytes * each.seen.over_ns for each in looks], axis=0)
@@ -110,13 +108,6 @@ def _row(look: Look, ports: Ports) -> dict[str, float]:
     own = {f"now.{name}": float(values[ports.fullest]) for name, values in look.seen.marker_states.items()}
     found = {f"told.{name}": value for name, value in look.told.items()}
     return {"time_us": look.seen.now_ns / 1000} | measured | setting(look, ports.fullest) | own | found
-
-
-def ends(topology: FabricTopology) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return node and peer of every directed port, in the engine's order: by node, then by peer."""
-    node, peer = np.concatenate([topology.a, topology.b]), np.concatenate([topology.b, topology.a])
-    order = np.lexsort((peer, node))
-    return node[order].astype(np.int64), peer[order].astype(np.int64)
 
 
 @drawing
