@@ -156,6 +156,4 @@ def _warnings(pooled: TailQuantile, bias: tuple[float, float, float]) -> list[st
         notes.append(f"biased: {100 * value:+.0f} % [{100 * low:+.0f}, {100 * high:+.0f}] against the longest")
     if pooled.trials < FEWEST_TRIALS:
         notes.append(f"only {pooled.trials} trials")
-    if pooled.warning:
-        notes.append(str(pooled.warning))
-    return notes
+    return [*notes, pooled.warning] if pooled.warning else notes

@@ -21,7 +21,6 @@ from scipy.special import chdtri
 
 from lcca.evaluation.estimation.tails import (
     TailTarget,
-    TailWarning,
     excesses,
     mean_over_trials,
     tail_quantile,
@@ -161,7 +160,7 @@ class Estimating:
         self.goes_on = goes_on
         self.looks: list[EstimateLook] = []
         self.next_look = config.floor
-        self.warning: TailWarning | None = None
+        self.warning = ""
         self.first_parts: Floats = np.array([])  # that the first look rests on, see `forecast_trials`
         self._n = 0  # trials
         self._numbers = array("d")  # the value of each trial that has one: itself, or the quantile of its flows
@@ -283,11 +282,6 @@ class Estimating:
         if self.config.quantile is not None:
             self.warning = tail_warning(sum(int(np.count_nonzero(x > found[0])) for x in self._flows))
         return *found, values
-
-
-def estimate(trials: Iterable[ArrayLike], config: EstimateConfig) -> Estimate:
-    """Return what the trials, in order, say about a metric; those beyond the accuracy asked for are not used."""
-    return Estimating(config).feed(trials)
 
 
 def forecast_trials(parts: Floats, estimate: float, half_width: float, config: EstimateConfig) -> tuple[int, int]:

@@ -22,67 +22,36 @@ ENOUGH_TAIL_FLOWS = 100
 
 
 @dataclass(frozen=True)
-class TailWarning:
-    """Too few flows lie beyond a quantile to trust it.
-
-    Attributes:
-        tail_flows: flows beyond it.
-        needed: how many are enough.
-    """
-
-    tail_flows: int
-    needed: int = ENOUGH_TAIL_FLOWS
-
-    def __str__(self) -> str:
-        flows = "flow lies" if self.tail_flows == 1 else "flows lie"
-        return f"only {self.tail_flows} {flows} beyond the quantile; with fewer than {self.needed} do not rely on it"
-
-
-@dataclass(frozen=True)
 class TailQuantile:
     """A quantile over trials with its interval.
 
     Attributes:
-        p: which quantile, in (0, 1).
         value: the estimate, in the unit of the flows' values.
         low: lower end of the interval; −inf if the trials do not bound it.
         high: upper end; inf if the trials do not bound it.
-        confidence: of the interval.
         trials: trials with at least one flow.
         flows: flows in them.
         tail_flows: flows whose value is larger than the estimate.
-        target: which of the two quantities is meant.
-        warning: set with fewer than 100 tail flows.
+        warning: see `tail_warning`.
     """
 
-    p: float
     value: float
     low: float
     high: float
-    confidence: float
     trials: int
     flows: int
     tail_flows: int
-    target: TailTarget
-    warning: TailWarning | None
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of the interval."""
-        return (self.high - self.low) / 2
+    warning: str
 
 
-def tail_quantile(
-    trials: Sequence[ArrayLike], p: float, *, confidence: float = 0.95, target: TailTarget = "pooled"
-) -> TailQuantile:
-    """Return a quantile of flows over independent trials.
+def tail_quantile(trials: Sequence[ArrayLike], p: float, *, confidence: float = 0.95) -> TailQuantile:
+    """Return a quantile of all flows over independent trials.
 
     Args:
         trials: per trial, the values of its flows: FCT, slowdown, delay; trials may differ in length, and
             those without flows say nothing.
         p: which quantile, in (0, 1).
         confidence: of the interval.
-        target: the quantile of all flows, or the mean of the trials' own quantiles.
 
     Raises:
         ValueError: if p or the confidence is out of range, a value is NaN, or there are no flows.
@@ -96,15 +65,10 @@ def tail_quantile(
     pooled = np.sort(np.concatenate(flows))
     if math.isnan(pooled[-1]):
         raise ValueError("a flow's value is NaN")
-    if target == "pooled":
-        value = _quantile(pooled, p)
-        alike = all(np.array_equal(flows[0], each) for each in flows)  # they are one sample
-        low, high = (-math.inf, math.inf) if alike else _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
-    else:
-        value, low, high = mean_over_trials([float(np.quantile(x, p)) for x in flows], confidence)
+    value = _quantile(pooled, p)
+    ends = _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
     beyond = int(pooled.size - np.searchsorted(pooled, value, side="right"))
-    warning = tail_warning(beyond)
-    return TailQuantile(p, value, low, high, confidence, len(flows), pooled.size, beyond, target, warning)
+    return TailQuantile(value, *ends, len(flows), pooled.size, beyond, tail_warning(beyond))
 
 
 def _quantile(ordered: Floats, p: float) -> float:
@@ -152,6 +116,9 @@ def mean_over_trials(values: ArrayLike, confidence: float) -> tuple[float, float
     return (value, low, high) if math.isfinite(low) else (value, -math.inf, math.inf)
 
 
-def tail_warning(beyond: int) -> TailWarning | None:
-    """Return a warning if so many flows beyond a quantile are too few."""
-    return TailWarning(beyond) if beyond < ENOUGH_TAIL_FLOWS else None
+def tail_warning(beyond: int) -> str:
+    """Return a warning if so many flows beyond a quantile are too few to trust it; empty if they are not."""
+    if beyond >= ENOUGH_TAIL_FLOWS:
+        return ""
+    flows = "flow lies" if beyond == 1 else "flows lie"
+    return f"only {beyond} {flows} beyond the quantile; with fewer than {ENOUGH_TAIL_FLOWS} do not rely on it"

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from lcca.evaluation.estimation.control import Controlled
 from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.layout import CONTROL, ESTIMATION, SUMMARY
+from lcca.evaluation.trials.layout import CONTROL, ESTIMATION
 from lcca.evaluation.trials.metrics import FLOWS
 from lcca.experiments.estimation.config import ControlBlock, EstimateBlock, EstimationConfig
-from lcca.experiments.estimation.contents import several_content
 from lcca.experiments.estimation.places import Rows
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
 from lcca.experiments.runs.context import Run
@@ -133,11 +132,19 @@ def estimate_plainly(run: Run[EstimationConfig, Any], policy: Policy, jobs: int)
     return Found(going.state, going.looks, going.accurate, going, {}, notes)
 
 
-def estimate_several(run: Run[EstimationConfig, Any], policy: Policy, jobs: int) -> list[Estimating]:
+def estimate_several(
+    run: Run[EstimationConfig, Any], policy: Policy, jobs: int, tell: Callable[[Sequence[Estimating]], None]
+) -> list[Estimating]:
     """Estimate several metrics from the same trials, until the last of them is accurate enough or to the ceiling.
 
     A metric goes on with the others once it is accurate: its estimate rests on all trials, and the look at which it was
-    accurate first is shown beside it. What is known is written after each block.
+    accurate first is shown beside it.
+
+    Args:
+        run: of the estimation.
+        policy: that is estimated.
+        jobs: threads.
+        tell: is told what is known after each block.
 
     Raises:
         InputError: a metric has no value in any trial before the first look, or a flow did not complete.
@@ -147,7 +154,7 @@ def estimate_several(run: Run[EstimationConfig, Any], policy: Policy, jobs: int)
 
     def reduce(block: Block, found: pd.DataFrame) -> list[list[Floats]]:
         if block.first:
-            run.folder.write_json(SUMMARY, several_content(config, going))
+            tell(going)
         return [list(values_of(each.config, found)) for each in going]  # type: ignore[arg-type]
 
     rows, question = rows_of(config, policy, jobs), Accuracy(going, "estimate.metrics")

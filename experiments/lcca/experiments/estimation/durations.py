@@ -20,8 +20,8 @@ from lcca.evaluation.trials.blocks import Block, equal_blocks
 from lcca.evaluation.trials.layout import DURATION, DURATIONS
 from lcca.experiments.estimation.accuracy import values_of
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.estimation.contents import heading
 from lcca.experiments.estimation.places import Measured
+from lcca.experiments.estimation.run import heading
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.inputs.errors import InputError, require

@@ -155,11 +155,10 @@ class Measured(ABC):
 class OnLink(Measured):
     """One link with open flows, measured flow by flow."""
 
-    metrics = tuple(FLOWS)
     duration_us: float
 
     def __init__(self, link: OpenLink, duration_us: float) -> None:
-        self.link, self.duration_us = link, duration_us
+        self.link, self.duration_us, self.metrics = link, duration_us, tuple(FLOWS)
 
     def policy(self, name: str) -> Policy:
         """See `Measured.policy`."""
@@ -184,10 +183,9 @@ class OnLink(Measured):
 class OnNetworks(Measured):
     """A space of networks; a trial is a fresh one."""
 
-    metrics = tuple(each.name for each in NETWORK_TRIALS.values() if each.together == "mean")
-
     def __init__(self, space: NetworkSpace, utility: str) -> None:
         self.space, self.utility, self.duration_us = space, space.utility(utility), space.duration
+        self.metrics = tuple(each.name for each in NETWORK_TRIALS.values() if each.together == "mean")
 
     def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], jobs: int) -> Rows:
         """See `Measured.rows`."""
@@ -205,12 +203,8 @@ class OnFabric(Measured):
 
     def __init__(self, scenario: FabricScenario, simulator: str, utility: str) -> None:
         self.scenario, self.simulator, self.duration_us = scenario, simulator, scenario.duration_us
-        self.space, self.whole, self.named = (
-            FabricSpace(fabric=scenario),
-            simulator == FABRIC,
-            {"scenario": scenario.name},
-        )
-        self.utility = self.space.utility(utility)
+        self.space, self.whole = FabricSpace(fabric=scenario), simulator == FABRIC
+        self.named, self.utility = {"scenario": scenario.name}, self.space.utility(utility)
         require_told(simulator, self.utility)
         known = {"flows", *(("rounds",) if scenario.has_rounds else ()), *(("ports",) if self.whole else ())}
         names = [each.name for each in FABRIC_TRIALS.values() if each.needs in known]
