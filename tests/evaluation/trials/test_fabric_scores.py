@@ -93,5 +93,5 @@ def test_what_cannot_be_scored_is_refused() -> None:
         FabricTrials(FabricSpace.model_validate({"fabric": keys}), 1, fabric_utility("rounds"))
     with pytest.raises(InputError, match=r"default: scores networks, not a fabric; one of slowdown, .*queue-p95"):
         fabric_utility("default")
-    with pytest.raises(InputError, match="queue: scores trials on a fabric; use --fabric"):
+    with pytest.raises(InputError, match="queue: scores trials on a fabric; use --on with a scenario"):
         UTILITIES["queue"].score(SimpleNamespace())
