@@ -20,7 +20,7 @@ FOLDERS_IN_CYCLES = 0
 MOST_FILES = 20
 CROWDED = {"benchmarks": 25, "tests/remy-plus/fabric": 22}  # goal: none
 MOST_OPTIONS = 102
-MOST_LINES = 51_600
+MOST_LINES = 51_400
 
 Edges = Mapping[str, set[str]]
 """By module or folder, those that it imports from."""
