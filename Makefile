@@ -109,7 +109,7 @@ bench: $(VENV)/.dev  ## speed of the engine against the yardstick
 	@$(BIN)/python benchmarks/engine.py $(ARGS)
 
 bench-settle: $(VENV)/.base  ## error rates of the settling rules on real policies (20 minutes; later 5)
-	@$(BIN)/python benchmarks/null.py $(ARGS)
+	@$(BIN)/python benchmarks/settling/null.py $(ARGS)
 
 wheel:  ## sdist and wheel in dist/, tried in an environment of its own
 	@.ci/need $(PYTHON)

@@ -143,7 +143,7 @@ class Benchmark(Model):
 
     @property
     def block(self) -> int:
-        """Scenarios in a block: one of each stratum. `benchmarks/bench_null.py` measures what that does to errors."""
+        """Scenarios in a block: one of each stratum. `benchmarks/settling/bench_null.py` measures its errors."""
         return strata(self)
 
     def whole(self, count: int) -> int:

@@ -3,7 +3,7 @@
 The unit of every rule is a block: what it is fed are means of differences over blocks of networks (`units`), one per
 stratum, and all its numbers count blocks. Single networks are no units: the few with one or two senders carry the tail
 of the differences, and before one of them is met a sample is tight, symmetric and wrong (measured by
-`benchmarks/null.py --plain`).
+`benchmarks/settling/null.py --plain`).
 
 A `Rule` is a value that can stand in a campaign's file. `rule.start()` returns a `Settling`, which is fed differences
 in order and looks at them when the rule says so. Its state is that of the last look, on everything that was fed: a

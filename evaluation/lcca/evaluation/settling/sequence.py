@@ -7,7 +7,7 @@ after every pair or once a day changes nothing in its error rate.
 
 The guarantee is exact for normal differences and a `g` fixed beforehand. Here `g` is tuned by the
 spread of the first blocks and then frozen, and real differences are not normal: what that costs is
-measured by `benchmarks/null.py`.
+measured by `benchmarks/settling/null.py`.
 """
 
 import math

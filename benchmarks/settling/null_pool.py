@@ -30,7 +30,7 @@ from lcca.trainers.base import Task
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.trainer import RplusTrainer
 
-CONFIGS = Path(__file__).parents[1] / "configs"
+CONFIGS = Path(__file__).parents[2] / "configs"
 SPACE = read_config(CONFIGS / "networks" / "default.yaml", NetworkSpace)
 FILES = ("e2e", "link", "queue", "link+queue", "vegas-like")
 BASELINES = ("aimd", "fixed-window:20", "fixed-window:40")

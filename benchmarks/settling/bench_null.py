@@ -1,6 +1,7 @@
 """Does a ranking on a benchmark keep its error rate? A null that can fail, made of a ranking's own trials.
 
-    python benchmarks/bench_null.py RUN [--first-look 17] [--turns 1] [--alpha 0.05] [--repetitions 1000] [--json]
+    python benchmarks/settling/bench_null.py RUN [--first-look 17] [--turns 1] [--alpha 0.05]
+        [--repetitions 1000] [--json]
 
 RUN is the folder of a benchmark's ranking. The differences of each pair of controls are shifted so that their true mean
 is 0, and rankings of 648 scenarios are drawn from them with replacement, stratum by stratum, in blocks of `turns`

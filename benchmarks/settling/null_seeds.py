@@ -1,6 +1,6 @@
 """Does the rule over training seeds keep its error rate where trainings are not normal? A null made of real trainings.
 
-    python benchmarks/null_seeds.py [SUMMARY.json …] [--alpha 0.05] [--repetitions 4000] [--json]
+    python benchmarks/settling/null_seeds.py [SUMMARY.json …] [--alpha 0.05] [--repetitions 4000] [--json]
 
 What is left of each training's score without the mean of its signal set (times √(n/(n−1))) makes a pool for every
 utility of a summary; sets whose trainings are all alike are left out. Campaigns of 5 to 24 training seeds are drawn
@@ -25,7 +25,7 @@ from scipy.stats import binomtest, kurtosis, skew, t
 from lcca.evaluation.comparison.sets import FIRST_SEEDS, MOST_SEEDS, SeedInterval
 
 Floats = NDArray[np.float64]
-REFERENCE = Path(__file__).parents[1] / "results" / "reference"
+REFERENCE = Path(__file__).parents[2] / "results" / "reference"
 SUMMARIES = ("signals.json", "headers-quickstart.json", "paper/utilities.json", "paper/high-senders.json")
 
 
