@@ -1,7 +1,7 @@
 """Do the settling rules keep their error rates on real policies? A null that can fail.
 
     python benchmarks/settling/null.py [--repetitions 2000] [--pairs 2000] [--jobs 1] [--no-ns3] [--json]
-    python benchmarks/settling/null.py --plain  # as before blocks: single pairs, first look at 20, frozen when settled
+    python benchmarks/settling/null.py --plain  # before blocks: single pairs, first look at 20, frozen when settled
 
 Each pair is two *different* policies whose scores are known on the same 20,000 networks (`null_pool.py`; in ns-3 on
 fewer and shorter trials): trained ones, hand-designed ones, and policies under which a flow starves now and then. Their
