@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -20,6 +21,9 @@ AGGREGATIONS = ("min", "max", "sum", "last", "first", "or", "and", "count", "per
 
 GAINS: dict[str, Gains] = {"fair_rate": _core.RCP_GAINS, "xcp_feedback": _core.XCP_GAINS}
 """What hops that say a rate or a change of the window are set to unless a header says otherwise."""
+
+Wrong: TypeAlias = tuple[str, str]
+"""A key, and what is wrong there."""
 
 WITH = "with:"
 EXPRESSION = "expr:"
@@ -95,17 +99,8 @@ class HeaderField(Model):
 
     @model_validator(mode="after")
     def _fits_together(self) -> HeaderField:
-        checks = (
-            self._unit_problem(),
-            self._bits_problem(),
-            self._value_problem(),
-            self._gains_problem(),
-            self._init_problem(),
-            self._agg_problem(),
-            self._scope_problem(),
-            self._invalid_problem(),
-        )
-        raise_problems("field", [problem_at((found[0],), found[1]) for found in checks if found is not None])
+        problems = [*self._what_is_written(), *self._how_it_is_coded(), *self._what_hops_do()]
+        raise_problems("field", [problem_at((key,), text) for key, text in problems])
         return self
 
     @property
@@ -147,67 +142,49 @@ class HeaderField(Model):
             interval if given.update_us is None else given.update_us,
         )
 
-    def _unit_problem(self) -> tuple[str, str] | None:
-        if self.formula is not None or not self.unit:
-            return None
-        try:
-            convert(1.0, SOURCES[self.source].unit, self.unit)
-        except ValueError as error:
-            return "unit", str(error)
-        return None
-
-    def _bits_problem(self) -> tuple[str, str] | None:
-        problem = self.encode.problem(self.bits)
-        return None if problem is None else ("bits", problem)
-
-    def _value_problem(self) -> tuple[str, str] | None:
+    def _what_is_written(self) -> Iterator[Wrong]:
+        if self.unit and self.formula is None:
+            try:
+                convert(1.0, SOURCES[self.source].unit, self.unit)
+            except ValueError as error:
+                yield "unit", str(error)
         if self.value is not None and self.source not in ("const", "mark"):
-            return "value", "only const and mark have a value; what is written otherwise is the source's"
-        needed = self.source == "const" and self.scope == "hop"
-        if needed and self.value is None:
-            return "value", "const at a hop needs a value; or scope: src_once and init"
-        return self._listed("value", self.value)
+            yield "value", "only const and mark have a value; what is written otherwise is the source's"
+        elif self.value is None and self.source == "const" and self.scope == "hop":
+            yield "value", "const at a hop needs a value; or scope: src_once and init"
+        else:
+            yield from self._unlisted("value", self.value)
+        if self.source not in GAINS and any(gain is not None for gain in self.measure.gains):
+            yield "measure", f"alpha, beta, portion and update_us belong to the sources {' and '.join(GAINS)}"
 
-    def _gains_problem(self) -> tuple[str, str] | None:
-        if self.source in GAINS or all(gain is None for gain in self.measure.gains):
-            return None
-        return "measure", f"alpha, beta, portion and update_us belong to the sources {' and '.join(GAINS)}"
+    def _how_it_is_coded(self) -> Iterator[Wrong]:
+        if problem := self.encode.problem(self.bits):
+            yield "bits", problem
+        yield from self._unlisted("init", self.init)
+        wraps = self.encode.kind in ("enum", "flag", "counter") or getattr(self.encode, "overflow", "") == "wrap"
+        if self.invalid is not None and wraps:
+            yield "invalid", "a code for 'not known' needs numbers that saturate"
 
-    def _init_problem(self) -> tuple[str, str] | None:
-        return self._listed("init", self.init)
-
-    def _listed(self, key: str, value: float | str | None) -> tuple[str, str] | None:
-        """Return the problem with a value that an enum does not have, or a name without an enum."""
+    def _unlisted(self, key: str, value: float | str | None) -> Iterator[Wrong]:
+        """Yield the problem with a value that an enum does not have, or a name without an enum."""
         if value is None:
-            return None
+            return
         names = isinstance(self.encode, Enum) and self.encode.names
         if isinstance(value, str) != names:
-            return key, f"must be {'one of the names' if names else 'a number'}, got {value!r:.60}"
-        if isinstance(self.encode, Enum) and value not in self.encode.values and self.encode.unlisted == "refuse":
+            yield key, f"must be {'one of the names' if names else 'a number'}, got {value!r:.60}"
+        elif isinstance(self.encode, Enum) and value not in self.encode.values and self.encode.unlisted == "refuse":
             listed = [str(known) for known in self.encode.values if known is not None]
-            return key, f"{value!r:.60} is not listed{did_you_mean(str(value), listed)}"
-        return None
+            yield key, f"{value!r:.60} is not listed{did_you_mean(str(value), listed)}"
 
-    def _agg_problem(self) -> tuple[str, str] | None:
-        encode = self.encode
-        if self.agg in ("min", "max") and isinstance(encode, Enum | Counter):
-            return "agg", f"{self.agg} compares codes, and those of {encode.kind} have no order"
-        if self.agg == "sum" and not (isinstance(encode, Uint) or (isinstance(encode, Linear) and encode.base == 0)):
-            return "agg", "sum adds codes: it needs uint, or linear from base 0"
-        if self.agg == "count" and not isinstance(encode, Uint):
-            return "agg", "count needs uint"
-        if self.agg in ("or", "and") and isinstance(encode, Table):
-            return "agg", f"{self.agg} works on bits, and those of a table's numbers mean nothing"
-        return None
-
-    def _scope_problem(self) -> tuple[str, str] | None:
-        if self.scope == "src_once" and self.agg not in ("first", "last", "and", "or", "min", "max"):
-            return "agg", f"{self.agg} is what hops do, but scope src_once says that they write nothing"
-        return None
-
-    def _invalid_problem(self) -> tuple[str, str] | None:
-        if self.invalid is None:
-            return None
-        if self.encode.kind in ("enum", "flag", "counter") or getattr(self.encode, "overflow", "") == "wrap":
-            return "invalid", "a code for 'not known' needs numbers that saturate"
-        return None
+    def _what_hops_do(self) -> Iterator[Wrong]:
+        agg, encode = self.agg, self.encode
+        if agg in ("min", "max") and isinstance(encode, Enum | Counter):
+            yield "agg", f"{agg} compares codes, and those of {encode.kind} have no order"
+        elif agg == "sum" and not (isinstance(encode, Uint) or (isinstance(encode, Linear) and encode.base == 0)):
+            yield "agg", "sum adds codes: it needs uint, or linear from base 0"
+        elif agg == "count" and not isinstance(encode, Uint):
+            yield "agg", "count needs uint"
+        elif agg in ("or", "and") and isinstance(encode, Table):
+            yield "agg", f"{agg} works on bits, and those of a table's numbers mean nothing"
+        if self.scope == "src_once" and agg not in ("first", "last", "and", "or", "min", "max"):
+            yield "agg", f"{agg} is what hops do, but scope src_once says that they write nothing"

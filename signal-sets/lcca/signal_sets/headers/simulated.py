@@ -105,15 +105,15 @@ def stamping(header: Header, *, charged: bool = True) -> Stamping:
     place = {name: at for at, name in enumerate(kept)}
     fields = tuple(_field(header, header.field(name), place) for name in kept)
     stack = header.stack if isinstance(header.stack, PerHop) else None
-    sent, back = _bytes(header) if charged else ((0,), (0,))
+    most = stack.max_hops if stack and header.per_hop_bytes else 0
     return Stamping(
         header.name,
         PACKET_BYTES,
         fields,
         tuple(found.placed(place) for found in readings),
         two_way=header.direction == "two_way",
-        sent_bytes=sent,
-        reflected_bytes=back,
+        sent_bytes=tuple(header.wire_bytes(hops) for hops in range(most + 1)) if charged else (0,),
+        reflected_bytes=tuple(header.reflected_bytes(hops) for hops in range(most + 1)) if charged else (0,),
         max_hops=stack.max_hops if stack else 0,
         overwrites=stack is not None and stack.overflow == "modulo",
         labels=_labels(header),
@@ -227,7 +227,7 @@ def _field(header: Header, field: HeaderField, place: dict[str, int]) -> Stamped
     if field.scope == "hop":
         require_simulated_source(header, field)
         _require_one_moment(header, field, place)
-    scale = (1.0, 1.0) if formula is not None else _scale(unit, field.told_in)
+    size, other = (1.0, 1.0) if formula is not None else (UNITS[unit][1], UNITS[field.told_in][1])
     codec = field_codec(field)
     value = None if field.value is None else float(codec.decode(np.uint64(codec.encode_one(field.value))))
     window = field.measure.window
@@ -239,7 +239,7 @@ def _field(header: Header, field: HeaderField, place: dict[str, int]) -> Stamped
         _tokens(header, formula, place),
         _tokens(header, field.condition, place),
         value,
-        scale,
+        (1.0, 1.0) if size == other else (float(size), float(other)),  # what `convert` multiplies with and divides by
         window,
         field.measure.interval_us or 0.0,
         field.measure.at,
@@ -258,12 +258,6 @@ def _require_one_moment(header: Header, field: HeaderField, place: dict[str, int
         if name != field.follows and name in place and other.scope == "hop" and other.measure.at == "enqueue":
             problem = f"field {field.name} reads {name} at dequeue, which its hop writes at enqueue"
             raise InputError(f"header {header.name}: {problem}: not simulated; let both have the same at")
-
-
-def _scale(unit: str, told_in: str) -> tuple[float, float]:
-    """Return the two numbers that `convert` multiplies with and divides by."""
-    size, other = UNITS[unit][1], UNITS[told_in][1]
-    return (1.0, 1.0) if size == other else (float(size), float(other))
 
 
 def _tokens(header: Header, formula: Expression | None, place: dict[str, int]) -> tuple[Token, ...]:
@@ -315,12 +309,6 @@ def _grid(field: HeaderField) -> tuple[float, ...]:
 
 
 # --- bytes and packets
-
-
-def _bytes(header: Header) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    most = header.stack.max_hops if header.per_hop_bytes and isinstance(header.stack, PerHop) else 0
-    hops = range(most + 1)
-    return tuple(header.wire_bytes(h) for h in hops), tuple(header.reflected_bytes(h) for h in hops)
 
 
 @cache

@@ -54,7 +54,11 @@ def content(header: Header) -> dict[str, Any]:
         "name": header.name,
         "wire_bytes": header.wire_bytes(),
         "per_hop_bytes": header.per_hop_bytes,
-        "fields": [_field_content(at) for at in layout(header)],
+        "fields": [
+            at.field.model_dump(mode="json", exclude_none=True)
+            | {"unit": at.field.told_in, "in_record": at.in_record, "offset_bits": at.offset}
+            for at in layout(header)
+        ],
     }
 
 
@@ -77,11 +81,6 @@ def size(header: Header) -> str:
     """Return what a header costs, such as ``16 B + 16 B/hop``."""
     growth = f" + {header.per_hop_bytes} B/hop" if header.per_hop_bytes else ""
     return f"{header.wire_bytes()} B{growth}"
-
-
-def _field_content(at: Position) -> dict[str, Any]:
-    keys = at.field.model_dump(mode="json", exclude_none=True)
-    return keys | {"unit": at.field.told_in, "in_record": at.in_record, "offset_bits": at.offset}
 
 
 def _cost(header: Header) -> str:
