@@ -41,18 +41,16 @@ def optional_parts() -> list[Part]:
 
 
 def _extra(name: str) -> Part:
-    versions = {package: _version(package) for package in EXTRAS[name]}
+    versions: dict[str, str | None] = {}
+    for package in EXTRAS[name]:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = None
     absent = [package for package, version in versions.items() if version is None]
     if absent:
         return Part(name, False, f"not installed: {', '.join(absent)}", f"pip install 'lcca[{name}]'")
     return Part(name, True, ", ".join(f"{package} {version}" for package, version in versions.items()))
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def _ns3() -> Part:

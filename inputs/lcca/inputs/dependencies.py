@@ -198,18 +198,13 @@ def files_named(name: str) -> dict[str, str]:
 
 def imports_in(text: bytes, package: str) -> tuple[str, ...]:
     """Return the names of all modules that a text may import; what is imported from a module may be one too."""
-    nodes = _nodes(text) if _PERHAPS_A_NAME.search(text) else _statements(text)
+    nodes = ast.walk(_parsed(text)) if _PERHAPS_A_NAME.search(text) else _statements(text)
     return tuple(found for node in nodes for found in _named(node, package))
 
 
 def top_of(name: str) -> str:
     """Return the first part of a module's name."""
     return name.partition(".")[0]
-
-
-def _nodes(text: bytes) -> Iterator[ast.AST]:
-    """Return all of a text; nothing of what is no Python."""
-    return ast.walk(_parsed(text))
 
 
 def _statements(text: bytes) -> Iterator[ast.AST]:
@@ -231,7 +226,7 @@ def _parsed(text: bytes) -> ast.Module:
 
 def _files_in(text: bytes) -> list[str]:
     """Return the texts that classes assign to `files`."""
-    inside = [line for node in _nodes(text) if isinstance(node, ast.ClassDef) for line in node.body]
+    inside = [line for node in ast.walk(_parsed(text)) if isinstance(node, ast.ClassDef) for line in node.body]
     named = [
         line.value
         for line in inside

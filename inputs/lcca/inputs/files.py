@@ -33,7 +33,7 @@ def read_limited(path: str | os.PathLike[str], limit: int = LARGEST_FILE) -> byt
         InputError: no regular file, it cannot be read, or it has more than ``limit`` bytes.
     """
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
             data = file.read(limit + 1) if regular else b""
     except (OSError, ValueError) as error:
@@ -145,11 +145,6 @@ def digest_file(path: str | os.PathLike[str]) -> Path:
     """Return the file that holds another file's digest."""
     target = Path(path)
     return target.with_name(target.name + DIGEST)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Open a file; a pipe opens without waiting for somebody who writes."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _reason(error: OSError | ValueError) -> str:

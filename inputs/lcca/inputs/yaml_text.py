@@ -6,7 +6,6 @@ becomes of it but text, numbers, truth values, lists and mappings with text as k
 
 import io
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -77,15 +76,12 @@ def dump(content: Any) -> str:
 def _syntax_problem(error: YAMLError, source: str, numbered: bool) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     line = mark.line + 1 if mark is not None and numbered else None
-    return Problem(Place(source, line), (), _syntax_text(error))
-
-
-def _syntax_text(error: YAMLError) -> str:
     problem = str(getattr(error, "problem", None) or str(error).splitlines()[0])
     if "\\t" in problem:
-        return "a tab where YAML wants spaces; indent with spaces"
+        return Problem(Place(source, line), (), "a tab where YAML wants spaces; indent with spaces")
     context = getattr(error, "context", None) if isinstance(error, MarkedYAMLError) else None
-    return "not YAML: " + ", ".join(str(part).strip() for part in (problem, context) if part)
+    parts = ", ".join(str(part).strip() for part in (problem, context) if part)
+    return Problem(Place(source, line), (), f"not YAML: {parts}")
 
 
 class _Reader:
@@ -115,7 +111,8 @@ class _Reader:
             raise ConfigError(Problem(self._place(node.start_mark.line), (), "an alias (*) contains itself"))
         if id(node) not in self._sizes:
             self._above.add(id(node))
-            inner = [self._size(child) for child in _children(node)]
+            children = [each for child in node.value for each in (child if isinstance(child, tuple) else (child,))]
+            inner = [self._size(child) for child in children]
             self._above.remove(id(node))
             self._sizes[id(node)] = 1 + sum(n for n, _ in inner), 1 + max((depth for _, depth in inner), default=0)
         return self._sizes[id(node)]
@@ -128,12 +125,9 @@ class _Reader:
         if isinstance(node, ScalarNode):
             return self._scalar(node, keys, line)
         if isinstance(node, MappingNode):
-            return self._mapping(node, keys, line)
+            pairs = self._merged(node, keys) | self._own(node, keys)
+            return {name: self.plain(value, (*keys, name), key.start_mark.line) for name, (key, value) in pairs.items()}
         return [self.plain(item, (*keys, i), item.start_mark.line) for i, item in enumerate(node.value)]
-
-    def _mapping(self, node: MappingNode, keys: Keys, line: int) -> dict[str, Any]:
-        pairs = self._merged(node, keys) | self._own(node, keys)
-        return {name: self.plain(value, (*keys, name), key.start_mark.line) for name, (key, value) in pairs.items()}
 
     def _own(self, node: MappingNode, keys: Keys) -> _Pairs:
         """Return the nodes of a mapping's own keys and values, by name."""
@@ -194,8 +188,3 @@ class _Reader:
 
     def _problem(self, keys: Keys, line: int, text: str) -> None:
         self.problems.append(Problem(self._place(line), keys, text))
-
-
-def _children(node: Node) -> Iterator[Node]:
-    for child in node.value:
-        yield from child if isinstance(child, tuple) else (child,)

@@ -66,19 +66,7 @@ def available_jobs() -> int:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Everything that a batch of trials depends on; can be pickled and sent to another process.
-
-    Attributes:
-        policies: compiled policies.
-        networks: networks.
-        policy_index: (trials,) uint32.
-        network_index: (trials,) uint32.
-        seed: (trials,) uint64.
-        duration: µs.
-        model: options of the network model.
-        jobs: threads.
-        keep_delays: as in `Engine.run`, like the three that follow.
-    """
+    """Everything that a batch of trials depends on, as in `Engine.run`; can be pickled and sent to another process."""
 
     policies: list[_core.Policy]
     networks: NetworkList
@@ -180,16 +168,16 @@ class Engine:
         keep_rule_hits: bool = False,
         keep_links: bool = False,
     ) -> Record:
-        """Run one trial per entry of the three index arrays.
+        """Run one trial per entry of the three index arrays; see `Simulator.run` for what is not said here.
 
         Args:
             policies: compiled policies (`compile_policy`).
             networks: the networks that `network_index` points into.
             policy_index: (trials,) index into policies.
             network_index: (trials,) index into networks.
-            seed: (trials,) seeds, 0 <= seed < 2^64.
-            keep_delays: keep every packet's delay, for percentiles.
-            keep_flows: return a row per flow.
+            seed: (trials,) seeds.
+            keep_delays: for percentiles.
+            keep_flows: for a row per flow.
             keep_rule_hits: return ``trial_rule_hits``, (trials, rules) look-ups; policies must have equally many rules.
             keep_links: return a row per directed link, in the layout's order; a plain dumbbell has one.
 

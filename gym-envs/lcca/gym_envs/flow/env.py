@@ -88,7 +88,9 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
             InputError: in 1,000 trials no flow came on, or none did with the seed that was asked for.
         """
         super().reset(seed=seed)
-        network = self._draw()
+        drawn = networks_from(self.networks, int(self.np_random.integers(2**32)), 1)
+        network = drawn[int(self.np_random.integers(len(drawn)))]
+        network = replace(network, senders=1) if self.others is None else network
         given = (options or {}).get("trial_seed")
         self._due = False
         for _ in range(_MOST_TRIES if given is None else 1):
@@ -99,11 +101,6 @@ class FlowEnv(gymnasium.Env[Floats, Any]):
                 self._seen, self._due = seen, True
                 return self._seen.copy(), self._now_info()
         raise InputError(f"network {network.id}: no flow came on within {self.duration:g} µs")
-
-    def _draw(self) -> Network:
-        drawn = networks_from(self.networks, int(self.np_random.integers(2**32)), 1)
-        network = drawn[int(self.np_random.integers(len(drawn)))]
-        return replace(network, senders=1) if self.others is None else network
 
     def _now_info(self) -> dict[str, Any]:
         return {**self._info, "now_us": self._now()}

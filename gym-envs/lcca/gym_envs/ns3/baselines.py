@@ -72,9 +72,10 @@ def bounded_threshold(policy: HandDesigned, network: Network) -> float:
 def control(policy: HandDesigned, network: Network) -> dict[str, Any]:
     """Return what ns-3 runs for a hand-designed congestion control, as the plan of a trial has it."""
     signal = policy.parameters.get("signal")
+    own = (p for p in policy.family.parameters if p.attribute and "::" not in p.attribute)
     return {
         "type": "ns3::TcpBbr" if policy.parameters.get("as_in_ns3") else policy.family.type,
-        "attributes": _attributes(policy),
+        "attributes": {p.attribute: _WORDS.get(p.name, _plain)(p, policy) for p in own},
         "ecn": policy.family.ecn,
         "timestamps": policy.family.timestamps,
         "needs_queue": signal == "queue",
@@ -92,13 +93,8 @@ def _congested(policy: HandDesigned, network: Network) -> float:
     return bounded_threshold(policy, network)
 
 
-def _attributes(policy: HandDesigned) -> dict[str, str]:
-    """Return the attributes of the class that ns-3 runs, as ns-3 reads them."""
-    own = (p for p in policy.family.parameters if p.attribute and "::" not in p.attribute)
-    return {p.attribute: _WORDS.get(p.name, _plain)(p, policy) for p in own}
-
-
 def _plain(parameter: Parameter, policy: HandDesigned) -> str:
+    """Return the value of an attribute as ns-3 reads it."""
     value = policy.parameters[parameter.name]
     if parameter.unit == "µs":
         return f"{round(policy.number(parameter.name) * policy.number('time_scale') * 1000)}ns"
@@ -119,12 +115,8 @@ def _by_signal(automatic: Mapping[str, float], off: str) -> Callable[[Parameter,
     return text
 
 
-def _detect(parameter: Parameter, policy: HandDesigned) -> str:
-    return str(policy.parameters[parameter.name]).upper().replace("-", "_")
-
-
 _WORDS: dict[str, Callable[[Parameter, HandDesigned], str]] = {
-    "hystart_detect": _detect,
+    "hystart_detect": lambda parameter, policy: str(policy.parameters[parameter.name]).upper().replace("-", "_"),
     "high": _by_signal(_HIGH, _ALWAYS),
     "low": _by_signal(_LOW, _NEVER),
     "startup_exit": _by_signal({}, _NEVER),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lcca.gym_envs.ns3.baselines import with_hand_designed
 from lcca.gym_envs.ns3.host import run_plan
@@ -228,7 +228,10 @@ def columns(results: Sequence[Any], senders: Sequence[int], delays: bool, flows:
         flows: whether to return a row per flow.
     """
     records = [_blank(n, r.reason) if isinstance(r, Failure) else r for r, n in zip(results, senders, strict=True)]
-    found = {name: _flow_column(records, name, kind) for name, kind in FLOWS.items()}
+    found = {
+        name: np.array([value for r in records for value in r["flows"][name]], dtype=kind)
+        for name, kind in FLOWS.items()
+    }
     counts = [len(r["flows"]["sender"]) for r in records]
     begin = np.concatenate([[0], np.cumsum(senders)]).astype(np.int64)
     out: dict[str, Any] = {"sender_begin": begin, "rule_hits": []}
@@ -249,7 +252,3 @@ def columns(results: Sequence[Any], senders: Sequence[int], delays: bool, flows:
         out |= {f"flow_{name}": values for name, values in found.items()}
     errors = np.array([r.get("error", "") for r in records], dtype=object)
     return out | ({"trial_error": errors} if (errors != "").any() else {})
-
-
-def _flow_column(records: Sequence[dict[str, Any]], name: str, kind: type[Any]) -> NDArray[Any]:
-    return np.array([value for r in records for value in r["flows"][name]], dtype=kind)

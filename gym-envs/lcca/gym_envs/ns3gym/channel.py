@@ -138,7 +138,8 @@ class Channel:
         """
         while (data := self._next(only)) is None:
             if end := ended():
-                self._last_chance(f"expected {awaited} at {self.address}, but {end}")
+                if not self._socket.poll(int(1000 * _GRACE)):  # else the peer's last message is on its way
+                    raise PeerLost(f"expected {awaited} at {self.address}, but {end}")
             elif stay_connected and time.monotonic() > self._closed_at + _GRACE:
                 raise ConnectionClosed(f"expected {awaited} at {self.address}, but the other end closed the connection")
             elif not deadline.left:
@@ -182,11 +183,6 @@ class Channel:
             self._closed_at = time.monotonic()
         elif opened and not self._asks:
             self._closed_at = math.inf
-
-    def _last_chance(self, message: str) -> None:
-        """Raise `PeerLost` unless the peer's last message is on its way."""
-        if not self._socket.poll(int(1000 * _GRACE)):
-            raise PeerLost(message)
 
     def close(self) -> None:
         """Close; a reply that was just sent still leaves. Closing twice is harmless."""

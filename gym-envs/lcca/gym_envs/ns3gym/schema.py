@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from lcca.remy_plus.files.protobuf import message_classes
@@ -121,17 +121,10 @@ def read(kind: str, data: bytes) -> Any:
         message = _CLASSES[kind].FromString(data)
     except DecodeError as error:
         raise ProtocolError(f"expected {kind}, got {len(data)} bytes that are none ({error})") from None
-    odd = _odd_fields(kind, message)
-    if odd:
+    ours, unknown = range(1, len(_MESSAGES[kind]) + 1), UnknownFieldSet(message)  # set aside: of another wire type
+    if odd := sorted({n for i in range(len(unknown)) if (n := unknown[i].field_number) in ours}):
         raise ProtocolError(f"expected {kind}, got another message (field {', '.join(map(str, odd))} does not fit)")
     return message
-
-
-def _odd_fields(kind: str, message: Message) -> list[int]:
-    """Return the numbers of our fields that came with a wire type of another kind: the parser sets those aside."""
-    ours = range(1, len(_MESSAGES[kind]) + 1)
-    unknown = UnknownFieldSet(message)
-    return sorted({n for i in range(len(unknown)) if (n := unknown[i].field_number) in ours})
 
 
 def pack(kind: str, message: Any) -> Any:

@@ -43,11 +43,8 @@ def info_text(info: Mapping[str, Any]) -> str:
     """Return an environment's info as the protocol's one string: its only text, or JSON."""
     if set(info) == {"info"} and isinstance(info["info"], str):
         return info["info"]
-    return json.dumps(dict(info), default=_plain, skipkeys=True) if info else ""
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
+    plain: Callable[[Any], Any] = lambda x: x.tolist() if isinstance(x, np.ndarray | np.generic) else str(x)  # noqa: E731
+    return json.dumps(dict(info), default=plain, skipkeys=True) if info else ""
 
 
 class ServedEnvironment:

@@ -13,11 +13,11 @@ like R+, we do not look at it.)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from lcca.inputs.errors import InputError
+from lcca.inputs.errors import InputError, require
 from lcca.remy_plus.core.signals import SIGNAL_CEILING
 from lcca.remy_plus.files.protobuf import message_classes
 from lcca.remy_plus.policies.rules import MOST_RULES
@@ -96,14 +96,8 @@ def scan(data: bytes) -> None:
             ends.append(position + size)
         else:
             position += size
-        _check_limits(len(ends), fields, nodes)
-
-
-def _check_limits(depth: int, fields: int, nodes: int) -> None:
-    if depth > DEEPEST:
-        raise InputError(f"nested deeper than {DEEPEST} levels; no search makes such a tree")
-    if nodes > 2 * MOST_RULES or fields > _MOST_FIELDS:
-        raise InputError(f"more than {MOST_RULES:,} rules")
+        require(len(ends) <= DEEPEST, f"nested deeper than {DEEPEST} levels; no search makes such a tree")
+        require(nodes <= 2 * MOST_RULES and fields <= _MOST_FIELDS, f"more than {MOST_RULES:,} rules")
 
 
 def _size(data: bytes, position: int, end: int, wire_type: int) -> tuple[int, int]:
@@ -165,7 +159,10 @@ def leaves(root: Any) -> list[Leaf]:
 def axes_in_use(root: Any) -> list[int]:
     """Return the axes as the nodes list them; the default ones of a node only if some node stores a bound."""
     found: dict[int, None] = {}
-    for node in _nodes(root):
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        pending += reversed(node.children)
         listed = node.box.active_axis
         found.update(dict.fromkeys(listed or (axis for axis in DEFAULT_AXES if stores(node.box, axis))))
     return list(found) or list(DEFAULT_AXES)
@@ -188,14 +185,6 @@ def widen(root: Any, found: Sequence[Leaf]) -> list[str]:
                 leaf.upper[axis] = SIGNAL_CEILING
         notes.append(f"{R_PLUS_AXES[axis]} widened from {end:g} to {SIGNAL_CEILING:g}")
     return notes
-
-
-def _nodes(root: Any) -> Iterator[Any]:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending += reversed(node.children)
 
 
 def _cut(box: Any, lower: Bounds, upper: Bounds, count: int) -> tuple[Bounds, Bounds]:

@@ -183,13 +183,9 @@ class Counter(Model):
         return None if bits <= 52 else f"a counter has at most 52 bits, this field {bits}"
 
 
-def _from_name(value: Any) -> Any:
-    return {"kind": value} if isinstance(value, str) else value
-
-
 Encoding: TypeAlias = Annotated[
     Annotated[Uint | Linear | Log | Float | Table | Enum | Flag | Counter, Field(discriminator="kind")],
-    BeforeValidator(_from_name),
+    BeforeValidator(lambda value: {"kind": value} if isinstance(value, str) else value),
 ]
 """An encoding; one that needs no numbers may be told by its kind alone (``encode: flag``)."""
 
