@@ -26,7 +26,7 @@ from lcca.inputs.dependencies import files_named
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.names import ClassName
 from lcca.remy_plus.engine import Model
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile

@@ -11,10 +11,9 @@ from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.builders import star
-from lcca.remy_plus.fabric.engine import FabricEngine
+from lcca.remy_plus.fabric.engine import FabricEngine, engine_of
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.observation import MOST_LOOKS, Observation
-from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.switches.control import Change, Given, Seen
 from lcca.remy_plus.switches.markers import marking

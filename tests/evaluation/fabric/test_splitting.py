@@ -9,8 +9,7 @@ from scipy.stats import poisson
 
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.splitting import Crossing, continued, split_trial, splitting_problem
-from lcca.remy_plus.fabric.engine import FabricEngine
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import FabricEngine, engine_of
 from lcca.signal_sets.load import resolve
 
 FRAME = 1048

@@ -12,7 +12,7 @@ from lcca.evaluation.trials.utilities import UTILITIES
 from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.gym_envs.processes.workers import Processes
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.switches.markers import marking
 from lcca.remy_plus.switches.transports import TRANSPORTS, Transport
 from lcca.remy_plus.tuners.tuned import named_transport

@@ -38,7 +38,7 @@ from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.signals import SIGNALS
 from lcca.remy_plus.engine import Engine, Model
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.files.policyfile import load
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy, with_header

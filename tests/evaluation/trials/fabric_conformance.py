@@ -10,7 +10,7 @@ from lcca.evaluation.fabric.trials import run_fabric_trials
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import TrialScores
 from lcca.gym_envs.processes.pool import Threads
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.tuners.tuned import named_transport

@@ -12,7 +12,7 @@ from lcca.evaluation.trials.outcome import FlowTimes
 from lcca.evaluation.trials.ratio import queue_bytes
 from lcca.evaluation.trials.utilities import UTILITIES, fabric_utility
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.tuners.tuned import named_transport
 
 MS = 1e6  # ns

@@ -9,10 +9,9 @@ from scipy.optimize import linprog
 from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.fabric.builders import leaf_spine, star
-from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, engine_of
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.fluid import run_fluid
-from lcca.remy_plus.fabric.policies import engine_of
 from lcca.remy_plus.fabric.settings import FabricSettings, settings
 from lcca.remy_plus.tuners.tuned import named_transport
 

@@ -9,7 +9,7 @@ from lcca.evaluation.fabric.trials import require_rounds
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.inputs.errors import InputError, about, require
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.policies.hand_designed import baseline
 from lcca.remy_plus.policies.rules import one_rule
 from lcca.remy_plus.policies.simple import Simple

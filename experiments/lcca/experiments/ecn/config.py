@@ -21,7 +21,7 @@ from lcca.gym_envs.ecn.settings import static
 from lcca.gym_envs.ecn.switch import PredUtility
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.switches.transports import Transport
 from lcca.signal_sets.load import resolve
 from lcca.trainers.ecn.config import FabricAccConfig, IncastAccConfig

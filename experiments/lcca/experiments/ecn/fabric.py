@@ -20,7 +20,7 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.experiments.summaries import Json
 from lcca.inputs.files import write_with_digest
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.tuners.acc import AccModel, read_acc_model
 from lcca.remy_plus.tuners.acc_ports import NUMBERS

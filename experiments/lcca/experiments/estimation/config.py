@@ -32,7 +32,7 @@ from lcca.experiments.runs.kinds import ESTIMATE
 from lcca.inputs.errors import did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import FileOrName
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.signal_sets.load import resolve
 
 EstimateMethod = Literal["model-free", "model-based", "splitting"]

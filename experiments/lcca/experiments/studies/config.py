@@ -22,7 +22,7 @@ from lcca.experiments.tuning.config import TuningConfig
 from lcca.inputs.errors import InputError, did_you_mean
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.names import FileOrName
-from lcca.remy_plus.fabric.policies import engine_of
+from lcca.remy_plus.fabric.engine import engine_of
 from lcca.signal_sets.load import resolve
 
 

@@ -12,15 +12,19 @@ from lcca.inputs.errors import InputError, require
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import CARRIED
 from lcca.remy_plus.core.stamping import StampedField
+from lcca.remy_plus.fabric.builders import star
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import FabricSettings
 from lcca.remy_plus.fabric.topology import FabricTopology
+from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.remy_plus.policies.policy import Policy, WithHeader, compile_policy, seen
+from lcca.remy_plus.policies.rules import RuleTable
+from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.switches import markers
 from lcca.remy_plus.switches.control import Control, Given, TunerMaker
 from lcca.remy_plus.switches.knobs import REFERENCE_GBPS
 from lcca.remy_plus.switches.markers import Marking
-from lcca.remy_plus.switches.transports import TransportKind, transport_kind
+from lcca.remy_plus.switches.transports import TRANSPORTS, Transport, TransportKind, transport_kind
 
 FabricRecord: TypeAlias = Mapping[str, Any]
 """Arrays by name: `flow_…` one entry per flow, `port_…` one per directed port, `sample_…` one row per sample."""
@@ -264,3 +268,27 @@ def _missing(source: str, field: StampedField, settings: FabricSettings) -> str:
     if field.at == "enqueue" and source == "mark" and settings.mark_at_dequeue:
         return "the fabric marks at dequeue; set switch.mark_at: enqueue"
     return ""
+
+
+def engine_of(policy: Policy, settings: FabricSettings) -> FabricEngine:
+    """Return what runs a policy on a fabric with these settings.
+
+    Raises:
+        InputError: it runs in ns-3 only.
+    """
+    if isinstance(policy, Transport):
+        marked = settings if policy.marker is None else replace(settings, marker=policy.marker)
+        return FabricEngine(policy.name, policy.parameters, marked, policy.tuner)
+    if not isinstance(policy, RuleTable | MlpPolicy | Simple | WithHeader):
+        raise InputError(f"{policy.name}: runs in ns-3 only; a fabric has {', '.join(TRANSPORTS)}")
+    return FabricEngine(policy, settings=settings)
+
+
+def require_transport(transport: Transport) -> None:
+    """Check that an engine takes a transport with these parameters, by one packet between two hosts.
+
+    Raises:
+        InputError: a parameter is out of its range, or some do not go together.
+    """
+    flow = FabricFlows(np.array([0]), np.array([1]), np.array([1]), np.array([0.0]))
+    engine_of(transport, FabricSettings()).run(star(2), flow, horizon_ns=1e6)

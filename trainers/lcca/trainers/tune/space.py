@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from lcca.inputs.errors import InputError, about, did_you_mean
 from lcca.inputs.model import Model
-from lcca.remy_plus.fabric.policies import require_transport
+from lcca.remy_plus.fabric.engine import require_transport
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
