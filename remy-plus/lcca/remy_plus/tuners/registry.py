@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from lcca.inputs.errors import InputError
-from lcca.remy_plus.switches.control import Samples, Sketch, Tuner
+from lcca.remy_plus.switches.control import Change, Given, Samples, Seen, Sketch, Tuner
 from lcca.remy_plus.switches.knobs import FLAG, Knob, Limits, values_of
+from lcca.remy_plus.switches.markers import Marking, marking
 from lcca.remy_plus.tuners.acc_ports import Acc
 from lcca.remy_plus.tuners.annealing import Schedule
 from lcca.remy_plus.tuners.paraleon import Paraleon, Weights
-from lcca.remy_plus.tuners.static import Static
 
 if TYPE_CHECKING:
     from lcca.remy_plus.tuners.acc import AccModel
@@ -66,6 +66,46 @@ class Tuning:
         """Return it as JSON values."""
         found: dict[str, Any] = {"kind": self.kind, "parameters": dict(self.parameters)}
         return found if self.model is None else found | {"model": self.model.model_dump(mode="json")}
+
+
+@dataclass(frozen=True)
+class Static:
+    """DCQCN's parameters and perhaps RED's thresholds, set once; thresholds at ports of 100 Gb/s.
+
+    Attributes:
+        parameters: of DCQCN that differ from its defaults.
+        thresholds: of RED; None leaves the markers as they are.
+    """
+
+    parameters: Mapping[str, float]
+    thresholds: Mapping[str, float] | None = None
+    every_us: float = 1e9
+    delay_us: float = 0
+    sketch: None = None
+
+    def __post_init__(self) -> None:
+        """Check the thresholds.
+
+        Raises:
+            InputError: `parameter: …`, with what it must be.
+        """
+        self._markers()
+
+    def begin(self, given: Given) -> Change:
+        """Return what holds from the beginning.
+
+        Raises:
+            InputError: the transport is not DCQCN.
+        """
+        given.require_dcqcn()
+        return Change(self.parameters, self._markers())
+
+    def tune(self, seen: Seen) -> Change:
+        """Return nothing."""
+        return Change()
+
+    def _markers(self) -> dict[int | None, Marking]:
+        return {} if self.thresholds is None else {None: marking("red", **self.thresholds)}
 
 
 _GBPS, _US = Limits(0, 1e6), Limits(1e-3, 1e9)
