@@ -279,7 +279,7 @@ class Transport:
         """Its parameters and, as ``red.kmin_bytes``, all of its marker."""
         return {**self.parameters, **({} if self.marker is None else self.marker.named_parameters)}
 
-    def changed(self, values: Mapping[str, Any]) -> Transport:
+    def with_parameters(self, values: Mapping[str, Any]) -> Transport:
         """Return it with other parameters, named as in `named_parameters`.
 
         Raises:

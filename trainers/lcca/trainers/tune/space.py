@@ -81,11 +81,10 @@ def with_parameters(policy: Policy, params: Mapping[str, Value]) -> Policy:
     Raises:
         InputError: a value that the policy does not take, or values that do not go together.
     """
-    if isinstance(policy, HandDesigned):
-        return policy.with_parameters(params)
-    if isinstance(policy, Transport):
-        changed = policy.changed(params)
-        require_transport(changed)
+    if isinstance(policy, HandDesigned | Transport):
+        changed = policy.with_parameters(params)
+        if isinstance(changed, Transport):
+            require_transport(changed)
         return changed
     return replace(policy, **params)  # type: ignore[arg-type]
 
