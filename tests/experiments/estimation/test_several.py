@@ -41,8 +41,7 @@ duration_us: 60
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the figures out: they take most of the time of a small run, and one test looks at them."""
-    monkeypatch.setattr("lcca.experiments.estimation.run._draw_several", lambda run, going: None)
-    monkeypatch.setattr("lcca.experiments.estimation.run._draw", lambda run, found: None)
+    monkeypatch.setattr("lcca.experiments.estimation.run._draw", lambda run, going: None)
 
 
 @pytest.fixture

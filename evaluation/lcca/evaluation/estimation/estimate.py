@@ -128,7 +128,7 @@ class Estimate:
         confidence: of the interval.
         trials: trials that it rests on.
         forecast_low: forecast of those trials: the first one if the accuracy was reached, so that it can
-            be held against `trials`; otherwise the latest. 0 before the floor.
+            be held against `trials`, and of one of several metrics; otherwise the latest. 0 before the floor.
         forecast_high: its upper end.
         method: in a few words.
     """
@@ -216,7 +216,7 @@ class Estimating:
         if not self.looks:
             return Estimate(math.nan, -math.inf, math.inf, config.confidence, 0, 0, 0, config.words)
         last = self.looks[-1]
-        told = self.looks[0] if last.accurate else last
+        told = self.looks[0] if last.accurate or self.goes_on else last
         ends = (last.estimate, last.low, last.high, config.confidence, last.n)
         return Estimate(*ends, told.forecast_low, told.forecast_high, config.words)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.estimation.control import Controlled
-from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
+from lcca.evaluation.estimation.estimate import Estimating
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.layout import CONTROL, ESTIMATION
 from lcca.evaluation.trials.metrics import FLOWS
@@ -31,37 +30,15 @@ CHEAP_BLOCK = 100
 VALUE = "value"
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What an estimation found.
-
-    Attributes:
-        estimate: the estimate.
-        looks: at the estimate, on the way.
-        accurate: whether the accuracy was reached.
-        plain: the plain trials; None where importance sampling was delivered.
-        details: what the result holds besides, as JSON values.
-        notes: what the user should read besides.
-    """
-
-    estimate: Estimate
-    looks: list[EstimateLook]
-    accurate: bool
-    plain: Estimating | None
-    details: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
-
-
 class Accuracy:
     """A question: is each metric known as accurately as asked? Parts hold, by metric, the values of each trial.
 
     Args:
         going: the estimates of the metrics.
-        key: of the configuration, for errors.
     """
 
-    def __init__(self, going: Sequence[Estimating | Controlled], key: str = "estimate.metric") -> None:
-        self._going, self._key = going, key
+    def __init__(self, going: Sequence[Estimating]) -> None:
+        self._going, self._key = going, "estimate.metric" if len(going) == 1 else "estimate.metrics"
 
     def __call__(self, trials: Trials) -> Answer:
         """Feed the last part, and return how far the estimates are.
@@ -117,62 +94,51 @@ def rows_of(config: EstimationConfig, policy: Policy, jobs: int, word: str = "es
     return config.place.rows(config.estimate, policy, config.seed, (word,), jobs)
 
 
-def estimate_plainly(run: Run[EstimationConfig, Any], policy: Policy, jobs: int) -> Found:
-    """Estimate one metric from plain trials.
-
-    Raises:
-        InputError: none of the trials at the first look has a value, or a flow did not complete.
-    """
-    config, asked = run.config, run.config.estimate
-    going, rows = Estimating(asked), rows_of(config, policy, jobs)
-    _run(run, rows, Accuracy([going]), lambda _, found: [list(values_of(asked, found))], asked.metric, None)
-    notes = (
-        () if config.place.whole or not config.fabric else (f"by {config.simulator}, which stands in for the fabric",)
-    )
-    return Found(going.state, going.looks, going.accurate, going, {}, notes)
-
-
-def estimate_several(
-    run: Run[EstimationConfig, Any], policy: Policy, jobs: int, tell: Callable[[Sequence[Estimating]], None]
+def estimate_plainly(
+    run: Run[EstimationConfig, Any],
+    policy: Policy,
+    jobs: int,
+    tell: Callable[[Sequence[Estimating]], None] = lambda known: None,
 ) -> list[Estimating]:
-    """Estimate several metrics from the same trials, until the last of them is accurate enough or to the ceiling.
+    """Estimate one metric, or several from the same plain trials until the last of them is accurate enough.
 
-    A metric goes on with the others once it is accurate: its estimate rests on all trials, and the look at which it was
-    accurate first is shown beside it.
+    One of several goes on with the others once it is accurate: its estimate rests on all trials, and the look at which
+    it was accurate first is shown beside it.
 
     Args:
         run: of the estimation.
         policy: that is estimated.
         jobs: threads.
-        tell: is told what is known after each block.
+        tell: is told what is known of several after each block.
 
     Raises:
         InputError: a metric has no value in any trial before the first look, or a flow did not complete.
     """
-    config = run.config
-    going = [Estimating(each, goes_on=True) for each in config.estimate.each]
+    asked = run.config.estimate
+    several = len(asked.each) > 1
+    going = [Estimating(each, goes_on=several) for each in asked.each]
 
     def reduce(block: Block, found: pd.DataFrame) -> list[list[Floats]]:
-        if block.first:
+        if several and block.first:
             tell(going)
-        return [list(values_of(each.config, found)) for each in going]  # type: ignore[arg-type]
+        return [list(values_of(each, found)) for each in asked.each]
 
-    rows, question = rows_of(config, policy, jobs), Accuracy(going, "estimate.metrics")
-    _run(run, rows, question, reduce, f"{len(going)} metrics", config.estimate.ceiling)
+    what = f"{len(going)} metrics" if several else asked.each[0].metric
+    _run(run, rows_of(run.config, policy, jobs), Accuracy(going), reduce, what, asked.ceiling if several else None)
     for each in going:
         each.look_again()
     return going
 
 
-def estimate_with_control(run: Run[EstimationConfig, Any], policy: Policy, jobs: int) -> Found:
+def estimate_with_control(
+    run: Run[EstimationConfig, Any], policy: Policy, jobs: int, control: ControlBlock
+) -> Controlled:
     """Estimate one metric on a fabric with a control variate: many trials of an approximation, which cost less.
 
     Raises:
         InputError: none of the trials at the first look has a value, or a flow did not complete.
     """
-    config, asked, control = run.config, run.config.estimate, run.config.estimate.control
-    if control is None:
-        raise ValueError("needs a control")
+    config, asked = run.config, run.config.estimate
     cheap = Cheap(run, policy, jobs, control)
     going = Controlled(asked, cheap.others, control.per_trial, control.cost)
 
@@ -182,17 +148,7 @@ def estimate_with_control(run: Run[EstimationConfig, Any], policy: Policy, jobs:
 
     what = f"{asked.metric} with {control.simulator}"
     _run(run, rows_of(config, policy, jobs), Accuracy([going]), reduce, what, asked.ceiling)
-    details = {"control": {"simulator": control.simulator, "cost": control.cost} | going.to_json()}
-    return Found(going.state, going.looks, going.accurate, None, details, _notes(control, going))
-
-
-def _notes(control: ControlBlock, going: Controlled) -> tuple[str, ...]:
-    """Return what the control did, in words."""
-    known = going.to_json()
-    if not known or known["variance_ratio"] is None:
-        return ()
-    narrower = f"variance {known['variance_ratio']:.2g} of the plain mean's"
-    return (f"{known['cheap_trials']:,} cheap trials of {control.simulator}: ρ {known['correlation']:.2f}, {narrower}",)
+    return going
 
 
 class Cheap:

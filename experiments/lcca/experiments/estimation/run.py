@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.estimation.accuracy import accuracy_rows, spread
-from lcca.evaluation.estimation.estimate import EstimateLook, Estimating
+from lcca.evaluation.estimation.estimate import Estimate, EstimateLook, Estimating
 from lcca.evaluation.estimation.importance import FlowMetric, ImportanceOptions, TailSample, TailSampler
 from lcca.evaluation.report.figures.estimates import (
     draw_accuracy,
@@ -22,8 +22,8 @@ from lcca.evaluation.report.figures.estimates import (
 )
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.layout import IMPORTANCE, SUMMARY
-from lcca.experiments.estimation.accuracy import Found, estimate_plainly, estimate_several, estimate_with_control
-from lcca.experiments.estimation.config import EstimateBlock, EstimationConfig
+from lcca.experiments.estimation.accuracy import estimate_plainly, estimate_with_control
+from lcca.experiments.estimation.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.experiments.estimation.places import OnLink
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
@@ -53,41 +53,61 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
     with opened(config, path, resume=resume, quiet=quiet) as run:
         if run.folder.complete:
             return run.folder.read_json(SUMMARY)
-        if config.estimate.metrics:
-            content = _several(run, policy, jobs)
-        else:
-            found = _estimate(run, policy, jobs)
-            content = _content(config, found)
-            _draw(run, found)
+        content = _estimated(run, policy, jobs)
         run.folder.write_json(SUMMARY, content)
         run.folder.set_state(COMPLETE)
     return content
 
 
-def _estimate(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> Found:
-    if run.config.estimate.method == "model-based":
+def _estimated(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> dict[str, Any]:
+    """Return the result by the method that is asked for, its figures drawn."""
+    config, asked = run.config, run.config.estimate
+    if asked.control is not None:
+        return _controlled(run, policy, jobs, asked.control)
+    if asked.method == "model-based":
         return _by_model(run, policy, jobs)
-    if run.config.estimate.control is not None:
-        return estimate_with_control(run, policy, jobs)
-    return estimate_plainly(run, policy, jobs)
+    stands_in = config.fabric is not None and not config.place.whole
+    notes = (f"by {config.simulator}, which stands in for the fabric",) if stands_in else ()
+
+    def tell(known: Sequence[Estimating]) -> None:
+        run.folder.write_json(SUMMARY, _content(config, known, notes))
+
+    going = estimate_plainly(run, policy, jobs, tell)
+    _draw(run, going)
+    return _content(config, going, notes)
 
 
-def _by_model(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> Found:
+def _controlled(run: Run[EstimationConfig, None], policy: Policy, jobs: int, control: ControlBlock) -> dict[str, Any]:
+    going = estimate_with_control(run, policy, jobs, control)
+    _draw(run, [going])
+    known, notes = going.to_json(), []
+    if known and known["variance_ratio"] is not None:
+        what = f"{known['cheap_trials']:,} cheap trials of {control.simulator}: ρ {known['correlation']:.2f}"
+        notes.append(f"{what}, variance {known['variance_ratio']:.2g} of the plain mean's")
+    found = {"simulator": control.simulator, "cost": control.cost} | known
+    return _content(run.config, [going], notes) | {"control": found}
+
+
+def _by_model(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> dict[str, Any]:
     """Estimate by importance sampling, or where a test refuses by plain trials, keeping all in the folder.
 
     Blocks of trials that are there already are not run again, so a stopped estimation goes on where it was; drawing
     flows and weighing them is done anew.
     """
     sample = _sample(run, policy, jobs)
-    details, sizes = sample.to_json(), tuple(f"size model {fit}" for fit in sample.fits)
+    sizes, refused = [f"size model {fit}" for fit in sample.fits], sample.attempt.refused
     if (found := sample.estimate) is not None:
-        looks = list(sample.attempt.looks)
-        return Found(found, looks, looks[-1].accurate, None, details, sizes)
-    for check in sample.attempt.refused:
-        run.reporter.say(f"importance sampling is refused by {check}")
-    plain = estimate_plainly(run, policy, jobs)
-    notes = (*(f"importance sampling refused by {check}" for check in sample.attempt.refused), *sizes)
-    return replace(plain, estimate=sample.instead(plain.estimate), details=details, notes=notes)
+        looks = sample.attempt.looks
+        row = _row(run.config.estimate, found, looks) | {"accurate": looks[-1].accurate, "warning": ""}
+        _draw_looks(run, looks)
+    else:
+        for check in refused:
+            run.reporter.say(f"importance sampling is refused by {check}")
+        (going,) = estimate_plainly(run, policy, jobs)
+        row = _metric(run.config.estimate, going) | sample.instead(going.state).to_json()
+        _draw(run, [going])
+    notes = [*(f"importance sampling refused by {check}" for check in refused), *sizes]
+    return heading(run.config) | {"trials": row["trials"], "estimates": [row], "notes": notes} | sample.to_json()
 
 
 def _sample(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> TailSample:
@@ -118,77 +138,59 @@ def look_content(look: EstimateLook) -> dict[str, Any]:
     return {"n": look.n} | {key: finite(getattr(look, key)) for key in ("estimate", "low", "high", "required")}
 
 
-def _several(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> dict[str, Any]:
-    """Estimate several metrics and return the result; what is known is written after each block."""
-    config = run.config
-
-    def content(going: Sequence[Estimating]) -> dict[str, Any]:
-        rows = [_metric(asked, each) for asked, each in zip(config.estimate.each, going, strict=True)]
-        return heading(config) | {"trials": max(each.trials for each in going), "estimates": rows, "notes": []}
-
-    going = estimate_several(run, policy, jobs, lambda known: run.folder.write_json(SUMMARY, content(known)))
-    _draw_several(run, going)
-    return content(going)
+def _content(config: EstimationConfig, going: Sequence[Estimating], notes: Sequence[str]) -> dict[str, Any]:
+    """Return the result, as far as it is known."""
+    rows = [_metric(asked, each) for asked, each in zip(config.estimate.each, going, strict=True)]
+    return heading(config) | {"trials": max(each.trials for each in going), "estimates": rows, "notes": list(notes)}
 
 
 def _metric(asked: EstimateBlock, going: Estimating) -> dict[str, Any]:
     """Return one metric: what was asked, its estimate from all trials, when it was accurate, and its looks."""
     first = going.first_accurate
-    row = {
+    return _row(asked, going.state, going.looks) | {
+        **finite_values(asdict(spread(going))),
+        "accurate": going.accurate,
+        "accurate_first": look_content(first) if first else None,
+        "warning": going.warning,
+        "by_accuracy": [finite_values(asdict(row)) for row in accuracy_rows(going)],
+    }
+
+
+def _row(asked: EstimateBlock, found: Estimate, looks: Sequence[EstimateLook]) -> dict[str, Any]:
+    """Return what was asked, what was found, and the looks."""
+    what = {
         "metric": asked.metric,
         "quantile": asked.quantile,
         "flows": asked.flows.model_dump() if asked.flows else None,
         "target": asked.target,
         "accuracy_percent": asked.accuracy_percent,
     }
-    row |= going.state.to_json() | finite_values(asdict(spread(going)))
-    if going.looks:
-        row |= {key: getattr(going.looks[0], key) for key in ("forecast_low", "forecast_high")}
-    return row | {
-        "accurate": going.accurate,
-        "accurate_first": look_content(first) if first else None,
-        "warning": going.warning,
-        "by_accuracy": [finite_values(asdict(row)) for row in accuracy_rows(going)],
-        "looks": [look_content(look) for look in going.looks],
-    }
+    return what | found.to_json() | {"looks": [look_content(look) for look in looks]}
 
 
-def _draw_several(run: Run[EstimationConfig, None], going: list[Estimating]) -> None:
-    """Draw convergence, trials by accuracy, and spread against interval."""
-    asked, figures = run.config.estimate.each, run.folder.figures
-    titles = [each.metric + (f", {each.flows}" if each.flows else "") for each in asked]
-    labels = [f"p{100 * each.quantile:g}" if each.quantile else "mean" for each in asked]
-    groups = grouped(titles, labels, going)
-    save(draw_shrinking(groups), figures, "convergence")
-    save(draw_accuracy(groups), figures, "accuracy")
-    save(draw_spread(groups), figures, "spread")
+def _draw(run: Run[EstimationConfig, None], going: Sequence[Estimating]) -> None:
+    """Draw of one metric how it converged, and the trials' own values by their number.
 
-
-def _content(config: EstimationConfig, found: Found) -> dict[str, Any]:
-    warning = found.plain.warning if found.plain else ""  # the tests of importance sampling stand in for it
-    row = {
-        "metric": config.estimate.metric,
-        "quantile": config.estimate.quantile,
-        **found.estimate.to_json(),
-        "accurate": found.accurate,
-        "warning": warning,
-        "looks": [look_content(each) for each in found.looks],
-    }
-    content = heading(config) | {"trials": row["trials"], "estimates": [row], "notes": list(found.notes)}
-    return content | dict(found.details)
-
-
-def _draw(run: Run[EstimationConfig, None], found: Found) -> None:
-    """Draw how the estimate converged, and the plain trials' own values by their number."""
+    Of several draw convergence, trials by accuracy, and spread against interval.
+    """
     asked, figures = run.config.estimate, run.folder.figures
-    looks = [(look.n, look.half_width, look.required) for look in found.looks]
-    save(draw_convergence(looks, asked.metric), figures, "convergence")
-    if found.plain is None:
+    if len(going) > 1:
+        titles = [each.metric + (f", {each.flows}" if each.flows else "") for each in asked.each]
+        labels = [f"p{100 * each.quantile:g}" if each.quantile else "mean" for each in asked.each]
+        groups = grouped(titles, labels, going)
+        save(draw_shrinking(groups), figures, "convergence")
+        save(draw_accuracy(groups), figures, "accuracy")
+        save(draw_spread(groups), figures, "spread")
         return
-    values, p = found.plain.values, asked.quantile
-    metric = asked.metric + (f", p{100 * p:g} of a trial" if p else " of a trial")
-    counts = trial_counts(len(values), asked.floor)
-    line = ("pooled quantile" if p and asked.target == "pooled" else "estimate", found.plain.state.estimate)
-    save(
-        draw_violins(violin_data({Path(run.config.policy).name: values}, counts), metric, line=line), figures, "violins"
-    )
+    (found,), (one,) = going, asked.each
+    _draw_looks(run, found.looks)
+    values, p = found.values, one.quantile
+    metric = one.metric + (f", p{100 * p:g} of a trial" if p else " of a trial")
+    shown = violin_data({Path(run.config.policy).name: values}, trial_counts(len(values), one.floor))
+    line = ("pooled quantile" if p and one.target == "pooled" else "estimate", found.state.estimate)
+    save(draw_violins(shown, metric, line=line), figures, "violins")
+
+
+def _draw_looks(run: Run[EstimationConfig, None], looks: Sequence[EstimateLook]) -> None:
+    points = [(look.n, look.half_width, look.required) for look in looks]
+    save(draw_convergence(points, run.config.estimate.each[0].metric), run.folder.figures, "convergence")
