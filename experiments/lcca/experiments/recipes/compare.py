@@ -19,7 +19,8 @@ from lcca.inputs.errors import require
 from lcca.inputs.json_values import interval
 
 PAIRS = {"engine": 5000, "ns3": 512, "fabric": 256}
-"""At most. A trial in ns-3 costs 300 times as much; fewer miss rare events: `benchmarks/settling/null.py --pairs 512`."""
+"""At most. A trial in ns-3 costs 300 times as much; fewer miss rare events:
+`benchmarks/settling/null.py --pairs 512`."""
 
 
 class Wanted(Options, Settling, total=False):
