@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lcca.evaluation.fabric.figures.flows import curve_rows, curves_of, rates_of
+from lcca.evaluation.fabric.figures.flows import BY_SIZE, FCT, PAUSED, QUEUE, fabric_points, rate_points
 from lcca.evaluation.fabric.scenario import FabricScenario
 from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, run_fabric_trials
@@ -104,26 +104,30 @@ def test_summary_pools_flows_for_quantiles_and_averages_trials_for_means(trials:
 
 
 def test_curves_are_quantiles_of_flows_of_similar_size(trials: list[FabricTrial]) -> None:
-    found, table = curves_of(trials), pd.concat([each.flow_rows() for each in trials])
-    for each in found:
-        flows = table[table.policy == each.policy].sort_values("size_bytes", kind="stable")
-        groups = len(flows) // 50
-        assert each.slowdown_by_size.shape == (groups, 2) and (np.diff(each.size_bytes) > 0).all()
+    table = pd.concat([each.flow_rows() for each in trials])
+    for policy, points in fabric_points(trials).groupby("policy"):
+        flows = table[table.policy == policy].sort_values("size_bytes", kind="stable")
+        groups, of = len(flows) // 50, points.set_index("panel")
         first = flows[: -(-len(flows) // groups)]
-        np.testing.assert_allclose(each.slowdown_by_size[0], np.percentile(first.slowdown, [50, 99]))
-        np.testing.assert_allclose(each.fct_us, np.sort(flows.fct_ns) / 1000)
-        np.testing.assert_allclose(each.slowdown, np.sort(flows.slowdown))
+        for percent, panel in BY_SIZE.items():
+            assert len(of.loc[panel]) == groups and (np.diff(of.loc[panel].x) > 0).all()
+            assert of.loc[panel].y.iloc[0] == pytest.approx(np.percentile(first.slowdown, percent))
+        np.testing.assert_allclose(of.loc[FCT].x, np.sort(flows.fct_ns) / 1000)
+        np.testing.assert_allclose(of.loc["share of flows by slowdown"].x, np.sort(flows.slowdown))
 
 
 def test_the_curve_of_queues_has_the_means_of_the_fullest_ports(trials: list[FabricTrial]) -> None:
     """The area above a distribution is its mean; lengths are at most 1/32 too long."""
-    for side, each in enumerate(curves_of(trials)):
-        assert each.queue_bytes[0] == 0 < each.queue_share[0] and each.queue_share[-1] == pytest.approx(1)
-        above = ((1 - each.queue_share[:-1]) * np.diff(each.queue_bytes)).sum()
+    points = fabric_points(trials).set_index("panel")
+    for side, policy in enumerate(("dctcp", "hpcc")):
+        of = points[points.policy == policy]
+        length, share = (of.loc[QUEUE][axis].to_numpy() for axis in "xy")
+        assert length[0] == 0 < share[0] and share[-1] == pytest.approx(1)
+        above = ((1 - share[:-1]) * np.diff(length)).sum()
         mean = np.mean([trial.row(SLOWDOWN)["queue_mean_bytes"] for trial in trials[side::2]])
         assert mean <= above <= mean * (1 + 1 / 32)
         paused = [trial.row(SLOWDOWN)["paused_us"] for trial in trials[side::2]]
-        np.testing.assert_allclose(each.paused_us, paused)
+        np.testing.assert_allclose(of.loc[PAUSED].y, paused)
 
 
 def test_rates_are_those_of_the_chosen_flows_and_change_nothing(trials: list[FabricTrial]) -> None:
@@ -131,14 +135,13 @@ def test_rates_are_those_of_the_chosen_flows_and_change_nothing(trials: list[Fab
     for before, after in zip(trials, watched, strict=True):
         pd.testing.assert_frame_equal(before.flow_rows(), after.flow_rows())
         pd.testing.assert_frame_equal(before.port_rows(), after.port_rows())
-    first, _ = rates_of(watched)
-    assert (first.policy, first.flows, first.gbps.shape) == ("dctcp", (4, 2), (len(first.time_us), 2))
+    points = rate_points(watched)
+    assert list(points.panel.unique()) == [f"Gb/s of flow {flow} by µs" for flow in (4, 2)]
+    first = points[(points.policy == "dctcp") & (points.panel == "Gb/s of flow 4 by µs")]
     flow = watched[0].flow_rows().set_index("id").loc[4]
-    busy = first.time_us[first.gbps[:, 0] > 0] * 1000
+    busy = first.x[first.y > 0] * 1000
     assert flow.start_ns < busy.min() and 0 <= busy.max() - flow.start_ns - flow.fct_ns <= 10_000
-    assert first.gbps[:, 0].sum() * 10_000 / 8 == pytest.approx(flow.size_bytes)
-    points = curve_rows([], [first]).groupby("panel").get_group("Gb/s of flow 4 by µs")
-    np.testing.assert_array_equal(points.y, first.gbps[:, 0])
+    assert first.y.sum() * 10_000 / 8 == pytest.approx(flow.size_bytes)
 
 
 def test_threads_change_nothing_with_classes_of_traffic() -> None:

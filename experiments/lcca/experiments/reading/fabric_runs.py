@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from lcca.evaluation.fabric.figures.flows import curve_rows, curves_of, draw_fabric, draw_rates, rates_of
+from lcca.evaluation.fabric.figures.flows import draw_fabric, draw_rates, fabric_points, rate_points
 from lcca.evaluation.fabric.figures.series import draw_series, series
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.trials import FabricTrial, positions, trials_of
@@ -71,8 +71,8 @@ class FabricRun:
 
     def curves(self) -> Drawn:
         """Draw slowdown by size, distributions, and pauses."""
-        curves, count = curves_of(self.trials), len({each.seed for each in self.trials})
-        return draw_fabric(curves, f"{self.space.name}, {count} trials"), curve_rows(curves)
+        points, count = fabric_points(self.trials), len({each.seed for each in self.trials})
+        return draw_fabric(points, f"{self.space.name}, {count} trials"), points
 
     def rates(self, flows: str) -> Drawn:
         """Draw what flows of the first trial deliver over time.
@@ -88,8 +88,8 @@ class FabricRun:
         watched = list(dict.fromkeys(map(int, ids)))
         with about("rates"):
             positions(self.trials[0].flows, watched)
-        rates = rates_of(self._again(watched, {}))
-        return draw_rates(rates, self._title), curve_rows([], rates)
+        points = rate_points(self._again(watched, {}))
+        return draw_rates(points, self._title), points
 
     def series(self, every_us: str) -> Drawn:
         """Draw throughput, round trips, queue and parameters of the first trial over time.

@@ -1,9 +1,11 @@
-"""Transports on a fabric in figures: slowdown by size, distributions, pauses; rates of chosen flows over time."""
+"""Transports on a fabric in figures: slowdown by size, distributions, pauses; rates of chosen flows over time.
+
+What a figure shows is a table of its points: panel, policy, x and y, whose units the names of panels tell.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,66 +19,48 @@ from lcca.evaluation.fabric.trials import WATCH_EVERY_NS, FabricTrial
 from lcca.evaluation.report.figures.style import drawing, mark, new_figure
 
 Floats = NDArray[np.float64]
+Points = tuple[str, str, Floats, Floats]
+"""Of a policy in a panel."""
 
 MOST_GROUPS = 20
 FEWEST_FLOWS = 50
 """In a group: a p99 of fewer flows would be nearly the largest of them."""
-PERCENT = (50, 99)
 SHORTEST_QUEUE = 500.0
 """Bytes at which the axis of queues begins: the curve there says how often there is none, or an ACK."""
 
+BY_SIZE = {50: "p50 slowdown by size in bytes", 99: "p99 slowdown by size in bytes"}
+SLOWDOWN, FCT = "share of flows by slowdown", "share of flows by completion time in µs"
+QUEUE, PAUSED = "share of time by queue in bytes", "paused µs by trial"
 
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """What a transport did in all its trials.
+PANELS = {
+    **{panel: (f"p{percent} slowdown", "size of flows, bytes") for percent, panel in BY_SIZE.items()},
+    PAUSED: ("paused", "µs of all ports in a trial"),
+    SLOWDOWN: ("share of flows", "slowdown"),
+    FCT: ("share of flows", "completion time, µs"),
+    QUEUE: ("share of time", "queue of fullest port, bytes"),
+}
+"""Title and label of each panel, as they stand in the figure."""
 
-    Attributes:
-        policy: the transport.
-        size_bytes: (groups,) geometric mean of the sizes of a group of flows of similar size.
-        slowdown_by_size: (groups, 2) p50 and p99 of the group's slowdowns.
-        slowdown: (flows,) rising; of flows that did not finish what it is at least.
-        fct_us: (flows,) completion times, likewise.
-        queue_bytes: (lengths,) rising from 0.
-        queue_share: (lengths,) of the time in which the fullest port's queue is at most so long, mean over trials.
-        paused_us: (trials,) time that all ports together stood paused.
+
+def fabric_points(trials: Iterable[FabricTrial]) -> pd.DataFrame:
+    """Return the points of `draw_fabric`.
+
+    By size are quantiles of groups of flows of similar size, at the geometric mean of these: groups have equally many,
+    at most 20 groups of at least 50. Flows that did not finish count with what they are at least. The share of time is
+    that in which the fullest port's queue is at most so long, mean over trials; pauses are of all ports together.
     """
-
-    policy: str
-    size_bytes: Floats
-    slowdown_by_size: Floats
-    slowdown: Floats
-    fct_us: Floats
-    queue_bytes: Floats
-    queue_share: Floats
-    paused_us: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Rates:
-    """Rates of chosen flows over time under a transport.
-
-    Attributes:
-        policy: the transport.
-        flows: (flows,) as the trace calls them.
-        time_us: (times,) from the start of the trial to the end of the last of these flows.
-        gbps: (times, flows) that were delivered, mean since the time before.
-    """
-
-    policy: str
-    flows: Sequence[int]
-    time_us: Floats
-    gbps: Floats
-
-
-def curves_of(trials: Iterable[FabricTrial]) -> list[Curves]:
-    """Return the curves of every transport; groups have equally many flows, at most 20 groups of at least 50."""
     found: dict[str, list[FabricTrial]] = {}
     for each in trials:
         found.setdefault(each.policy, []).append(each)
-    return [_curves(name, group) for name, group in found.items()]
+    return _table([points for policy, group in found.items() for points in _curves(policy, group)])
 
 
-def _curves(policy: str, trials: Sequence[FabricTrial]) -> Curves:
+def _table(points: Iterable[Points]) -> pd.DataFrame:
+    tables = [pd.DataFrame({"panel": panel, "policy": policy, "x": x, "y": y}) for policy, panel, x, y in points]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["panel", "policy", "x", "y"])
+
+
+def _curves(policy: str, trials: Sequence[FabricTrial]) -> Iterator[Points]:
     size, slowdown, fct = (
         np.concatenate([getattr(each.times, name) for each in trials])
         for name in ("size_bytes", "slowdown", "at_least")
@@ -84,9 +68,14 @@ def _curves(policy: str, trials: Sequence[FabricTrial]) -> Curves:
     groups = max(1, min(MOST_GROUPS, len(size) // FEWEST_FLOWS))
     parts = [part for part in np.array_split(np.argsort(size, kind="stable"), groups) if len(part)]
     middle = np.array([np.exp(np.log(size[part]).mean()) for part in parts])
-    quantiles = np.array([np.percentile(slowdown[part], PERCENT) for part in parts]).reshape(-1, len(PERCENT))
+    for percent, panel in BY_SIZE.items():
+        yield policy, panel, middle, np.array([np.percentile(slowdown[part], percent) for part in parts])
+    share = np.arange(1, len(size) + 1) / max(len(size), 1)
+    yield policy, SLOWDOWN, np.sort(slowdown), share
+    yield policy, FCT, np.sort(fct) / 1000, share
+    yield policy, QUEUE, *_queue(trials)
     paused = np.array([each.record["port_paused_ns"].sum() / 1000 for each in trials])
-    return Curves(policy, middle, quantiles, np.sort(slowdown), np.sort(fct) / 1000, *_queue(trials), paused)
+    yield policy, PAUSED, np.arange(len(trials), dtype=np.float64), paused
 
 
 def _queue(trials: Sequence[FabricTrial]) -> tuple[Floats, Floats]:
@@ -100,12 +89,15 @@ def _queue(trials: Sequence[FabricTrial]) -> tuple[Floats, Floats]:
     return found, np.cumsum(np.bincount(where, weights=np.concatenate(shares)))
 
 
-def rates_of(trials: Iterable[FabricTrial]) -> list[Rates]:
-    """Return the rates of the flows that were watched, where any were."""
-    return [_rates(each) for each in trials if len(each.watched)]
+def rate_points(trials: Iterable[FabricTrial]) -> pd.DataFrame:
+    """Return the points of `draw_rates`: of the flows that were watched, means since the time before, in Gb/s.
+
+    Times are from the start of the trial to the end of the last of these flows.
+    """
+    return _table([points for each in trials if len(each.watched) for points in _rates(each)])
 
 
-def _rates(trial: FabricTrial) -> Rates:
+def _rates(trial: FabricTrial) -> Iterator[Points]:
     time_ns, delivered = trial.record["sample_ns"], trial.record["sample_delivered_bytes"]
     if len(time_ns):  # the run may end between two samples
         time_ns = np.append(time_ns, time_ns[-1] + WATCH_EVERY_NS)
@@ -113,128 +105,82 @@ def _rates(trial: FabricTrial) -> Rates:
         delivered = np.vstack([delivered, last])
     gbps = np.diff(delivered, axis=0, prepend=0.0) * 8 / WATCH_EVERY_NS
     end = int(np.flatnonzero(gbps.any(axis=1)).max(initial=-1)) + 2
-    return Rates(trial.policy, trial.watched, time_ns[:end] / 1000, gbps[:end])
-
-
-def shares(count: int) -> Floats:
-    """Return what share of so many values is at most the first, the second, and so on."""
-    return np.arange(1, count + 1) / max(count, 1)
-
-
-def curve_rows(curves: Iterable[Curves], rates: Iterable[Rates] = ()) -> pd.DataFrame:
-    """Return all points of the figures: panel, policy, x and y, whose units the names of panels tell."""
-    rows = [(each.policy, *panel) for each in curves for panel in _panels(each)]
-    rows += [
-        (each.policy, f"Gb/s of flow {flow} by µs", each.time_us, each.gbps[:, column])
-        for each in rates
-        for column, flow in enumerate(each.flows)
-    ]
-    tables = [pd.DataFrame({"panel": panel, "policy": name, "x": x, "y": y}) for name, panel, x, y in rows]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["panel", "policy", "x", "y"])
-
-
-def _panels(each: Curves) -> list[tuple[str, Floats, Floats]]:
-    by_size = [
-        (f"p{p} slowdown by size in bytes", each.size_bytes, each.slowdown_by_size[:, i]) for i, p in enumerate(PERCENT)
-    ]
-    return [
-        *by_size,
-        ("share of flows by slowdown", each.slowdown, shares(len(each.slowdown))),
-        ("share of flows by completion time in µs", each.fct_us, shares(len(each.fct_us))),
-        ("share of time by queue in bytes", each.queue_bytes, each.queue_share),
-        ("paused µs by trial", np.arange(len(each.paused_us), dtype=np.float64), each.paused_us),
-    ]
+    for column, flow in enumerate(trial.watched):
+        yield trial.policy, f"Gb/s of flow {flow} by µs", time_ns[:end] / 1000, gbps[:end, column]
 
 
 @drawing
-def draw_fabric(curves: Sequence[Curves], title: str) -> Figure:
+def draw_fabric(points: pd.DataFrame, title: str) -> Figure:
     """Draw slowdown by size, the distributions of slowdown, completion time and queue, and paused time.
 
     Args:
-        curves: of the transports.
+        points: of the transports, by `fabric_points`.
         title: of the figure: the scenario and how many trials.
     """
-    figure = new_figure(5.6 + 0.2 * -(-len(curves) // 3), width=9.0)
-    axes = list(figure.subplots(2, 3).ravel())
-    for column, percent in enumerate(PERCENT):
-        _draw_by_size(axes[column], curves, column)
-        axes[column].set_title(f"p{percent} slowdown", loc="left")
-    _draw_paused(axes[2], curves)
-    for ax, title_of, label, points in (
-        (axes[3], "share of flows", "slowdown", [(c.slowdown, shares(len(c.slowdown))) for c in curves]),
-        (axes[4], "share of flows", "completion time, µs", [(c.fct_us, shares(len(c.fct_us))) for c in curves]),
-        (
-            axes[5],
-            "share of time",
-            "queue of fullest port, bytes",
-            [(np.maximum(c.queue_bytes, 1), c.queue_share) for c in curves],
-        ),
-    ):
-        _draw_shares(ax, points, label)
-        ax.set_title(title_of, loc="left")
-    axes[5].set_xlim(left=SHORTEST_QUEUE)
-    _plain(axes)
-    figure.legend(axes[0].get_lines(), [c.policy for c in curves], loc="outside lower center", ncols=3, title=title)
+    policies = list(dict.fromkeys(points["policy"]))
+    figure = new_figure(5.6 + 0.2 * -(-len(policies) // 3), width=9.0)
+    axes = dict(zip(PANELS, figure.subplots(2, 3).ravel(), strict=True))
+    found = dict(iter(points.groupby(["panel", "policy"], sort=False)))
+    for panel, (name, label) in PANELS.items():
+        for number, policy in enumerate(policies):
+            _draw(axes[panel], panel, number, found.get((panel, policy), points.head(0)))
+        axes[panel].set_title(name, loc="left")
+        axes[panel].set_xlabel(label)
+        axes[panel].set(**({"xlim": (0, None), "yticks": []} if panel == PAUSED else {"xscale": "log"}))
+    for panel in (SLOWDOWN, FCT, QUEUE):
+        axes[panel].set_ylim(0, 1.02)
+    for panel in BY_SIZE.values():
+        axes[panel].set_yscale("log")
+        axes[panel].yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes[PAUSED].set_ylim(len(policies) - 0.5, -0.5)
+    axes[PAUSED].xaxis.set_major_locator(MaxNLocator(4))
+    axes[QUEUE].set_xlim(left=SHORTEST_QUEUE)
+    for axis in (*(ax.xaxis for ax in axes.values()), *(axes[panel].yaxis for panel in BY_SIZE.values())):
+        axis.set_major_formatter(EngFormatter(sep=""))
+        axis.set_minor_formatter(NullFormatter())
+    figure.legend(axes[BY_SIZE[50]].get_lines(), policies, loc="outside lower center", ncols=3, title=title)
     return figure
 
 
+def _draw(ax: Axes, panel: str, number: int, points: pd.DataFrame) -> None:
+    """Draw a policy; pauses of each trial as a dot and their mean as ◆, in the order of the legend from the top."""
+    look: Any = {"color": mark(number).hue, "linestyle": mark(number).dashes}
+    if panel == PAUSED:
+        ax.scatter(points["y"], [number] * len(points), s=12, color=mark(number).hue, alpha=0.4, linewidths=0)
+        ax.plot([points["y"].mean()], [number], marker="D", color=mark(number).hue, markersize=6)
+    elif panel in BY_SIZE.values():
+        ax.plot(points["x"], points["y"], **look, marker=mark(number).marker, markersize=3)
+    else:
+        ax.plot(
+            np.maximum(points["x"], 1) if panel == QUEUE else points["x"], points["y"], **look, drawstyle="steps-post"
+        )
+
+
 @drawing
-def draw_rates(rates: Sequence[Rates], title: str) -> Figure:
+def draw_rates(points: pd.DataFrame, title: str) -> Figure:
     """Draw the rates of chosen flows over time, a panel per transport.
 
     Args:
-        rates: of the transports.
+        points: of the transports, by `rate_points`.
         title: of the figure: the scenario and the seed.
     """
-    rows = -(-len(rates) // 3)
+    policies, flows = (list(dict.fromkeys(points[key])) for key in ("policy", "panel"))
+    rows = -(-len(policies) // 3)
     figure = new_figure(2.2 * rows + 0.6, width=9.0)
-    axes = list(figure.subplots(rows, min(3, len(rates)), sharex=True, sharey=True, squeeze=False).ravel())
-    for ax, each in zip(axes, rates, strict=False):
-        for column in range(len(each.flows)):
-            look = mark(column)
-            ax.plot(*(each.time_us, each.gbps[:, column]), color=look.hue, linestyle=look.dashes, drawstyle="steps-pre")
-        ax.set_title(each.policy, loc="left")
+    axes = list(figure.subplots(rows, min(3, len(policies)), sharex=True, sharey=True, squeeze=False).ravel())
+    for (policy, flow), own in points.groupby(["policy", "panel"], sort=False):
+        look = mark(flows.index(flow))
+        axes[policies.index(policy)].plot(
+            *(own["x"], own["y"]), color=look.hue, linestyle=look.dashes, drawstyle="steps-pre"
+        )
+    for ax, policy in zip(axes, policies, strict=False):
+        ax.set_title(policy, loc="left")
         ax.set(xlabel="time, µs", ylim=(0, None))
         ax.tick_params(labelbottom=True)
     for first in axes[::3]:
         first.set_ylabel("Gb/s delivered")
-    for unused in axes[len(rates) :]:
+    for unused in axes[len(policies) :]:
         unused.set_visible(False)
-    names = [f"flow {flow}" for flow in rates[0].flows]
+    names = [flow.removeprefix("Gb/s of ").removesuffix(" by µs") for flow in flows]
     figure.legend(axes[0].get_lines(), names, loc="outside lower center", ncols=6, title=title)
     return figure
-
-
-def _draw_by_size(ax: Axes, curves: Sequence[Curves], column: int) -> None:
-    for number, each in enumerate(curves):
-        look: Any = _look(number) | {"marker": mark(number).marker, "markersize": 3}
-        ax.plot(each.size_bytes, each.slowdown_by_size[:, column], **look)
-    ax.set(xscale="log", yscale="log", xlabel="size of flows, bytes")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-
-
-def _draw_shares(ax: Axes, points: Sequence[tuple[Floats, Floats]], label: str) -> None:
-    for number, (x, y) in enumerate(points):
-        ax.plot(x, y, **_look(number), drawstyle="steps-post")
-    ax.set(xscale="log", xlabel=label, ylim=(0, 1.02))
-
-
-def _draw_paused(ax: Axes, curves: Sequence[Curves]) -> None:
-    """Draw each trial as a dot and the mean as ◆, in the order of the legend from the top."""
-    for row, each in enumerate(curves):
-        hue = mark(row).hue
-        ax.scatter(each.paused_us, [row] * len(each.paused_us), s=12, color=hue, alpha=0.4, linewidths=0)
-        ax.plot([each.paused_us.mean()], [row], marker="D", color=hue, markersize=6)
-    ax.set(xlabel="µs of all ports in a trial", yticks=[], ylim=(len(curves) - 0.5, -0.5), xlim=(0, None))
-    ax.xaxis.set_major_locator(MaxNLocator(4))
-    ax.set_title("paused", loc="left")
-
-
-def _plain(axes: Sequence[Axes]) -> None:
-    for axis in (*(ax.xaxis for ax in axes), *(ax.yaxis for ax in axes[: len(PERCENT)])):
-        axis.set_major_formatter(EngFormatter(sep=""))
-        axis.set_minor_formatter(NullFormatter())
-
-
-def _look(number: int) -> dict[str, Any]:
-    return {"color": mark(number).hue, "linestyle": mark(number).dashes}
