@@ -14,13 +14,13 @@ from lcca.cli.commands import COMMANDS, load
 from lcca.cli.main import parser
 
 ROOT = Path(__file__).resolve().parents[2]
-LONGEST_CHAIN = 17  # goal: 14
+LONGEST_CHAIN = 16  # goal: 14
 LONGEST_CHAIN_OF_THE_ENGINE = 7  # of inputs/ and remy-plus/ alone
 FOLDERS_IN_CYCLES = 0
 MOST_FILES = 20
 CROWDED = {"tests/remy-plus/fabric": 22}  # goal: none
 MOST_OPTIONS = 102
-MOST_LINES = 51_400
+MOST_LINES = 51_150
 
 Edges = Mapping[str, set[str]]
 """By module or folder, those that it imports from."""
