@@ -189,6 +189,14 @@ def test_agreement(verdict: Verdict, expected: Any, said: str | None) -> None:
     assert agreement(verdict, expected) == said
 
 
+def test_policies_that_score_the_same_agree_with_nothing(lcca: RunCommand, config: Path) -> None:
+    same = "contenders={dctcp: {policy: dctcp}, again: {policy: dctcp}}"
+    asked = "questions=[{name: same, contender: again, against: [dctcp], expected: equivalent}]"
+    answer = lcca("study", config, "--set", same, "--set", asked, "--out", config.parent / "same", "--json")
+    found = answer.json()["comparisons"]
+    assert found and {(each["verdict"], each["agreement"]) for each in found} == {("not settled", "not settled")}
+
+
 def test_scenarios_without_flows_that_count_are_refused_before_anything_is_tuned(
     lcca: RunCommand, config: Path, tmp_path: Path
 ) -> None:

@@ -113,6 +113,11 @@ class Comparison:
         """What `n` counts."""
         return "training seeds" if self.level == "set" else "pairs"
 
+    @property
+    def stated(self) -> Verdict:
+        """The verdict of the record: not settled where the two, or all trials, are the same."""
+        return NOT_SETTLED if self.same else self.verdict
+
     def to_json(self, history: bool = False) -> dict[str, Any]:
         """Return the record as JSON values; what is unknown or infinite becomes null.
 
@@ -121,7 +126,7 @@ class Comparison:
         """
         low, high = (math.nan, math.nan) if self.same == ONE_SAMPLE else (self.low, self.high)
         ends = {"difference": self.difference, "low": low, "high": high}
-        verdict, adjusted = (NOT_SETTLED, NOT_SETTLED) if self.same else (self.verdict, self.adjusted)
+        verdict, adjusted = self.stated, NOT_SETTLED if self.same else self.adjusted
         record: dict[str, Any] = {
             "level": self.level,
             "utility": self.utility.name,

@@ -127,7 +127,7 @@ def _answers(planned: Sequence[Planned], found: Sequence[Comparison]) -> list[Js
         {
             "question": each.question.name,
             "expected": each.question.expected,
-            "agreement": agreement(comparison.verdict, each.question.expected),
+            "agreement": agreement(comparison.stated, each.question.expected),
             **compared([comparison], layout.SCENARIO, each.scenario)[0],
         }
         for each, comparison in zip(planned, found, strict=True)
