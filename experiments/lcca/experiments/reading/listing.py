@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from lcca.evaluation.comparison.net_benefit import no_choice_yet
-from lcca.evaluation.report.sections.estimates import words
-from lcca.evaluation.report.sections.ranking import best
-from lcca.evaluation.report.words.headline import answer
+from lcca.evaluation.report.words.headline import headline
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.loaded_run import LoadedRun
 from lcca.experiments.runs.folder import is_locked
 from lcca.inputs.errors import InputError
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -82,26 +75,3 @@ def _found(run: LoadedRun) -> str:
         return headline(run.result)
     except InputError as error:
         return str(error)
-
-
-def headline(result: Json) -> str:
-    """Return what a run has found, in one line; empty where that is nothing yet."""
-    comparisons = result.get("comparisons", [])
-    if choices := result.get("net_benefit", {}).get("choices"):
-        notes = {each["utility"]: no_choice_yet(each.get("pairs", ())) for each in choices}
-        said = {each["utility"]: f"{each['take']} recommended" for each in choices}
-        return "; ".join(f"{name}: {f'open, {note}' if note else said[name]}" for name, note in notes.items())
-    if "signal_sets" in result:
-        names = {each["id"]: each["signal_set"] for each in result["policies"]}
-        return answer([each for each in comparisons if each["phase"] == layout.TEST], names).title
-    if ranked := [each for each in result.get("policies", ()) if "best_rank" in each]:
-        return best(ranked)
-    if found := result.get("estimates"):
-        return "; ".join(map(words, found))
-    if "agreement" in result:
-        scores = [each["verdict"] for each in result["agreement"] if each["metric"] == "score_bits"]
-        return f"{sum(each.startswith('agree') for each in scores)} of {len(scores)} mean scores agree"
-    if len(comparisons) == 1:
-        return f"{comparisons[0]['B']}: {comparisons[0]['verdict']}"
-    counts = Counter(each["verdict"] for each in comparisons if "verdict" in each)
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())

@@ -9,6 +9,7 @@ import pandas as pd
 
 from lcca.evaluation.report.figures.estimates import draw_convergence
 from lcca.evaluation.report.sections.section import Content
+from lcca.evaluation.report.words.headline import estimate_words, estimated
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
@@ -23,7 +24,7 @@ def estimates(tables: RunTables) -> Content | None:
         return None
     head = ("Metric", "Estimate with its interval", "Trials", "Accurate", "Warning")
     table = Table("Estimates", head, [_row(row) for row in rows])
-    answer = "; ".join(map(words, rows)) + "."
+    answer = "; ".join(map(estimate_words, rows)) + "."
     if len(rows) > 1:
         return Content("Each estimate rests on all trials.", None, answer, (table,))
     looks = [(look["n"], _half_width(look), look["required"] or math.nan) for look in rows[0]["looks"]]
@@ -32,21 +33,10 @@ def estimates(tables: RunTables) -> Content | None:
     return Content(caption, draw_convergence(looks, rows[0]["metric"]), answer, (table,), data=data)
 
 
-def words(row: Json) -> str:
-    """Return an estimate with its interval, such as ``fct_us p99 31.2 [30.8, 31.6]``."""
-    ends = ("unbounded" if row[end] is None else f"{row[end]:.4g}" for end in ("low", "high"))
-    return f"{_name(row)} {row['estimate']:.4g} [{', '.join(ends)}]"
-
-
-def _name(row: Json) -> str:
-    duration = f" at {row['duration_us']:g} µs" if "duration_us" in row else ""
-    return str(row["metric"]) + (f" p{100 * row['quantile']:g}" if row.get("quantile") else "") + duration
-
-
 def _row(row: Json) -> tuple[str, ...]:
     accurate = ("yes" if row["accurate"] else "not yet") if "accurate" in row else ""
     found = interval(row["estimate"], row["low"], row["high"], "{:.5g}")
-    return _name(row), found, f"{row['trials']:,}", accurate, row["warning"]
+    return estimated(row), found, f"{row['trials']:,}", accurate, row["warning"]
 
 
 def _half_width(look: Json) -> float:

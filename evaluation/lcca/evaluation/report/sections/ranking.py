@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK, Standing, rank_words
+from lcca.evaluation.comparison.ranking import Standing, rank_words
 from lcca.evaluation.report.figures.ranking import draw_ranking
 from lcca.evaluation.report.sections.section import Content, data_table
+from lcca.evaluation.report.words.headline import best_of
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.tables import RunTables
@@ -27,15 +28,7 @@ def ranking(tables: RunTables) -> Content | None:
     )
     head = ("Policy", "Rank", "Score, bits", "Ties", "Better than", "Worse than")
     table = Table("Ranks", head, [_row(each) for each in standings])
-    return Content(caption, draw_ranking(standings, title), best(rows), (table,), data=data_table(standings))
-
-
-def best(rows: list[dict[str, Any]]) -> str:
-    """Return which policies may be best, from records of policies with ranks."""
-    first = [row["id"] for row in rows if row["best_rank"] == 1]
-    if not first:
-        return f"open: {TOO_FEW_TO_RANK}"
-    return f"best: {first[0]}" if len(first) == 1 else f"may be best: {', '.join(first)}"
+    return Content(caption, draw_ranking(standings, title), best_of(rows), (table,), data=data_table(standings))
 
 
 def _standing(row: dict[str, Any]) -> Standing:

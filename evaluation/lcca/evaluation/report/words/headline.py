@@ -1,9 +1,12 @@
 """The answer of a run in plain words."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lcca.evaluation.comparison.net_benefit import no_choice_yet
+from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK
 from lcca.evaluation.comparison.sets import FIRST_SEEDS, TRAINED_TOO_LITTLE
 from lcca.evaluation.report.words.statements import (
     NO_BREAK,
@@ -16,6 +19,7 @@ from lcca.evaluation.report.words.statements import (
     percent,
     sign_and_size,
 )
+from lcca.evaluation.trials.layout import TEST
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
 
@@ -65,6 +69,49 @@ def answer(comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = 
         policies=tuple(Statement(each["verdict"], _sentence(each, several)) for each in policies),
         policies_summed_up=summed_up(policies),
     )
+
+
+def headline(result: Json) -> str:
+    """Return what a run of any kind has found, in one line; empty where that is nothing yet."""
+    comparisons, policies = result.get("comparisons", []), result.get("policies", [])
+    if choices := result.get("net_benefit", {}).get("choices"):
+        notes = {each["utility"]: no_choice_yet(each.get("pairs", ())) for each in choices}
+        said = {each["utility"]: f"{each['take']} recommended" for each in choices}
+        return "; ".join(f"{name}: {f'open, {note}' if note else said[name]}" for name, note in notes.items())
+    if "signal_sets" in result:
+        names = {each["id"]: each["signal_set"] for each in policies}
+        return answer([each for each in comparisons if each["phase"] == TEST], names).title
+    if ranked := [each for each in policies if "best_rank" in each]:
+        return best_of(ranked)
+    if estimates := result.get("estimates"):
+        return "; ".join(map(estimate_words, estimates))
+    if "agreement" in result:
+        scores = [each["verdict"] for each in result["agreement"] if each["metric"] == "score_bits"]
+        return f"{sum(each.startswith('agree') for each in scores)} of {len(scores)} mean scores agree"
+    if len(comparisons) == 1:
+        return f"{comparisons[0]['B']}: {comparisons[0]['verdict']}"
+    counted = Counter(each["verdict"] for each in comparisons)
+    return ", ".join(f"{count} {verdict}" for verdict, count in counted.most_common())
+
+
+def best_of(ranked: Sequence[Json]) -> str:
+    """Return which policies may be best, from their records with ranks."""
+    first = [each["id"] for each in ranked if each["best_rank"] == 1]
+    if not first:
+        return f"open: {TOO_FEW_TO_RANK}"
+    return f"best: {first[0]}" if len(first) == 1 else f"may be best: {', '.join(first)}"
+
+
+def estimate_words(row: Json) -> str:
+    """Return an estimate with its interval, such as ``fct_us p99 31.2 [30.8, 31.6]``."""
+    ends = ("unbounded" if row[end] is None else f"{row[end]:.4g}" for end in ("low", "high"))
+    return f"{estimated(row)} {row['estimate']:.4g} [{', '.join(ends)}]"
+
+
+def estimated(row: Json) -> str:
+    """Return what was estimated."""
+    duration = f" at {row['duration_us']:g} µs" if "duration_us" in row else ""
+    return str(row["metric"]) + (f" p{100 * row['quantile']:g}" if row.get("quantile") else "") + duration
 
 
 def _renamed(comparison: Json, names: Mapping[str, str]) -> Json:
