@@ -4,6 +4,7 @@ import errno
 import io
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -16,7 +17,12 @@ from typing import Any
 import pytest
 
 from lcca.cli.main import main
+from lcca.evaluation.report.figures.style import REPORT
+from lcca.evaluation.report.plots import plot
+from lcca.evaluation.report.words.statements import capital, number
 from lcca.evaluation.trials import place
+from lcca.evaluation.trials.loaded_run import LoadedRun
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.store import TrialStore
 from lcca.experiments.estimation import durations
 from lcca.experiments.estimation import run as estimation
@@ -25,6 +31,7 @@ from lcca.gym_envs.ns3.plan import Ns3Options
 from lcca.remy_plus.engine import Engine
 
 from ...conftest import Answer, RunCommand
+from ...evaluation.report.test_report import read
 from .run_kinds import KINDS, RunKind
 
 LEARNING = ("learning.parquet", "learning.parquet.sha256")
@@ -184,6 +191,47 @@ def test_a_changed_file_is_refused_by_its_name(whole: Whole, copied: Path, lcca:
     assert answer.status == 2 and is_one_line(answer, f"{copied}: a run of another configuration: ")
     assert (whole.kind.named or f"{name} has another content") in answer.err
     assert results(copied) == results(whole.run)
+
+
+def test_its_page_has_its_names_and_its_numbers_with_labels(whole: Whole, copied: Path, lcca: RunCommand) -> None:
+    assert lcca("report", copied, "--json").json()["report"] == str(copied / "report.html")
+    assert results(whole.run).items() <= results(copied).items()
+    page, text = read(copied / "report.html")
+    source = (copied / "report.html").read_text(encoding="utf-8")
+    assert "http" not in source and all(each.startswith("#") for each in page.references)
+    assert not page.tags & {"img", "iframe", "object", "link"} and len(set(page.ids)) == len(page.ids)
+    titles = re.findall("<h2>(.*?)</h2>", source)
+    result, metrics = LoadedRun(copied).result, NETWORK_TRIALS | FABRIC_TRIALS | FLOWS
+    for each in result.get("policies", ()):
+        assert each["id"] in text and each.get("condition", "") in text
+        for metric in (metrics[name] for name in each if name in metrics):
+            mean = each[metric.name]["mean"] if isinstance(each[metric.name], dict) else each[metric.name]
+            assert capital(metric.head) in text
+            assert number(mean / metric.scale, metric.digits) in text.replace(" -", " −")
+    for each in result.get("agreement", ()):
+        assert each["policy"] in text and metrics[each["metric"]].label in text and f"{each['difference']:+.3f}" in text
+    for each in result.get("comparisons", ()):
+        assert f"against {each['A']}" in text and each["B"] in text and each["verdict"] in text
+        assert number(each["difference"], 3, signed=True) in text
+    for each in result.get("estimates", ()):
+        metric = metrics[each["metric"]]
+        assert metric.label in text and f"{each['estimate'] / metric.scale:.5g}" in text
+    assert ("Candidates" in titles) == (copied / "candidates.parquet").exists()
+    assert ("Learning curve" in titles) == ("curve" in result)
+
+
+@pytest.mark.parametrize("whole", ["rank"], indirect=True)
+def test_a_kept_ranking_has_means_and_ends_where_they_belong(whole: Whole) -> None:
+    """The keys of a file are sorted: high, low, mean."""
+    ranked = LoadedRun(whole.run).result["policies"]
+    drawn = plot(whole.run, "ranking", REPORT)
+    scores = [each["score_bits"] for each in ranked]
+    assert all(score["low"] < score["mean"] < score["high"] for score in scores)
+    assert drawn.data[["score_bits", "low", "high"]].to_dict("records") == [
+        {"score_bits": score["mean"], "low": score["low"], "high": score["high"]} for score in scores
+    ]
+    lines = [tuple(line.get_xdata()) for line in drawn.figure.axes[0].lines]
+    assert lines == [ends for score in scores for ends in ((score["low"], score["high"]), (score["mean"],))]
 
 
 REFUSED = [(name, asked, words) for name, kind in KINDS.items() for asked, words in kind.refused]

@@ -29,7 +29,7 @@ GROUPS = {
         "check": "Diagnose the installation and say how to fix what is broken.",
     },
     "results": {
-        "report": "Write a finished run's report and figures again, or say what an unfinished one has found so far.",
+        "report": "Write a finished run's page and figures, or say what an unfinished campaign has found so far.",
         "verdict": "Compute a run's verdicts again from its stored trials alone.",
         "diff": "Compare two runs: configurations, verdicts, costs.",
         "plot": "Draw a run's figures for a paper, with their data as CSV.",

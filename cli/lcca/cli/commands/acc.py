@@ -11,9 +11,8 @@ from lcca.cli.printing.console import print_table
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import MODEL, SUMMARY
-from lcca.evaluation.trials.metrics import FABRIC_TRIALS, SCORE, Metric, shown
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, INCAST_TRIALS, SCORE, Metric, shown
 from lcca.experiments.ecn.config import ACC
-from lcca.experiments.ecn.incast import INCAST_TRIALS
 from lcca.experiments.recipes.acc import acc, form_of
 
 EXAMPLES = """\

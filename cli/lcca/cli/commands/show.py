@@ -242,15 +242,14 @@ def _levels(content: Any) -> str:
 
 def _run(options: argparse.Namespace) -> int:
     """A run's policies and verdicts."""
-    from lcca.cli.printing.tables import print_policies, print_verdicts
+    from lcca.cli.printing.tables import print_result
     from lcca.experiments.runs.manifest import read_summary
 
     summary = read_summary(Path(options.name))
     if options.json:
         print_json(summary)
     else:
-        print_policies(summary)
-        print_verdicts(summary)
+        print_result(summary)
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lcca.cli.printing.console import print_table
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
-from lcca.evaluation.report.words.headline import score_explained
+from lcca.evaluation.report.words.headline import headline, score_explained
 from lcca.evaluation.report.words.statements import (
     NOT_SETTLED,
     coverage,
@@ -43,6 +43,15 @@ def print_sets(summary: Json) -> None:
     print_table(
         Table(f"{summary['campaign']}: trainings on fresh networks, each seed's on networks of its own", head, rows)
     )
+
+
+def print_result(summary: Json) -> None:
+    """Print the policies and comparisons of a campaign, or of any other run in one line what it has found."""
+    if any("trained" in policy for policy in summary.get("policies", ())):
+        print_policies(summary)
+        print_verdicts(summary)
+    else:
+        print(headline(summary) or "nothing was compared")
 
 
 def print_policies(summary: Json) -> None:

@@ -17,10 +17,11 @@ from jinja2 import Environment, FileSystemLoader
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.sections.contents import make_sections
+from lcca.evaluation.report.sections.differences import with_condition
 from lcca.evaluation.report.sections.section import SELECTED, TRAININGS, Section
 from lcca.evaluation.report.sections.which_header import which_header
 from lcca.evaluation.report.words.commands import commands
-from lcca.evaluation.report.words.headline import answer, score_explained
+from lcca.evaluation.report.words.headline import answer, headline, score_explained
 from lcca.evaluation.report.words.statements import (
     capital,
     counts,
@@ -45,6 +46,9 @@ LEVELS = (
     ("selected-policies", "Selected policies", SELECTED, "policy"),
 )
 """Of comparisons: name and title of their section, whose results it shows, and what records call it."""
+
+PAIRS = (("comparisons", "Comparisons", "", "policy"),)
+"""The same where no policy is that of a training."""
 
 SCREEN = Page(width=4.8)
 """What figures are drawn for: letters of 10 points are as large as 10 pixels where the page is 400 pixels wide."""
@@ -136,19 +140,29 @@ def _of_level(point: Json, level: str) -> list[Json]:
 
 
 def _context(tables: RunTables, sections: Sequence[Section], which: Json | None) -> Json:
-    comparisons = tables.comparisons
-    found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies})
+    comparisons = [with_condition(each) for each in tables.comparisons]
+    whose = "Selected policies" if tables.has_trainings else "Policies"
+    found = answer(comparisons, {policy["id"]: group_of(policy) for policy in tables.policies}, whose)
+    ranked = any("best_rank" in policy for policy in tables.policies)
+    title = found.title if comparisons and not ranked else headline(tables.summary) or found.title
     size = packet_bytes_of(tables.config)
     sides = [{side: outcome(each, side, tables.policies, size) for side in "AB"} for each in comparisons]
     rows = [each | {"measured": both} for each, both in zip(comparisons, sides, strict=True)]
     phases = tables.costs.get("phases", []) if tables.costs else []
     return {
-        "title": which["title"] if which else found.title,
+        "title": which["title"] if which else title,
+        "has_trainings": tables.has_trainings,
+        "comparisons": comparisons,
         "which": which,
         "summary": tables.summary,
         "answer": found,
-        "score_explained": score_explained(utilities_of(tables.config, tables.utilities)),
-        "levels": [(*level, [each for each in rows if each["level"] == name]) for *level, name in LEVELS],
+        "score_explained": score_explained(utilities)
+        if (utilities := utilities_of(tables.config, tables.utilities))
+        else "",
+        "levels": [
+            (*level, [each for each in rows if each["level"] == name])
+            for *level, name in (LEVELS if tables.has_trainings else PAIRS)
+        ],
         "commands": commands(tables.summary | {"comparisons": comparisons}, tables.manifest),
         "packet_bytes": None if tables.on_fabric else size,
         "gbps": gbps,
@@ -191,7 +205,9 @@ def outcome(comparison: Json, side: str, policies: Sequence[Json], packet_bytes:
         trainings; None for what is unknown.
     """
     name, whole = comparison[side], comparison["level"] == "set"
-    mine = [p for p in policies if p["utility"] == comparison["utility"] and p["signal_set" if whole else "id"] == name]
+    mine = [
+        p for p in policies if p.get("utility") == comparison["utility"] and p["signal_set" if whole else "id"] == name
+    ]
     tests = [test for p in mine if (test := p["trained" if whole else "test"])]
     means = {}
     for key in ("throughput_share", "delay_us"):

@@ -132,7 +132,13 @@ class RunTables:
     @cached_property
     def on_fabric(self) -> bool:
         """Whether the trials are on a fabric."""
-        return "scenario" in self.trials
+        measured = any("slowdown_mean" in policy for policy in self.policies)
+        return measured or "scenario" in self.trials or "scenario" in self.summary
+
+    @cached_property
+    def has_trainings(self) -> bool:
+        """Whether policies are those of trainings, each with a test on the networks of its training seed."""
+        return any("trained" in policy for policy in self.policies)
 
     @cached_property
     def policies(self) -> list[Json]:
@@ -153,7 +159,8 @@ class RunTables:
     @cached_property
     def utilities(self) -> list[str]:
         """Names of the utilities, in the summary's order."""
-        return list(dict.fromkeys(policy["utility"] for policy in self.policies if "utility" in policy))
+        records = (*self.policies, *self.comparisons, self.summary)
+        return list(dict.fromkeys(each["utility"] for each in records if "utility" in each))
 
     @cached_property
     def leading_comparisons(self) -> list[Json]:

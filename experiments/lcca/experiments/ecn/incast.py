@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.metrics import Metric
 from lcca.experiments.ecn.config import ACC, BEST_STATIC, CHANCE, EXPLORING, IncastAcc
 from lcca.experiments.experiment import Experiment, Numbered, Stop
 from lcca.experiments.runs.context import Run
@@ -30,19 +28,6 @@ if TYPE_CHECKING:
 
 TRAINING, FRESH = "training trace", "fresh traces"
 """The two conditions of the test."""
-
-INCAST_TRIALS = {
-    name: Metric(name, label, itemgetter(name), unit=unit, digits=digits)
-    for name, label, unit, digits in (
-        ("score", "utility", "", 4),
-        ("small_fct_p50_us", "small flows' completion time p50", "µs", 0),
-        ("small_fct_p99_us", "small flows' completion time p99", "µs", 0),
-        ("small_slowdown_p99", "small flows' slowdown p99", "", 1),
-        ("queue_p95", "queue p95", "packets", 0),
-        ("queue_p99", "queue p99", "packets", 0),
-    )
-}
-"""What is shown of a trial's measures."""
 
 SETTINGS_KEPT = 12
 """Settings of the grid that are tried and kept at a time."""

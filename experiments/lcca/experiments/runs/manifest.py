@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from lcca.evaluation.trials import layout
-from lcca.evaluation.trials.loaded_run import read_manifest
+from lcca.evaluation.trials.loaded_run import LoadedRun, read_manifest, run_manifest
 from lcca.evaluation.trials.stored import read_json
 from lcca.experiments.runs.config import RunConfig
-from lcca.experiments.runs.kinds import SWEEP, Kind
+from lcca.experiments.runs.kinds import Kind
 from lcca.experiments.runs.version import CHANGED, commit, version
 from lcca.inputs.errors import InputError
 from lcca.inputs.yaml_text import parse
@@ -173,29 +173,30 @@ def read_so_far(path: Path) -> dict[str, Any] | None:
     """Return what an unfinished campaign has found over its training seeds so far; None where that is nothing yet.
 
     Raises:
-        InputError: there is no run in this folder, or it is another kind's, or the file is damaged.
+        InputError: there is no run in this folder, or the file is damaged.
     """
-    read_kind(path, SWEEP)
+    run_manifest(path)
     if (path / layout.SUMMARY).is_file() or not (path / layout.SO_FAR).is_file():
         return None
     return read_json(path / layout.SO_FAR, "resume the run, which writes it again")
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """Return the summary of a finished campaign.
+    """Return the result of a finished run.
 
     Raises:
-        InputError: there is no run in this folder, it is not finished or another kind's, or the summary is damaged
-            or too old.
+        InputError: there is no run in this folder, it is not finished, or the result is damaged or too old.
     """
-    manifest = read_kind(path, SWEEP)
-    if not (path / layout.SUMMARY).is_file():
-        raise InputError(f"{path}: still {manifest['state']}; finish it with lcca sweep CONFIG")
-    summary = read_json(path / layout.SUMMARY, "delete it and resume")
-    if any("size" not in each for each in summary["comparisons"]):
+    run = LoadedRun(path)
+    manifest, result = run.manifest, run.result
+    if not result:
+        by_file = "options" not in manifest.get("config", ())
+        command = f"lcca {manifest['kind']} CONFIG" if by_file else "the command that began it"
+        raise InputError(f"{path}: still {manifest['state']}; finish it with {command}")
+    if any("size" not in each for each in result.get("comparisons", ())):
         there = f" (git checkout {_short_commit(manifest['commit']).rstrip(CHANGED)})" if manifest["commit"] else ""
         raise InputError(
             f"{path / layout.SUMMARY}: written before comparisons had a size; report it with the code that "
             f"wrote it{there} or run the campaign anew"
         )
-    return summary
+    return result

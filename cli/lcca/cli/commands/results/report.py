@@ -1,4 +1,4 @@
-"""`lcca report`: draw a run's report anew, or say what an unfinished campaign has found so far."""
+"""`lcca report`: write the page of a run of any kind, or say what an unfinished campaign has found so far."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.common import add_json, print_json
-from lcca.cli.printing.tables import print_net_benefit, print_policies, print_sets, print_verdicts
+from lcca.cli.printing.tables import print_net_benefit, print_result, print_sets, print_verdicts
 from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
 from lcca.experiments.runs.manifest import read_so_far, read_summary
 
 EXAMPLES = """\
-  lcca report results/quickstart/*/"""
+  lcca report results/quickstart/*/
+  lcca report results/rank-space/0123456789ab"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"report": str(folder / layout.REPORT), "figures": str(folder / layout.FIGURES)})
         return 0
-    print_policies(summary)
-    print_verdicts(summary)
+    print_result(summary)
     print(f"\nreport: {folder / layout.REPORT}")
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,11 @@ def ns3_validation(tables: RunTables) -> Content | None:
 
 
 def both_simulators(tables: RunTables) -> Content | None:
-    """Return the same of `lcca agree`."""
+    """Return the same of a run in both simulators."""
     found = tables.summary
-    return _content([{**found, "comparisons": []}], tables.run.rows("agree")) if "order_flips" in found else None
+    if "order_flips" not in found:
+        return None
+    return replace(_content([{**found, "comparisons": []}], tables.run.rows("agree")), population="")
 
 
 def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
@@ -44,9 +47,10 @@ def _content(records: Sequence[Json], trials: pd.DataFrame) -> Content:
     caption = (
         "Score, throughput share and mean delay of the same trials in both simulators: the same networks, seeds, "
         "on/off times and random losses. A dot is a trial; on the grey line they agree. ns-3 charges the bytes of "
-        "in-network signals and simulates TCP with acknowledgements and retransmissions. Figure and agreement are of "
-        "selected policies."
+        "in-network signals and simulates TCP with acknowledgements and retransmissions."
     )
+    if any(record["comparisons"] for record in records):
+        caption += " Figure and agreement are of selected policies."
     if sets := any(c["level"] == "set" for record in records for c in record["comparisons"]):
         caption += " Verdicts on signal sets: the unit is a training seed with networks of its own; they hold together."
     tables = (*((_verdicts(records, sets),) if records[0]["comparisons"] else ()), _agreement(records))

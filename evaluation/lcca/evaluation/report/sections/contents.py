@@ -9,6 +9,7 @@ from lcca.evaluation.report.sections.differences import capacity, designed, fore
 from lcca.evaluation.report.sections.estimates import estimates
 from lcca.evaluation.report.sections.groups import fairness, scores
 from lcca.evaluation.report.sections.network_shares import per_network
+from lcca.evaluation.report.sections.policies import curve, measures, questions, tried
 from lcca.evaluation.report.sections.ranking import ranking
 from lcca.evaluation.report.sections.section import Maker, Section
 from lcca.evaluation.report.sections.trainings import ideal, learning, slowdowns, tradeoff
@@ -34,6 +35,7 @@ def _section(tables: RunTables, folder: Path, name: str, title: str, make: Maker
 
 SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("ranking", "Ranking", ranking),
+    ("questions", "Questions", questions),
     ("convergence", "Estimates", estimates),
     ("agreement", "Both simulators", both_simulators),
     ("forest", "Differences from the baseline", forest),
@@ -49,4 +51,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("fairness", "Fairness", fairness),
     ("learning", "Learning curves", learning),
     ("settling", "Intervals by number of pairs", settling),
+    ("measures", "Policies", measures),
+    ("tried", "Candidates", tried),
+    ("curve", "Learning curve", curve),
 )

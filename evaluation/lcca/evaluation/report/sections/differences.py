@@ -48,19 +48,30 @@ def difference(comparison: Json) -> str:
 
 def forest(tables: RunTables) -> Content | None:
     """Return every comparison against its baseline."""
-    shown = [c | {"B": f"{c['B']} ({c['condition']})" if c["condition"] else c["B"]} for c in tables.comparisons]
-    if not shown:
+    if not tables.comparisons:
         return None
-    rows = forest_data(shown)
+    rows = forest_data([with_condition(each) for each in tables.comparisons])
     caption = (
         "Difference of the mean score from the baseline, in bits, with its interval "
         f"({coverages(tables.comparisons)}). Band: equivalence margin. "
-        "▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. Signal sets: the unit is a training "
+        "▲ better, ▼ worse, ■ equivalent, ○ not settled; dotted: no interval yet. "
+    )
+    if not tables.has_trainings:
+        caption += "The unit is a pair: the same trial, run with both policies."
+        return Content(caption, draw_forest(rows, "Policies"), data=data_table(rows))
+    caption += (
+        "Signal sets: the unit is a training "
         "seed, tested on networks of its own; the intervals hold together and at every number of seeds. Selected "
         "policies: the unit is a network with a seed, run with both policies; a confidence sequence, valid at every "
         "look. n is in the tables."
     )
     return Content(caption, draw_forest(rows), population=BOTH, data=data_table(rows))
+
+
+def with_condition(comparison: Json) -> Json:
+    """Return a comparison whose B is called by its condition too, where it has one."""
+    condition = comparison["condition"]
+    return comparison | {"B": f"{comparison['B']} ({condition})"} if condition else comparison
 
 
 def generalisation(tables: RunTables) -> Content | None:

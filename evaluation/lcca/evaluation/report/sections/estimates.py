@@ -26,17 +26,19 @@ def estimates(tables: RunTables) -> Content | None:
     table = Table("Estimates", head, [_row(row) for row in rows])
     answer = "; ".join(map(estimate_words, rows)) + "."
     if len(rows) > 1:
-        return Content("Each estimate rests on all trials.", None, answer, (table,))
+        return Content("Each estimate rests on all trials.", None, answer, (table,), unfolded=True)
     looks = [(look["n"], _half_width(look), look["required"] or math.nan) for look in rows[0]["looks"]]
     caption = "Half-width of the interval at each look, and the one required, by number of trials."
     data = pd.DataFrame(looks, columns=["n", "half_width", "required"])
-    return Content(caption, draw_convergence(looks, rows[0]["metric"]), answer, (table,), data=data)
+    return Content(caption, draw_convergence(looks, rows[0]["metric"]), answer, (table,), data=data, unfolded=True)
 
 
 def _row(row: Json) -> tuple[str, ...]:
     accurate = ("yes" if row["accurate"] else "not yet") if "accurate" in row else ""
-    found = interval(row["estimate"], row["low"], row["high"], "{:.5g}")
-    return estimated(row), found, f"{row['trials']:,}", accurate, row["warning"]
+    name, unit, scale = estimated(row)
+    ends = (row[end] if row[end] is None else row[end] / scale for end in ("estimate", "low", "high"))
+    found = interval(*ends, "{:.5g}")
+    return f"{name}, {unit}" if unit else name, found, f"{row['trials']:,}", accurate, row["warning"]
 
 
 def _half_width(look: Json) -> float:

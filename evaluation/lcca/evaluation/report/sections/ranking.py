@@ -28,7 +28,9 @@ def ranking(tables: RunTables) -> Content | None:
     )
     head = ("Policy", "Rank", "Score, bits", "Ties", "Better than", "Worse than")
     table = Table("Ranks", head, [_row(each) for each in standings])
-    return Content(caption, draw_ranking(standings, title), best_of(rows), (table,), data=data_table(standings))
+    return Content(
+        caption, draw_ranking(standings, title), best_of(rows), (table,), data=data_table(standings), unfolded=True
+    )
 
 
 def _standing(row: dict[str, Any]) -> Standing:

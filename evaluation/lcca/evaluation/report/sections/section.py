@@ -32,6 +32,7 @@ class Content:
         tables: what comes below.
         population: a sentence on the policies that the section is about, or nothing.
         data: what the figure shows; None where there is none.
+        unfolded: whether tables are shown at once.
     """
 
     caption: str
@@ -40,6 +41,7 @@ class Content:
     tables: tuple[Table, ...] = ()
     population: str = ""
     data: pd.DataFrame | None = None
+    unfolded: bool = False
 
 
 Maker = Callable[[RunTables], Content | None]

@@ -77,7 +77,7 @@ def draw_tradeoff(clouds: Sequence[pd.DataFrame], groups: Sequence[str]) -> Figu
 
 def slowdowns(tables: RunTables) -> Content | None:
     """Return scores and slowdowns on a fabric: a table per utility, a row per scenario and signal set."""
-    if not tables.on_fabric:
+    if not (tables.on_fabric and tables.has_trainings):
         return None
     found: dict[str, list[pd.DataFrame]] = {}
     for policy, trials in tables.trials_by_policy():

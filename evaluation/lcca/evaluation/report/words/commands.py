@@ -36,18 +36,19 @@ def commands(summary: Json, manifest: Json) -> tuple[Command, ...]:
     """
     folder = f"results/{summary['campaign']}/{summary['config_hash']}"
     config = f"{folder}/{layout.CONFIG}"
-    verdicts = (f"lcca verdict {shlex.quote(folder)}", f"lcca report {shlex.quote(folder)}")
-    return (
-        _again(config, manifest.get("commit") or ""),
-        Command("Its verdicts from its stored trials, and this page", verdicts),
-        *_settling(summary, config),
-    )
+    quoted, kind, commit = shlex.quote(folder), manifest.get("kind", "sweep"), manifest.get("commit") or ""
+    page = f"lcca report {quoted}"
+    again = () if "options" in manifest.get("config", ()) else (_again(kind, config, commit),)  # no file describes it
+    if not any("trained" in each for each in summary.get("policies", ())):
+        return (*again, Command("This page", (page,)))
+    verdicts = Command("Its verdicts from its stored trials, and this page", (f"lcca verdict {quoted}", page))
+    return (*again, verdicts, *_settling(summary, config))
 
 
-def _again(config: str, commit: str) -> Command:
+def _again(kind: str, config: str, commit: str) -> Command:
     same = "with the same numbers" + (" but for what was not committed then" if commit.endswith("+") else "")
     checkout = (f"git checkout {commit.rstrip('+')[:10]}",) if commit else ()
-    return Command(f"The same run again, {same}", (*checkout, f"lcca sweep {shlex.quote(config)} --out again"))
+    return Command(f"The same run again, {same}", (*checkout, f"lcca {kind} {shlex.quote(config)} --out again"))
 
 
 def _settling(summary: Json, config: str) -> tuple[Command, ...]:

@@ -20,6 +20,7 @@ from lcca.evaluation.report.words.statements import (
     sign_and_size,
 )
 from lcca.evaluation.trials.layout import TEST
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utility import Utility
 
@@ -53,18 +54,21 @@ class Answer:
     policies_summed_up: str
 
 
-def answer(comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = None) -> Answer:
+def answer(
+    comparisons: Sequence[Json], signal_sets: Mapping[str, str] | None = None, whose: str = "Selected policies"
+) -> Answer:
     """Return the answer of a run from its comparisons (JSON records).
 
     Args:
         comparisons: the records.
         signal_sets: signal set by policy id; the title names policies by them.
+        whose: what the title calls policies.
     """
     several = len({each["utility"] for each in comparisons}) > 1
     sets = [each for each in comparisons if each["level"] == "set"]
     policies = [each for each in comparisons if each["level"] == "policy"]
     return Answer(
-        title=_title(sets, [_renamed(each, signal_sets or {}) for each in policies]),
+        title=_title(sets, [_renamed(each, signal_sets or {}) for each in policies], whose),
         sets=tuple(Statement(each["verdict"], _sentence(each, several)) for each in sets),
         policies=tuple(Statement(each["verdict"], _sentence(each, several)) for each in policies),
         policies_summed_up=summed_up(policies),
@@ -103,15 +107,19 @@ def best_of(ranked: Sequence[Json]) -> str:
 
 
 def estimate_words(row: Json) -> str:
-    """Return an estimate with its interval, such as ``fct_us p99 31.2 [30.8, 31.6]``."""
-    ends = ("unbounded" if row[end] is None else f"{row[end]:.4g}" for end in ("low", "high"))
-    return f"{estimated(row)} {row['estimate']:.4g} [{', '.join(ends)}]"
+    """Return an estimate with its interval, such as ``completion time p99 31.2 [30.8, 31.6] ms``."""
+    name, unit, scale = estimated(row)
+    ends = ("unbounded" if row[end] is None else f"{row[end] / scale:.4g}" for end in ("low", "high"))
+    return f"{name} {row['estimate'] / scale:.4g} [{', '.join(ends)}] {unit}".rstrip()
 
 
-def estimated(row: Json) -> str:
-    """Return what was estimated."""
+def estimated(row: Json) -> tuple[str, str, float]:
+    """Return what was estimated, its unit, and one of that unit in the unit of the record."""
+    metric = (FLOWS | NETWORK_TRIALS | FABRIC_TRIALS).get(row["metric"])
+    name = metric.label if metric else str(row["metric"])
+    quantile = f" p{100 * row['quantile']:g}" if row.get("quantile") else ""
     duration = f" at {row['duration_us']:g} µs" if "duration_us" in row else ""
-    return str(row["metric"]) + (f" p{100 * row['quantile']:g}" if row.get("quantile") else "") + duration
+    return f"{name}{quantile}{duration}", *((metric.unit, metric.scale) if metric else ("", 1.0))
 
 
 def _renamed(comparison: Json, names: Mapping[str, str]) -> Json:
@@ -119,16 +127,16 @@ def _renamed(comparison: Json, names: Mapping[str, str]) -> Json:
     return {**comparison, "A": names.get(a, a), "B": names.get(b, b)}
 
 
-def _title(sets: Sequence[Json], policies: Sequence[Json]) -> str:
+def _title(sets: Sequence[Json], policies: Sequence[Json], whose: str) -> str:
     if any(each["verdict"] != NOT_SETTLED for each in sets):
         return f"Signal sets{_against(sets)}: {summed_up(sets)}"
     if not policies:
         return "Nothing is settled yet" if sets else "Nothing was compared"
     if not sets:
-        return f"Selected policies{_against(policies)}: {summed_up(policies)}"
+        return f"{whose}{_against(policies)}: {summed_up(policies)}"
     seeds = max(each["n"] for each in sets)
     lack = f"{seeds} of at least {FIRST_SEEDS} training seeds" if seeds < FIRST_SEEDS else "not settled"
-    return f"Selected policies{_against(policies)}: {summed_up(policies)}. Signal sets: {lack}"
+    return f"{whose}{_against(policies)}: {summed_up(policies)}. Signal sets: {lack}"
 
 
 def _against(comparisons: Sequence[Json]) -> str:

@@ -1,0 +1,150 @@
+"""The sections on what policies measured, what a study asked, what a tuning tried, and how a training went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from lcca.evaluation.report.figures.style import HUES, drawing, new_figure
+from lcca.evaluation.report.sections.differences import difference
+from lcca.evaluation.report.sections.section import Content
+from lcca.evaluation.report.words.statements import capital, counted_units, interval, number
+from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.layout import NETWORK_COLUMNS
+from lcca.evaluation.trials.metrics import FABRIC_TRIALS, INCAST_TRIALS, NETWORK_TRIALS, Metric
+from lcca.evaluation.trials.tables import RunTables
+
+Json = dict[str, Any]
+
+COUNTS = {"trials": "Trials", "failed": "Failed"}
+
+
+def measures(tables: RunTables) -> Content | None:
+    """Return what each policy measured, by condition or network; None where there is nothing but tests of trainings."""
+    rows = [] if tables.has_trainings else tables.policies
+    if not rows:
+        return None
+    known = NETWORK_TRIALS | FABRIC_TRIALS | INCAST_TRIALS
+    metrics = [metric for name, metric in known.items() if any(name in row for row in rows)]
+    where = "Condition" if "condition" in rows[0] else "Network"
+    texts = {where: _conditions(rows), "Parameters": [_named(row.get("parameters", {})) for row in rows]}
+    texts = {head: cells for head, cells in texts.items() if any(cells)}
+    searched = [metrics[0]] if any("search_score_bits" in row for row in rows) else []
+    counts = [name for name in COUNTS if any(name in row for row in rows)]
+    head = (
+        *("Policy", *texts, *("Score in the search, bits" for _ in searched)),
+        *(capital(metric.head) for metric in metrics),
+        *(COUNTS[name] for name in counts),
+    )
+    cells = [
+        (
+            *(row["id"], *(each[at] for each in texts.values())),
+            *(number(row.get("search_score_bits")) for _ in searched),
+            *(_measured(row, metric) for metric in metrics),
+            *(number(row.get(name), 0) for name in counts),
+        )
+        for at, row in enumerate(rows)
+    ]
+    caption = (
+        "Means over trials, each with its interval in brackets or with one standard error after ±. Differences of "
+        "policies that ran the same trials are more precise than these suggest."
+    )
+    return Content(caption, tables=(Table("Policies", head, cells, left=1 + len(texts)),), unfolded=True)
+
+
+def _conditions(rows: Sequence[Json]) -> list[str]:
+    """Return under what each record was measured: its condition, or its network with what differs among them."""
+    if any("condition" in row for row in rows):
+        return [row.get("condition", "") for row in rows]
+    there = [name for name in NETWORK_COLUMNS if len({str(row.get(name)) for row in rows}) > 1]
+    return [
+        f"{row['network']}: {_named({name: row[name] for name in there})}".rstrip(": ") if "network" in row else ""
+        for row in rows
+    ]
+
+
+def _named(values: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{key}={value:.6g}" if isinstance(value, float) else f"{key}={value}" for key, value in values.items()
+    )
+
+
+def _measured(row: Json, metric: Metric) -> str:
+    """Return a measure in the metric's unit: a mean with its interval, or a number with its standard error."""
+    value, digits = row.get(metric.name), metric.digits
+    if isinstance(value, Mapping):
+        ends = (value[end] if value[end] is None else value[end] / metric.scale for end in ("mean", "low", "high"))
+        return interval(*ends, f"{{:,.{digits}f}}")
+    error = row.get(f"{metric.name}_se")
+    after = "" if error is None else f" ± {number(error / metric.scale, digits)}"
+    return number(value if value is None else value / metric.scale, digits) + after
+
+
+def questions(tables: RunTables) -> Content | None:
+    """Return the questions of a study with their answers; None where nothing was asked."""
+    asked: dict[str, Json] = {each["name"]: each for each in tables.summary.get("questions", ())}
+    if not asked:
+        return None
+    rows = [
+        (
+            *(each["question"], asked[each["question"]]["asks"], f"{each['B']} against {each['A']}", each["condition"]),
+            *(difference(each), each["verdict"], each["expected"] or "–", each["agreement"] or "–"),
+            counted_units(each),
+        )
+        for each in tables.comparisons
+    ]
+    agreed = Counter(each["agreement"] for each in tables.comparisons if each["agreement"])
+    answer = f"Against what was expected: {', '.join(f'{count} {word}' for word, count in agreed.items())}." * bool(
+        agreed
+    )
+    head = ("Question", "Asks", "Comparison", "Scenario", "Difference, bits", "Verdict", "Expected", "Agreement", "n")
+    table = Table("Questions", head, rows, {*head} - {"Difference, bits", "n"})
+    return Content("Of each comparison its question and what was expected.", None, answer, (table,), unfolded=True)
+
+
+def tried(tables: RunTables) -> Content | None:
+    """Return the candidates of a tuning, best first; None where none were tried."""
+    found = tables.learning
+    if "number" not in found:
+        return None
+    best = found.sort_values("score_bits", ascending=False, kind="stable").to_dict("records")
+    parameters = [name for name in found if str(name).startswith("parameter_")]
+    rows = [
+        (
+            "default" if row["number"] < 0 else str(row["number"]),
+            *(row["state"], number(row["score_bits"]), number(row["networks"], 0)),
+            *(f"{row[name]:.6g}" if isinstance(row[name], float) else str(row[name]) for name in parameters),
+            str(row["note"]),
+        )
+        for row in best
+    ]
+    names = [name.removeprefix("parameter_") for name in parameters]
+    unit = capital(tables.summary["unit"])
+    head = ("Candidate", "State", "Score in the search, bits", unit, *names, "Note")
+    counted = ", ".join(f"{count} {state}" for state, count in tables.summary["candidates"].items())
+    caption = "Those that were stopped saw fewer trials than those that are complete."
+    table = Table("Candidates, best first", head, rows, {"Candidate", "State", "Note"})
+    return Content(caption, answer=f"Candidates: {counted}.", tables=(table,))
+
+
+def curve(tables: RunTables) -> Content | None:
+    """Return the mean reward by part of a training; None where there is no curve of one."""
+    values: list[float] = tables.summary.get("curve", [])
+    if not values:
+        return None
+    caption = f"Mean return of the episodes in each of {len(values)} parts of the training, one after another."
+    return Content(caption, draw_curve(values), data=pd.DataFrame({"part": range(len(values)), "mean_return": values}))
+
+
+@drawing
+def draw_curve(values: Sequence[float]) -> Figure:
+    """Draw the mean returns of the parts of a training."""
+    figure = new_figure(2.6)
+    ax = figure.subplots()
+    ax.plot(range(1, len(values) + 1), values, color=HUES[1], marker="o", markersize=4)
+    ax.set(xlabel="part of the training", ylabel="mean return of its episodes")
+    return figure
