@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lcca.evaluation.trials.loaded_run import LoadedRun, load_run
+    from lcca.evaluation.trials.loaded_run import LoadedRun
+    from lcca.experiments.reading.fabric_runs import load_run
     from lcca.experiments.recipes.acc import acc
     from lcca.experiments.recipes.agree import agree
     from lcca.experiments.recipes.compare import compare
@@ -23,6 +24,5 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: it needs pandas."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    loaded = name in ("LoadedRun", "load_run")
-    module = import_module("lcca.evaluation.trials.loaded_run" if loaded else f"lcca.experiments.recipes.{name}")
-    return getattr(module, name)
+    elsewhere = {"LoadedRun": "lcca.evaluation.trials.loaded_run", "load_run": f"{__name__}.reading.fabric_runs"}
+    return getattr(import_module(elsewhere.get(name, f"{__name__}.recipes.{name}")), name)

@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from lcca.evaluation.trials.loaded_run import load_run
+from lcca.experiments import load_run
 from lcca.experiments.estimation.config import EstimationConfig
-from lcca.experiments.reading.fabric_runs import FabricRun
 from lcca.experiments.runs.seeds import derive
 
 from ...conftest import RunCommand
@@ -34,14 +33,7 @@ def by_hand(lcca: RunCommand, config: Path, trials: int) -> tuple[pd.DataFrame, 
     run = config.parent / "by-hand"
     first = ("--on", config.parent / "scenario.yaml", "--seed", derive(4, "estimate"))
     found = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, "--trials", trials, "--out", run, "--json")
-    return flows_of(run), pd.DataFrame(found.json()["rows"])
-
-
-def flows_of(run: Path) -> pd.DataFrame:
-    """Return the flows of a kept evaluation."""
-    kept = FabricRun.of(load_run(run))
-    assert kept is not None
-    return kept.flows()
+    return load_run(run).flows, pd.DataFrame(found.json()["rows"])
 
 
 def test_a_quantile_is_that_of_all_flows_of_these_sizes(lcca: RunCommand, config: Path) -> None:
@@ -87,7 +79,7 @@ def test_what_stands_in_for_the_fabric_is_named(lcca: RunCommand, config: Path) 
     asked = ("--seed", derive(4, "estimate"), "--trials", 20, "--out", run, "--simulator", "fluid", "--jobs", 2)
     told = lcca("evaluate", "dctcp:increase_gbps=0.3", *first, *asked, "--json").json()
     assert told["simulator"] == "fluid" and "ecn_marks" not in told["policies"][0]
-    assert found["estimate"] == pytest.approx(np.quantile(flows_of(run).slowdown, 0.9), rel=1e-12)
+    assert found["estimate"] == pytest.approx(np.quantile(load_run(run).flows.slowdown, 0.9), rel=1e-12)
     assert lcca("plot", run, "--figure", "rates:1").err.count("no port records") == 1
     assert load_run(config.parent / "run").result["simulator"] == "fluid"
     assert "by fluid, which stands in" in lcca("evaluate", "dctcp", *first, "--simulator", "fluid", "--trials", 1).out
@@ -130,7 +122,7 @@ def test_a_control_variate_is_as_by_hand(lcca: RunCommand, config: Path) -> None
         kept = config.parent / f"{purpose}-{simulator}"
         given = ("--seed", derive(4, purpose), "--trials", count, "--simulator", simulator, "--out", kept)
         lcca("evaluate", "dctcp:increase_gbps=0.3", "--on", config.parent / "scenario.yaml", *given)
-        return flows_of(kept).groupby("seed").slowdown.quantile(0.9).to_numpy()
+        return load_run(kept).flows.groupby("seed").slowdown.quantile(0.9).to_numpy()
 
     full, cheap = values("engine", "estimate", 30), values("fluid", "estimate", 30)
     others = values("fluid", "control", kept["cheap_trials"])

@@ -202,6 +202,7 @@ def test_its_page_has_its_names_and_its_numbers_with_labels(whole: Whole, copied
     assert not page.tags & {"img", "iframe", "object", "link"} and len(set(page.ids)) == len(page.ids)
     titles = re.findall("<h2>(.*?)</h2>", source)
     result, metrics = LoadedRun(copied).result, NETWORK_TRIALS | FABRIC_TRIALS | FLOWS
+    assert lcca("show", "run", copied, "--json").json() == result
     for each in result.get("policies", ()):
         assert each["id"] in text and each.get("condition", "") in text
         for metric in (metrics[name] for name in each if name in metrics):

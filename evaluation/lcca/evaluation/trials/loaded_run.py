@@ -39,8 +39,8 @@ CONDITIONED = {
 names, topologies in ns-3, scenarios."""
 
 TABLES = (
-    *("trials", "networks", "flows", "policies", "estimates", "agreement", "verdicts", "looks", "shares", "learning"),
-    "costs",
+    *("trials", "networks", "flows", "ports", "policies", "estimates"),
+    *("agreement", "verdicts", "looks", "shares", "learning", "costs"),
 )
 """Of a `LoadedRun`."""
 
@@ -117,8 +117,13 @@ class LoadedRun:
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """A row per flow of an estimation."""
+        """A row per flow of an estimation; `lcca.experiments.load_run` has those of an evaluation on a fabric, too."""
         return self._parts[1]
+
+    @cached_property
+    def ports(self) -> pd.DataFrame:
+        """A row per directed port and trial of an evaluation on a fabric, as `lcca.experiments.load_run` has them."""
+        return pd.DataFrame()
 
     @cached_property
     def _parts(self) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -12,7 +12,6 @@ import pandas as pd
 
 from lcca.evaluation.trials.loaded_run import TABLES, LoadedRun
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, shown
-from lcca.experiments.reading.fabric_runs import FabricRun
 from lcca.inputs.errors import InputError
 from lcca.inputs.files import write_atomically
 
@@ -51,8 +50,6 @@ def export_tables(run: LoadedRun, folder: Path, form: str) -> list[Path]:
     """
     ending, write = FORMS[form]
     tables = {name: getattr(run, name) for name in (IN_LATEX if form == "latex" else TABLES)}
-    if form != "latex" and (fabric := FabricRun.of(run)) is not None:
-        tables |= {"flows": fabric.flows(), "ports": fabric.ports()}
     tables = {name: table for name, table in tables.items() if len(table)}
     if not tables:
         raise InputError(f"{run.path}: nothing to export yet; the run is {run.manifest['state']}")

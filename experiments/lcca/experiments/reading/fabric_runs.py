@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
 from lcca.evaluation.fabric.trials import FabricTrial, positions, trials_of
 from lcca.evaluation.report.figures.style import Page, drawn_for
 from lcca.evaluation.report.plots import Plot
+from lcca.evaluation.trials import loaded_run
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.loaded_run import LoadedRun
 from lcca.experiments.places import meet
@@ -132,6 +134,18 @@ class FabricRun:
                     f"{self.path}: {each.policy} does other things now: its file, the flows or the code changed"
                 )
         return again
+
+
+def load_run(path: str | os.PathLike[str]) -> LoadedRun:
+    """Return a run of any command that keeps one, finished or not, with all its tables read.
+
+    Raises:
+        InputError: there is no run in this folder, a file of it is missing, or one is damaged.
+    """
+    run = loaded_run.load_run(path)
+    if (fabric := FabricRun.of(run)) is not None:
+        run.flows, run.ports = fabric.flows(), fabric.ports()
+    return run
 
 
 def fabric_plots(run: FabricRun, figure: str, page: Page) -> list[Plot]:

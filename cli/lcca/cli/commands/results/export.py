@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from lcca.cli.options.common import add_json, print_json
-from lcca.evaluation.trials.loaded_run import load_run
 from lcca.experiments.reading.exporting import FORMS, export_tables
+from lcca.experiments.reading.fabric_runs import load_run
 from lcca.inputs.errors import InputError, about
 from lcca.remy_plus.files import dna, policyfile
 from lcca.remy_plus.policies.rules import RuleTable

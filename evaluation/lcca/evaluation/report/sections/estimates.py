@@ -36,8 +36,8 @@ def estimates(tables: RunTables) -> Content | None:
 def _row(row: Json) -> tuple[str, ...]:
     accurate = ("yes" if row["accurate"] else "not yet") if "accurate" in row else ""
     name, unit, scale = estimated(row)
-    ends = (row[end] if row[end] is None else row[end] / scale for end in ("estimate", "low", "high"))
-    found = interval(*ends, "{:.5g}")
+    estimate, low, high = (None if row[end] is None else row[end] / scale for end in ("estimate", "low", "high"))
+    found = interval(estimate, low, high, "{:.5g}")
     return f"{name}, {unit}" if unit else name, found, f"{row['trials']:,}", accurate, row["warning"]
 
 

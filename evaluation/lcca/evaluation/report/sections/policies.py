@@ -77,8 +77,8 @@ def _measured(row: Json, metric: Metric) -> str:
     """Return a measure in the metric's unit: a mean with its interval, or a number with its standard error."""
     value, digits = row.get(metric.name), metric.digits
     if isinstance(value, Mapping):
-        ends = (value[end] if value[end] is None else value[end] / metric.scale for end in ("mean", "low", "high"))
-        return interval(*ends, f"{{:,.{digits}f}}")
+        mean, low, high = (None if (at := value[end]) is None else at / metric.scale for end in ("mean", "low", "high"))
+        return interval(mean, low, high, f"{{:,.{digits}f}}")
     error = row.get(f"{metric.name}_se")
     after = "" if error is None else f" ± {number(error / metric.scale, digits)}"
     return number(value if value is None else value / metric.scale, digits) + after
@@ -112,7 +112,7 @@ def tried(tables: RunTables) -> Content | None:
     if "number" not in found:
         return None
     best = found.sort_values("score_bits", ascending=False, kind="stable").to_dict("records")
-    parameters = [name for name in found if str(name).startswith("parameter_")]
+    parameters = [name for name in map(str, found) if name.startswith("parameter_")]
     rows = [
         (
             "default" if row["number"] < 0 else str(row["number"]),
