@@ -54,8 +54,8 @@ def quick() -> Iterator[None]:
     """Leave out the drawing of figures, which takes longer than all the rest, and ns-3."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sweep, "render", lambda folder: (folder / "report.html").touch())
-        for drawn in ("_draw", "_draw_several"):
-            patch.setattr(estimation, drawn, lambda run, found: None)
+        for drawn in ("_draw", "_draw_looks"):
+            patch.setattr(estimation, drawn, lambda run, known: None)
         patch.setattr(durations, "save", lambda figure, folder, name: None)
         patch.setattr(place, "Ns3", EngineForNs3)
         yield
