@@ -91,7 +91,7 @@ def test_a_plan_runs_a_few_trials_and_leaves_nothing(
     name: str, networks: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(place, "Ns3", SlowEngine)
-    monkeypatch.setattr("lcca.experiments.runs.forecast._cpu_s", iter(range(100)).__next__)
+    monkeypatch.setattr("lcca.experiments.runs.forecast.cpu_s", iter(range(100)).__next__)
     asked = [*commands(networks)[name][2], "--jobs", "2", "--plan", "--json", "--out", str(tmp_path / "run")]
     assert main(asked) == 0
     found = json.loads(capsys.readouterr().out)

@@ -130,3 +130,9 @@ def test_the_command_line_prints_no_control_characters(lcca: RunCommand, tmp_pat
     answer = lcca("show", "networks", tmp_path / "\x1b[31mred.yaml")
     assert answer.status == 2
     assert r"\x1b[31mred.yaml" in answer.err and "\x1b" not in answer.err
+
+
+def test_a_path_is_printed_without_control_characters(lcca: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "\x1b[31mred").mkdir()
+    answer = lcca("runs", tmp_path / "\x1b[31mred")
+    assert answer.status == 0 and r"\x1b[31mred" in answer.out and "\x1b" not in answer.out

@@ -111,11 +111,3 @@ def test_trials_that_are_all_the_same_are_one_sample(scenario: Path) -> None:
     assert ONE_SAMPLE in ranked["note"]
     (evaluated,) = evaluate(["dctcp"], on=scenario, trials=4).content["policies"]
     assert evaluated["note"] == ONE_SAMPLE and not evaluated["slowdown_p99"]["high"] < float("inf")
-
-
-def test_executors_change_nothing(space: Path, scenario: Path) -> None:
-    for on, policies in ((space, ("aimd", "fixed-window:10")), (scenario, ("dctcp", "hpcc"))):
-        here, elsewhere = (
-            evaluate(policies, on=on, trials=4, executor=name, jobs=2) for name in ("local", "processes")
-        )
-        assert here.content == elsewhere.content

@@ -295,7 +295,7 @@ class Costs:
     def to_json(self) -> dict[str, Any]:
         """Return them as JSON values."""
         known = {"cpu_s_per_gigabit": dict(self.paces)} if self.paces else {"tried": self.tried}
-        return known | {"costs": [each.to_json() for each in self.ends.values()]}
+        return known | {"costs": [{"end": words} | each.to_json() for words, each in self.ends.items()]}
 
 
 def _words(answers: Sequence[Answer], done: int, most: int | None, unit: str) -> str:

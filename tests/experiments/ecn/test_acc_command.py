@@ -17,6 +17,7 @@ from lcca.experiments.ecn import incast
 from lcca.experiments.ecn.config import ACC, BEST_STATIC, CHANCE, EXPLORING, IncastAcc
 from lcca.experiments.ecn.incast import FRESH, TRAINING, Controller, InNs3, always, learnt_by
 from lcca.gym_envs.ecn.settings import GRID, MarkSetting
+from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.validation import read_with_files, validate
 from lcca.trainers.ecn import training
 
@@ -172,7 +173,7 @@ def test_bad_input_is_told(lcca: Any, setting: str, words: str) -> None:
 def test_committed_files_are_valid(file: Path) -> None:
     config = validate(read_with_files(file, IncastAcc), IncastAcc)
     assert 0.1 < config.incast.load < 1
-    assert InNs3(config).learner().actions == 252
+    assert InNs3(config, Threads(1)).learner().actions == 252
 
 
 @pytest.mark.full

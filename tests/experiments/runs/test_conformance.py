@@ -150,6 +150,26 @@ def test_the_number_of_jobs_changes_no_byte(whole: Whole, run: Path) -> None:
     assert results(run) == results(whole.run)
 
 
+def test_the_executor_changes_no_byte(whole: Whole, run: Path) -> None:
+    if whole.kind.command[0] == "sweep":
+        pytest.skip("tests/experiments/testing/test_executors.py asks it of campaigns")
+    assert main(whole.command(run, "--jobs", 2, "--executor", "processes")) == 0
+    assert results(run) == results(whole.run)
+
+
+@pytest.mark.parametrize("name", ["estimate", "estimate-several", "estimate-controlled", "tune", "study", "acc"])
+def test_a_plan_keeps_nothing(name: str, lcca: RunCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = KINDS[name]
+    if missing := [each for each in kind.needs if find_spec(each) is None]:
+        pytest.skip(f"{missing[0]} is not installed")
+    monkeypatch.chdir(written(tmp_path, kind))
+    found = lcca(*kind.command, "--plan", "--json").json()
+    costs = [found, *found.get("contenders", {}).values()]
+    ends = [end for each in costs for end in each.get("costs", ())]
+    assert {path.name for path in tmp_path.iterdir()} == {*kind.files}
+    assert all(end["cpu_s"] > 0 for end in ends) and len(ends) >= 1
+
+
 def test_a_full_disk_is_one_line_and_loses_nothing(
     whole: Whole, run: Path, lcca: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from lcca.experiments import load_run
 from lcca.experiments.recipes.study import study, trials_on
 from lcca.experiments.studies.config import StudyConfig
 from lcca.experiments.studies.questions import agreement
+from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs import extras
 from lcca.inputs.validation import read_with_files, validate
 from lcca.remy_plus.files.policyfile import PolicyFile, write
@@ -150,7 +151,7 @@ def test_a_policy_file_runs_with_its_header(tmp_path: Path) -> None:
     study(made, out=tmp_path / "run")
     stored = load_run(tmp_path / "run").trials.query("policy == 'headed'")
     policy = WithHeader(one_rule(("link",)), stamping(header("nosignal-8b")))
-    own = trials_on(made, "star", fabric_utility("slowdown"), 1).rows({"headed": policy}, Block(0, 0, 8))
+    own = trials_on(made, "star", fabric_utility("slowdown"), Threads(1)).rows({"headed": policy}, Block(0, 0, 8))
     assert stored["slowdown_mean"].head(8).tolist() == own["slowdown_mean"].tolist()
 
 

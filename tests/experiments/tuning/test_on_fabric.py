@@ -12,6 +12,7 @@ from lcca.experiments.recipes.tune import tune
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.search import search_in
+from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.validation import read_with_files, validate
 from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.switches.markers import marking
@@ -86,7 +87,7 @@ def test_search_and_test_meet_other_flows(finished: Path) -> None:
 
 def test_a_search_without_a_test_is_tested_later(config: Path, finished: Path, tmp_path: Path) -> None:
     read = validate(read_with_files(config, TuningConfig), TuningConfig)
-    found = search_in(read, tmp_path / "run", jobs=1, quiet=True)
+    found = search_in(read, tmp_path / "run", workers=Threads(1), quiet=True)
     assert found.policy == Transport("window", {"bdps": 1}) and not (tmp_path / "run/trials").exists()
     tune(read, out=tmp_path / "run", resume=True)
     assert results(tmp_path / "run") == results(finished)

@@ -6,14 +6,15 @@ import argparse
 from typing import Any
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
-from lcca.cli.options.common import print_json
+from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.trials import print_costs
 from lcca.cli.printing.console import print_table
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import MODEL, SUMMARY
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, INCAST_TRIALS, SCORE, Metric, shown
 from lcca.experiments.ecn.config import ACC
-from lcca.experiments.recipes.acc import acc, form_of
+from lcca.experiments.recipes.acc import acc, costs, form_of
 
 EXAMPLES = """\
   lcca acc configs/acc/acc.yaml
@@ -31,14 +32,17 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command: in ns-3, or on a fabric where the configuration names one."""
     config, folder = config_and_folder(options, form_of(options.config, options.overrides))
-    summary = acc(config, out=folder, resume=True, quiet=False, jobs=options.jobs).content
+    if options.plan:
+        print_costs(options, costs(config, options.jobs))
+        return 0
+    summary = acc(config, out=folder, resume=True, quiet=False, jobs=options.jobs, executor=options.executor).content
     if options.json:
         print_json(summary)
         return 0
     for name in dict.fromkeys(each["condition"] for each in summary["policies"]):
         _print(summary, name)
     model = f"model: {folder / MODEL}\n" if (folder / MODEL).exists() else ""
-    print(f"\n{model}summary: {folder / SUMMARY}")
+    print_visible(f"\n{model}summary: {folder / SUMMARY}")
     return 0
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
-from lcca.cli.options.common import print_json
+from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.trials import print_costs
 from lcca.cli.printing.estimates import print_durations, print_metrics
 from lcca.experiments.estimation.config import EstimationConfig
 from lcca.experiments.estimation.durations import parse_durations, try_durations
-from lcca.experiments.estimation.run import estimate
+from lcca.experiments.estimation.run import costs, estimate
+from lcca.inputs.errors import require
 
 EXAMPLES = """\
   lcca estimate configs/cceval/websearch-p99.yaml
@@ -41,9 +43,13 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     config, folder = config_and_folder(options, EstimationConfig)
+    if options.plan:
+        require(options.durations is None, "--plan: is for the estimate, not for --durations")
+        print_costs(options, costs(config, options.jobs))
+        return 0
     if options.durations is not None:
         return _durations(options, config, folder)
-    content = estimate(config, folder, jobs=options.jobs, resume=True)
+    content = estimate(config, folder, jobs=options.jobs, executor=options.executor, resume=True)
     if options.json:
         print_json(content)
         return 0
@@ -51,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         print_metrics(config, content)
     else:
         _print(config, content)
-    print(f"everything is in {folder}")
+    print_visible(f"everything is in {folder}")
     return 0
 
 
@@ -67,7 +73,7 @@ def _print(config: EstimationConfig, content: dict[str, Any]) -> None:
     if not found["accurate"]:
         print("stopped at the ceiling before the accuracy was reached; raise estimate.ceiling")
     for note in content["notes"]:
-        print(note)
+        print_visible(note)
 
 
 def _digits(number: float | None) -> str:
@@ -76,10 +82,10 @@ def _digits(number: float | None) -> str:
 
 def _durations(options: argparse.Namespace, config: EstimationConfig, folder: Path) -> int:
     durations, time = parse_durations(options.durations), options.simulated_time
-    content = try_durations(config, folder, durations, time, jobs=options.jobs, resume=True)
+    content = try_durations(config, folder, durations, time, jobs=options.jobs, executor=options.executor, resume=True)
     if options.json:
         print_json(content)
     else:
         print_durations(content)
-        print(f"everything is in {folder}")
+        print_visible(f"everything is in {folder}")
     return 0

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.files import policyfile
 
@@ -53,9 +53,9 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"policy": str(options.policy), "signals": list(file.signals), "notes": notes})
         return 0
-    print(f"wrote {options.policy}")
+    print_visible(f"wrote {options.policy}")
     for note in notes:
-        print(f"note: {note}")
+        print_visible(f"note: {note}")
     return 0
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
-from lcca.cli.options.common import print_json
+from lcca.cli.options.common import print_json, print_visible
 from lcca.cli.printing.console import print_table
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import ANSWERS
+from lcca.experiments.experiment import Costs
 from lcca.experiments.recipes.study import costs, study
 from lcca.experiments.studies.config import StudyConfig
 from lcca.experiments.studies.words import comparison_cells, together
@@ -29,9 +31,6 @@ LEFT = ("scenario", "B", "against A", "by", "verdict", "theirs")
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_campaign(parser, several=True)
-    parser.add_argument(
-        "--plan", action="store_true", help="say what it costs, from one trial of each contender; keep nothing"
-    )
     parser.set_defaults(run=run)
 
 
@@ -46,21 +45,22 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, config: StudyConfig, folder: Path) -> dict[str, Any]:
-    summary = study(config, out=folder, resume=True, quiet=False, jobs=options.jobs).content
+    summary = study(config, out=folder, resume=True, quiet=False, jobs=options.jobs, executor=options.executor).content
     if not options.json:
         _print(summary)
-        print(f"\nanswers: {folder / ANSWERS}")
+        print_visible(f"\nanswers: {folder / ANSWERS}")
     return summary
 
 
 def _plan(options: argparse.Namespace, config: StudyConfig) -> dict[str, Any]:
-    found = costs(config)
+    scenarios, made = costs(config, options.jobs)
     if not options.json:
-        _print_plan(config.name, found)
-    return {"study": config.name, "scenarios": found}
+        _print_plan(config.name, scenarios, made)
+    contenders = {name: each.to_json() for name, each in made.items()}
+    return {"study": config.name, "scenarios": scenarios, "contenders": contenders}
 
 
-def _print_plan(name: str, found: list[dict[str, Any]]) -> None:
+def _print_plan(name: str, found: list[dict[str, Any]], made: Mapping[str, Costs]) -> None:
     head = ("scenario", "contenders", "comparisons", "a trial of all", "first look", "at most")
     costs = ("trial_cpu_s", "cpu_s_least", "cpu_s_most")
     rows = [
@@ -68,6 +68,10 @@ def _print_plan(name: str, found: list[dict[str, Any]]) -> None:
         for each in found
     ]
     print_table(Table(f"{name}: CPU seconds by scenario, without tunings and trainings", head, rows))
+    ends = [(name, words, each) for name, costs in made.items() for words, each in costs.ends.items()]
+    if ends:
+        rows = [(name, words, f"{each.count:,} {each.unit}", f"{each.cpu_s:.3g}") for name, words, each in ends]
+        print_table(Table("tunings and trainings", ("contender", "", "how many", "CPU s"), rows, left=2))
 
 
 def _print(summary: dict[str, Any]) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lcca.cli.options.campaign import add_campaign
-from lcca.cli.options.common import positive, print_json
-from lcca.cli.options.trials import add_executor
+from lcca.cli.options.common import positive, print_json, print_visible
 from lcca.cli.printing.tables import (
     print_forecasts,
     print_ideals,
@@ -33,8 +32,6 @@ EXAMPLES = """\
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_campaign(parser)
-    add_executor(parser)
-    parser.add_argument("--plan", action="store_true", help="say what would be trained and what it costs; run nothing")
     parser.add_argument(
         "--training-cache",
         type=Path,
@@ -74,10 +71,10 @@ def run(options: argparse.Namespace) -> int:
     elif "rows" in result.content:
         for row in result.content["rows"]:
             rules = f"{row['rules']} rules" if row["rules"] else "trained"
-            print(f"{row['id']}: {rules} after {row['trials']:,} trials: {row['policies'][-1]}")
+            print_visible(f"{row['id']}: {rules} after {row['trials']:,} trials: {row['policies'][-1]}")
     else:
         (print_points if "points" in result.content else _print_summary)(result.content)
-        print(f"\nreport: {result.folder}/{REPORT}")
+        print_visible(f"\nreport: {result.folder}/{REPORT}")
     return 0
 
 

@@ -6,13 +6,14 @@ import argparse
 from typing import Any
 
 from lcca.cli.options.campaign import add_campaign, config_and_folder
-from lcca.cli.options.common import print_json
+from lcca.cli.options.common import print_json, print_visible
+from lcca.cli.options.trials import print_costs
 from lcca.cli.printing.console import print_table
 from lcca.cli.printing.tables import print_comparison
 from lcca.evaluation.report.words.statements import interval
 from lcca.evaluation.report.words.table import Table
 from lcca.evaluation.trials.layout import POLICY
-from lcca.experiments.recipes.tune import tune
+from lcca.experiments.recipes.tune import costs, tune
 from lcca.experiments.tuning.config import TuningConfig
 from lcca.experiments.tuning.search import join
 from lcca.inputs.errors import require
@@ -40,17 +41,20 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     config, folder = config_and_folder(options, TuningConfig)
+    if options.plan:
+        print_costs(options, costs(config, options.jobs))
+        return 0
     if options.join:
         require(not options.json, "--json: the process that leads has the result")
-        join(config, folder, jobs=options.jobs, storage=options.storage)
+        join(config, folder, jobs=options.jobs, executor=options.executor, storage=options.storage)
         return 0
-    how = {"resume": True, "jobs": options.jobs, "storage": options.storage}
+    how = {"resume": True, "jobs": options.jobs, "executor": options.executor, "storage": options.storage}
     summary = tune(config, out=folder, quiet=False, **how).content
     if options.json:
         print_json(summary)
         return 0
     _print(summary)
-    print(f"\npolicy: {folder / POLICY}")
+    print_visible(f"\npolicy: {folder / POLICY}")
     return 0
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from lcca.cli.options.common import add_jobs, add_json
+from lcca.cli.options.trials import add_executor, add_plan
 from lcca.experiments.runs.config import RunConfig
 from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.schemas.kinds import of_kind
@@ -35,6 +36,8 @@ def add_campaign(parser: argparse.ArgumentParser, several: bool = False) -> None
         help="override a key of the configuration, as in seed=2 or trainer.rounds=2; may be repeated",
     )
     add_jobs(parser)
+    add_executor(parser)
+    add_plan(parser)
     add_json(parser)
     parser.set_defaults(kept=True)
 

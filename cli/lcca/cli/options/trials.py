@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from lcca.cli.options.common import add_jobs, add_json, natural, positive, print_json
+from lcca.cli.options.common import add_jobs, add_json, natural, positive, print_json, print_visible
 from lcca.evaluation.bench.benchmark import packaged_benchmarks
 from lcca.evaluation.trials.executors import EXECUTORS
 from lcca.evaluation.trials.utilities import UTILITIES
@@ -112,8 +112,13 @@ def add_folder(parser: argparse.ArgumentParser, when: str = "none, nothing is ke
     parser.add_argument(
         "--out", type=Path, help=f"folder that keeps every trial; the same command goes on from there (default: {when})"
     )
-    parser.add_argument("--plan", action="store_true", help="say what it costs, from a few trials, and run no more")
+    add_plan(parser)
     parser.set_defaults(kept=False)
+
+
+def add_plan(parser: argparse.ArgumentParser) -> None:
+    """Add what says the cost in place of a run."""
+    parser.add_argument("--plan", action="store_true", help="say what it costs, from a few trials, and run no more")
 
 
 def place_of(options: argparse.Namespace) -> dict[str, Any]:
@@ -149,14 +154,14 @@ RULE: dict[str, Callable[[str], float]] = {"alpha": float, "step": positive}
 def run_or_plan(options: argparse.Namespace, prepared: Prepared) -> Result | None:
     """Run an experiment, or print what it costs and return None; what was assumed of files goes to standard error."""
     for note in prepared.meeting.notes:
-        print(note, file=sys.stderr)
+        print_visible(note, file=sys.stderr)
     if options.plan:
         print_costs(options, prepared.costs(options.jobs))
         return None
     options.kept = options.out is not None or prepared.always_kept
     result = prepared.run(options.out, resume=options.kept, quiet=False)
     if result.folder is not None and not options.json:
-        print(f"everything is in {result.folder}")
+        print_visible(f"everything is in {result.folder}")
     return result
 
 
@@ -166,7 +171,7 @@ def print_costs(options: argparse.Namespace, costs: Costs) -> None:
         print_json(costs.to_json())
         return
     for name, pace in costs.paces.items():
-        print(f"{name}: {pace:.2f} CPU s per Gb")
+        print_visible(f"{name}: {pace:.2f} CPU s per Gb")
     if costs.tried:
         print(f"tried: {costs.tried} {next(iter(costs.ends.values())).unit}")
     for words, each in costs.ends.items():
@@ -177,7 +182,7 @@ def print_costs(options: argparse.Namespace, costs: Costs) -> None:
 def report_failures(errors: list[str]) -> int:
     """Say on standard error why trials failed, each reason once; return the exit status, 1 if any did."""
     for error, count in Counter(filter(None, errors)).items():
-        print(f"lcca: {count} trials failed: {error}", file=sys.stderr)
+        print_visible(f"lcca: {count} trials failed: {error}", file=sys.stderr)
     return 1 if any(errors) else 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
@@ -133,14 +134,14 @@ def print_net_benefit(summary: Json) -> None:
     on_fabric = any("slowdown_mean" in each["trained"] for each in summary.get("policies", ()))
     # Finished runs from before it was written there tell it by their policies.
     of = found.get("percent_of") or ("slowdown" if on_fabric else "throughput at equal delay")
-    print(f"pays: more than {found['required_percent']:g} % of {of}, its bytes charged")
+    print_visible(f"pays: more than {found['required_percent']:g} % of {of}, its bytes charged")
     for choice in found["choices"]:
         if note := no_choice_yet(choice["pairs"]):
-            print(f"utility {choice['utility']}: {note}")
+            print_visible(f"utility {choice['utility']}: {note}")
             continue
         others = [name for name in choice["answers"] if name != choice["take"]]
         also = f" (may also be best: {', '.join(others)})" if others else ""
-        print(f"utility {choice['utility']}: recommended: {choice['take']}{also}")
+        print_visible(f"utility {choice['utility']}: recommended: {choice['take']}{also}")
 
 
 def print_points(summary: Json) -> None:
@@ -175,14 +176,14 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
         named = f"{point}: " if point else ""
         if parts := each.cpu_parts:
             times = (f"{name} {words_for_time(*ends)} (by {key})" for name, (key, *ends) in parts.items())
-            print(f"{named}CPU time: {', '.join(times)}")
+            print_visible(f"{named}CPU time: {', '.join(times)}")
         if each.ends[1].ns3:
             trials = " to ".join(dict.fromkeys(f"{end.ns3:,}" for end in each.ends))
-            print(f"{named}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")
+            print_visible(f"{named}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")
         for id, _, done in each.trainings:
-            print(f"{named}{id}: {'done' if done else 'to train'}")
+            print_visible(f"{named}{id}: {'done' if done else 'to train'}")
     keys: set[str] = {cell for each in found.values() for _, cell, done in each.trainings if not done}
-    print(f"{len(keys)} different trainings remain; grid points share equal ones")
+    print_visible(f"{len(keys)} different trainings remain; grid points share equal ones")
 
 
 def _forecast_cells(name: str, found: Forecast) -> tuple[str, ...]:

@@ -42,6 +42,11 @@ class Execution:
         pool = engine.runner.pool if isinstance(engine.runner, Batches) else None
         return cls(jobs=engine.jobs, pool=pool, model=engine.model)
 
+    @classmethod
+    def on(cls, workers: Pool, simulator: str = "") -> Execution:
+        """Return what runs the trials of a simulator, the usual one if none is named, on a pool."""
+        return cls(simulator, workers.count, None if workers.here else workers)
+
     @property
     def workers(self) -> Pool:
         """The pool; threads of this process if none is named."""

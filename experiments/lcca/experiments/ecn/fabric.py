@@ -19,6 +19,7 @@ from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.experiments.summaries import Json
+from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.policies.policy import Policy
@@ -41,9 +42,9 @@ class OnFabric:
 
     scored = "score_bits"
 
-    def __init__(self, config: FabricAcc, jobs: int = 1) -> None:
+    def __init__(self, config: FabricAcc, workers: Pool) -> None:
         self.config = config
-        self.jobs = jobs
+        self.workers = workers
         self._seed = derive(config.seed, "episodes")
 
     def require_flows(self, tests: bool = True) -> None:
@@ -108,6 +109,15 @@ class OnFabric:
 
     def contenders(self, model: AccModel, run: Run[Any, None]) -> Mapping[str, Policy]:
         """Return all that meet the same flows, ACC first."""
+        return self._contenders(model)
+
+    def stand_ins(self, learner: DoubleDqn) -> Mapping[str, Policy]:
+        """Return what costs as much as the contenders, with a learner that has hardly learnt."""
+        from lcca.trainers.ecn.ports import model_of
+
+        return self._contenders(model_of(learner, self.config.trainer, {}))
+
+    def _contenders(self, model: AccModel) -> Mapping[str, Policy]:
         config = self.config
         shares = {ACC: 0.0, CHANCE: 1.0, EXPLORING: config.test.explore}
 
@@ -124,7 +134,7 @@ class OnFabric:
         seed, utility = self.config.seed, fabric_utility(self.config.utility.name)
         return {
             each.name: FabricSpace(fabric=each).trials(
-                derive(seed, "test", each.name), utility, Execution(jobs=self.jobs)
+                derive(seed, "test", each.name), utility, Execution.on(self.workers)
             )
             for each in self.config.tested
         }
@@ -158,7 +168,7 @@ def train_acc(config: FabricAcc, path: Path, *, resume: bool, quiet: bool = Fals
         InputError: PyTorch or Gymnasium is not installed, or the folder is not free.
     """
     require_installed()
-    place = OnFabric(config)
+    place = OnFabric(config, Threads(1))
     if not (path / layout.MANIFEST).exists():
         place.require_flows(tests=False)
     with opened(config, path, resume=resume, quiet=quiet) as run:

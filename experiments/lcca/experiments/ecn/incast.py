@@ -20,7 +20,8 @@ from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import Json
 from lcca.gym_envs.ecn.settings import GRID, GRID_SHAPE, MarkSetting, static
 from lcca.gym_envs.ns3.simulator import installed
-from lcca.gym_envs.processes.pool import Threads
+from lcca.gym_envs.processes.pool import Pool, Threads
+from lcca.inputs.errors import require
 
 if TYPE_CHECKING:
     from lcca.gym_envs.ecn.env import Ns3EcnEnv
@@ -110,9 +111,10 @@ class InNs3:
 
     scored = "score"
 
-    def __init__(self, config: IncastAcc, jobs: int = 1) -> None:
+    def __init__(self, config: IncastAcc, workers: Pool) -> None:
+        require(not workers.away, "--executor ray: ACC in ns-3 is simulated here, --jobs at a time")
         self.config = config
-        self.jobs = jobs
+        self.jobs = workers.count
         self._envs: list[Ns3EcnEnv] = []
         self._idle: list[Ns3EcnEnv] = []
         self._curve: list[float] = []
@@ -167,13 +169,19 @@ class InNs3:
 
     def contenders(self, learner: DoubleDqn, run: Run[Any, None]) -> Mapping[str, Controller]:
         """Return all that meet the same trials, ACC first."""
+        if self.config.test.grid_seeds:
+            self._best = self._best_static(run)
+        return self._contenders(learner, self._best)
+
+    def stand_ins(self, learner: DoubleDqn) -> Mapping[str, Controller]:
+        """Return what costs as much as the contenders, with a learner that has hardly learnt."""
+        return self._contenders(learner, GRID[0] if self.config.test.grid_seeds else None)
+
+    def _contenders(self, learner: DoubleDqn, best: MarkSetting | None) -> Mapping[str, Controller]:
         wanted = self.config.test
         found = {ACC: learnt_by(learner), EXPLORING: learnt_by(learner, wanted.explore)}
         found |= {CHANCE: learnt_by(None)} | {name: always(static(name)) for name in wanted.static}
-        if wanted.grid_seeds:
-            self._best = self._best_static(run)
-            found[BEST_STATIC] = always(self._best)
-        return found
+        return found if best is None else {**found, BEST_STATIC: always(best)}
 
     def _best_static(self, run: Run[Any, None]) -> MarkSetting:
         """Return the grid's setting with the best mean utility on the training traces, on seeds that no test has."""

@@ -19,6 +19,7 @@ from lcca.experiments.estimation.places import Rows
 from lcca.experiments.experiment import Answer, Experiment, Numbered, Reduce, Stop, Trials
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.remaining import more_trials
+from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.policies.policy import Policy
 
@@ -35,9 +36,11 @@ class Accuracy:
 
     Args:
         going: the estimates of the metrics.
+        first_look: whether a first look at each is enough.
     """
 
-    def __init__(self, going: Sequence[Estimating]) -> None:
+    def __init__(self, going: Sequence[Estimating], first_look: bool) -> None:
+        self._first_look = first_look
         self._going, self._key = going, "estimate.metric" if len(going) == 1 else "estimate.metrics"
 
     def __call__(self, trials: Trials) -> Answer:
@@ -63,7 +66,8 @@ class Accuracy:
                 f"{self._key}: all {trials.done} trials are the same, bit for bit: they are one sample, and have no "
                 "interval; `lcca evaluate --trials 1` says what it is"
             )
-        enough = all(each.finished or (each.goes_on and each.first_accurate is not None) for each in self._going)
+        known = all(each.finished or (each.goes_on and each.first_accurate is not None) for each in self._going)
+        enough = known or (self._first_look and all(each.looks for each in self._going))
         slowest = max(self._going, key=lambda each: each.looks[-1].forecast_high if each.looks else 0)
         return Answer(self._going, enough, enough, words=self._words(trials.done), more=more_trials(slowest))
 
@@ -89,16 +93,17 @@ def _run(
     experiment.run(run.phase(ESTIMATION).blocks(), run.reporter)
 
 
-def rows_of(config: EstimationConfig, policy: Policy, jobs: int, word: str = "estimate") -> Rows:
+def rows_of(config: EstimationConfig, policy: Policy, workers: Pool, word: str = "estimate") -> Rows:
     """Return what runs a stretch of trials; those for something else than the estimate have another word."""
-    return config.place.rows(config.estimate, policy, config.seed, (word,), jobs)
+    return config.place.rows(config.estimate, policy, config.seed, (word,), workers)
 
 
 def estimate_plainly(
     run: Run[EstimationConfig, Any],
     policy: Policy,
-    jobs: int,
+    workers: Pool,
     tell: Callable[[Sequence[Estimating]], None] = lambda known: None,
+    first_look: bool = False,
 ) -> list[Estimating]:
     """Estimate one metric, or several from the same plain trials until the last of them is accurate enough.
 
@@ -108,8 +113,9 @@ def estimate_plainly(
     Args:
         run: of the estimation.
         policy: that is estimated.
-        jobs: threads.
+        workers: run them.
         tell: is told what is known of several after each block.
+        first_look: whether to end at the first look at the last of them.
 
     Raises:
         InputError: a metric has no value in any trial before the first look, or a flow did not complete.
@@ -124,22 +130,25 @@ def estimate_plainly(
         return [list(values_of(each, found)) for each in asked.each]
 
     what = f"{len(going)} metrics" if several else asked.each[0].metric
-    _run(run, rows_of(run.config, policy, jobs), Accuracy(going), reduce, what, asked.ceiling if several else None)
+    rows, question = rows_of(run.config, policy, workers), Accuracy(going, first_look)
+    _run(run, rows, question, reduce, what, asked.ceiling if several else None)
     for each in going:
         each.look_again()
     return going
 
 
 def estimate_with_control(
-    run: Run[EstimationConfig, Any], policy: Policy, jobs: int, control: ControlBlock
+    run: Run[EstimationConfig, Any], policy: Policy, workers: Pool, control: ControlBlock, first_look: bool = False
 ) -> Controlled:
     """Estimate one metric on a fabric with a control variate: many trials of an approximation, which cost less.
+
+    With `first_look` it ends there.
 
     Raises:
         InputError: none of the trials at the first look has a value, or a flow did not complete.
     """
     config, asked = run.config, run.config.estimate
-    cheap = Cheap(run, policy, jobs, control)
+    cheap = Cheap(run, policy, workers, control)
     going = Controlled(asked, cheap.others, control.per_trial, control.cost)
 
     def reduce(block: Block, found: pd.DataFrame) -> list[list[Floats]]:
@@ -147,7 +156,7 @@ def estimate_with_control(
         return [list(pairs[~np.isnan(pairs).any(axis=1)])]
 
     what = f"{asked.metric} with {control.simulator}"
-    _run(run, rows_of(config, policy, jobs), Accuracy([going]), reduce, what, asked.ceiling)
+    _run(run, rows_of(config, policy, workers), Accuracy([going], first_look), reduce, what, asked.ceiling)
     return going
 
 
@@ -157,14 +166,14 @@ class Cheap:
     Args:
         run: of the estimation.
         policy: that is estimated.
-        jobs: threads.
+        workers: run them.
         control: which simulator.
     """
 
-    def __init__(self, run: Run[EstimationConfig, Any], policy: Policy, jobs: int, control: ControlBlock) -> None:
+    def __init__(self, run: Run[EstimationConfig, Any], policy: Policy, workers: Pool, control: ControlBlock) -> None:
         self._asked, self._keep = run.config.estimate, run.phase(CONTROL).blocks
         same = run.config.model_copy(update={"simulator": control.simulator})
-        self._same, self._other = (rows_of(same, policy, jobs, word) for word in ("estimate", CONTROL))
+        self._same, self._other = (rows_of(same, policy, workers, word) for word in ("estimate", CONTROL))
         self._found: list[Floats] = []
 
     def paired(self, block: Block) -> Floats:

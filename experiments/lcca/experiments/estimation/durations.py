@@ -17,6 +17,7 @@ from lcca.evaluation.estimation.phases import FlowSpans, Phases, phases, togethe
 from lcca.evaluation.report.figures.estimates import draw_durations
 from lcca.evaluation.report.figures.saving import save
 from lcca.evaluation.trials.blocks import Block, equal_blocks
+from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.layout import DURATION, DURATIONS
 from lcca.experiments.estimation.accuracy import values_of
 from lcca.experiments.estimation.config import EstimationConfig
@@ -24,6 +25,7 @@ from lcca.experiments.estimation.places import Measured
 from lcca.experiments.estimation.run import heading
 from lcca.experiments.runs.context import Run, opened
 from lcca.experiments.runs.manifest import COMPLETE
+from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.json_values import finite_values
 from lcca.remy_plus.policies.policy import Policy
@@ -54,6 +56,7 @@ def try_durations(
     simulated_time: float | None,
     *,
     jobs: int,
+    executor: str = "local",
     resume: bool,
     quiet: bool = False,
 ) -> dict[str, Any]:
@@ -66,7 +69,8 @@ def try_durations(
         path: of the estimation's folder.
         durations: µs, the shortest first.
         simulated_time: µs in total at each duration; None for 50 trials of the longest.
-        jobs: threads.
+        jobs: threads, or workers of another executor.
+        executor: where trials run; never changes a result.
         resume: whether the folder may be there already.
         quiet: whether to leave progress out.
 
@@ -88,8 +92,9 @@ def try_durations(
         f"--simulated-time: must be enough for two trials of {durations[-1]:g} µs, got {total:g}",
     )
     policy = config.place.policy(config.policy)
-    with opened(config, path, resume=resume, quiet=quiet) as begun:
-        content = _content(config, _tried(begun, policy, places, total, jobs), begun.folder.figures)
+    with workers_of(executor, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
+        workers.tell = begun.reporter.say
+        content = _content(config, _tried(begun, policy, places, total, workers), begun.folder.figures)
         begun.folder.write_json(DURATIONS, content)
         if begun.folder.complete:
             begun.folder.set_state(COMPLETE)  # these trials belong to it now
@@ -105,23 +110,23 @@ class Tried:
 
 
 def _tried(
-    begun: Run[EstimationConfig, None], policy: Policy, places: Mapping[float, Measured], total: float, jobs: int
+    begun: Run[EstimationConfig, None], policy: Policy, places: Mapping[float, Measured], total: float, workers: Pool
 ) -> dict[float, Tried]:
     found: dict[float, Tried] = {}
     title = f"{begun.config.estimate.words_for_it} at {len(places)} durations"
     with begun.reporter.task(title, len(places)) as task:
         for done, (duration, place) in enumerate(places.items(), 1):
-            found[duration] = _trials(begun, policy, duration, place, round(total / duration), jobs)
+            found[duration] = _trials(begun, policy, duration, place, round(total / duration), workers)
             require(bool(found[duration].values), f"--simulated-time: too short, no flow began in {total:g} µs")
             task.update(done, f"{duration:g} µs: {len(found[duration].values)} trials")
     return found
 
 
 def _trials(
-    run: Run[EstimationConfig, None], policy: Policy, duration: float, place: Measured, trials: int, jobs: int
+    run: Run[EstimationConfig, None], policy: Policy, duration: float, place: Measured, trials: int, workers: Pool
 ) -> Tried:
     phase, words, asked = run.phase(DURATION), repr(duration), run.config.estimate
-    anew = place.rows(asked, policy, run.config.seed, ("durations", words), jobs)
+    anew = place.rows(asked, policy, run.config.seed, ("durations", words), workers)
 
     def keep(block: Block, run_block: Callable[[Block], pd.DataFrame]) -> pd.DataFrame:
         return phase.part(words, block.first, block.size, run=lambda: run_block(block))  # the last is cut by the total

@@ -26,12 +26,11 @@ from lcca.evaluation.trials.metrics import FABRIC_TRIALS, FLOWS, NETWORK_TRIALS,
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.running import run_flows
 from lcca.experiments.runs.seeds import derive
-from lcca.gym_envs.processes.pool import Threads
+from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError, require
 from lcca.inputs.model import Model
 from lcca.inputs.names import FileOrName
 from lcca.inputs.units import PACKET_BYTES
-from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.engine import engine_of
 from lcca.remy_plus.fabric.fluid import FABRIC, require_fluid
 from lcca.remy_plus.network import Network, open_network
@@ -140,7 +139,7 @@ class Measured(ABC):
         raise InputError("--durations: needs one quantile of flows: give network or fabric (not networks)")
 
     @abstractmethod
-    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], jobs: int) -> Rows:
+    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
         """Return what runs a stretch of trials.
 
         Args:
@@ -148,7 +147,7 @@ class Measured(ABC):
             policy: that runs.
             seed: of the estimation.
             words: what the trials are for: those for something else have other seeds.
-            jobs: threads.
+            workers: run them; results never depend on who does.
         """
 
 
@@ -169,9 +168,9 @@ class OnLink(Measured):
         """See `Measured.lasting`."""
         return OnLink(self.link, duration_us)
 
-    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], jobs: int) -> Rows:
+    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
         """See `Measured.rows`."""
-        engine, network = Engine(self.duration_us, jobs=jobs), self.link.build()
+        engine, network = Execution.on(workers).engine(self.duration_us), self.link.build()
 
         def run(block: Block) -> pd.DataFrame:
             seeds = [derive(seed, *words, k) for k in range(block.first, block.end)]
@@ -187,9 +186,9 @@ class OnNetworks(Measured):
         self.space, self.utility, self.duration_us = space, space.utility(utility), space.duration
         self.metrics = tuple(each.name for each in NETWORK_TRIALS.values() if each.together == "mean")
 
-    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], jobs: int) -> Rows:
+    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
         """See `Measured.rows`."""
-        source = self.space.trials(derive(seed, *words), self.utility, Execution(jobs=jobs), keep_delays=True)
+        source = self.space.trials(derive(seed, *words), self.utility, Execution.on(workers), keep_delays=True)
         return lambda block: source.rows({"policy": policy}, block)
 
 
@@ -223,12 +222,12 @@ class OnFabric(Measured):
         longer = self.scenario.model_copy(update={"duration_us": duration_us})
         return OnFabric(longer, self.simulator, self.utility.name)
 
-    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], jobs: int) -> Rows:
+    def rows(self, asked: EstimateBlock, policy: Policy, seed: int, words: Sequence[str], workers: Pool) -> Rows:
         """See `Measured.rows`."""
         first, policies = derive(seed, *words), {"policy": policy}
         if asked.method == "splitting":
-            return self._splitting(asked, policy, first, jobs)
-        source = self.space.trials(first, self.utility, Execution(self.simulator, jobs))
+            return self._splitting(asked, policy, first, workers)
+        source = self.space.trials(first, self.utility, Execution.on(workers, self.simulator))
         if (above := asked.above_bytes) is not None:
             return lambda block: source.rows(policies, block).assign(
                 queue_above=lambda rows: (rows["queue_max_bytes"] > above).astype(float)
@@ -236,7 +235,7 @@ class OnFabric(Measured):
         run = source.flow_rows if asked.each[0].metric in FLOWS else source.rows
         return lambda block: run(policies, block)
 
-    def _splitting(self, asked: EstimateBlock, policy: Policy, seed: int, jobs: int) -> Rows:
+    def _splitting(self, asked: EstimateBlock, policy: Policy, seed: int, workers: Pool) -> Rows:
         """Return what runs trials each of which splits its runs; a row per trial."""
         scenario, options = self.scenario, asked.splitting or SplittingBlock()
         engine = engine_of(policy, scenario.settings())
@@ -246,7 +245,7 @@ class OnFabric(Measured):
         def rows(block: Block) -> pd.DataFrame:
             drawn = self.space.draw(seed, block.size, block.first)
             calls = (partial(split_trial, scenario, engine, each.seed, levels, options.runs) for each in drawn)
-            found = zip(drawn, Threads(jobs).calls(calls), strict=True)
+            found = zip(drawn, workers.calls(calls), strict=True)
             return pd.DataFrame(
                 {
                     "policy": "policy",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from lcca.evaluation.estimation.accuracy import accuracy_rows, spread
@@ -21,20 +22,33 @@ from lcca.evaluation.report.figures.estimates import (
     violin_data,
 )
 from lcca.evaluation.report.figures.saving import save
-from lcca.evaluation.trials.layout import IMPORTANCE, SUMMARY
+from lcca.evaluation.settling.sequence import HORIZON
+from lcca.evaluation.trials.executors import executor as workers_of
+from lcca.evaluation.trials.layout import CONTROL, ESTIMATION, IMPORTANCE, SUMMARY
+from lcca.evaluation.trials.place import Execution
 from lcca.experiments.estimation.accuracy import estimate_plainly, estimate_with_control
 from lcca.experiments.estimation.config import ControlBlock, EstimateBlock, EstimationConfig
 from lcca.experiments.estimation.places import OnLink
+from lcca.experiments.experiment import Costs
 from lcca.experiments.runs.context import Run, opened
+from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import head
+from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.json_values import finite, finite_values
-from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import Policy
 
 
-def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, quiet: bool = False) -> dict[str, Any]:
+def estimate(
+    config: EstimationConfig,
+    path: Path,
+    *,
+    jobs: int,
+    executor: str = "local",
+    resume: bool,
+    quiet: bool = False,
+) -> dict[str, Any]:
     """Estimate, write the result and its figures, and return the result; go on where a run was stopped, if `resume`.
 
     Blocks of trials that are there already are not run again; all else is computed anew, to the same bytes.
@@ -42,7 +56,8 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
     Args:
         config: what to estimate.
         path: of the run's folder.
-        jobs: threads; never changes a result.
+        jobs: threads, or workers of another executor; never changes a result.
+        executor: where trials run; never changes a result either.
         resume: whether a run may be there already.
         quiet: whether to leave progress out.
 
@@ -50,35 +65,67 @@ def estimate(config: EstimationConfig, path: Path, *, jobs: int, resume: bool, q
         InputError: a file cannot be used, or the folder is not free.
     """
     policy = config.place.policy(config.policy)
-    with opened(config, path, resume=resume, quiet=quiet) as run:
+    with workers_of(executor, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as run:
+        workers.tell = run.reporter.say
         if run.folder.complete:
             return run.folder.read_json(SUMMARY)
-        content = _estimated(run, policy, jobs)
+        content = _estimated(run, policy, workers)
         run.folder.write_json(SUMMARY, content)
         run.folder.set_state(COMPLETE)
     return content
 
 
-def _estimated(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> dict[str, Any]:
+def costs(config: EstimationConfig, jobs: int = 1) -> Costs:
+    """Run the trials until the first look, keep none, and return what those that it forecasts cost, and the ceiling.
+
+    Of the model-based method these are plain trials, which it falls back to; its ceiling is of all trials.
+
+    Args:
+        config: what to estimate.
+        jobs: threads.
+
+    Raises:
+        InputError: a file cannot be used, or the trials say nothing of a metric.
+    """
+    policy, asked, workers = config.place.policy(config.policy), config.estimate, Threads(jobs)
+    with TemporaryDirectory() as folder, opened(config, Path(folder) / "run", resume=False, quiet=True) as run:
+        if asked.control is not None:
+            known: list[Any] = [estimate_with_control(run, policy, workers, asked.control, first_look=True)]
+        else:
+            known = estimate_plainly(run, policy, workers, first_look=True)
+        tried = run.costs.total(ESTIMATION).trials
+        pace = sum(run.costs.total(phase).cpu_s for phase in (ESTIMATION, CONTROL)) / tried
+    most = HORIZON if asked.ceiling is None else asked.ceiling
+    looks = [each.looks[0] for each in known]
+    forecast = (max(each.forecast_low for each in looks), max(each.forecast_high for each in looks))
+    low, high = (min(max(each, tried), most) for each in forecast)
+    counts = {"first look": tried, "forecast, at least": low, "forecast, at most": high, "ceiling": most}
+    ends = {words: Cost(n, "trials", pace * n, jobs) for words, n in counts.items() if n < HORIZON}
+    return Costs(ends, tried)
+
+
+def _estimated(run: Run[EstimationConfig, None], policy: Policy, workers: Pool) -> dict[str, Any]:
     """Return the result by the method that is asked for, its figures drawn."""
     config, asked = run.config, run.config.estimate
     if asked.control is not None:
-        return _controlled(run, policy, jobs, asked.control)
+        return _controlled(run, policy, workers, asked.control)
     if asked.method == "model-based":
-        return _by_model(run, policy, jobs)
+        return _by_model(run, policy, workers)
     stands_in = config.fabric is not None and not config.place.whole
     notes = (f"by {config.simulator}, which stands in for the fabric",) if stands_in else ()
 
     def tell(known: Sequence[Estimating]) -> None:
         run.folder.write_json(SUMMARY, _content(config, known, notes))
 
-    going = estimate_plainly(run, policy, jobs, tell)
+    going = estimate_plainly(run, policy, workers, tell)
     _draw(run, going)
     return _content(config, going, notes)
 
 
-def _controlled(run: Run[EstimationConfig, None], policy: Policy, jobs: int, control: ControlBlock) -> dict[str, Any]:
-    going = estimate_with_control(run, policy, jobs, control)
+def _controlled(
+    run: Run[EstimationConfig, None], policy: Policy, workers: Pool, control: ControlBlock
+) -> dict[str, Any]:
+    going = estimate_with_control(run, policy, workers, control)
     _draw(run, [going])
     known, notes = going.to_json(), []
     if known and known["variance_ratio"] is not None:
@@ -88,13 +135,13 @@ def _controlled(run: Run[EstimationConfig, None], policy: Policy, jobs: int, con
     return _content(run.config, [going], notes) | {"control": found}
 
 
-def _by_model(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> dict[str, Any]:
+def _by_model(run: Run[EstimationConfig, None], policy: Policy, workers: Pool) -> dict[str, Any]:
     """Estimate by importance sampling, or where a test refuses by plain trials, keeping all in the folder.
 
     Blocks of trials that are there already are not run again, so a stopped estimation goes on where it was; drawing
     flows and weighing them is done anew.
     """
-    sample = _sample(run, policy, jobs)
+    sample = _sample(run, policy, workers)
     sizes, refused = [f"size model {fit}" for fit in sample.fits], sample.attempt.refused
     if (found := sample.estimate) is not None:
         looks = sample.attempt.looks
@@ -103,14 +150,14 @@ def _by_model(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> di
     else:
         for check in refused:
             run.reporter.say(f"importance sampling is refused by {check}")
-        (going,) = estimate_plainly(run, policy, jobs)
+        (going,) = estimate_plainly(run, policy, workers)
         row = _metric(run.config.estimate, going) | sample.instead(going.state).to_json()
         _draw(run, [going])
     notes = [*(f"importance sampling refused by {check}" for check in refused), *sizes]
     return heading(run.config) | {"trials": row["trials"], "estimates": [row], "notes": notes} | sample.to_json()
 
 
-def _sample(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> TailSample:
+def _sample(run: Run[EstimationConfig, None], policy: Policy, workers: Pool) -> TailSample:
     config, asked, link = run.config, run.config.estimate, run.config.place
     assert isinstance(link, OnLink)
     title = f"importance sampling of {asked.metric} of {config.policy}"
@@ -119,8 +166,9 @@ def _sample(run: Run[EstimationConfig, None], policy: Policy, jobs: int) -> Tail
         def tell(trials: int) -> None:
             task.update(trials, f"{trials} trials")
 
+        engine = Execution.on(workers).engine(link.duration_us)
         metric: FlowMetric = "slowdown" if asked.metric == "slowdown" else "fct_us"
-        sampler = TailSampler(Engine(link.duration_us, jobs=jobs), policy, link.link.build(), metric, run.trials, tell)
+        sampler = TailSampler(engine, policy, link.link.build(), metric, run.trials, tell)
         try:
             return sampler.sample(asked.importance or ImportanceOptions(), asked, derive(config.seed, "importance"))
         finally:

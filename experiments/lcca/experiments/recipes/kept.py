@@ -15,6 +15,7 @@ from lcca.experiments.runs.folder import default_folder
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.schemas.kinds import of_kind
 from lcca.experiments.summaries import Json
+from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.json_values import finite_values
 from lcca.inputs.validation import read_with_files
 
@@ -38,6 +39,7 @@ def kept(
     *,
     resume: bool,
     quiet: bool,
+    workers: Pool,
     check: Callable[[], None] = lambda: None,
 ) -> Result:
     """Run what a configuration describes in a folder of its own; a complete run is read.
@@ -48,6 +50,7 @@ def kept(
         work: does it, going on from what is there, and returns the summary.
         resume: whether a run may be there already.
         quiet: whether to leave progress out.
+        workers: of its trials.
         check: raises what is wrong before a folder is made.
 
     Raises:
@@ -57,6 +60,7 @@ def kept(
     if not (folder / layout.MANIFEST).exists():
         check()
     with opened(config, folder, resume=resume, quiet=quiet) as run:
+        workers.tell = run.reporter.say
         if run.folder.complete:
             summary = run.folder.read_json(layout.SUMMARY)
         else:

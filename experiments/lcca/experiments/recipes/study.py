@@ -14,14 +14,17 @@ from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.fabric.space import SEEDS, FabricTrials
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.blocks import Block
+from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import fabric_utility
 from lcca.experiments.ecn.fabric import train_acc
 from lcca.experiments.ecn.training import require_installed as require_acc_installed
-from lcca.experiments.experiment import Experiment, Pair, Stop
+from lcca.experiments.experiment import Costs, Experiment, Pair, Stop
+from lcca.experiments.recipes.acc import training_cost
 from lcca.experiments.recipes.kept import File, config_of, kept
 from lcca.experiments.recipes.prepared import Result
+from lcca.experiments.recipes.tune import search_costs
 from lcca.experiments.runs.context import Run
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.studies.config import StudyConfig
@@ -29,6 +32,7 @@ from lcca.experiments.studies.questions import BITS, Planned, agreement
 from lcca.experiments.studies.words import answers_text
 from lcca.experiments.summaries import Json, compared, head, measured
 from lcca.experiments.tuning.search import require_installed, search_in
+from lcca.gym_envs.processes.pool import Pool, Threads
 from lcca.inputs.files import write_with_digest
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.tuners.acc import read_acc_model
@@ -37,7 +41,13 @@ from lcca.signal_sets.load import resolve
 
 
 def study(
-    config: StudyConfig | File, *, out: File | None = None, resume: bool = False, quiet: bool = True, jobs: int = 1
+    config: StudyConfig | File,
+    *,
+    out: File | None = None,
+    resume: bool = False,
+    quiet: bool = True,
+    jobs: int = 1,
+    executor: str = "local",
 ) -> Result:
     """Answer the questions of a study: contenders first, then scenario by scenario until its comparisons are settled.
 
@@ -46,33 +56,36 @@ def study(
         out: the run's folder; the usual one, by name and configuration, unless given.
         resume: whether to go on with the run that is there.
         quiet: whether to leave progress out.
-        jobs: threads; never changes a result.
+        jobs: threads, or workers of another executor; never changes a result.
+        executor: where trials run; never changes a result either. Trainings run here.
 
     Raises:
         InputError: a file cannot be used, or the folder is not free.
     """
     config = config_of(config, StudyConfig)
-    work = partial(_answered, jobs=jobs, quiet=quiet)
-    return kept(config, out, work, resume=resume, quiet=quiet, check=partial(_require_scored, config))
+    with workers_of(executor, jobs) as workers:
+        work = partial(_answered, workers=workers, quiet=quiet)
+        check = partial(_require_scored, config)
+        return kept(config, out, work, resume=resume, quiet=quiet, workers=workers, check=check)
 
 
 def _require_scored(config: StudyConfig) -> None:
     """Check, before hours are spent, that first trials have flows that count for every question."""
     for scenario, utility in sorted({(each.scenario, each.utility) for each in config.planned}):
-        trials_on(config, scenario, fabric_utility(utility), 1).require_scored()
+        trials_on(config, scenario, fabric_utility(utility), Threads(1)).require_scored()
 
 
-def _answered(run: Run[StudyConfig, None], jobs: int, quiet: bool) -> Json:
+def _answered(run: Run[StudyConfig, None], workers: Pool, quiet: bool) -> Json:
     config = run.config
     run.folder.set_state("contenders")
     _require_installed(config)
-    ready = {name: _ready(run, name, jobs, quiet) for name in config.contenders}
+    ready = {name: _ready(run, name, workers, quiet) for name in config.contenders}
     run.folder.set_state("testing")
     policies, comparisons = list[Json](), list[Json]()
     for scenario in (each.name for each in config.scenarios):
         met = {name: ready[name][0] for name in config.on(scenario)}
         keep = run.phase(layout.SCENARIO).blocks(scenario)
-        found = experiment(config, scenario, met, jobs).run(keep, run.reporter)
+        found = experiment(config, scenario, met, workers).run(keep, run.reporter)
         policies += measured(found.rows, met, scenario)
         comparisons += _answers(config.planned_on(scenario), found.contents)
     order = {each.name: i for i, each in enumerate(config.questions)}
@@ -90,16 +103,16 @@ def _answered(run: Run[StudyConfig, None], jobs: int, quiet: bool) -> Json:
     return summary
 
 
-def trials_on(config: StudyConfig, scenario: str, utility: Ratio, jobs: int) -> FabricTrials:
+def trials_on(config: StudyConfig, scenario: str, utility: Ratio, workers: Pool) -> FabricTrials:
     """Return the numbered trials of a scenario."""
-    return config.space(scenario).trials(derive(config.seed, "study", scenario), utility, Execution(jobs=jobs))
+    return config.space(scenario).trials(derive(config.seed, "study", scenario), utility, Execution.on(workers))
 
 
-def experiment(config: StudyConfig, scenario: str, policies: Mapping[str, Policy], jobs: int) -> Experiment:
+def experiment(config: StudyConfig, scenario: str, policies: Mapping[str, Policy], workers: Pool) -> Experiment:
     """Return the experiment on a scenario, whose questions are the comparisons planned there."""
     planned, rule = config.planned_on(scenario), config.rule
     utilities = {each.utility: fabric_utility(each.utility) for each in planned}
-    place = trials_on(config, scenario, next(iter(utilities.values())), jobs)
+    place = trials_on(config, scenario, next(iter(utilities.values())), workers)
     questions = [
         Pair(each.baseline, each.question.contender, utilities[each.utility], rule, place.block, each.utility + BITS)
         for each in planned
@@ -134,21 +147,33 @@ def _answers(planned: Sequence[Planned], found: Sequence[Comparison]) -> list[Js
     ]
 
 
-def costs(config: StudyConfig) -> list[Json]:
+def costs(config: StudyConfig, jobs: int = 1) -> tuple[list[Json], dict[str, Costs]]:
     """Return what every scenario costs, from one trial of every contender; what a tuning finds counts as its start.
 
-    Tunings and trainings come on top: `lcca tune` and `lcca acc` say of each what it costs.
+    Args:
+        config: of the study.
+        jobs: threads.
 
     Returns:
         A record per scenario: the number of contenders and of comparisons, `trial_cpu_s` of one trial of all
         contenders, and `least` and `most` trials of each, until the first look and the end, with their CPU seconds.
+        And by contender what its tuning costs at most, or its training.
+
+    Raises:
+        InputError: what a training needs is not installed.
     """
-    return [_cost(config, each.name) for each in config.scenarios]
+    made = dict[str, Costs]()
+    for name, each in config.contenders.items():
+        if each.tune is not None:
+            made[name] = search_costs(each.tune, jobs)
+        elif each.train is not None:
+            made[name] = Costs({"training": training_cost(each.train)})
+    return [_cost(config, each.name) for each in config.scenarios], made
 
 
 def _cost(config: StudyConfig, scenario: str) -> Json:
     policies = {name: resolve(config.contenders[name].start, "fabric").policy for name in config.on(scenario)}
-    asked = experiment(config, scenario, policies, 1)
+    asked = experiment(config, scenario, policies, Threads(1))
     began = time.process_time()
     asked.place.rows(policies, Block(0, 0, 1))
     spent = round(time.process_time() - began, 3)
@@ -175,11 +200,11 @@ def _require_installed(config: StudyConfig) -> None:
             require_acc_installed()
 
 
-def _ready(run: Run[StudyConfig, None], name: str, jobs: int, quiet: bool) -> tuple[Policy, Json]:
+def _ready(run: Run[StudyConfig, None], name: str, workers: Pool, quiet: bool) -> tuple[Policy, Json]:
     """Return what a contender runs, tuned or trained if it needs that, and what it was found from, for reports."""
     contender, folder = run.config.contenders[name], run.path / layout.CONTENDERS / name
     if (tune := contender.tune) is not None and tune.fabric is not None:
-        found = search_in(tune, folder, jobs=jobs, quiet=quiet)
+        found = search_in(tune, folder, workers=workers, quiet=quiet)
         parameters = {"tuned": dict(found.best.params), "default": dict(found.candidates[0].params)}
         return found.policy, {"policy": contender.start, **parameters, "tuned_on": tune.fabric.name}
     if (train := contender.train) is not None:

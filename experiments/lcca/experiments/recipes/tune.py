@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,15 +10,18 @@ import pandas as pd
 
 from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.running import common_scores
 from lcca.evaluation.trials.source import TrialSource
-from lcca.experiments.experiment import Answer, Experiment, Found, Pair, Question, Stop, Trials
+from lcca.experiments.experiment import Answer, Costs, Experiment, Found, Pair, Question, Stop, Trials
 from lcca.experiments.recipes.kept import File, config_of, kept
 from lcca.experiments.recipes.prepared import Result
 from lcca.experiments.runs.context import Run
+from lcca.experiments.runs.forecast import Cost
 from lcca.experiments.summaries import Json, compared, head
 from lcca.experiments.tuning.config import TuningConfig
-from lcca.experiments.tuning.search import DEFAULT, TUNED, Search, require_installed, search, source_of
+from lcca.experiments.tuning.search import DEFAULT, TUNED, require_installed, search, source_of
+from lcca.gym_envs.processes.pool import Threads
 from lcca.inputs.json_values import interval
 from lcca.remy_plus.policies.policy import Policy
 
@@ -32,6 +36,7 @@ def tune(
     resume: bool = False,
     quiet: bool = True,
     jobs: int = 1,
+    executor: str = "local",
     storage: str | None = None,
 ) -> Result:
     """Search the best parameters, and compare them with the policy's own on fresh networks, or seeds of a fabric.
@@ -41,7 +46,8 @@ def tune(
         out: the run's folder; the usual one, by name and configuration, unless given.
         resume: whether to go on with the run that is there.
         quiet: whether to leave progress out.
-        jobs: of the simulator; never changes a result.
+        jobs: threads, or workers of another executor; never changes a result.
+        executor: where trials run; never changes a result either.
         storage: URL of the study's database; None for SQLite in the folder.
 
     Raises:
@@ -49,8 +55,10 @@ def tune(
     """
     config = config_of(config, TuningConfig)
     require_installed(config)
-    searched, fresh = (source_of(config, word, jobs) for word in ("tune", "test"))
-    return kept(config, out, lambda run: _tune(run, searched, fresh, jobs, storage), resume=resume, quiet=quiet)
+    with workers_of(executor, jobs) as workers:
+        searched, fresh = (source_of(config, word, workers) for word in ("tune", "test"))
+        work = partial(_tune, searched=searched, fresh=fresh, jobs=jobs, storage=storage)
+        return kept(config, out, work, resume=resume, quiet=quiet, workers=workers)
 
 
 def _tune(
@@ -62,7 +70,8 @@ def _tune(
 ) -> Json:
     config, found = run.config, search(run, searched, jobs, storage)
     run.folder.set_state("testing")
-    tested = experiment(config, fresh, found).run(run.phase(layout.TEST).blocks(config.utility.name), run.reporter)
+    policies = {DEFAULT: found.start} | ({TUNED: found.policy} if found.is_better else {})
+    tested = experiment(config, fresh, policies).run(run.phase(layout.TEST).blocks(config.utility.name), run.reporter)
     states = pd.Series([each.state for each in found.candidates if each.number >= 0], dtype=str).value_counts()
     record = partial(_record, config, tested)
     tuned = record(TUNED, found.best, TUNED if found.is_better else DEFAULT) | {"candidate": found.best.number}
@@ -79,14 +88,41 @@ def _tune(
     }
 
 
-def experiment(config: TuningConfig, fresh: TrialSource[Policy], found: Search) -> Experiment:
+def experiment(config: TuningConfig, fresh: TrialSource[Policy], policies: Mapping[str, Policy]) -> Experiment:
     """Return the test of what a search has found: until the difference is known, or of the start alone."""
-    policies = {DEFAULT: found.start} | ({TUNED: found.policy} if found.is_better else {})
     wanted = config.test
     pair = Pair(DEFAULT, TUNED, fresh.utility, config.rule, fresh.block)
-    question: Question = pair if found.is_better else _nothing
+    question: Question = pair if TUNED in policies else _nothing
     stop = Stop(wanted.pairs, wanted.at_least, step=wanted.block, rule=config.rule)
     return Experiment(fresh, policies, [question], stop, f"testing on fresh {fresh.unit}")
+
+
+def costs(config: TuningConfig, jobs: int = 1) -> Costs:
+    """Return what a search costs at most, and the test of what it finds, from a few trials of the start alone.
+
+    Args:
+        config: of the tuning.
+        jobs: threads.
+
+    Raises:
+        InputError: ns-3 is not installed, or the policy cannot run there.
+    """
+    fresh, start = source_of(config, "test", Threads(jobs)), config.tuner.build_space().policy
+    test = experiment(config, fresh, {DEFAULT: start, TUNED: start})
+    tested = test.costs(jobs, config.rule.looks_until(config.test.pairs // fresh.block)[0]).ends
+    search = search_costs(config, jobs)
+    ends = {f"test, {words}": cost for words, cost in tested.items()}
+    return Costs({**search.ends, **ends}, search.tried)
+
+
+def search_costs(config: TuningConfig, jobs: int = 1) -> Costs:
+    """Return what a search costs at most: every candidate meets all networks or seeds; see `costs`."""
+    source, space, wanted = source_of(config, "tune", Threads(jobs)), config.tuner.build_space(), config.tuner
+    alone = Experiment(source, {DEFAULT: space.policy}, (), Stop(wanted.networks, when="never"), "").costs(jobs)
+    candidates = 1 + (sum(1 for _ in space.grid()) if wanted.trials is None else wanted.trials)
+    (own,) = alone.ends.values()
+    count = candidates * wanted.networks
+    return Costs({"search, at most": Cost(count, "trials", candidates * own.cpu_s, jobs)}, alone.tried)
 
 
 def _nothing(trials: Trials) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,13 +48,13 @@ def cpu_s_per_weight(
     spent, done, size = 0.0, 0, 1
     while done < len(weights) and spent < enough_s:
         block = Block(0, done, min(size, len(weights) - done))
-        before = _cpu_s()
+        before = cpu_s()
         run(block)
-        spent, done, size = spent + _cpu_s() - before, block.end, 2 * size
+        spent, done, size = spent + cpu_s() - before, block.end, 2 * size
     return spent / sum(weights[:done]), done
 
 
-def _cpu_s() -> float:
+def cpu_s() -> float:
     """Return the CPU seconds of this process and of its children that have ended."""
     found = os.times()
-    return found.user + found.system + found.children_user + found.children_system
+    return time.process_time() + found.children_user + found.children_system

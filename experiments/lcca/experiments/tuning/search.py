@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from lcca.evaluation.trials import layout
+from lcca.evaluation.trials.executors import executor as workers_of
 from lcca.evaluation.trials.place import Execution
 from lcca.evaluation.trials.source import NetworkTrials, TrialSource
 from lcca.experiments.runs.context import Run, opened
@@ -19,6 +20,7 @@ from lcca.experiments.runs.progress import Reporter
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.runs.version import version
 from lcca.experiments.tuning.config import TuningConfig
+from lcca.gym_envs.processes.pool import Pool
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import require_libraries
 from lcca.remy_plus.files import policyfile
@@ -68,29 +70,30 @@ def require_installed(config: TuningConfig) -> None:
     require_libraries(config.tuner.libraries, "tunings", "tune")
 
 
-def source_of(config: TuningConfig, word: str, jobs: int) -> TrialSource[Policy]:
+def source_of(config: TuningConfig, word: str, workers: Pool) -> TrialSource[Policy]:
     """Return where trials come from; those of another word are others.
 
     Raises:
         InputError: ns-3 is not installed, or the policy cannot run there.
     """
-    how = Execution(config.simulator, jobs)
+    how = Execution.on(workers, config.simulator)
     source = config.place.trials(derive(config.seed, word), config.utility.build(), how)
     if isinstance(source, NetworkTrials):
         source.simulator.compile(resolve(config.tuner.policy, config.simulator).policy)
     return source
 
 
-def search_in(config: TuningConfig, path: Path, *, jobs: int, quiet: bool = False) -> Search:
+def search_in(config: TuningConfig, path: Path, *, workers: Pool, quiet: bool = False) -> Search:
     """Search in a folder and test nothing, going on where a run was stopped; `lcca tune` may test it there later.
 
     Raises:
         InputError: Optuna or ns-3 is not installed, or the folder holds a run of something else.
     """
     require_installed(config)
-    source = source_of(config, "tune", jobs)
+    source = source_of(config, "tune", workers)
     with opened(config, path, resume=True, quiet=quiet) as run:
-        return search(run, source, jobs)
+        workers.tell = run.reporter.say
+        return search(run, source, workers.count)
 
 
 def search(run: Run[TuningConfig, Any], source: TrialSource[Policy], jobs: int, storage: str | None = None) -> Search:
@@ -99,7 +102,7 @@ def search(run: Run[TuningConfig, Any], source: TrialSource[Policy], jobs: int, 
     Args:
         run: keeps the study.
         source: of the trials that candidates are tried on.
-        jobs: of its simulator; never changes a result.
+        jobs: how many trials run at once; never changes a result.
         storage: URL of the study's database; None for SQLite in the folder.
     """
     config, folder = run.config, run.folder
@@ -115,7 +118,7 @@ def search(run: Run[TuningConfig, Any], source: TrialSource[Policy], jobs: int, 
     return Search(candidates, best, tuning.space.policy, file.policy)
 
 
-def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = None) -> None:
+def join(config: TuningConfig, path: Path, *, jobs: int, executor: str = "local", storage: str | None = None) -> None:
     """Help the run that another process leads, until its search has ended or that process is gone.
 
     Raises:
@@ -127,9 +130,10 @@ def join(config: TuningConfig, path: Path, *, jobs: int, storage: str | None = N
         raise InputError(f"{path}: no process leads this run; start it without --join")
     while is_locked(path) and not (path / layout.CLAIMS).exists():
         time.sleep(WAIT_SECONDS)  # the leader makes the study, and there is nothing to claim before
-    reporter = Reporter()
-    with reporter.task(f"helping with {config.name}", config.tuner.trials) as task:
-        _tuning(config, path, source_of(config, "tune", jobs), jobs, storage, task.update).help(lambda: is_locked(path))
+    reporter, title = Reporter(), f"helping with {config.name}"
+    with workers_of(executor, jobs) as workers, reporter.task(title, config.tuner.trials) as task:
+        workers.tell, source = reporter.say, source_of(config, "tune", workers)
+        _tuning(config, path, source, jobs, storage, task.update).help(lambda: is_locked(path))
 
 
 def _tuning(

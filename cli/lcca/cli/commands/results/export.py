@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.experiments.reading.exporting import FORMS, export_tables
 from lcca.experiments.reading.fabric_runs import load_run
 from lcca.inputs.errors import InputError, about
@@ -54,7 +54,7 @@ def _tables(options: argparse.Namespace, asked: dict[str, Path]) -> int:
     if options.json:
         print_json({"files": [str(file) for file in files]})
     else:
-        print("\n".join(f"wrote {file}" for file in files))
+        print_visible("\n".join(f"wrote {file}" for file in files))
     return 0
 
 
@@ -71,5 +71,5 @@ def _dna(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"dna": str(options.dna), "rules": len(table)})
     else:
-        print(f"wrote {options.dna}: {len(table)} rules")
+        print_visible(f"wrote {options.dna}: {len(table)} rules")
     return 0

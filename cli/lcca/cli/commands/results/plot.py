@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.evaluation.report.figures.saving import FORMATS, save_as
 from lcca.evaluation.report.figures.style import NARROW, Page
 from lcca.evaluation.report.plots import Plot, plot, plots
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"files": [str(file) for file in files]})
     else:
-        print("\n".join(f"wrote {file}" for file in files))
+        print_visible("\n".join(f"wrote {file}" for file in files))
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.cli.printing.tables import print_net_benefit, print_result, print_sets, print_verdicts
 from lcca.evaluation.report.report import render
 from lcca.evaluation.trials import layout
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({"report": str(folder / layout.REPORT), "figures": str(folder / layout.FIGURES)})
         return 0
     print_result(summary)
-    print(f"\nreport: {folder / layout.REPORT}")
+    print_visible(f"\nreport: {folder / layout.REPORT}")
     return 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.cli.printing.console import wide_console
 from lcca.experiments.reading.listing import RunLine, runs_in
 
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     elif found:
         _print(found)
     else:
-        print(f"no run in {options.folder}")
+        print_visible(f"no run in {options.folder}")
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.cli.printing.tables import print_verdicts
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.stored import read_json
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(content)
     else:
         print_verdicts(content)
-        print(
+        print_visible(
             f"as stored in {layout.VERDICTS}" if same else f"{stored} says something else: was it or a trial changed?"
         )
     return 0 if same else 1

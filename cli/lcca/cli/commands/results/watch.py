@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from lcca.cli.options.common import add_json, positive, print_json
+from lcca.cli.options.common import add_json, positive, print_json, print_visible
 from lcca.experiments.reading.watching import Glance, glance
 from lcca.experiments.runs.manifest import COMPLETE
 from lcca.experiments.runs.remaining import words_for_time
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the command: it ends when the run does."""
     if options.once or options.json:
         found = glance(options.run_folder)
-        print_json(found.to_json()) if options.json else print(words(found))
+        print_json(found.to_json()) if options.json else print_visible(words(found))
         return 0
     looks = _looks(options.run_folder, lambda: time.sleep(options.every))
     (_show if sys.stdout.isatty() else _print_new)(looks)
@@ -67,9 +67,9 @@ def _print_new(looks: Iterator[Glance]) -> None:
     known: list[str] = []
     for each in looks:
         for line in each.log[_overlap(known, each.log) :]:
-            print(line, flush=True)
+            print_visible(line, flush=True)
         known, last = each.log, each
-    print(words(last).splitlines()[0])
+    print_visible(words(last).splitlines()[0])
 
 
 def _overlap(known: list[str], log: list[str]) -> int:

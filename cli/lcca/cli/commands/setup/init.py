@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lcca.cli.options.common import add_json, print_json
+from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.experiments.starters import STARTERS, starter
 from lcca.inputs.errors import InputError
 
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"file": str(path)})
     else:
-        print(
+        print_visible(
             f"{path}: a campaign of seconds to minutes; its comments say what a result takes\nnext: lcca sweep {path}"
         )
     return 0
