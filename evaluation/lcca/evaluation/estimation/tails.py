@@ -66,7 +66,8 @@ def tail_quantile(trials: Sequence[ArrayLike], p: float, *, confidence: float = 
     if math.isnan(pooled[-1]):
         raise ValueError("a flow's value is NaN")
     value = _quantile(pooled, p)
-    ends = _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
+    alike = all(np.array_equal(flows[0], each) for each in flows)  # they are one sample
+    ends = (-math.inf, math.inf) if alike else _woodruff(pooled, p, _jackknifed(flows, p, value), confidence)
     beyond = int(pooled.size - np.searchsorted(pooled, value, side="right"))
     return TailQuantile(value, *ends, len(flows), pooled.size, beyond, tail_warning(beyond))
 
