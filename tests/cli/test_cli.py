@@ -11,7 +11,7 @@ import pytest
 from lcca.cli import main as cli
 from lcca.cli.commands import COMMANDS, load
 from lcca.evaluation.trials.loaded_run import read_manifest
-from lcca.evaluation.trials.stored import write_json, write_state
+from lcca.evaluation.trials.stored import write_state
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.files import policyfile
@@ -373,19 +373,6 @@ def test_a_damaged_summary_is_one_error(lcca: RunCommand, copied: Path) -> None:
     answer = lcca("show", "run", copied)
     assert answer.status == 2
     assert answer.err.startswith(f"lcca: {copied}/summary.json: damaged (")
-
-
-def test_a_summary_from_before_the_sizes_of_comparisons_is_one_error(lcca: RunCommand, copied: Path) -> None:
-    summary = json.loads((copied / "summary.json").read_text())
-    for each in summary["comparisons"]:
-        del each["size"]
-    write_json(copied / "summary.json", summary)
-    write_state(copied / "manifest.json", (read_manifest(copied) or {}) | {"commit": "0123456789abcdef+"})
-    for command in (("show", "run"), ("report",)):
-        answer = lcca(*command, copied)
-        assert answer.status == 2 and answer.err.count("\n") == 1
-        assert answer.err.startswith(f"lcca: {copied}/summary.json: written before comparisons had a size; ")
-        assert "(git checkout 0123456789)" in answer.err
 
 
 # import and export

@@ -185,7 +185,7 @@ def read_summary(path: Path) -> dict[str, Any]:
     """Return the result of a finished run.
 
     Raises:
-        InputError: there is no run in this folder, it is not finished, or the result is damaged or too old.
+        InputError: there is no run in this folder, it is not finished, or the result is damaged or of format 1.
     """
     run = LoadedRun(path)
     manifest, result = run.manifest, run.result
@@ -193,10 +193,4 @@ def read_summary(path: Path) -> dict[str, Any]:
         by_file = "options" not in manifest.get("config", ())
         command = f"lcca {manifest['kind']} CONFIG" if by_file else "the command that began it"
         raise InputError(f"{path}: still {manifest['state']}; finish it with {command}")
-    if any("size" not in each for each in result.get("comparisons", ())):
-        there = f" (git checkout {_short_commit(manifest['commit']).rstrip(CHANGED)})" if manifest["commit"] else ""
-        raise InputError(
-            f"{path / layout.SUMMARY}: written before comparisons had a size; report it with the code that "
-            f"wrote it{there} or run the campaign anew"
-        )
     return result

@@ -20,8 +20,6 @@ from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
 
-COUNTS = {"trials": "Trials", "failed": "Failed"}
-
 
 def measures(tables: RunTables) -> Content | None:
     """Return what each policy measured, by condition or network; None where there is nothing but tests of trainings."""
@@ -29,31 +27,22 @@ def measures(tables: RunTables) -> Content | None:
     if not rows:
         return None
     known = NETWORK_TRIALS | FABRIC_TRIALS | INCAST_TRIALS
-    metrics = [metric for name, metric in known.items() if any(name in row for row in rows)]
-    where = "Condition" if "condition" in rows[0] else "Network"
-    texts = {where: _conditions(rows), "Parameters": [_named(row.get("parameters", {})) for row in rows]}
-    texts = {head: cells for head, cells in texts.items() if any(cells)}
-    searched = [metrics[0]] if any("search_score_bits" in row for row in rows) else []
-    counts = [name for name in COUNTS if any(name in row for row in rows)]
-    head = (
-        *("Policy", *texts, *("Score in the search, bits" for _ in searched)),
-        *(capital(metric.head) for metric in metrics),
-        *(COUNTS[name] for name in counts),
-    )
-    cells = [
-        (
-            *(row["id"], *(each[at] for each in texts.values())),
-            *(number(row.get("search_score_bits")) for _ in searched),
-            *(_measured(row, metric) for metric in metrics),
-            *(number(row.get(name), 0) for name in counts),
-        )
-        for at, row in enumerate(rows)
-    ]
+    words = ("Policy", "Condition", "Parameters")
+    texts = [row["id"] for row in rows], _conditions(rows), [_named(row.get("parameters", {})) for row in rows]
+    columns = dict(zip(words, texts, strict=True))
+    columns["Score in the search, bits"] = [number(row.get("search_score_bits")) for row in rows]
+    columns |= {capital(each.head): [_measured(row, each) for row in rows] for each in known.values()}
+    columns |= {name.capitalize(): [number(row.get(name), 0) for row in rows] for name in ("trials", "failed")}
+    columns = {head: cells for head, cells in columns.items() if any(cell not in ("", "–") for cell in cells)}
     caption = (
         "Means over trials, each with its interval in brackets or with one standard error after ±. Differences of "
         "policies that ran the same trials are more precise than these suggest."
     )
-    return Content(caption, tables=(Table("Policies", head, cells, left=1 + len(texts)),), unfolded=True)
+    return Content(
+        caption,
+        tables=(Table("Policies", [*columns], list(zip(*columns.values(), strict=True)), words),),
+        unfolded=True,
+    )
 
 
 def _conditions(rows: Sequence[Json]) -> list[str]:
