@@ -23,7 +23,7 @@ REPETITIONS = 150
 def null() -> Any:
     """The benchmark as a module."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        patch.syspath_prepend(str(ROOT / "benchmarks" / "settling"))
         import null
 
         return null
