@@ -1,1 +1,1 @@
-"""Benchmarks that rank congestion controls by how often each is among the winners: scenarios, scores, winners."""
+"""CC-Bench: scenarios, scores, and the winning rate per interval."""

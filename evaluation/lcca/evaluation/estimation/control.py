@@ -1,6 +1,6 @@
-"""Control variates: a mean over dear trials, corrected by cheap ones whose mean is known better.
+"""Control variates: a mean over expensive trials, corrected by cheap ones whose mean is known better.
 
-Each dear trial has a cheap one with the same flows, and there are other cheap ones by themselves. With values F and C
+Each expensive trial has a cheap one with the same flows, and there are other cheap ones. With values F and C
 of a pair and M, the mean of the others, the estimate is the mean of F − β·(C − M) (Glasserman, Monte Carlo Methods in
 Financial Engineering, section 4.1; with M estimated, Schmeiser, Taaffe and Wang, IIE Transactions 2001). A β that the
 trials themselves had a part in would bias it by O(1/n): here the β of a pair comes from pairs of other folds, so that
@@ -23,7 +23,7 @@ from lcca.inputs.json_values import finite_values
 
 FOLDS = 10
 MOST_PER_TRIAL = 1000.0
-"""Cheap trials for each dear one."""
+"""Cheap trials for each expensive one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,11 @@ class ControlMean:
     """A mean corrected by a control variate, and its interval.
 
     Attributes:
-        estimate: of the mean of dear trials.
+        estimate: of the mean of expensive trials.
         low: lower end of its interval.
         high: upper end.
         beta: mean over pairs.
-        correlation: of dear and cheap trials with the same flows.
+        correlation: of expensive and cheap trials with the same flows.
         parts: (pairs,) what each adds: F − β·(C − M).
         variance: of the estimate.
     """
@@ -50,13 +50,13 @@ class ControlMean:
 
 
 def control_mean(full: Floats, cheap: Floats, others: Floats, confidence: float = 0.95) -> ControlMean:
-    """Return the mean of dear trials by pairs and other cheap trials.
+    """Return the mean of expensive trials by pairs and other cheap trials.
 
     The interval is Student's t with Welch's degrees of freedom, over the errors of both parts: of what β·C leaves of F,
     and of β·M.
 
     Args:
-        full: (pairs,) values of dear trials, four at least.
+        full: (pairs,) values of expensive trials, four at least.
         cheap: (pairs,) of cheap trials with the same flows.
         others: (cheap trials,) with other flows, two at least.
         confidence: of the interval.
@@ -90,14 +90,14 @@ def correlation(full: Floats, cheap: Floats) -> float:
 
 
 def best_per_trial(found: float, cost: float) -> float:
-    """Return how many other cheap trials for each dear one give the least variance at a budget, from 1 to 1,000.
+    """Return how many other cheap trials for each expensive one give the least variance at a budget, from 1 to 1,000.
 
-    √(ρ²/(1 − ρ²)/cost): with n dear trials that cost 1 + cost and k·n cheap ones, the variance is
+    √(ρ²/(1 − ρ²)/cost): with n expensive trials that cost 1 + cost and k·n cheap ones, the variance is
     σ²·(1 − ρ² + ρ²/k)/n.
 
     Args:
         found: the correlation ρ.
-        cost: of a cheap trial over that of a dear one.
+        cost: of a cheap trial over that of a expensive one.
     """
     left = 1 - found**2
     best = math.sqrt((1 + cost) * found**2 / (left * cost)) if left > 0 else math.inf
@@ -112,13 +112,13 @@ def _welch(*terms: tuple[float, int]) -> int:
 
 
 class Controlled(Estimating):
-    """An estimation with a control variate: fed with pairs of values of dear and cheap trials.
+    """An estimation with a control variate: fed with pairs of values of expensive and cheap trials.
 
     Args:
         config: what is asked for: a mean over trials, or over the trials' own quantiles.
         others: returns the values of so many other cheap trials, or of a few less where some have none.
-        per_trial: other cheap trials for each dear one; None: the best by the pairs of the first look.
-        cost: of a cheap trial over that of a dear one.
+        per_trial: other cheap trials for each expensive one; None: the best by the pairs of the first look.
+        cost: of a cheap trial over that of a expensive one.
     """
 
     def __init__(

@@ -92,8 +92,8 @@ class Forecast:
     """How many blocks a comparison will take until it is settled, judged from those seen.
 
     Attributes:
-        likely_low: blocks needed if the effect and the noise are as kind as they may well be.
-        likely_high: blocks needed if they are as unkind, at most `ceiling`.
+        likely_low: blocks at the optimistic end of the 90 % forecast interval.
+        likely_high: blocks at its other end, at most `ceiling`.
         ceiling: blocks after which the interval is no wider than the margin, so that some verdict must
             have been reached, if the noise stays as it is.
     """
@@ -224,12 +224,12 @@ def forecast_blocks(
         confidence: of both intervals.
     """
     n, mean, spread = look.n, abs(look.mean), look.spread
-    kind, unkind = spread_range(n, spread, confidence)
+    optimistic, pessimistic = spread_range(n, spread, confidence)
     reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * spread / math.sqrt(n)
     near, far = max(mean - reach, 0.0), mean + reach
     widest = max(far, margin - near)
     narrowest = margin / 2 if near <= margin / 2 <= far else min(max(x, margin - x) for x in (near, far))
     ceiling = until(margin / 2, spread)
-    likely_low = min(until(widest, kind), ceiling)
-    likely_high = min(until(narrowest, unkind), ceiling)
+    likely_low = min(until(widest, optimistic), ceiling)
+    likely_high = min(until(narrowest, pessimistic), ceiling)
     return Forecast(likely_low, max(likely_low, likely_high), ceiling)

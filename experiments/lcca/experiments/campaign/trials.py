@@ -76,7 +76,7 @@ class Ns3Config(WholeBlocks):
         pick: which simulator's scores pick a training's checkpoint: "ns3", among the finalists, or "engine", and then
             no others of its checkpoints run in ns-3.
         finalists: with pick "ns3", how many of a training's checkpoints run there, the best ones by the engine; null
-            for all, the paper's way, which is 100 to 1,000 times as dear.
+            for all, the paper's way, which is 100 to 1,000 times as expensive.
         networks: fresh networks for the results, and as many to pick checkpoints on; nothing is settled by fewer than
             the first look of `settle` takes (six blocks, 96 networks).
         runs: seeds of traffic per network, of the selected policies.

@@ -73,13 +73,13 @@ class FlowRange(Model):
 
 
 class ControlBlock(Model):
-    """Cheap trials that help the dear ones; see `docs/how-to/estimate.md`.
+    """Control variates from an approximate simulator; see `docs/how-to/estimate.md`.
 
     Attributes:
         simulator: of the cheap trials.
-        per_trial: cheap trials with other flows for each dear one; if left out as many as `best_per_trial` of the first
-            look says.
-        cost: CPU time of a cheap trial over that of a dear one, which that goes by; `FLUID_COST` if left out.
+        per_trial: cheap trials with other flows for each expensive one; as many as `best_per_trial` of the first
+            look says if left out.
+        cost: CPU time of a cheap trial over that of an expensive one, which that goes by; `FLUID_COST` if left out.
     """
 
     simulator: Literal["fluid"]

@@ -175,7 +175,7 @@ def train_stretch(work: Stretch) -> Progress:
             (path / name).write_bytes(content)
         if work.learner.key(work.config) != work.key:
             raise InputError(
-                f"node {os.uname().nodename}: not the code, the libraries or the files of the machine that asks; "
+                f"node {os.uname().nodename}: runs another lcca, other libraries or other files than the head; "
                 "install the same wheel and libraries everywhere, and have files that the campaign names at the same "
                 "path"
             )

@@ -58,7 +58,7 @@ class Contender(Model):
         if [bool(self.policy), self.tune is not None, self.train is not None].count(True) != 1:
             raise ValueError("give one of policy, a name, tune, a tuning, and train, a training of ACC")
         if self.tune is not None and self.tune.fabric is None:
-            raise ValueError("tune: needs fabric, a scenario; networks are elsewhere")
+            raise ValueError("tune: give `fabric`; a study does not run on network spaces")
         return self
 
     @property
