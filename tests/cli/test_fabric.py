@@ -1,4 +1,4 @@
-"""`lcca evaluate --fabric` from the command line."""
+"""`lcca evaluate` on a fabric from the command line."""
 
 import json
 import shutil
