@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 SPACE = Path(__file__).parents[2] / "configs" / "networks" / "default.yaml"
@@ -50,6 +51,27 @@ def test_compare_and_evaluate_say_what_is_possible(lcca: Any) -> None:
     assert all(row["score_bits"] < row["upper_bits"] for row in rows)
     assert [row["clairvoyant_bits"] is None for row in rows] == [row["switched"] == "bytes" for row in rows]
     assert "clairvoyant" in lcca(*evaluated).out
+
+
+def test_compare_and_evaluate_say_where_the_bits_go(lcca: Any, tmp_path: Path) -> None:
+    where = ("--on", SPACE, "--trials", "96", "--bound", "--out", tmp_path / "run")
+    command = ("compare", "aimd", "fixed-window:3", *where)
+    answer = lcca(*command)
+    assert "where the bits go" in answer.out and "13 to 16 senders" in answer.out
+    found = lcca(*command, "--json").json()
+    scores = {row["policy"]: row["below_fair_bits"] for row in found["ideal"][0]["policies"]}
+    whole = {row["policy"]: row for row in found["gap"] if row["by"] is None}
+    for policy, below in scores.items():
+        parts = sum(whole[policy][f"{part}_gap_bits"] for part in ("utilisation", "unfairness", "delay"))
+        assert whole[policy]["below_fair_bits"] == pytest.approx(below) == pytest.approx(parts)
+    assert lcca("plot", tmp_path / "run", "--figure", "gap", "--format", "svg", "--out", tmp_path).status == 0
+    drawn = pd.read_csv(tmp_path / "gap.csv")
+    assert drawn["delay_gap_bits"].tolist() == [row["delay_gap_bits"] for row in found["gap"]]
+    evaluated = ("evaluate", "aimd", "--on", SPACE.with_name("examples.yaml"), "--seeds", "2", "--bound")
+    found = lcca(*evaluated, "--json").json()
+    assert [row["below_fair_bits"] is None for row in found["policies"]] == [False, False, False, True]
+    assert {row["networks"] for row in found["gap"] if row["by"] is None} == {3}
+    assert "where the bits go" in lcca(*evaluated).out
 
 
 def test_without_a_bound_nothing_runs(lcca: Any) -> None:

@@ -71,6 +71,10 @@ def _trials(sets: dict[str, str], seeds: int, networks: pd.DataFrame) -> pd.Data
                         "delay_over_rtt": delay,
                         "fairness": 0.04,
                         "starved": np.int64(0),
+                        "below_fair_bits": 0.6 - WORTH[signal_set] - crowd,
+                        "utilisation_gap_bits": 0.4 - WORTH[signal_set] - crowd,
+                        "unfairness_gap_bits": -0.02,
+                        "delay_gap_bits": 0.22,
                     }
                 )
             )

@@ -89,6 +89,11 @@ class Topology:
         """Whether there is one bottleneck and nothing on the way back."""
         return self.kind == "dumbbell"
 
+    @property
+    def one_bottleneck(self) -> bool:
+        """Whether one link, which nobody else loads, limits all senders that count."""
+        return self.kind != "multi-bottleneck"
+
     def hops(self, senders: int) -> int:
         """Return how many links there are between a sender that counts and its receiver."""
         return routers_of_half(senders, self) if self.kind in ("line", "multi-bottleneck") else 1

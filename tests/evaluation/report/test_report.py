@@ -16,6 +16,7 @@ from matplotlib import image
 
 from lcca.evaluation.comparison.compare import compare_policies
 from lcca.evaluation.report.report import gbps, outcome, packet_bytes_of, render
+from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.words.commands import commands
 from lcca.evaluation.report.words.headline import answer, score_explained
 from lcca.evaluation.report.words.statements import percent
@@ -27,7 +28,7 @@ from lcca.evaluation.trials.utilities import DEFAULT, utility
 from lcca.inputs.files import write_with_digest
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
-FIGURES = ("forest", "scores", "capacity", "tradeoff", "fairness", "learning", "settling")
+FIGURES = ("forest", "scores", "capacity", "tradeoff", "fairness", "learning", "settling", "gap")
 
 
 class Page(HTMLParser):
@@ -165,6 +166,18 @@ def test_every_figure_is_inline_and_on_disk(folder: Path) -> None:
         assert (folder / "figures" / f"{name}.svg").stat().st_size > 1000
         pixels = image.imread(folder / "figures" / f"{name}.png")
         assert pixels.shape[1] > 700 and np.ptp(pixels) > 0.5
+
+
+def test_where_the_bits_go_is_told_by_signal_set_and_group(folder: Path) -> None:
+    rows = gap(RunTables.load(folder)).data  # type: ignore[union-attr]
+    assert rows is not None and set(rows["policy"]) == {"e2e", "link", "queue", "link+queue"}
+    whole = rows[rows["by"].isna()].set_index("policy")
+    assert (whole["networks"] == 720).all()  # of six training seeds
+    assert whole["below_fair_bits"]["e2e"] - whole["below_fair_bits"]["queue"] == pytest.approx(0.005)
+    link = rows[(rows["policy"] == "link") & (rows["by"] == "senders")].set_index("low")["utilisation_gap_bits"]
+    assert link[1] - link[2] == pytest.approx(0.01) and link.is_monotonic_decreasing
+    _, text = read(folder / "report.html")
+    assert "Where the bits go" in text and "13 to 16 senders" in text and "−0.020" in text
 
 
 def test_figures_can_be_read_on_a_page_of_400_pixels(folder: Path) -> None:

@@ -16,7 +16,7 @@ from lcca.cli.options.trials import (
     run_or_plan,
     settling_of,
 )
-from lcca.cli.printing.tables import print_comparison, print_ideals
+from lcca.cli.printing.tables import print_comparison, print_gap, print_ideals
 from lcca.experiments.recipes.compare import PAIRS, comparing
 from lcca.inputs.names import one_name
 
@@ -51,4 +51,5 @@ def run(options: argparse.Namespace) -> int:
         print_comparison(result.content["comparisons"][0], result.content["note"])
         if options.bound:
             print_ideals(result.content["ideal"][0], "what is possible on these networks")
+            print_gap(result.rows)
     return report_failures(list(result.rows["error"]))

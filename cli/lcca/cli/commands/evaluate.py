@@ -19,7 +19,7 @@ from lcca.cli.options.trials import (
 )
 from lcca.cli.printing.console import print_table, wide_console
 from lcca.cli.printing.fabric import print_fabric
-from lcca.cli.printing.tables import print_ideals, with_error
+from lcca.cli.printing.tables import print_gap, print_ideals, with_error
 from lcca.evaluation.bounds.ideals import IDEALS
 from lcca.evaluation.fabric.space import FabricTrials
 from lcca.evaluation.report.words.table import Table
@@ -68,7 +68,11 @@ def run(options: argparse.Namespace) -> int:
         return 0
     content, place = result.content, prepared.experiment.place
     if not isinstance(place, FabricTrials):
-        print_json(content) if options.json else _print(content["policies"])
+        if options.json:
+            print_json(content)
+        else:
+            _print(content["policies"])
+            print_gap(result.rows if options.bound else result.rows[:0])
         return report_failures(list(result.rows["error"]))
     if options.json:
         print_json(content | {"rows": [each.row(place.utility) for each in fabric_trials(result.rows, place)]})

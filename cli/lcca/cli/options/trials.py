@@ -104,7 +104,11 @@ def add_settling(parser: argparse.ArgumentParser, over: str) -> None:
 
 def add_bound(parser: argparse.ArgumentParser, alone: str = "") -> None:
     """Add what asks for ideals beside scores, or alone."""
-    parser.add_argument("--bound", action="store_true", help=f"say what is possible on these networks{alone}")
+    parser.add_argument(
+        "--bound",
+        action="store_true",
+        help=f"say what is possible on these networks, and where policies lose bits to the fair share{alone}",
+    )
 
 
 def add_folder(parser: argparse.ArgumentParser, when: str = "none, nothing is kept") -> None:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
+from lcca.evaluation.bounds.gap import gap_groups
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
+from lcca.evaluation.report.words.gap import NOTE, gap_table
 from lcca.evaluation.report.words.headline import headline, score_explained
 from lcca.evaluation.report.words.statements import (
     NOT_SETTLED,
@@ -26,6 +28,8 @@ from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
 from lcca.experiments.runs.remaining import words_for_time
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from lcca.experiments.testing.forecast import Forecast
 
 Json = dict[str, Any]
@@ -295,6 +299,12 @@ def print_ideals(found: Json, title: str) -> None:
     whose = "; of signal sets from the baseline's mean" if sets else ""
     gap = (f"gap: from {found['baseline']} to the fair share{whose}; header bytes free",) if policies else ()
     print_table(Table(f"{title} (± one standard error)", head, [row[:columns] for row in rows]), *gap)
+
+
+def print_gap(trials: pd.DataFrame) -> None:
+    """Print where the bits between the policies of some trials and the fair share go, if the trials tell."""
+    if groups := gap_groups(trials):
+        print_table(gap_table(groups, "where the bits go (± one standard error over networks)"), NOTE)
 
 
 def print_comparison(comparison: Json, note: str = "") -> None:

@@ -116,6 +116,21 @@ SCORE: Metric = Metric(
 )
 """The first column of trials; on a fabric, where it is of one trial, the utility computes it."""
 
+
+def _gap(name: str, label: str, part: str) -> Metric:
+    return Metric(name, label, lambda t: getattr(t.gap, part), "less", unit="bits", least=-math.inf)
+
+
+BELOW_FAIR: Metric = _gap("below_fair_bits", "below the fair share", "total")
+"""The gap of a trial to the fair share."""
+
+GAP_PARTS: tuple[Metric, ...] = (
+    _gap("utilisation_gap_bits", "lost to utilisation", "utilisation"),
+    _gap("unfairness_gap_bits", "lost to unfairness", "unfairness"),
+    _gap("delay_gap_bits", "lost to delay", "delay"),
+)
+"""Where the bits of that gap go, with the utilities of throughput and delay: they add up to it."""
+
 NETWORK_TRIALS: dict[str, Metric] = _table(
     SCORE,
     Metric("throughput_share", "throughput share", lambda t: t.share, "more", "evaluate compare", "packets/µs"),
@@ -131,6 +146,8 @@ NETWORK_TRIALS: dict[str, Metric] = _table(
     Metric("queue_mean_packets", "mean queue", lambda t: t.record.floats("trial_queue_mean_packets"), "less"),
     Metric("packets_delivered", "delivered", lambda t: t.record["trial_delivered"], unit="packets", together=""),
     *map(_round_trip, RTTS),
+    BELOW_FAIR,
+    *GAP_PARTS,
 )
 """Columns of trials on networks; each is (trials,) of a batch."""
 

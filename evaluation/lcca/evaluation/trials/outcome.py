@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lcca.evaluation.trials.throughput_delay import TrialMeans, mean_trials, sender_totals
+from lcca.evaluation.trials.throughput_delay import (
+    FairShareGap,
+    SenderTotals,
+    ThroughputDelay,
+    TrialMeans,
+    gap_to_fair_share,
+    mean_trials,
+    sender_totals,
+)
 from lcca.evaluation.trials.utility import Floats, TrialScores, Utility
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.fabric.flows import FabricFlows
@@ -33,7 +41,18 @@ class Scored:
     @cached_property
     def means(self) -> TrialMeans:
         """Over senders."""
-        return mean_trials(sender_totals(self.record), self.link_rate)
+        return mean_trials(self._senders, self.link_rate)
+
+    @cached_property
+    def gap(self) -> FairShareGap:
+        """To the fair share; NaN with other utilities than throughput and delay."""
+        if not isinstance(self.utility, ThroughputDelay):
+            return FairShareGap(*np.full((3, self.record.trials), np.nan))
+        return gap_to_fair_share(self.utility, self._senders, self.record)
+
+    @cached_property
+    def _senders(self) -> SenderTotals:
+        return sender_totals(self.record)
 
     @property
     def link_rate(self) -> Floats:

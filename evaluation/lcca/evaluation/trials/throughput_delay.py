@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,9 @@ from lcca.evaluation.trials.utility import Floats, TrialScores
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.core.elementary import log2
 from lcca.remy_plus.record import Record
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.network import Network
 
 FLOOR_THROUGHPUT = 2.0**-10  # packets/µs
 FLOOR_DELAY_US = 3200.0  # µs; with the throughput floor a starved sender scores −15 bits (default weights)
@@ -157,18 +160,22 @@ def latest_start_us(duration_us: ArrayLike, rtt: ArrayLike, link_rate: ArrayLike
 def score_trials(wanted: ThroughputDelay, senders: SenderTotals) -> TrialScores:
     """Score every trial of a record."""
     counted = senders.counted()
-    delivered = senders.delivered[counted]
     trial = senders.trial[counted]
-    starved = delivered == 0
-    throughput = senders.throughput_share()[counted]
-    delay = np.where(starved, FLOOR_DELAY_US, senders.delay_sum_us[counted] / np.maximum(delivered, 1))
-    bits = wanted.of(throughput, delay)
+    starved = senders.delivered[counted] == 0
     n = np.bincount(trial, minlength=senders.trials)
     return TrialScores(
-        score_bits=_means(bits, trial, n),
+        score_bits=_means(wanted.of(*_counted_senders(senders)), trial, n),
         starved=np.bincount(trial[starved], minlength=senders.trials),
         senders_counted=n,
     )
+
+
+def _counted_senders(senders: SenderTotals) -> tuple[Floats, Floats]:
+    """Return throughput share (packets/µs) and delay (µs) of the senders that count; starved ones have a floor."""
+    counted = senders.counted()
+    delivered = senders.delivered[counted]
+    delay = senders.delay_sum_us[counted] / np.maximum(delivered, 1)
+    return senders.throughput_share()[counted], np.where(delivered == 0, FLOOR_DELAY_US, delay)
 
 
 def _means(values: Floats, trial: NDArray[np.integer[Any]], n: NDArray[np.int64]) -> Floats:
@@ -211,6 +218,58 @@ def mean_trials(senders: SenderTotals, link_rate: ArrayLike) -> TrialMeans:
         delay_us=_means(delay, senders.trial[served], n_served),
         fairness=np.where(n >= 2, spread, np.nan),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class FairShareGap:
+    """Per trial, what its score lacks to that of a fair share of the link at every instant without a queue, in bits.
+
+    The three parts add up to the difference of the scores. F and R are throughput and delay of the fair share, and P is
+    what all n counted senders received together, over their shares of time together:
+
+    - utilisation: c_t·log2(F / P), what the link did not carry while they were on;
+    - unfairness: c_t·(log2(P) − Σ log2(T) / n), below 0 where those that were least on have more than their share;
+    - delay: c_d·Σ log2(D / R) / n.
+    """
+
+    utilisation: Floats
+    unfairness: Floats
+    delay: Floats
+
+    @property
+    def total(self) -> Floats:
+        """The sum of the parts."""
+        return np.asarray(self.utilisation + self.unfairness + self.delay)
+
+
+def gap_to_fair_share(wanted: ThroughputDelay, senders: SenderTotals, record: Record) -> FairShareGap:
+    """Return where the bits go between the fair share and every trial of a record, whose senders are given.
+
+    NaN where no sender counts, and where the fair share is not the same whatever flows do: with senders that are
+    switched by bytes, open flows, and links that others load too.
+    """
+    listed, index = record.networks, record.network_index
+    rate = np.array([n.link_rate * (1 - n.loss) if _is_shared(n) else np.nan for n in listed.networks])[index]
+    round_trip = listed.rtt[index] + record.further_service_us + 1 / listed.link_rate[index]
+    counted = senders.counted()
+    trial, n = senders.trial[counted], np.bincount(senders.trial[counted], minlength=senders.trials)
+    received, share = (
+        np.bincount(trial, weights=each[counted], minlength=n.size) for each in (senders.delivered, senders.share_us)
+    )
+    pooled = wanted.of(np.divide(received, share, out=np.full(n.size, np.nan), where=share > 0), REFERENCE_DELAY_US)
+    throughput, delay = _counted_senders(senders)
+    own = wanted.of(throughput, REFERENCE_DELAY_US)
+    late = -wanted.of(1.0, delay / round_trip[trial] * REFERENCE_DELAY_US)
+    return FairShareGap(
+        utilisation=wanted.of(rate, REFERENCE_DELAY_US) - pooled,
+        unfairness=np.where(np.isnan(rate), np.nan, pooled - _means(own, trial, n)),
+        delay=np.where(np.isnan(rate), np.nan, _means(late, trial, n)),
+    )
+
+
+def _is_shared(network: Network) -> bool:
+    """Tell whether everyone that is on can have an equal part of one link, whenever flows end."""
+    return network.switched == "time" and network.open_flows is None and network.topology.one_bottleneck
 
 
 def sender_totals(record: Record) -> SenderTotals:

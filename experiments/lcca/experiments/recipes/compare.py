@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from lcca.evaluation.bounds.gap import gap_groups
 from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ranking import mean_interval
@@ -59,7 +60,7 @@ def compare(
 def comparing(
     a: str, b: str, on: On, *, trials: int | None = None, bound: bool = False, **wanted: Unpack[Wanted]
 ) -> Prepared:
-    """Return the comparison, ready to run; `bound` adds what is possible on its networks."""
+    """Return the comparison, ready to run; `bound` adds what is possible on its networks, and where bits go."""
     require_options(wanted, Wanted)
     meeting = meet([a, b], on, "compare", wanted)
     place, most = meeting.place, meeting.most(trials, PAIRS)
@@ -83,6 +84,7 @@ def comparing(
             scores = {name: float(each[each == each].mean()) for name, each in own.items()}
             ideals = ideal_summary(meeting.ideals(found.trials), place.block)
             content["ideal"] = [{"utility": place.utility.name, **beside_ideals(ideals, scores, one)}]
+            content["gap"] = [each.to_json() for each in gap_groups(found.rows)]
         return content
 
     question = Pair(one, other, place.utility, rule, place.block)

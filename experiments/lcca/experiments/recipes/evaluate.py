@@ -12,6 +12,7 @@ from typing import Any, Unpack
 import pandas as pd
 
 from lcca.evaluation.bench.benchmark import Benchmark
+from lcca.evaluation.bounds.gap import MEASURED, gap_groups
 from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
 from lcca.evaluation.bounds.summary import ideal_summary, population_fair_bits
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
@@ -19,7 +20,7 @@ from lcca.evaluation.fabric.summary import summary
 from lcca.evaluation.fabric.trials import FabricTrial, rows_of, trials_of
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
-from lcca.evaluation.trials.metrics import NETWORK_TRIALS, means, shown
+from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, means, shown
 from lcca.evaluation.trials.source import NetworkTrials
 from lcca.experiments.experiment import Experiment, Found, Stop
 from lcca.experiments.places import Meeting, On, Options, meet, space_of
@@ -66,7 +67,7 @@ def evaluate(
 def evaluating(
     policies: Sequence[str], on: On, *, trials: int | None = None, bound: bool = False, **wanted: Unpack[Options]
 ) -> Prepared:
-    """Return the evaluation, ready to run; `bound` adds what is possible on its networks."""
+    """Return the evaluation, ready to run; `bound` adds what is possible on its networks, and where bits go."""
     space = space_of(on, wanted.get("overrides", ()))
     require(not isinstance(space, Benchmark), "evaluate: a benchmark's scores are of all together; use rank")
     if not isinstance(space, FabricSpace):
@@ -121,28 +122,30 @@ def _on_networks(
         ideals = meeting.ideals(most).groupby("network")[list(IDEALS)].mean()
 
     def content(found: Found, _: Path | None) -> Mapping[str, Any]:
+        metrics = [*shown(NETWORK_TRIALS, "evaluate"), *(MEASURED if bound else ())]
         rows = [
-            {"id": policy, **_row(network, own[own["network"] == network.id])}
+            {"id": policy, **_row(network, own[own["network"] == network.id], metrics)}
             for policy, own in found.rows.groupby("policy", sort=False)
             for network in networks
         ]
         if ideals is not None:
             rows = [row | ideals.loc[row["network"]].to_dict() for row in rows]
-        return {**place.origin, **meeting.options, "policies": rows}
+        gap = {"gap": [each.to_json() for each in gap_groups(found.rows)]} if bound else {}
+        return {**place.origin, **meeting.options, "policies": rows} | gap
 
     stop = Stop(most, when="never", step=max(1, math.ceil(TRIALS_KEPT / seeds)))
     each = seeds * len(meeting.contenders)
     return Experiment(place, meeting.contenders, (), stop, title, each=each), content, {"trials": most}
 
 
-def _row(network: Network, trials: pd.DataFrame) -> dict[str, Any]:
+def _row(network: Network, trials: pd.DataFrame, metrics: Sequence[Metric]) -> dict[str, Any]:
     row: dict[str, Any] = asdict(network)
     row["network"] = row.pop("id")
     row["topology"] = str(network.topology)
     row["buffer"] = "inf" if math.isinf(network.buffer) else network.buffer
     counts = {"trials": len(trials), "failed": int((trials["status"] != "ok").sum())}
     sums = {each.name: int(trials[each.name].sum()) for each in NETWORK_TRIALS.values() if each.together == "sum"}
-    return row | means(trials, shown(NETWORK_TRIALS, "evaluate")) | counts | sums
+    return row | means(trials, metrics) | counts | sums
 
 
 def _on_fabric(

@@ -7,6 +7,7 @@ from lcca.evaluation.report.figures.saving import inline_svg, save
 from lcca.evaluation.report.sections.agreement import both_simulators, ns3_validation
 from lcca.evaluation.report.sections.differences import capacity, designed, forest, generalisation, settling
 from lcca.evaluation.report.sections.estimates import estimates
+from lcca.evaluation.report.sections.gap import gap
 from lcca.evaluation.report.sections.groups import fairness, scores
 from lcca.evaluation.report.sections.network_shares import per_network
 from lcca.evaluation.report.sections.policies import curve, measures, questions, tried
@@ -42,6 +43,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("scores", "Score by signal set", scores),
     ("capacity", "Score by number of rules", capacity),
     ("ideal", "What is possible", ideal),
+    ("gap", "Where the bits go", gap),
     ("designed", "Hand-designed policies with the same signals", designed),
     ("tradeoff", "Throughput against delay", tradeoff),
     ("slowdowns", "Slowdowns by scenario", slowdowns),

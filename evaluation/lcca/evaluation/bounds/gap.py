@@ -1,0 +1,112 @@
+"""Where the bits between a policy and the fair share go: by number of senders, and by bandwidth-delay product."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from lcca.evaluation.trials.metrics import BELOW_FAIR, GAP_PARTS, means
+from lcca.inputs.json_values import finite_values
+
+SENDERS = (2, 3, 5, 9, 13, 17, 25, 33, 49, 65, 97, 129)
+"""Where groups of numbers of senders begin: each has at most about half as many again."""
+
+BY = ("", "senders", "bdp_packets")
+"""What networks of a group have in common, in the order of tables; nothing for all networks."""
+
+MEASURED = (BELOW_FAIR, *GAP_PARTS)
+
+
+@dataclass(frozen=True)
+class GapGroup:
+    """What some networks have of the gap of a policy.
+
+    Attributes:
+        policy: whose.
+        by: what the networks have in common, of `BY`.
+        low: the least of that.
+        below: that they are below; infinite for the last group.
+        networks: how many there are.
+        bits: means over networks of the gap and its parts, each with its standard error (`…_se`).
+    """
+
+    policy: str
+    by: str
+    low: float
+    below: float
+    networks: int
+    bits: dict[str, float | None]
+
+    @property
+    def words(self) -> str:
+        """Which networks these are."""
+        if self.by == "senders":
+            return _from_to(self.low, self.below - 1, "senders").replace("1 senders", "1 sender")
+        if self.by == "bdp_packets":
+            return f"BDP {_from_to(self.low, self.below, 'packets')}"
+        return "all networks"
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as JSON values; the ends of `by` are null for all networks, and the last group has no upper one."""
+        ends = {"low": self.low, "below": self.below if math.isfinite(self.below) else None}
+        named = {"policy": self.policy, "by": self.by or None} | (ends if self.by else {"low": None, "below": None})
+        return named | {"networks": self.networks} | finite_values(self.bits)
+
+
+def _from_to(low: float, high: float, unit: str) -> str:
+    if math.isinf(high):
+        return f"{low:g} {unit} or more"
+    if low == 0:
+        return f"below {high:g} {unit}"
+    return f"{low:g} {unit}" if low == high else f"{low:g} to {high:g} {unit}"
+
+
+def gap_groups(trials: pd.DataFrame) -> list[GapGroup]:
+    """Return how the gap of every policy divides, over all networks and in groups of them.
+
+    Groups by bandwidth-delay product are quarters of the networks. A network counts once however many trials it has;
+    one where a trial failed or has no gap does not count.
+
+    Args:
+        trials: with what networks are, as `lcca.evaluation.trials.running.run_trials` returns them.
+
+    Returns:
+        Groups of the first policy, of the next, and so on; none where no trial tells of a fair share.
+    """
+    if BELOW_FAIR.name not in trials:
+        return []
+    names, drawn = [each.name for each in MEASURED], ["senders", "link_rate", "rtt"]
+    unknown = trials[names].isna().any(axis=1) | (trials["status"] != "ok")
+    lost = unknown.groupby([trials["policy"], trials["network"]]).transform("any")
+    means_by_network = trials[~lost].groupby(["policy", "network"], sort=False)[[*drawn, *names]].mean()
+    known = means_by_network.reset_index().assign(bdp_packets=lambda rows: rows["link_rate"] * rows["rtt"])
+    edges = {"senders": SENDERS, "bdp_packets": _quarters(known.drop_duplicates("network")["bdp_packets"])}
+    return [
+        group
+        for policy, own in known.groupby("policy", sort=False)
+        for group in (_group(str(policy), "", 0, math.inf, own), *_grouped(str(policy), own, edges))
+    ]
+
+
+def _quarters(bdp: pd.Series[float]) -> tuple[float, ...]:
+    """Return where the second, third and last quarter of bandwidth-delay products begin, in round numbers."""
+    ends = np.quantile(bdp, [0.25, 0.5, 0.75]) if len(bdp) else []
+    return tuple(dict.fromkeys(float(f"{end:.2g}") for end in ends))
+
+
+def _grouped(policy: str, own: pd.DataFrame, edges: dict[str, tuple[float, ...]]) -> Iterator[GapGroup]:
+    """Yield the groups of a policy that have networks, where there is more than one."""
+    for by, begins in edges.items():
+        least = 1.0 if by == "senders" else 0.0
+        at = np.searchsorted(begins, own[by], side="right")
+        for i in np.unique(at) if len(np.unique(at)) > 1 else ():
+            low, below = (least, *begins)[i], (*begins, math.inf)[i]
+            yield _group(policy, by, low, below, own[at == i])
+
+
+def _group(policy: str, by: str, low: float, below: float, networks: pd.DataFrame) -> GapGroup:
+    return GapGroup(policy, by, low, below, len(networks), means(networks, MEASURED))

@@ -1,0 +1,39 @@
+"""Where the bits go between policies and the fair share, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lcca.evaluation.bounds.gap import BY, MEASURED, GapGroup
+from lcca.evaluation.report.words.statements import number
+from lcca.evaluation.report.words.table import Table
+
+NOTE = (
+    "Below the fair share = lost to utilisation + unfairness + delay. The fair share: an equal part of the link at "
+    "every instant for everyone that is on, no queue. Utilisation: of what all senders received together. Unfairness: "
+    "below 0 where senders that are on little get more than their share."
+)
+
+
+def gap_table(groups: Sequence[GapGroup], caption: str, call: Callable[[str], str] = str) -> Table:
+    """Return a row per group of networks and policy, policies side by side.
+
+    Args:
+        groups: what some policies have.
+        caption: above it.
+        call: returns what a policy is called.
+    """
+    rows = [
+        (each.words, call(each.policy), f"{each.networks:,}", *(_with_error(each, name) for name in NAMES))
+        for each in sorted(groups, key=lambda each: (BY.index(each.by), each.low))
+    ]
+    head = ("Networks", "Policy", "n", "Below the fair share, bits", "Utilisation", "Unfairness", "Delay")
+    return Table(caption, head, rows, left=2)
+
+
+NAMES = tuple(each.name for each in MEASURED)
+
+
+def _with_error(group: GapGroup, name: str) -> str:
+    error = group.bits[f"{name}_se"]
+    return number(group.bits[name]) + ("" if error is None or name != NAMES[0] else f" ± {number(error)}")
