@@ -64,6 +64,14 @@ void add_trials(nb::dict& out, const BatchResult& r, bool delays) {
         column<double>(r.trials, [i](const TrialTotals& t) { return t.delay_quantiles[i]; });
 }
 
+// (senders, phases)
+nb::object by_phase(const std::vector<PhaseTotals>& rows, std::array<double, phase_count> PhaseTotals::* member) {
+  std::vector<double> values;
+  values.reserve(rows.size() * phase_count);
+  for (const PhaseTotals& row : rows) values.insert(values.end(), (row.*member).begin(), (row.*member).end());
+  return to_numpy(std::move(values), {rows.size(), phase_count});
+}
+
 BatchResult run_released(const std::vector<Policy>& policies, const std::vector<Network>& networks,
                          const std::vector<Trial>& trials, const BatchOptions& options) {
   try {
@@ -77,8 +85,9 @@ BatchResult run_released(const std::vector<Policy>& policies, const std::vector<
 nb::dict run(const nb::list& policies, const std::vector<Network>& networks, const Values<std::uint32_t>& policy_index,
              const Values<std::uint32_t>& network_index, const Values<std::uint64_t>& seed, double duration,
              const nb::dict& model, unsigned jobs, bool keep_delays, bool keep_flows, bool keep_rule_hits,
-             bool keep_links) {
+             bool keep_links, const std::vector<double>& phase_round_trips) {
   BatchOptions options;
+  options.phase_round_trips = phase_round_trips;
   options.duration = duration;
   options.model = model_from(model);
   options.headers = headers_of(policies);
@@ -93,6 +102,11 @@ nb::dict run(const nb::list& policies, const std::vector<Network>& networks, con
   out["sender_begin"] = begins(result.sender_begin);
   add_columns(out, "sender_", result.senders, sender_columns);
   add_trials(out, result, keep_delays);
+  if (!phase_round_trips.empty()) {
+    out["sender_phase_share_us"] = by_phase(result.phases, &PhaseTotals::share);
+    out["sender_phase_delay_sum_us"] = by_phase(result.phases, &PhaseTotals::delay_sum);
+    out["sender_phase_delivered"] = by_phase(result.phases, &PhaseTotals::delivered);
+  }
   if (keep_flows) {
     out["flow_begin"] = begins(result.flow_begin);
     add_columns(out, "flow_", result.flows, flow_columns);
@@ -139,6 +153,7 @@ nb::object census(nb::handle policy, const std::vector<Network>& networks, const
 void bind_batch(nb::module_& m) {
   m.def("run_batch", &run, "policies"_a, "networks"_a, "policy_index"_a, "network_index"_a, "seed"_a, nb::kw_only(),
         "duration"_a, "model"_a, "jobs"_a, "keep_delays"_a, "keep_flows"_a, "keep_rule_hits"_a, "keep_links"_a,
+        "phase_round_trips"_a = std::vector<double>{},
         "Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.");
   m.def("census", &census, "policy"_a, "networks"_a, "network_index"_a, "seed"_a, nb::kw_only(), "duration"_a,
         "model"_a, "jobs"_a, "rule"_a, "axes"_a, "prefix"_a,

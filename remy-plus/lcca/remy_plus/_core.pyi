@@ -126,7 +126,7 @@ class Policy:
     @property
     def rules(self) -> int: ...
 
-def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, model: dict, jobs: int, keep_delays: bool, keep_flows: bool, keep_rule_hits: bool, keep_links: bool) -> dict:
+def run_batch(policies: list, networks: Sequence[Network], policy_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], network_index: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], seed: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, duration: float, model: dict, jobs: int, keep_delays: bool, keep_flows: bool, keep_rule_hits: bool, keep_links: bool, phase_round_trips: Sequence[float] = []) -> dict:
     """
     Runs one trial per entry of the index arrays on `jobs` threads, without the GIL; returns columns by name.
     """

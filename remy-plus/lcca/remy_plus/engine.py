@@ -80,6 +80,7 @@ class Request:
     keep_flows: bool = False
     keep_rule_hits: bool = False
     keep_links: bool = False
+    phase_round_trips: tuple[float, ...] = ()
 
     @property
     def trials(self) -> int:
@@ -118,6 +119,7 @@ def run_here(request: Request) -> Columns:
             keep_flows=request.keep_flows,
             keep_rule_hits=request.keep_rule_hits,
             keep_links=request.keep_links,
+            phase_round_trips=request.phase_round_trips,
         )
     return columns
 
@@ -167,6 +169,7 @@ class Engine:
         keep_flows: bool = False,
         keep_rule_hits: bool = False,
         keep_links: bool = False,
+        keep_phases: bool = False,
     ) -> Record:
         """Run one trial per entry of the three index arrays; see `Simulator.run` for what is not said here.
 
@@ -180,6 +183,9 @@ class Engine:
             keep_flows: for a row per flow.
             keep_rule_hits: return ``trial_rule_hits``, (trials, rules) look-ups; policies must have equally many rules.
             keep_links: return a row per directed link, in the layout's order; a plain dumbbell has one.
+            keep_phases: return ``sender_phase_share_us``, ``sender_phase_delay_sum_us`` and ``sender_phase_delivered``,
+                (senders, 6): what senders had by round trips since a flow last came or went (`PHASES`); zeros where
+                flows do not end by time.
 
         Raises:
             ValueError: indices out of range, or a duration or model that is impossible.
@@ -197,8 +203,13 @@ class Engine:
             keep_flows,
             keep_rule_hits,
             keep_links,
+            self._phase_round_trips(networks) if keep_phases else (),
         )
         return Record(self.runner(request), networks, request.network_index, self.duration, self.model.ack_size)
+
+    def _phase_round_trips(self, networks: NetworkList) -> tuple[float, ...]:
+        round_trips = networks.round_trips_us(self.model.ack_size).tolist()
+        return tuple(each if n.timed else 0.0 for n, each in zip(networks.networks, round_trips, strict=True))
 
     def flow_trace(
         self, policy: _core.Policy, network: Network, begin: ArrayLike, arrival: ArrayLike, size: ArrayLike

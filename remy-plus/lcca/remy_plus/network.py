@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError, shown
 from lcca.inputs.units import PACKET_BYTES
@@ -95,6 +96,11 @@ class Network:
         if problems:
             raise InputError(f"network {self.id}: " + "; ".join(problems))
 
+    @property
+    def timed(self) -> bool:
+        """Whether flows end by time, whatever a policy does."""
+        return self.switched == "time" and self.open_flows is None
+
 
 def field_problem(name: str, value: object) -> str:
     """Return what is wrong with the value of a field, such as "must be > 0, got -1"; empty if nothing."""
@@ -142,6 +148,11 @@ class NetworkList:
     def __len__(self) -> int:
         """Return the number of networks."""
         return len(self.networks)
+
+    def round_trips_us(self, ack_size: float) -> NDArray[np.float64]:
+        """Return what a lone packet takes to its acknowledgement, (networks,); ACKs of this size cross links too."""
+        services = np.where(self.plain, 1.0, self.hops * (1 + ack_size))
+        return np.asarray(self.rtt + services / self.link_rate, dtype=np.float64)
 
     def compiled(self, compile_one: Callable[[Network], Compiled]) -> list[Compiled]:
         """Return the networks in a simulator's form, made by its function; once, however often they are run."""

@@ -64,6 +64,17 @@ DELAYS: dict[str, type[Any]] = dict.fromkeys(("queue_p99_packets", *RTTS), np.fl
 """Columns per trial that need all delays to be kept."""
 
 
+PHASES = {
+    "started": "below 1 round trip after a start",
+    "starting": "1 to 4 round trips after a start",
+    "ended": "below 1 round trip after an end",
+    "ending": "1 to 4 round trips after an end",
+    "settling": "4 to 12 round trips after either",
+    "steady": "later",
+}
+"""Of a trial, by the time since a flow of any sender last started or ended; what the engine keeps is in this order."""
+
+
 def declared(keep_delays: bool = False, keep_flows: bool = False) -> dict[str, type[Any]]:
     """Return the columns that every record has, and the kind of their entries."""
     found: dict[str, type[Any]] = {f"trial_{name}": kind for name, kind in TRIALS.items()}

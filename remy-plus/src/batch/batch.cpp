@@ -24,6 +24,7 @@ std::size_t rules(const Policy& policy) {
 struct Worker {
   Workspace space;
   DelayObserver delays;
+  PhaseObserver phases;
   std::vector<RuleHits> rule_hits;
   std::vector<std::uint64_t> census;
 };
@@ -48,6 +49,11 @@ class Batch {
           result_.sender_begin[i] + static_cast<std::size_t>(networks[trials[i].network].senders);
     }
     result_.senders.resize(result_.sender_begin.back());
+    if (!options.phase_round_trips.empty()) {
+      if (options.phase_round_trips.size() != networks.size())
+        throw std::invalid_argument("phase_round_trips must have one entry per network");
+      result_.phases.resize(result_.sender_begin.back());
+    }
     if (options.keep_flows) flows_.resize(trials.size());
     if (options.keep_links) links_.resize(trials.size());
     if (options.keep_rule_hits) reserve_rule_hits();
@@ -151,10 +157,23 @@ class Batch {
         return run(observer);
       }
     }
+    Recorder recorder;
+    const double round_trip = options_.phase_round_trips.empty() ? 0.0 : options_.phase_round_trips[trial.network];
+    if (round_trip > 0) {
+      worker.phases.begin(networks_[trial.network], trial.seed, options_.duration, round_trip);
+      recorder.phases = &worker.phases;
+    }
     if (options_.keep_delays) {
       worker.delays.clear();
-      run(worker.delays);
-      return worker.delays.fill(result_.trials[i], worker.space.flows);
+      recorder.delays = &worker.delays;
+    }
+    if (recorder.delays || recorder.phases) {
+      run(recorder);
+      if (recorder.delays) worker.delays.fill(result_.trials[i], worker.space.flows);
+      if (recorder.phases)
+        std::copy(worker.phases.senders().begin(), worker.phases.senders().end(),
+                  result_.phases.begin() + static_cast<std::ptrdiff_t>(result_.sender_begin[i]));
+      return;
     }
     NoObserver observer;
     run(observer);

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from lcca.cli.options.common import print_visible
 from lcca.cli.printing.console import print_table
-from lcca.evaluation.bounds.gap import gap_groups
+from lcca.evaluation.bounds.gap import gap_groups, gap_phases
 from lcca.evaluation.bounds.summary import WORDS
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
-from lcca.evaluation.report.words.gap import NOTE, gap_table
+from lcca.evaluation.report.words.gap import NOTE, gap_table, phase_table
 from lcca.evaluation.report.words.headline import headline, score_explained
 from lcca.evaluation.report.words.statements import (
     NOT_SETTLED,
@@ -305,6 +305,8 @@ def print_gap(trials: pd.DataFrame) -> None:
     """Print where the bits between the policies of some trials and the fair share go, if the trials tell."""
     if groups := gap_groups(trials):
         print_table(gap_table(groups, "where the bits go (± one standard error over networks)"), NOTE)
+    if phases := gap_phases(trials):
+        print_table(phase_table(phases))
 
 
 def print_comparison(comparison: Json, note: str = "") -> None:

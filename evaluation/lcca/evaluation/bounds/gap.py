@@ -1,16 +1,19 @@
-"""Where the bits between a policy and the fair share go: by number of senders, and by bandwidth-delay product."""
+"""Where the bits between a policy and the fair share go: by number of senders, bandwidth-delay product, and phase."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from lcca.evaluation.trials.metrics import BELOW_FAIR, GAP_PARTS, means
+from lcca.evaluation.trials.phases import PARTS
 from lcca.inputs.json_values import finite_values
+from lcca.remy_plus.record import PHASES
 
 SENDERS = (2, 3, 5, 9, 13, 17, 25, 33, 49, 65, 97, 129)
 """Where groups of numbers of senders begin: each has at most about half as many again."""
@@ -79,16 +82,43 @@ def gap_groups(trials: pd.DataFrame) -> list[GapGroup]:
     """
     if BELOW_FAIR.name not in trials:
         return []
-    names, drawn = [each.name for each in MEASURED], ["senders", "link_rate", "rtt"]
-    unknown = trials[names].isna().any(axis=1) | (trials["status"] != "ok")
-    lost = unknown.groupby([trials["policy"], trials["network"]]).transform("any")
-    means_by_network = trials[~lost].groupby(["policy", "network"], sort=False)[[*drawn, *names]].mean()
-    known = means_by_network.reset_index().assign(bdp_packets=lambda rows: rows["link_rate"] * rows["rtt"])
+    known = _known(trials, ["senders", "link_rate", "rtt", *(each.name for each in MEASURED)])
+    known = known.assign(bdp_packets=known["link_rate"] * known["rtt"])
     edges = {"senders": SENDERS, "bdp_packets": _quarters(known.drop_duplicates("network")["bdp_packets"])}
     return [
         group
         for policy, own in known.groupby("policy", sort=False)
         for group in (_group(str(policy), "", 0, math.inf, own), *_grouped(str(policy), own, edges))
+    ]
+
+
+def _known(trials: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return means of columns, a row per policy and network all of whose trials tell of a fair share."""
+    lost = trials[BELOW_FAIR.name].isna() | (trials["status"] != "ok")
+    out = lost.groupby([trials["policy"], trials["network"]]).transform("any")
+    return trials[~out].groupby(["policy", "network"], sort=False)[list(names)].mean().reset_index()
+
+
+def gap_content(trials: pd.DataFrame) -> dict[str, Any]:
+    """Return `gap`, and `gap_by_phase` if trials tell of phases, as JSON values."""
+    phases = {"gap_by_phase": found} if (found := gap_phases(trials)) else {}
+    return {"gap": [each.to_json() for each in gap_groups(trials)], **phases}
+
+
+def gap_phases(trials: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a record per policy and phase, in time order: `policy`, `phase`, and means of `PARTS` over its networks.
+
+    None where trials do not tell of phases. Over all phases the bits add up to what is lost to utilisation and delay.
+    """
+    columns = {phase: {part: f"phase_{phase}_{part}" for part in PARTS} for phase in PHASES}
+    names = [name for each in columns.values() for name in each.values()]
+    if not set(names) <= set(trials):
+        return []
+    means_of = _known(trials, names).groupby("policy", sort=False)[names].mean()
+    return [
+        {"policy": str(policy), "phase": phase} | {part: float(own[name]) for part, name in each.items()}
+        for policy, own in means_of.iterrows()
+        for phase, each in columns.items()
     ]
 
 

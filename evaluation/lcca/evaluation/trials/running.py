@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
 from lcca.evaluation.trials.metrics import of_flows, of_network_trials
 from lcca.evaluation.trials.outcome import Scored, flow_times
+from lcca.evaluation.trials.phases import columns_by_phase
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network, NetworkList
 from lcca.remy_plus.policies.policy import Policy
@@ -26,15 +27,18 @@ def run_trials(
     utility: Utility,
     *,
     keep_delays: bool = True,
+    keep_phases: bool = False,
 ) -> pd.DataFrame:
     """Run every policy on every network with every seed and return the trials table.
 
     Policies meet the same traffic on the same (network, seed): common random numbers. Rows are ordered by policy,
     network, seed, and hold the network's parameters. Columns and units: `docs/reference/formats.md`; percentiles of
-    delays that are not kept are NaN.
+    delays that are not kept are NaN. With `keep_phases`, which the fast engine alone has, there are columns of
+    `lcca.evaluation.trials.phases` too.
     """
     delays, flows = keep_delays or "delays" in utility.keeps, "flows" in utility.keeps
-    record, identity = _run(engine, policies, networks, seeds, keep_delays=delays, keep_flows=flows)
+    keep = {"keep_delays": delays, "keep_flows": flows} | ({"keep_phases": True} if keep_phases else {})
+    record, identity = _run(engine, policies, networks, seeds, **keep)
     errors = record.errors
     identity = identity.assign(
         simulator=engine.name,
@@ -43,7 +47,8 @@ def run_trials(
         utility=utility.name,
         duration_us=engine.duration,
     )
-    measured = pd.DataFrame(of_network_trials(Scored(record, utility)))
+    scored = Scored(record, utility)
+    measured = pd.DataFrame(of_network_trials(scored) | (columns_by_phase(scored) if keep_phases else {}))
     measured.loc[errors != "", measured.select_dtypes("float").columns] = np.nan
     drawn: pd.DataFrame = _parameters(networks).iloc[record.network_index].reset_index(drop=True)
     return pd.concat([identity, measured, drawn], axis=1)

@@ -94,6 +94,7 @@ class NetworkTrials(OnPlace):
         seeds: of the trials on each network.
         utility: scores a trial.
         keep_delays: whether percentiles of delays are wanted.
+        keep_phases: whether what is lost by phase is wanted, which the fast engine alone tells.
     """
 
     simulator: Simulator
@@ -102,6 +103,7 @@ class NetworkTrials(OnPlace):
     seeds: Sequence[int]
     utility: Utility
     keep_delays: bool = False
+    keep_phases: bool = False
 
     @property
     def origin(self) -> Mapping[str, str]:
@@ -115,4 +117,5 @@ class NetworkTrials(OnPlace):
     def rows(self, policies: Mapping[str, Policy], block: Block) -> pd.DataFrame:
         """Run every policy on a stretch of networks; columns as in the trials table, network by network."""
         networks = self.space.draw(self.seed, block.size, first_id=block.first)
-        return run_trials(self.simulator, policies, networks, self.seeds, self.utility, keep_delays=self.keep_delays)
+        keep = {"keep_delays": self.keep_delays, "keep_phases": self.keep_phases}
+        return run_trials(self.simulator, policies, networks, self.seeds, self.utility, **keep)

@@ -164,13 +164,13 @@ def score_trials(wanted: ThroughputDelay, senders: SenderTotals) -> TrialScores:
     starved = senders.delivered[counted] == 0
     n = np.bincount(trial, minlength=senders.trials)
     return TrialScores(
-        score_bits=_means(wanted.of(*_counted_senders(senders)), trial, n),
+        score_bits=_means(wanted.of(*counted_senders(senders)), trial, n),
         starved=np.bincount(trial[starved], minlength=senders.trials),
         senders_counted=n,
     )
 
 
-def _counted_senders(senders: SenderTotals) -> tuple[Floats, Floats]:
+def counted_senders(senders: SenderTotals) -> tuple[Floats, Floats]:
     """Return throughput share (packets/µs) and delay (µs) of the senders that count; starved ones have a floor."""
     counted = senders.counted()
     delivered = senders.delivered[counted]
@@ -250,14 +250,14 @@ def gap_to_fair_share(wanted: ThroughputDelay, senders: SenderTotals, record: Re
     """
     listed, index = record.networks, record.network_index
     rate = np.array([n.link_rate * (1 - n.loss) if _is_shared(n) else np.nan for n in listed.networks])[index]
-    round_trip = listed.rtt[index] + record.further_service_us + 1 / listed.link_rate[index]
+    round_trip = listed.round_trips_us(record.ack_size)[index]
     counted = senders.counted()
     trial, n = senders.trial[counted], np.bincount(senders.trial[counted], minlength=senders.trials)
     received, share = (
         np.bincount(trial, weights=each[counted], minlength=n.size) for each in (senders.delivered, senders.share_us)
     )
     pooled = wanted.of(np.divide(received, share, out=np.full(n.size, np.nan), where=share > 0), REFERENCE_DELAY_US)
-    throughput, delay = _counted_senders(senders)
+    throughput, delay = counted_senders(senders)
     own = wanted.of(throughput, REFERENCE_DELAY_US)
     late = -wanted.of(1.0, delay / round_trip[trial] * REFERENCE_DELAY_US)
     return FairShareGap(
@@ -269,7 +269,7 @@ def gap_to_fair_share(wanted: ThroughputDelay, senders: SenderTotals, record: Re
 
 def _is_shared(network: Network) -> bool:
     """Tell whether everyone that is on can have an equal part of one link, whenever flows end."""
-    return network.switched == "time" and network.open_flows is None and network.topology.one_bottleneck
+    return network.timed and network.topology.one_bottleneck
 
 
 def sender_totals(record: Record) -> SenderTotals:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-from lcca.evaluation.bounds.gap import gap_groups
+from lcca.evaluation.bounds.gap import gap_content
 from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ranking import mean_interval
@@ -63,6 +63,7 @@ def comparing(
     """Return the comparison, ready to run; `bound` adds what is possible on its networks, and where bits go."""
     require_options(wanted, Wanted)
     meeting = meet([a, b], on, "compare", wanted)
+    meeting = meeting.keeping_phases() if bound else meeting
     place, most = meeting.place, meeting.most(trials, PAIRS)
     rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")
     one, other = meeting.contenders
@@ -84,7 +85,7 @@ def comparing(
             scores = {name: float(each[each == each].mean()) for name, each in own.items()}
             ideals = ideal_summary(meeting.ideals(found.trials), place.block)
             content["ideal"] = [{"utility": place.utility.name, **beside_ideals(ideals, scores, one)}]
-            content["gap"] = [each.to_json() for each in gap_groups(found.rows)]
+            content |= gap_content(found.rows)
         return content
 
     question = Pair(one, other, place.utility, rule, place.block)

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import pandas as pd
 
 from lcca.evaluation.bench.benchmark import Benchmark
-from lcca.evaluation.bounds.gap import MEASURED, gap_groups
+from lcca.evaluation.bounds.gap import MEASURED, gap_content
 from lcca.evaluation.bounds.ideals import IDEALS, ideal_scores
 from lcca.evaluation.bounds.summary import ideal_summary, population_fair_bits
 from lcca.evaluation.fabric.space import FabricSpace, FabricTrials
@@ -74,6 +74,7 @@ def evaluating(
         wanted["seeds"] = wanted.get("seeds") or SEEDS
     meeting = meet(policies, space, None, wanted)
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")
+    meeting = meeting.keeping_phases() if bound else meeting
     title = f"evaluating {', '.join(meeting.contenders)}"
     if isinstance(meeting.place, FabricTrials):
         prepared = _on_fabric(meeting, meeting.place, title, trials or SEEDS)
@@ -130,8 +131,7 @@ def _on_networks(
         ]
         if ideals is not None:
             rows = [row | ideals.loc[row["network"]].to_dict() for row in rows]
-        gap = {"gap": [each.to_json() for each in gap_groups(found.rows)]} if bound else {}
-        return {**place.origin, **meeting.options, "policies": rows} | gap
+        return {**place.origin, **meeting.options, "policies": rows} | (gap_content(found.rows) if bound else {})
 
     stop = Stop(most, when="never", step=max(1, math.ceil(TRIALS_KEPT / seeds)))
     each = seeds * len(meeting.contenders)

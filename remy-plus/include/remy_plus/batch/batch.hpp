@@ -37,8 +37,9 @@ struct BatchOptions {
   bool keep_delays = false;  // fills in percentiles
   bool keep_flows = false;
   bool keep_links = false;
-  bool keep_rule_hits = false;   // look-ups per rule of every trial; needs policies of equal size
-  std::optional<Census> census;  // rule tables only
+  bool keep_rule_hits = false;            // look-ups per rule of every trial; needs policies of equal size
+  std::vector<double> phase_round_trips;  // µs, per network: keeps what senders had by phase; 0: not on this network
+  std::optional<Census> census;           // rule tables only
   std::vector<std::shared_ptr<const Stamping>> headers;  // per policy: that its packets carry, or none; or empty
 };
 
@@ -46,6 +47,7 @@ struct BatchResult {
   std::vector<TrialTotals> trials;
   std::vector<SenderTotals> senders;      // trials' senders one after another
   std::vector<std::size_t> sender_begin;  // trials + 1
+  std::vector<PhaseTotals> phases;        // of these senders; empty unless kept
   std::vector<Flow> flows;                // empty unless kept
   std::vector<std::size_t> flow_begin;    // trials + 1
   std::vector<LinkTotals> links;          // empty unless kept; one bottleneck is one link

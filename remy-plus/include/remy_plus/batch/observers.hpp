@@ -31,6 +31,43 @@ class DelayObserver : public NoObserver {
   std::vector<std::uint64_t> queues_;
 };
 
+// Sums packets and delays by phase. A packet belongs to the phase in which the link would have served it if nothing had
+// waited after it: a round trip before its acknowledgement comes, but for half of its service.
+class PhaseObserver : public NoObserver {
+ public:
+  // Before a trial; `round_trip`: of a lone packet, µs. Throws std::invalid_argument for flows that time does not end:
+  // when those come and go depends on the policy.
+  void begin(const Network& network, std::uint64_t seed, double duration, double round_trip);
+  void delivered(const Packet& packet, double now) {
+    while (pieces_[at_ + 1].begin <= now - lead_) ++at_;
+    const auto phase = static_cast<std::size_t>(pieces_[at_].phase);
+    PhaseTotals& own = senders_[packet.sender];
+    ++own.delivered[phase];
+    own.delay_sum[phase] += now - packet.sent;
+  }
+  const std::vector<PhaseTotals>& senders() const { return senders_; }
+
+ private:
+  struct Piece {
+    double begin;
+    Phase phase;
+  };
+  std::vector<Piece> pieces_;  // ends with one that never begins
+  std::vector<PhaseTotals> senders_;
+  std::size_t at_ = 0;
+  double lead_ = 0;
+};
+
+// Both of these, as far as each is wanted.
+struct Recorder : NoObserver {
+  DelayObserver* delays = nullptr;
+  PhaseObserver* phases = nullptr;
+  void delivered(const Packet& packet, double now) {
+    if (delays) delays->delivered(packet, now);
+    if (phases) phases->delivered(packet, now);
+  }
+};
+
 // A value as the census counts it: rounded down to single precision and, where that is finer, to a multiple of 2^-31.
 // Rounding down to any multiple of 2^-31 first changes nothing, so values that travel as the paper's header has them
 // are counted, and cut, as exact ones are.

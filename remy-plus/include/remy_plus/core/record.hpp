@@ -2,6 +2,8 @@
 // columns, by which every simulator hands them to Python.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <tuple>
@@ -33,6 +35,18 @@ struct SenderTotals {
   double share = 0;
   double first_on = 0;  // µs; infinity if never on
   std::uint32_t flows = 0, stalled = 0;
+};
+
+// Phases of a trial, by round trips since a flow of any measured sender last came or went.
+enum class Phase : std::uint8_t { started, starting, ended, ending, settling, steady };
+inline constexpr std::size_t phase_count = 6;
+inline constexpr double first_round_trips = 1, next_round_trips = 4, settling_round_trips = 12;
+
+// What a sender had in each phase of a trial.
+struct PhaseTotals {
+  std::array<double, phase_count> share{};      // µs of fair share
+  std::array<double, phase_count> delay_sum{};  // µs, of delivered packets whose acknowledgement came home
+  std::array<double, phase_count> delivered{};  // of these
 };
 
 // One direction of a link over a trial; acknowledgements count as packets, but for their size in the utilisation.

@@ -9,10 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lcca.evaluation.bounds.gap import GapGroup, gap_groups
+from lcca.evaluation.bounds.gap import GapGroup, gap_groups, gap_phases
 from lcca.evaluation.report.figures.style import HUES, INK, drawing, mark_of, panels
 from lcca.evaluation.report.sections.section import TRAININGS, Content, data_table
-from lcca.evaluation.report.words.gap import NOTE, gap_table
+from lcca.evaluation.report.words.gap import NOTE, gap_table, phase_table
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.metrics import BELOW_FAIR, GAP_PARTS
 from lcca.evaluation.trials.tables import RunTables, group_of
@@ -26,7 +26,8 @@ HATCHES = ("", "////", "....")
 
 def gap(tables: RunTables) -> Content | None:
     """Return where the bits go by utility; None where no trial tells."""
-    found = {utility: groups for utility, trials in _trials(tables) if (groups := gap_groups(trials))}
+    by_utility = _trials(tables)
+    found = {utility: groups for utility, trials in by_utility if (groups := gap_groups(trials))}
     if not found:
         return None
     networks = max(each.networks for groups in found.values() for each in groups)
@@ -38,6 +39,7 @@ def gap(tables: RunTables) -> Content | None:
         gap_table(groups, f"{utility and f'Utility {utility}: '}± one standard error over networks")
         for utility, groups in found.items()
     )
+    parts += tuple(phase_table(phases) for _, trials in by_utility if (phases := gap_phases(trials)))
     rows = [{"utility": utility, **each.to_json()} for utility, groups in found.items() for each in groups]
     population = TRAININGS if tables.has_trainings else ""
     return Content(caption, draw_gap(found), tables=parts, population=population, data=data_table(rows))

@@ -1,12 +1,15 @@
-"""Where the bits go between policies and the fair share, as a table."""
+"""Where the bits go between policies and the fair share, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from lcca.evaluation.bounds.gap import BY, MEASURED, GapGroup
 from lcca.evaluation.report.words.statements import number
 from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.trials.phases import PARTS
+from lcca.remy_plus.record import PHASES
 
 NOTE = (
     "Below the fair share = lost to utilisation + unfairness + delay. The fair share: an equal part of the link at "
@@ -29,6 +32,20 @@ def gap_table(groups: Sequence[GapGroup], caption: str, call: Callable[[str], st
     ]
     head = ("Networks", "Policy", "n", "Below the fair share, bits", "Utilisation", "Unfairness", "Delay")
     return Table(caption, head, rows, left=2)
+
+
+def phase_table(phases: Sequence[Mapping[str, Any]], call: Callable[[str], str] = str) -> Table:
+    """Return a row per phase and policy, policies side by side, of what `gap_phases` has."""
+    order = list(PHASES)
+    rows = [
+        (
+            *(PHASES[each["phase"]], call(each["policy"]), f"{100 * each['time_share']:.0f} %"),
+            *(number(each[name], 4) for name in PARTS[1:]),
+        )
+        for each in sorted(phases, key=lambda each: order.index(each["phase"]))
+    ]
+    head = ("Since a flow last started or ended", "Policy", "Share of time", "Utilisation, bits", "Delay, bits")
+    return Table("by phase: the sums are what is lost to utilisation and delay", head, rows, left=2)
 
 
 NAMES = tuple(each.name for each in MEASURED)
