@@ -64,6 +64,11 @@ def test_compare_and_evaluate_say_where_the_bits_go(lcca: Any, tmp_path: Path) -
     for policy, below in scores.items():
         parts = sum(whole[policy][f"{part}_gap_bits"] for part in ("utilisation", "unfairness", "delay"))
         assert whole[policy]["below_fair_bits"] == pytest.approx(below) == pytest.approx(parts)
+        phases = [row for row in found["gap_by_phase"] if row["policy"] == policy]
+        for part in ("utilisation", "delay"):
+            assert sum(row[f"{part}_bits"] for row in phases) == pytest.approx(whole[policy][f"{part}_gap_bits"])
+        assert sum(row["time_share"] for row in phases) == pytest.approx(1) and len(phases) == 6
+    assert "4 to 12 round trips after either" in answer.out
     assert lcca("plot", tmp_path / "run", "--figure", "gap", "--format", "svg", "--out", tmp_path).status == 0
     drawn = pd.read_csv(tmp_path / "gap.csv")
     assert drawn["delay_gap_bits"].tolist() == [row["delay_gap_bits"] for row in found["gap"]]

@@ -17,10 +17,12 @@ from lcca.evaluation.settling.rules import SettlingRule
 from lcca.evaluation.settling.units import BLOCK
 from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.layout import NETWORK_COLUMNS
+from lcca.evaluation.trials.phases import PARTS
 from lcca.evaluation.trials.store import TrialStore
 from lcca.evaluation.trials.stored import read_json, write_json, write_state, write_table
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.inputs.files import write_with_digest
+from lcca.remy_plus.record import PHASES
 
 for _room in ("settling", "estimation"):  # settling_conformance, ps_queue
     sys.path.insert(0, str(Path(__file__).parent / _room))
@@ -75,6 +77,7 @@ def _trials(sets: dict[str, str], seeds: int, networks: pd.DataFrame) -> pd.Data
                         "utilisation_gap_bits": 0.4 - WORTH[signal_set] - crowd,
                         "unfairness_gap_bits": -0.02,
                         "delay_gap_bits": 0.22,
+                        **{f"phase_{phase}_{part}": 0.01 * k for k, phase in enumerate(PHASES) for part in PARTS},
                     }
                 )
             )

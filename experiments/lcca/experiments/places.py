@@ -23,7 +23,7 @@ from lcca.evaluation.scenarios.networks import ListedNetwork, ListedNetworks, Ne
 from lcca.evaluation.settling.base import Rule
 from lcca.evaluation.trials.executors import executor
 from lcca.evaluation.trials.place import Execution
-from lcca.evaluation.trials.source import NetworkTrials, TrialSource
+from lcca.evaluation.trials.source import TrialSource
 from lcca.experiments.bench.cache import CachedTrials
 from lcca.experiments.bench.forecast import cost, cpu_s_per_megabit
 from lcca.experiments.experiment import Costs
@@ -127,12 +127,6 @@ class Meeting:
             usual: by the names of simulators; others have what the place's usual one has.
         """
         return wanted or self.space.length or usual.get(self.simulator, usual[self.space.simulators[0]])
-
-    def keeping_phases(self) -> Meeting:
-        """Return the same with what is lost by phase of a trial kept, where its simulator tells."""
-        if not isinstance(self.place, NetworkTrials) or self.simulator != "engine":
-            return self
-        return replace(self, place=replace(self.place, keep_phases=True))
 
 
 def meet(names: Sequence[str], on: On, word: str | None, options: Options) -> Meeting:

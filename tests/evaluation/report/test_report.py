@@ -178,6 +178,9 @@ def test_where_the_bits_go_is_told_by_signal_set_and_group(folder: Path) -> None
     assert link[1] - link[2] == pytest.approx(0.01) and link.is_monotonic_decreasing
     _, text = read(folder / "report.html")
     assert "Where the bits go" in text and "13 to 16 senders" in text and "−0.020" in text
+    assert (
+        "Selected policies, lost by phase" in text and "4 to 12 round trips after either e2e 4 % 0.0400 0.0400" in text
+    )
 
 
 def test_figures_can_be_read_on_a_page_of_400_pixels(folder: Path) -> None:

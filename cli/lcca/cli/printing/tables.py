@@ -306,7 +306,7 @@ def print_gap(trials: pd.DataFrame) -> None:
     if groups := gap_groups(trials):
         print_table(gap_table(groups, "where the bits go (± one standard error over networks)"), NOTE)
     if phases := gap_phases(trials):
-        print_table(phase_table(phases))
+        print_table(phase_table(phases, "all networks"))
 
 
 def print_comparison(comparison: Json, note: str = "") -> None:

@@ -124,8 +124,9 @@ def gap_phases(trials: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _quarters(bdp: pd.Series[float]) -> tuple[float, ...]:
     """Return where the second, third and last quarter of bandwidth-delay products begin, in round numbers."""
-    ends = np.quantile(bdp, [0.25, 0.5, 0.75]) if len(bdp) else []
-    return tuple(dict.fromkeys(float(f"{end:.2g}") for end in ends))
+    if bdp.empty:
+        return ()
+    return tuple(dict.fromkeys(float(f"{end:.2g}") for end in np.quantile(bdp, [0.25, 0.5, 0.75])))
 
 
 def _grouped(policy: str, own: pd.DataFrame, edges: dict[str, tuple[float, ...]]) -> Iterator[GapGroup]:

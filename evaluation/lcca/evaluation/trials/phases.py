@@ -8,6 +8,7 @@ trial's parts. They can be below 0, as where a phase serves what was queued in a
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ def _by_phase(trials: Scored, wanted: ThroughputDelay) -> Floats:
     index = record.network_index
     rate = np.array([each.link_rate * (1 - each.loss) for each in record.networks.networks])[index]
     on = _sums(share, trial, senders.trials)
-    missing = rate[:, None] * on - _sums(heard * unheard, trial, senders.trials)
+    missing: Floats = rate[:, None] * on - _sums(heard * unheard, trial, senders.trials)
     carried = rate * on.sum(axis=1)
     lost = _shared_out(trials.gap.utilisation, missing, carried, -wanted.throughput_weight / math.log(2))
 
@@ -70,7 +71,7 @@ def _by_phase(trials: Scored, wanted: ThroughputDelay) -> Floats:
     return np.stack([time, lost, _sums(late, trial, senders.trials)])
 
 
-def _sums(values: Floats, trial: NDArray[np.int64], trials: int) -> Floats:
+def _sums(values: Floats, trial: NDArray[np.integer[Any]], trials: int) -> Floats:
     """Return sums over the senders of each trial, (trials, phases)."""
     return np.stack([np.bincount(trial, weights=column, minlength=trials) for column in values.T], axis=1)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import pandas as pd
 
 from lcca.evaluation.trials.blocks import Block, InBlocks
 from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.evaluation.trials.utility import Utility
 from lcca.remy_plus.network import Network
 from lcca.remy_plus.policies.policy import Policy
@@ -119,3 +120,10 @@ class NetworkTrials(OnPlace):
         networks = self.space.draw(self.seed, block.size, first_id=block.first)
         keep = {"keep_delays": self.keep_delays, "keep_phases": self.keep_phases}
         return run_trials(self.simulator, policies, networks, self.seeds, self.utility, **keep)
+
+
+def keeping_phases(place: TrialSource[Policy]) -> TrialSource[Policy]:
+    """Return a source whose trials keep what is lost by phase; itself where its simulator or utility has none."""
+    if not isinstance(place, NetworkTrials) or not isinstance(place.utility, ThroughputDelay):
+        return place
+    return replace(place, keep_phases=place.simulator.name == "engine")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,6 +13,7 @@ from lcca.evaluation.bounds.summary import beside_ideals, ideal_summary
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.ranking import mean_interval
 from lcca.evaluation.trials.running import mean_scores
+from lcca.evaluation.trials.source import keeping_phases
 from lcca.experiments.experiment import Experiment, Found, Pair
 from lcca.experiments.places import On, Options, meet, require_options
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
@@ -63,7 +65,7 @@ def comparing(
     """Return the comparison, ready to run; `bound` adds what is possible on its networks, and where bits go."""
     require_options(wanted, Wanted)
     meeting = meet([a, b], on, "compare", wanted)
-    meeting = meeting.keeping_phases() if bound else meeting
+    meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
     place, most = meeting.place, meeting.most(trials, PAIRS)
     rule, stop = stop_of(meeting, most, wanted, "t-mixture", "--trials")
     one, other = meeting.contenders

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -21,7 +21,7 @@ from lcca.evaluation.fabric.trials import FabricTrial, rows_of, trials_of
 from lcca.evaluation.scenarios.networks import NetworkSpace
 from lcca.evaluation.trials.blocks import Block
 from lcca.evaluation.trials.metrics import NETWORK_TRIALS, Metric, means, shown
-from lcca.evaluation.trials.source import NetworkTrials
+from lcca.evaluation.trials.source import NetworkTrials, keeping_phases
 from lcca.experiments.experiment import Experiment, Found, Stop
 from lcca.experiments.places import Meeting, On, Options, meet, space_of
 from lcca.experiments.recipes.prepared import Prepared, Result, asked
@@ -74,7 +74,7 @@ def evaluating(
         wanted["seeds"] = wanted.get("seeds") or SEEDS
     meeting = meet(policies, space, None, wanted)
     require(not bound or meeting.ideals is not None, "--bound: not on a fabric")
-    meeting = meeting.keeping_phases() if bound else meeting
+    meeting = replace(meeting, place=keeping_phases(meeting.place)) if bound else meeting
     title = f"evaluating {', '.join(meeting.contenders)}"
     if isinstance(meeting.place, FabricTrials):
         prepared = _on_fabric(meeting, meeting.place, title, trials or SEEDS)

@@ -16,6 +16,7 @@ from lcca.evaluation.comparison.net_benefit import CHARGED
 from lcca.evaluation.settling.units import mean_of_blocks
 from lcca.evaluation.trials.layout import GENERALISATION, TEST, of_trainings
 from lcca.evaluation.trials.running import common_scores
+from lcca.evaluation.trials.source import keeping_phases
 from lcca.experiments.experiment import Experiment, Stop
 from lcca.experiments.runs.seeds import derive
 from lcca.experiments.summaries import compared
@@ -35,7 +36,7 @@ def run_tests(run: CampaignRun, group: Group) -> pd.DataFrame:
     wanted, name = run.config.test, group.utility.name
     policies = {id: policy for c in group.selected.values() for id, policy in c.tested.items()}
     charged = [c.learner.id + CHARGED for c in group.selected.values() if c.learner.candidate.costs]
-    place = place_of(run, derive(run.config.seed, "test"), group.utility, keep_delays=True)
+    place = keeping_phases(place_of(run, derive(run.config.seed, "test"), group.utility, keep_delays=True))
     stop = Stop(wanted.pairs, wanted.at_least, step=wanted.block, rule=group.rule)
     title = f"testing on fresh networks (utility {name})"
     experiment = Experiment(place, policies | dict(group.hand_designed), [group.against_base(1, charged)], stop, title)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,8 @@ from lcca.evaluation.trials import layout
 from lcca.evaluation.trials.metrics import BELOW_FAIR, GAP_PARTS
 from lcca.evaluation.trials.tables import RunTables, group_of
 
+Json = dict[str, Any]
+
 KINDS = (layout.RANK, "compare", "evaluate")
 """Runs without trainings whose trials tell of the fair share; each names its phase as well."""
 
@@ -26,8 +29,7 @@ HATCHES = ("", "////", "....")
 
 def gap(tables: RunTables) -> Content | None:
     """Return where the bits go by utility; None where no trial tells."""
-    by_utility = _trials(tables)
-    found = {utility: groups for utility, trials in by_utility if (groups := gap_groups(trials))}
+    found = {utility: groups for utility, trials in _trials(tables) if (groups := gap_groups(trials))}
     if not found:
         return None
     networks = max(each.networks for groups in found.values() for each in groups)
@@ -39,7 +41,8 @@ def gap(tables: RunTables) -> Content | None:
         gap_table(groups, f"{utility and f'Utility {utility}: '}± one standard error over networks")
         for utility, groups in found.items()
     )
-    parts += tuple(phase_table(phases) for _, trials in by_utility if (phases := gap_phases(trials)))
+    whose = "Selected policies" if tables.has_trainings else "All networks"
+    parts += tuple(phase_table(phases, whose, tables.group_named) for phases in _phases(tables) if phases)
     rows = [{"utility": utility, **each.to_json()} for utility, groups in found.items() for each in groups]
     population = TRAININGS if tables.has_trainings else ""
     return Content(caption, draw_gap(found), tables=parts, population=population, data=data_table(rows))
@@ -58,6 +61,14 @@ def _trials(tables: RunTables) -> list[tuple[str, pd.DataFrame]]:
     if networks.empty:
         return []
     return [(utility, pd.concat(own).merge(networks, on="network")) for utility, own in by_utility.items()]
+
+
+def _phases(tables: RunTables) -> list[list[Json]]:
+    """Return what is lost by phase, by utility: of a sweep by the policies that it selected, else by all."""
+    if not tables.has_trainings:
+        return [gap_phases(trials) for _, trials in _trials(tables)]
+    selected = tables.trials[tables.trials["policy"].isin([each["id"] for each in tables.policies])]
+    return [gap_phases(own) for _, own in selected.groupby("utility")]
 
 
 @drawing

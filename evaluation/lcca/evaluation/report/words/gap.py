@@ -34,8 +34,14 @@ def gap_table(groups: Sequence[GapGroup], caption: str, call: Callable[[str], st
     return Table(caption, head, rows, left=2)
 
 
-def phase_table(phases: Sequence[Mapping[str, Any]], call: Callable[[str], str] = str) -> Table:
-    """Return a row per phase and policy, policies side by side, of what `gap_phases` has."""
+def phase_table(phases: Sequence[Mapping[str, Any]], whose: str, call: Callable[[str], str] = str) -> Table:
+    """Return a row per phase and policy, policies side by side, of what `gap_phases` has.
+
+    Args:
+        phases: of some policies.
+        whose: that they are, in words.
+        call: returns what a policy is called.
+    """
     order = list(PHASES)
     rows = [
         (
@@ -45,7 +51,7 @@ def phase_table(phases: Sequence[Mapping[str, Any]], call: Callable[[str], str] 
         for each in sorted(phases, key=lambda each: order.index(each["phase"]))
     ]
     head = ("Since a flow last started or ended", "Policy", "Share of time", "Utilisation, bits", "Delay, bits")
-    return Table("by phase: the sums are what is lost to utilisation and delay", head, rows, left=2)
+    return Table(f"{whose}, lost by phase: in all what is lost to utilisation and delay", head, rows, left=2)
 
 
 NAMES = tuple(each.name for each in MEASURED)
