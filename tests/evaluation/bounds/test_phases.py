@@ -121,6 +121,22 @@ def test_a_flow_that_stays_goes_through_the_phases_after_its_start() -> None:
     assert waited[1:] == pytest.approx(0, abs=1e-6)  # then acknowledgements clock them
 
 
+def test_bits_are_shared_out_by_packets_that_miss_and_by_waiting() -> None:
+    record = record_of([ALONE], "fixed-window:38", keep_phases=True)
+    policies = {"half": policyfile.load("fixed-window:38").policy}
+    trial = run_trials(Engine(5000.0, jobs=1), policies, [ALONE], [0], DEFAULT, keep_phases=True).iloc[0]
+    share, packets, delays = (record[f"sender_phase_{name}"][0] for name in KEPT)
+    missing, waited = 3 * share - packets, delays - ROUND_TRIP * packets
+    for part, bits, weights in (
+        ("utilisation_bits", math.log2(15_000 / packets.sum()), missing),
+        ("delay_bits", math.log2(delays.sum() / packets.sum() / ROUND_TRIP), waited),
+    ):
+        found = [trial[f"phase_{phase}_{part}"] for phase in PHASES]
+        assert found == pytest.approx(bits * weights / weights.sum(), abs=1e-9)
+    assert 0 < trial["phase_started_delay_bits"] == pytest.approx(trial["delay_gap_bits"])
+    assert trial["phase_steady_utilisation_bits"] > 0.9 * trial["utilisation_gap_bits"] > 0.9
+
+
 def test_keeping_phases_changes_nothing_else(space: NetworkSpace) -> None:
     networks = space.draw(5, 8)
     plain = record_of(networks, "aimd", keep_delays=True, keep_flows=True)
