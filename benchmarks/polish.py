@@ -1,10 +1,12 @@
-"""What growth and polish reach: score against rules and CPU seconds, over training seeds.
+"""What learners reach: score against rules or stages and CPU seconds, over training seeds.
 
     python benchmarks/polish.py --signal-sets e2e link+queue --seeds 1 2 3 --budget 40000 --rules 1 2 4 8 16 [--json]
+    python benchmarks/polish.py --kind law --signal-sets e2e --seeds 1 2 3 4 5 [--set stages='[{"trials": 40000}]']
 
-Each training grows from one rule on one thread. Every number of rules is scored on the same fresh networks, default
-space and utility; a training costs the CPU seconds of its own process, the scores here not counted. `--search` begins
-with the R+ search of the given number of trials. Other keys of the trainer: `--set polish.networks=32`.
+Each training is on one thread: a table grows from one rule, or a law goes through its stages. Every checkpoint is scored
+on the same fresh networks, default space and utility; a training costs the CPU seconds of its own process, the scores here
+not counted. `--search` begins with the R+ search of the given number of trials. Other keys of the trainer:
+`--set polish.networks=32`.
 """
 
 from __future__ import annotations
@@ -24,54 +26,62 @@ from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import Policy
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.signal_set import signal_set
-from lcca.trainers.base import Task
-from lcca.trainers.rplus.config import RplusConfig
-from lcca.trainers.rplus.trainer import RplusTrainer
+from lcca.trainers.base import Task, TrainerConfig
+from lcca.trainers.registry import configurations, trainer_class
 
 SPACE = Path(__file__).parents[1] / "configs" / "networks" / "default.yaml"
 TEST_SEED = 9_000_000
 SEARCH = {"rounds": 3, "passes": 1, "networks": 64, "check_networks": 208}
 
 
-def configured(options: argparse.Namespace) -> RplusConfig:
+def configured(options: argparse.Namespace) -> TrainerConfig:
     """Return the trainer's configuration."""
-    content: dict[str, Any] = {"budget_trials": options.budget, "grow": {"rules": options.rules}, "polish": {}}
-    content |= SEARCH | {"search_trials": options.search} if options.search else {"rounds": 0}
+    content: dict[str, Any] = {"kind": options.kind}
+    if options.kind == "rplus":
+        content |= {"budget_trials": options.budget, "grow": {"rules": options.rules}, "polish": {}}
+        content |= SEARCH | {"search_trials": options.search} if options.search else {"rounds": 0}
     for text in options.set:
         *path, last = text.partition("=")[0].split(".")
         at = content
         for key in path:
             at = at.setdefault(key, {})
         at[last] = json.loads(text.partition("=")[2])
-    return RplusConfig.model_validate(content)
+    return configurations()[options.kind].model_validate(content)
 
 
 def train(options: argparse.Namespace, name: str, seed: int) -> list[dict[str, Any]]:
-    """Train once; return a row for each number of rules."""
+    """Train once; return a row for each checkpoint."""
     space, kept, rows = read_config(SPACE, NetworkSpace), dict[int, Policy](), []
     task = Task(f"benchmark/{name}", signal_set(name).signals, space, utility("default"), seed)
-    trainer = RplusTrainer(task, configured(options), Engine(space.duration, jobs=1), keep=kept.__setitem__)
+    config = configured(options)
+    trainer = trainer_class(config)(task, config, Engine(space.duration, jobs=1), keep=kept.__setitem__)
     while not trainer.done:
         before = len(kept)
         trainer.step()
         if len(kept) > before:
             row, policy = trainer.learning[-1], kept[max(kept)]
-            rows.append(_row(options, space, name, seed, policy) | {"trials": row.trials, "cpu_s": row.cpu_s})
+            rows.append(
+                _row(options, space, name, seed, policy, max(kept)) | {"trials": row.trials, "cpu_s": row.cpu_s}
+            )
             print(f"  {rows[-1]}", file=sys.stderr)
     return rows
 
 
-def _row(options: argparse.Namespace, space: NetworkSpace, name: str, seed: int, policy: Policy) -> dict[str, Any]:
+def _row(
+    options: argparse.Namespace, space: NetworkSpace, name: str, seed: int, policy: Policy, number: int
+) -> dict[str, Any]:
     networks = space.draw(TEST_SEED, options.networks)
     rows = run_trials(Engine(space.duration), {"it": policy}, networks, [TEST_SEED], utility("default"))
     score = float(rows["score_bits"].mean())
-    return {"signal_set": name, "seed": seed, "rules": len(policy), "score_bits": round(score, 4)}  # type: ignore[arg-type]
+    size = {"rules": len(policy)} if isinstance(policy, RuleTable) else {"stage": number}
+    return {"signal_set": name, "seed": seed, **size, "score_bits": round(score, 4)}
 
 
 def summed_up(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Return mean and standard deviation over seeds for each signal set and number of rules."""
-    grouped = pd.DataFrame(rows).groupby(["signal_set", "rules"])
+    """Return mean and standard deviation over seeds for each signal set and number of rules or stage."""
+    grouped = pd.DataFrame(rows).groupby(["signal_set", "rules" if "rules" in rows[0] else "stage"])
     return grouped.agg(
         seeds=("seed", "count"),
         score_bits=("score_bits", "mean"),
@@ -82,8 +92,9 @@ def summed_up(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Print one row for each signal set and number of rules."""
+    """Print one row for each signal set and number of rules or stage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kind", default="rplus", choices=configurations(), help="of trainer")
     parser.add_argument("--signal-sets", nargs="+", default=["e2e"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--budget", type=int, default=40_000, help="trials of a training")

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "arrays.hpp"
+#include "law_source.hpp"
 #include "policy_state.hpp"
 #include "stamping_state.hpp"
 
@@ -150,6 +151,7 @@ const Policy& policy_of(nb::handle handle) { return nb::cast<const PolicyHandle&
 std::shared_ptr<const Stamping> header_of(nb::handle handle) { return nb::cast<const PolicyHandle&>(handle).header; }
 
 void bind_policy(nb::module_& m) {
+  m.attr("LAW_SOURCE") = law_source;  // C of laws: what an exported one begins with
   nb::class_<PolicyHandle>(m, "Policy", "A policy compiled for the engine.")
       .def_static("rule_table", &rule_table, "axes"_a, "lower"_a, "upper"_a, "increment"_a, "multiple"_a, "pacing"_a,
                   "over"_a, "under"_a,
@@ -178,6 +180,16 @@ void bind_policy(nb::module_& m) {
           "mlp", &mlp, "agent"_a, "layers"_a, "memory"_a.none(),
           "A trained network: layers of (weights, inputs × outputs; biases; activation), and perhaps an LSTM of "
           "(inputs × 4 cells; cells × 4 cells; biases) before them.")
+      .def_static(
+          "law",
+          [](const std::vector<double>& terms, const std::vector<double>& map, const std::vector<std::string>& signals,
+             const std::string& over, const std::string& under, double bound, double largest, double refresh) {
+            return PolicyHandle{law_of(terms, map, signals, over, under, bound, largest, refresh)};
+          },
+          "terms"_a, "map"_a, "signals"_a, "over"_a, "under"_a, "bound"_a, "largest"_a, "refresh"_a,
+          "A control law (law.h): its terms, three rows of coefficients of features or none, the signals whose "
+          "features "
+          "follow those of every law, and the rate that hops grant as signal over / signal under ('1' for none).")
       .def_static(
           "python", [](const nb::object& control) { return PolicyHandle{foreign_of(control)}; }, "control"_a,
           "A class in Python; see lcca.remy_plus.policies.python_control.")

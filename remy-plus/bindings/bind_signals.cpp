@@ -22,9 +22,17 @@ const char* words(Smoothing smoothing) {
       return "EWMA, weight 1/256";
     case Smoothing::of_parts:
       return "that of its parts";
+    case Smoothing::acks_128:
+      return "EWMA, weight 1/128";
+    case Smoothing::rtts_2:
+      return "EWMA over 2 RTTs";
+    case Smoothing::rtts_8:
+      return "EWMA over 8 RTTs";
   }
   return "";
 }
+
+constexpr const char* forms[] = {"level", "excess", "ratio", "utilisation", "rare", "even"};
 
 nb::dict dict_of(const SignalRow& row) {
   const bool in_network = row.carried != signal_count;
@@ -36,6 +44,7 @@ nb::dict dict_of(const SignalRow& row) {
   d["largest"] = row.scale.divisor == 0 ? 1.0 : signal_ceiling;
   d["scale_unit"] = row.scale.unit;
   d["scale_divisor"] = row.scale.divisor;
+  d["form"] = forms[static_cast<int>(row.form)];
   d["carried"] = in_network ? nb::cast(std::string(signal_table[row.carried].name)) : nb::none();
   d["field"] = in_network ? nb::cast(std::string(signal_table[row.carried].field)) : nb::none();
   return d;

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -101,7 +102,45 @@ inline Mlp mlp_of(const nb::tuple& state) {
   return {agent_of(nb::cast<nb::tuple>(state[1])), std::move(net)};
 }
 
+// `map`: three rows of a coefficient for each feature, or nothing.
+inline Law law_of(const std::vector<double>& terms, const std::vector<double>& map,
+                  const std::vector<std::string>& signals, const std::string& over, const std::string& under,
+                  double bound, double largest, double refresh) {
+  const std::size_t features = map.size() / 3;
+  if (terms.size() != lcca_terms || map.size() != 3 * features || features > lcca_most_features)
+    throw std::invalid_argument("a law has " + std::to_string(+lcca_terms) +
+                                " terms, and as many features for all outputs");
+  for (const auto* numbers : {&terms, &map})
+    for (const double each : *numbers)
+      if (!std::isfinite(each)) throw std::invalid_argument("a coefficient of a law is no finite number");
+  if (!(bound >= 0) || !(refresh >= 0 && refresh <= 1) || !(largest >= 1 && largest <= largest_window))
+    throw std::invalid_argument(
+        "a law's bound must be at least 0 and its largest window from 1 to 1e6 packets, its refresh from 0 to 1 RTT");
+  lcca_law law{};
+  std::copy(terms.begin(), terms.end(), law.terms);
+  law.features = static_cast<int>(features);
+  law.bound = bound;
+  law.largest = largest;
+  law.refresh = refresh;
+  for (std::size_t i = 0; i < 3; ++i)
+    std::copy_n(map.begin() + static_cast<std::ptrdiff_t>(i * features), features, law.map[i]);
+  std::vector<Signal> seen;
+  for (const std::string& name : signals) seen.push_back(signal_by_name(name));
+  return {law, std::move(seen), {unit_part(over), unit_part(under)}};
+}
+
+inline nb::tuple state_of(const Law& policy) {
+  const lcca_law& law = policy.law();
+  std::vector<double> map;
+  for (const auto& row : law.map) map.insert(map.end(), row, row + law.features);
+  std::vector<std::string> signals;
+  for (const Signal s : policy.signals()) signals.emplace_back(signal_table[s].name);
+  return nb::make_tuple("law", std::vector<double>(law.terms, law.terms + lcca_terms), map, signals,
+                        name_of(policy.rate().over), name_of(policy.rate().under), law.bound, law.largest, law.refresh);
+}
+
 inline nb::tuple state_of(const Policy& policy) {
+  if (const auto* p = std::get_if<Law>(&policy)) return state_of(*p);
   if (const auto* p = std::get_if<FixedWindow>(&policy)) return nb::make_tuple("fixed-window", p->window);
   if (const auto* p = std::get_if<FixedRate>(&policy)) return nb::make_tuple("fixed-rate", p->gap);
   if (const auto* p = std::get_if<Aimd>(&policy)) return nb::make_tuple("aimd", p->increase, p->decrease, p->initial);
@@ -156,6 +195,10 @@ inline Policy policy_from(const nb::tuple& state) {
   }
   if (kind == "rule-table") return table_of(state);
   if (kind == "mlp") return mlp_of(state);
+  if (kind == "law")
+    return law_of(nb::cast<std::vector<double>>(state[1]), nb::cast<std::vector<double>>(state[2]),
+                  nb::cast<std::vector<std::string>>(state[3]), nb::cast<std::string>(state[4]),
+                  nb::cast<std::string>(state[5]), number(6), number(7), number(8));
   if (kind == "python") return foreign_of(nb::object(state[1]));
   throw std::invalid_argument("unknown kind of compiled policy '" + kind + "'");
 }

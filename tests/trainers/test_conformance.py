@@ -27,6 +27,7 @@ GROWN: dict[str, Any] = {
 }
 PPO: dict[str, Any] = {"rounds": 2, "steps": 2000, "environments": 8, "hidden": [8], "scores": 4, "tensorboard": False}
 PPO |= {"rollout": 512, "batch": 128, "epochs": 2}
+LAW: dict[str, Any] = {"networks": 2, "stages": [{"trials": 60, "terms": "plain", "features": False}, {"trials": 1100}]}
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "rplus": RPLUS,
     "rplus exact": RPLUS | {"mode": "exact", "networks": 4},
@@ -34,6 +35,8 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "rplus polished": RPLUS | {"rounds": 1, "polish": {"networks": 2, "check_networks": 4, "trials_per_rule": 40}},
     "rplus grown": GROWN | {"budget_trials": 600},
     "rplus grown without a budget": GROWN | {"polish": {"networks": 2, "check_networks": 4, "trials_per_rule": 50}},
+    "law": LAW,
+    "law of one stage": LAW | {"stages": LAW["stages"][1:], "population": 4},
     "ppo": PPO,
 }
 EXAMPLE = Path(__file__).parent / "example_trainer.py"
@@ -49,7 +52,7 @@ class TestRegistered(TrainerConformance):
     @classmethod
     def config(cls, name: str) -> TrainerConfig:
         kind = name.split()[0]
-        if kind != "rplus":
+        if kind == "ppo":
             pytest.importorskip("stable_baselines3")
         return configurations()[kind].model_validate(CONFIGURATIONS[name] | {"kind": kind})
 

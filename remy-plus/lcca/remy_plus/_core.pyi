@@ -62,6 +62,8 @@ RCP_GAINS: tuple = (0.4, 1.0, 0.95, 0.0)
 
 XCP_GAINS: tuple = (0.4, 0.226, 0.1, 0.0)
 
+LAW_SOURCE: str = ...
+
 class Policy:
     """A policy compiled for the engine."""
 
@@ -90,6 +92,12 @@ class Policy:
     def mlp(agent: Agent, layers: Sequence[tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], str]], memory: tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]] | None) -> Policy:
         """
         A trained network: layers of (weights, inputs × outputs; biases; activation), and perhaps an LSTM of (inputs × 4 cells; cells × 4 cells; biases) before them.
+        """
+
+    @staticmethod
+    def law(terms: Sequence[float], map: Sequence[float], signals: Sequence[str], over: str, under: str, bound: float, largest: float, refresh: float) -> Policy:
+        """
+        A control law (law.h): its terms, three rows of coefficients of features or none, the signals whose features follow those of every law, and the rate that hops grant as signal over / signal under ('1' for none).
         """
 
     @staticmethod

@@ -46,6 +46,8 @@ class Signal:
 
 _HEADER_BITS = 32  # paper §4.3: an 8-byte header of two 32-bit fields
 
+_MEMORY = "lcca: what laws remember (policies/law.h)"
+
 MEANINGS: dict[str, tuple[str, str]] = {
     "send_ewma": (
         "paper §4.3 (send rate); R+ SEND_EWMA",
@@ -115,6 +117,26 @@ MEANINGS: dict[str, tuple[str, str]] = {
         "XCP (Katabi et al., SIGCOMM 2002), section 3.5",
         "Packets that the acknowledged packet allows to send, 1 for an unchanged window; the fewest of the path.",
     ),
+    "age": (_MEMORY, "Time since the flow's first packet was sent, in its smallest RTTs."),
+    "since_queue": (
+        _MEMORY,
+        "Time since an ACK whose RTT was longer than the smallest by an eighth of the smallest gap between ACKs, in "
+        "smallest RTTs.",
+    ),
+    "queued_share": (_MEMORY, "Share of ACKs that met a queue, over two RTTs; a half at the flow's first ACK."),
+    "slow_rtt_difference": (_MEMORY, "RTT difference, remembered over 128 ACKs: queueing that lasts."),
+    "rtt_difference_2": (_MEMORY, "RTT difference, averaged over two RTTs of time, however many ACKs these have."),
+    "rtt_difference_8": (_MEMORY, "RTT difference, averaged over eight RTTs of time."),
+    "smallest_ack_gap": (
+        _MEMORY,
+        "Smallest gap between ACKs of this flow, at least 1/2048 RTT: the inverse of the slowest link's rate once two "
+        "packets have queued there.",
+    ),
+    "smallest_gap_ratio": (
+        _MEMORY,
+        "Smallest gap between ACKs over their mean over 8 ACKs: about the flow's share of the slowest link.",
+    ),
+    "gap_ratio": (_MEMORY, "Mean gap between ACKs over 8 ACKs to that over 64: above 1 the flow's rate falls."),
 }
 """Where each signal is defined, and what it says."""
 

@@ -13,6 +13,7 @@
 #include "remy_plus/policies/control.hpp"
 #include "remy_plus/policies/explicit_rate.hpp"
 #include "remy_plus/policies/foreign.hpp"
+#include "remy_plus/policies/law.hpp"
 #include "remy_plus/policies/mlp.hpp"
 #include "remy_plus/policies/pacing.hpp"
 #include "remy_plus/policies/rule_tree.hpp"
@@ -99,7 +100,7 @@ struct Aimd {
   std::size_t rules() const { return 0; }
 };
 
-using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp, Foreign>;
+using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp, Law, Foreign>;
 
 // What one trial runs. Trials share a policy, but for one that is somebody else's: it may remember what it met.
 template <class P>

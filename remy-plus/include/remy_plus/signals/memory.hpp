@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "remy_plus/core/packet.hpp"
+#include "remy_plus/signals/ack_history.h"
 #include "remy_plus/signals/seen.hpp"
 #include "remy_plus/signals/signals.hpp"
 
@@ -23,6 +24,8 @@ class Memory {
   const Signals& signals() const { return signals_; }
   double receive_interval() const { return signals_[receive_ewma]; }
   double smallest_rtt() const { return smallest_rtt_; }
+  // Kept where whole_history is wanted, or one of history_signals.
+  const lcca_history& history() const { return history_; }
   double latest_rtt() const { return smallest_rtt_ * std::max(1.0, signals_[rtt_ratio]); }  // 0: not known yet
 
   // A new flow starts: everything is forgotten. `first` is the sequence number of its first packet.
@@ -44,6 +47,7 @@ class Memory {
     if (last_sent_ == 0 || last_received_ == 0) {
       smallest_rtt_ = rtt;
       smallest_one_way_ = net.one_way_delay(packet, now);
+      if (wanted & (history_signals | whole_history)) lcca_first_ack(&history_, now, packet.sent);
     } else {
       const double gap = now - last_received_;
       smooth(send_ewma, packet.sent - last_sent_);
@@ -57,6 +61,7 @@ class Memory {
       }
       if (seen) receive_header(*seen);
       if (extras) receive_extras(net, packet, now, acknowledged, seen);
+      if (wanted & (history_signals | whole_history)) remember(now, packet.sent, wanted);
     }
     last_sent_ = packet.sent;
     last_received_ = now;
@@ -117,6 +122,21 @@ class Memory {
     signals_[one_way_ratio] = one_way / smallest_one_way_;
   }
 
+  void remember(double now, double sent, SignalMask wanted) {
+    lcca_next_ack(&history_, now, sent);
+    if (!(wanted & history_signals)) return;
+    constexpr double ceiling = signal_ceiling - 1;
+    signals_[age] = std::min(lcca_age(&history_), ceiling);
+    signals_[since_queue] = std::min(lcca_since_queue(&history_), ceiling);
+    signals_[queued_share] = history_.queued_share;
+    signals_[slow_rtt_difference] = history_.slow;
+    signals_[rtt_difference_2] = history_.over_2;
+    signals_[rtt_difference_8] = history_.over_8;
+    signals_[smallest_ack_gap] = history_.smallest_gap;
+    signals_[smallest_gap_ratio] = lcca_smallest_gap_ratio(&history_);
+    signals_[gap_ratio] = std::min(lcca_gap_ratio(&history_), ceiling);
+  }
+
   // Packets sent at one instant make a send EWMA of 0; the ratio then stays inside the domain.
   static double ratio(double part, double whole) {
     constexpr double ceiling = signal_ceiling - 1;
@@ -129,6 +149,7 @@ class Memory {
   double smallest_rtt_ = 0;
   double smallest_one_way_ = 0;
   std::int64_t expected_ = 0;
+  lcca_history history_{};
 };
 
 }  // namespace remy_plus

@@ -26,6 +26,7 @@ class Quantity(NamedTuple):
         largest: value that it can have, 1 for shares.
         scale_unit: an agent sees log2(1 + value / scale_unit) / scale_divisor.
         scale_divisor: 0 for shares, which agents see as they are.
+        form: how a law sees it: "level", "excess", "ratio", "utilisation", "rare" or "even" (`lcca_form` in law.h).
         carried: the signal that a header has to carry for it; None for end-to-end ones.
         field: what a header calls that.
     """
@@ -36,6 +37,7 @@ class Quantity(NamedTuple):
     largest: float
     scale_unit: float
     scale_divisor: float
+    form: str
     carried: str | None
     field: str | None
 

@@ -20,6 +20,7 @@ from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
 from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.remy_plus.policies.hand_designed import BASELINES, HandDesigned, baseline, is_baseline
+from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.mlpjson import mlp_to_json
 from lcca.remy_plus.policies.policy import Policy, WithHeader
 from lcca.remy_plus.policies.python_control import PythonControl
@@ -67,8 +68,8 @@ class PolicyFile:
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """The signals that the policy looks at: none unless it is a rule table or a trained network."""
-        return self.policy.signals if isinstance(self.policy, RuleTable | MlpPolicy) else ()
+        """The signals that the policy looks at: none unless it is a rule table, a trained network or a law."""
+        return self.policy.signals if isinstance(self.policy, RuleTable | MlpPolicy | Law) else ()
 
 
 def dumps(file: PolicyFile) -> str:
@@ -178,6 +179,8 @@ def _content(file: PolicyFile) -> dict[str, Any]:
         return {"name": policy.name, "parameters": dict(policy.parameters), **given}
     if isinstance(policy, MlpPolicy):
         return mlp_to_json(policy)
+    if isinstance(policy, Law):
+        return asdict(policy) | {"terms": policy.named_terms, "features": policy.named_features}
     if not isinstance(policy, RuleTable):
         return {"parameters": asdict(policy)}
     rules = [

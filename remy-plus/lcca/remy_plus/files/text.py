@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING
 from lcca.remy_plus.policies.agents import MlpPolicy, TableSteering
 from lcca.remy_plus.policies.hand_designed import HandDesigned
+from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, digits
@@ -61,6 +62,8 @@ def _kind(file: PolicyFile) -> str:
         return f"transport of a fabric: {policy.name}{said} ({policy.kind.source})"
     if isinstance(policy, MlpPolicy):
         return f"trained network: {policy.parameters:,} parameters"
+    if isinstance(policy, Law):
+        return f"control law: {len(policy.terms)} terms and {3 * len(policy.features)} coefficients of features"
     if isinstance(policy, Simple):
         return policy.title
     assert isinstance(policy, RuleTable), "a policy file has no WithHeader"

@@ -28,7 +28,7 @@ from lcca.remy_plus.core.signals import SIGNALS
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.fabric.engine import Compiled, FabricEngine, compiled
 from lcca.remy_plus.network import NetworkList, compile_network
-from lcca.remy_plus.policies.policy import compile_policy, with_header
+from lcca.remy_plus.policies.policy import Policy, compile_policy, with_header
 from lcca.remy_plus.policies.rules import CUT_STEP, RuleTable, one_rule
 from lcca.trainers.base import Task, first_network
 
@@ -216,8 +216,8 @@ class TrainingTrials(ABC):
         """Return trials first … first + count − 1."""
 
     @abstractmethod
-    def compiled(self, table: RuleTable) -> _core.Policy:
-        """Return the simulator's form of a table, with the task's header."""
+    def compiled(self, policy: Policy) -> _core.Policy:
+        """Return the simulator's form of a policy, with the task's header."""
 
 
 @dataclass(frozen=True)
@@ -243,9 +243,9 @@ class StepTrials:
         """Draw trials of the step after the first `skipped` ones, which are whole blocks."""
         return self.source.draw(count, first_network(self.space, self.step) + skipped, self.effort)
 
-    def compiled(self, table: RuleTable) -> _core.Policy:
-        """Return the simulator's form of a table, with the task's header."""
-        return self.source.compiled(table)
+    def compiled(self, policy: Policy) -> _core.Policy:
+        """Return the simulator's form of a policy, with the task's header."""
+        return self.source.compiled(policy)
 
 
 def training_trials(task: Task, engine: Engine) -> TrainingTrials:
@@ -273,9 +273,9 @@ class NetworkTraining(TrainingTrials):
         networks = NetworkList(self.space.draw(self.task.seed, count, first_id=first))
         return NetworkSample(effort or Effort(), self.engine, networks, self.task.seed, self.task.utility)
 
-    def compiled(self, table: RuleTable) -> _core.Policy:
+    def compiled(self, policy: Policy) -> _core.Policy:
         """See `TrainingTrials`."""
-        return compile_policy(with_header(table, self.task.header))
+        return compile_policy(with_header(policy, self.task.header))
 
 
 @dataclass(frozen=True)
@@ -341,12 +341,12 @@ class FabricTraining(TrainingTrials):
         trials, form = self.space.draw(self.task.seed, count, first), self._form(one_rule(self.task.signals))
         return FabricSample(effort or Effort(), trials, self.utility, form, self.engine.jobs)
 
-    def compiled(self, table: RuleTable) -> _core.Policy:
+    def compiled(self, policy: Policy) -> _core.Policy:
         """See `TrainingTrials`."""
-        return self._form(table).policy
+        return self._form(policy).policy
 
-    def _form(self, table: RuleTable) -> Compiled:
-        return compiled(with_header(table, self.task.header), self.space.scenarios[0].settings())
+    def _form(self, policy: Policy) -> Compiled:
+        return compiled(with_header(policy, self.task.header), self.space.scenarios[0].settings())
 
 
 @dataclass(frozen=True)

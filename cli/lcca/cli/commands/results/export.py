@@ -1,4 +1,4 @@
-"""`lcca export`: a run's tables for other programs, or a rule table as a .dna file for Remy's and R+'s tools."""
+"""`lcca export`: a run's tables for other programs, a rule table as a .dna file, or a control law as C."""
 
 from __future__ import annotations
 
@@ -9,19 +9,24 @@ from lcca.cli.options.common import add_json, print_json, print_visible
 from lcca.experiments.reading.exporting import FORMS, export_tables
 from lcca.experiments.reading.fabric_runs import load_run
 from lcca.inputs.errors import InputError, about
-from lcca.remy_plus.files import dna, policyfile
+from lcca.inputs.files import write_atomically
+from lcca.remy_plus.files import dna, lawc, policyfile
+from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.rules import RuleTable
 
 EXAMPLES = """\
   lcca export results/quickstart/0123456789ab --csv tables
   lcca export results/quickstart/0123456789ab --latex paper/tables --parquet data
-  lcca export results/quickstart/*/policies/e2e.default.s1.json e2e.dna"""
+  lcca export results/quickstart/*/policies/e2e.default.s1.json e2e.dna
+  lcca export configs/policies/law-e2e.json law.c"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("what", type=Path, metavar="RUN|POLICY", help="a run's folder, or a rule table's policy.json")
-    parser.add_argument("dna", type=Path, nargs="?", help="of a policy: the .dna file to write; never overwritten")
+    parser.add_argument("what", type=Path, metavar="RUN|POLICY", help="a run's folder, or a policy.json")
+    parser.add_argument(
+        "file", type=Path, nargs="?", help="of a policy: the .dna file of a rule table or the .c file of a law to write"
+    )
     for form in FORMS:
         parser.add_argument(
             f"--{form}", type=Path, metavar="FOLDER", help=f"of a run: write its tables as {NAMES[form]} into a folder"
@@ -43,11 +48,11 @@ def run(options: argparse.Namespace) -> int:
         return _tables(options, asked)
     if asked:
         raise InputError(f"{options.what}: --{next(iter(asked))} needs a run's folder")
-    return _dna(options)
+    return _policy(options)
 
 
 def _tables(options: argparse.Namespace, asked: dict[str, Path]) -> int:
-    if not asked or options.dna is not None:
+    if not asked or options.file is not None:
         raise InputError(f"{options.what}: a folder; say where its tables go, as in --csv tables")
     found = load_run(options.what)
     files = [file for form, folder in asked.items() for file in export_tables(found, folder, form)]
@@ -58,18 +63,24 @@ def _tables(options: argparse.Namespace, asked: dict[str, Path]) -> int:
     return 0
 
 
-def _dna(options: argparse.Namespace) -> int:
-    if options.dna is None:
-        raise InputError(f"{options.what}: name the .dna file to write, as in lcca export policy.json policy.dna")
-    if options.dna.exists():
-        raise InputError(f"{options.dna}: there already; remove it or choose another name")
-    table = policyfile.load(options.what).policy
-    if not isinstance(table, RuleTable):
-        raise InputError(f"{options.what}: only rule tables have a .dna form")
-    with about(options.what):
-        dna.write(options.dna, table, options.smoothed)
-    if options.json:
-        print_json({"dna": str(options.dna), "rules": len(table)})
+def _policy(options: argparse.Namespace) -> int:
+    if options.file is None:
+        raise InputError(f"{options.what}: name the file to write, as in lcca export policy.json policy.dna (or law.c)")
+    if options.file.exists():
+        raise InputError(f"{options.file}: there already; remove it or choose another name")
+    policy = policyfile.load(options.what).policy
+    if isinstance(policy, Law):
+        write_atomically(options.file, lawc.c_source(policy).encode())
+        written: dict[str, object] = {"c": str(options.file), "terms": len(policy.terms)}
+    elif isinstance(policy, RuleTable):
+        with about(options.what):
+            dna.write(options.file, policy, options.smoothed)
+        written = {"dna": str(options.file), "rules": len(policy)}
     else:
-        print_visible(f"wrote {options.dna}: {len(table)} rules")
+        raise InputError(f"{options.what}: only rule tables have a .dna form, and only laws one in C")
+    if options.json:
+        print_json(written)
+    else:
+        size = list(written)[-1]
+        print_visible(f"wrote {options.file}: {written[size]} {size}")
     return 0

@@ -1,0 +1,223 @@
+/* A control law: a few dozen numbers that move a real-valued window at every ACK, and space packets by it.
+ *
+ *   window += clamp(up - down, -1, 1)     packets an ACK: the relative change of the window in an RTT
+ *   up   = 2^(increase - increase_window log2(window) + n0) (1 + start-up + recovery)
+ *   down = 2^(decrease + decrease_window log2(window) + decrease_young / (1 + age / 8) + n1) (smoothed queueing / RTT)
+ *   gap  = 2^(pace + n2) (1 + pace_queue 8 queueing / RTT) RTT / window
+ *
+ * with n = linear map of features, each from -2 to 2. What does not depend on the latest ACK's queueing is computed
+ * anew once in a quarter of an RTT. In C and by basic arithmetic alone, so that an exported law is this file and its
+ * bits are the same everywhere. */
+#ifndef LCCA_LAW_H
+#define LCCA_LAW_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "remy_plus/signals/ack_history.h"
+
+/* The numbers of a law, in the order of its coefficients. Logarithms are base 2, times in RTTs unless they say µs. */
+enum {
+  lcca_window,          /* of a new flow: log2 packets */
+  lcca_gap,             /* between its first packets: log2 us */
+  lcca_increase,        /* log2 packets an ACK */
+  lcca_increase_window, /* power of the window that an increase falls with */
+  lcca_boost,           /* of a new flow's increase: log2 */
+  lcca_boost_time,      /* log2 RTTs in which it halves */
+  lcca_boost_queue,     /* how a queue takes it back: log2 */
+  lcca_recovery,        /* of the increase since there was a queue */
+  lcca_recovery_power,
+  lcca_decrease,        /* log2 */
+  lcca_decrease_window, /* power of the window that a decrease rises with */
+  lcca_decrease_young,  /* log2, of a new flow's decrease */
+  lcca_slow_share,      /* of the queueing over 128 ACKs in what a flow yields to */
+  lcca_trend,           /* of queueing that grows */
+  lcca_pace,            /* log2 */
+  lcca_pace_queue,
+  lcca_jump,            /* of the window after the first ones were acknowledged: log2 */
+  lcca_jump_gap,        /* with the log2 of the gap between their ACKs over that of their sends */
+  lcca_jump_queue,
+  lcca_pull,            /* to the window of a rate that hops say: share of the way an ACK */
+  lcca_target,          /* that window over rate x RTT: log2 */
+  lcca_pace_target,     /* share of that rate in the pacing rate */
+  lcca_terms
+};
+
+/* Features of every law; those of its signals follow. */
+enum {
+  lcca_of_window,
+  lcca_of_queue,
+  lcca_of_queue_2,
+  lcca_of_queue_8,
+  lcca_of_smallest_gap_ratio,
+  lcca_of_age_2,
+  lcca_of_age_16,
+  lcca_of_queued_share,
+  lcca_of_since_queue,
+  lcca_of_gap_ratio,
+  lcca_of_trend,
+  lcca_features
+};
+
+enum { lcca_most_features = 32 };
+
+typedef struct {
+  double terms[lcca_terms];
+  double map[3][lcca_most_features]; /* of features into n0, n1, n2 */
+  int features;                      /* lcca_features and one for each signal; 0: no map */
+  double bound;                      /* of |n0|, |n1|, |n2| */
+  double largest;                    /* window, packets */
+  double refresh;                    /* RTTs for which what does not depend on the latest ACK is kept */
+  double halving, boost_queue, target; /* lcca_prepare: powers of terms */
+  long long burst;
+} lcca_law;
+
+/* What a law remembers of a flow beside lcca_history. */
+typedef struct {
+  double window; /* packets */
+  double gap;    /* us, to the next packet */
+  double next;   /* us: when the parts below are computed anew */
+  double up, boost, recovery, down, pace;
+  double first_ack; /* us */
+  long long acks;
+} lcca_flow;
+
+/* Base-2 logarithm of a positive x, and power of 2 with an exponent in +-1000: to single precision. */
+static inline double lcca_log2(double x) {
+  uint64_t bits;
+  double mantissa, exponent, f, s;
+  memcpy(&bits, &x, sizeof bits);
+  exponent = (double)((int)(bits >> 52) - 1023);
+  bits = (bits & 0xfffffffffffffULL) | 0x3ff0000000000000ULL;
+  memcpy(&mantissa, &bits, sizeof mantissa);
+  if (mantissa > 1.4142135623730951) {
+    mantissa *= 0.5;
+    exponent += 1;
+  }
+  f = (mantissa - 1) / (mantissa + 1);
+  s = f * f;
+  return exponent + 2.8853900817779268 * f * (1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9)))));
+}
+
+static inline double lcca_exp2(double x) {
+  const double bounded = lcca_clamp(x, -1000, 1000);
+  const int whole = (int)(bounded + 1024.5) - 1024;
+  const double t = (bounded - whole) * 0.6931471805599453; /* |t| <= 0.347 */
+  const double series =
+      1 + t * (1 + t * (1.0 / 2 + t * (1.0 / 6 + t * (1.0 / 24 + t * (1.0 / 120 + t * (1.0 / 720 + t * (1.0 / 5040)))))));
+  const uint64_t bits = (uint64_t)(whole + 1023) << 52;
+  double scale;
+  memcpy(&scale, &bits, sizeof scale);
+  return series * scale;
+}
+
+/* How a signal becomes a feature; the numbers of remy_plus::Form. */
+static inline double lcca_form(int form, double unit, double divisor, double value) {
+  switch (form) {
+    case 1: /* excess of a ratio above 1 */
+      value = lcca_log2(1 + 64 * lcca_max(0, value - 1)) / 2 - 0.5;
+      break;
+    case 2: /* ratio around 1 */
+      value = lcca_log2(1 + lcca_max(0, value)) - 1;
+      break;
+    case 3: /* utilisation */
+      value = 8 * (value - 0.9);
+      break;
+    case 4: /* rare share */
+      value = lcca_log2(1 + 63 * lcca_max(0, value)) / 3 - 1;
+      break;
+    case 5: /* share around a half */
+      value = 2 * value - 1;
+      break;
+    default:
+      value = 2 * lcca_log2(1 + lcca_max(0, value) / unit) / divisor - 0.5;
+  }
+  return lcca_clamp(value, -2, 2);
+}
+
+/* What follows from the terms once for all. */
+static inline void lcca_prepare(lcca_law* law) {
+  law->halving = lcca_exp2(-law->terms[lcca_boost_time]);
+  law->boost_queue = lcca_exp2(law->terms[lcca_boost_queue]);
+  law->target = lcca_exp2(law->terms[lcca_target]);
+  law->burst = (long long)lcca_exp2(lcca_clamp(law->terms[lcca_window], 0, 30));
+}
+
+/* The flow begins. */
+static inline void lcca_begin(const lcca_law* law, lcca_flow* flow) {
+  lcca_flow fresh = {0};
+  *flow = fresh;
+  flow->window = lcca_clamp(lcca_exp2(law->terms[lcca_window]), 1, law->largest);
+  flow->gap = lcca_exp2(law->terms[lcca_gap]);
+}
+
+/* The parts that hold for a quarter of an RTT. `signals`: features of the law's signals. */
+static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals) {
+  const double* p = law->terms;
+  const double log_window = lcca_log2(flow->window), age = lcca_age(h);
+  const double idle = lcca_since_queue(h), free = lcca_clamp(idle - 1, 0, 16);
+  double n[3] = {0, 0, 0};
+  if (law->features > 0) {
+    const double per_gap = h->smallest_gap > 0 ? 1 / h->smallest_gap : 0;
+    double x[lcca_most_features];
+    int i, j;
+    x[lcca_of_window] = (log_window - 4) / 2;
+    x[lcca_of_queue] = lcca_log2(1 + h->queueing * per_gap) / 2 - 0.5;
+    x[lcca_of_queue_2] = lcca_log2(1 + h->over_2 * per_gap) / 2 - 0.5;
+    x[lcca_of_queue_8] = lcca_log2(1 + h->over_8 * per_gap) / 2 - 0.5;
+    x[lcca_of_smallest_gap_ratio] = lcca_log2(1 + 16 * lcca_smallest_gap_ratio(h)) / 2 - 1.5;
+    x[lcca_of_age_2] = 1 / (1 + age / 2);
+    x[lcca_of_age_16] = 1 / (1 + age / 16);
+    x[lcca_of_queued_share] = 2 * h->queued_share - 1;
+    x[lcca_of_since_queue] = lcca_log2(1 + idle) / 2;
+    x[lcca_of_gap_ratio] = lcca_log2(1 + lcca_gap_ratio(h)) - 1;
+    x[lcca_of_trend] = (h->queueing - h->over_2) * per_gap / 4;
+    for (i = lcca_features; i < law->features; ++i) x[i] = signals[i - lcca_features];
+    for (j = 0; j < 3; ++j) {
+      for (i = 0; i < law->features; ++i) n[j] += law->map[j][i] * lcca_clamp(x[i], -2, 2);
+      n[j] = lcca_clamp(n[j], -law->bound, law->bound);
+    }
+  }
+  flow->up = lcca_exp2(p[lcca_increase] - p[lcca_increase_window] * log_window + n[0]);
+  flow->boost = lcca_exp2(p[lcca_boost] - age * law->halving);
+  flow->recovery = 0;
+  if (p[lcca_recovery] != 0 && free > 0)
+    flow->recovery = p[lcca_recovery] * lcca_exp2(p[lcca_recovery_power] * lcca_log2(free));
+  flow->down = lcca_exp2(p[lcca_decrease] + p[lcca_decrease_window] * log_window +
+                         p[lcca_decrease_young] / (1 + age / 8) + n[1]);
+  flow->pace = lcca_exp2(p[lcca_pace] + n[2]);
+}
+
+/* An ACK of the flow, after lcca_history has it. `rate`: what hops grant the flow, packets/us; 0 if unknown. */
+static inline void lcca_ack(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals,
+                            double rate, double now) {
+  const double* p = law->terms;
+  const double queue = 8 * h->queueing * h->per_rtt;
+  double up, down, yielded, rtt;
+  if (++flow->acks == 1) flow->first_ack = now;
+  if (flow->acks <= 24 || now >= flow->next) {
+    lcca_refresh(law, flow, h, signals);
+    flow->next = now + h->smallest_rtt * law->refresh;
+  }
+  if (flow->acks == law->burst && flow->acks > 1 && lcca_age(h) < 8) {
+    const double spread = (now - flow->first_ack) / (double)(flow->acks - 1);
+    const double wider = lcca_max(0, lcca_log2(lcca_max(spread, 1e-9)) - p[lcca_gap]);
+    const double jump = p[lcca_jump] + p[lcca_jump_gap] * wider + p[lcca_jump_queue] * queue;
+    flow->window *= lcca_exp2(lcca_clamp(jump, -1, 5));
+  }
+  up = flow->up * (1 + flow->boost / (1 + law->boost_queue * queue) + flow->recovery);
+  yielded = h->queueing + p[lcca_slow_share] * (h->slow - h->queueing);
+  down = (flow->down * yielded + p[lcca_trend] * lcca_max(0, h->queueing - h->over_2)) * h->per_rtt;
+  flow->window += lcca_clamp(up - down, -1, 1);
+  if (rate > 0)
+    flow->window += lcca_clamp(p[lcca_pull] * (law->target * rate * h->smallest_rtt / flow->window - 1), -1, 1);
+  flow->window = lcca_clamp(flow->window, 1, law->largest);
+  rtt = h->smallest_rtt + h->queueing;
+  flow->gap = flow->pace * lcca_max(0.1, 1 + p[lcca_pace_queue] * queue);
+  if (rate > 0)
+    flow->gap /= lcca_max(flow->window / rtt + p[lcca_pace_target] * (rate - flow->window / rtt), 1e-9);
+  else
+    flow->gap *= rtt / flow->window;
+}
+
+#endif

@@ -1,0 +1,90 @@
+// The policy that is a control law (law.h): what it needs of the engine.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "remy_plus/policies/control.hpp"
+#include "remy_plus/policies/law.h"
+#include "remy_plus/policies/pacing.hpp"
+#include "remy_plus/signals/memory.hpp"
+
+namespace remy_plus {
+
+class Law {
+ public:
+  // Features of `signals` follow those that every law has. `rate` is what hops grant a flow, over / under as of a
+  // pacing unit; both signal_count for none. Throws std::invalid_argument naming what is wrong.
+  Law(const lcca_law& law, std::vector<Signal> signals, PacingUnit rate)
+      : wanted(whole_history | rate.wanted()), law_(prepared(law)), signals_(std::move(signals)), rate_(rate) {
+    if (signals_.size() > lcca_most_features - lcca_features) throw std::invalid_argument("a law of so many signals");
+    if (law.features != 0 && law.features != static_cast<int>(lcca_features + signals_.size()))
+      throw std::invalid_argument("a law has three coefficients for each feature");
+    for (const Signal s : signals_) wanted |= bit(s);
+  }
+
+  const lcca_law& law() const { return *law_; }
+  const std::vector<Signal>& signals() const { return signals_; }
+  const PacingUnit& rate() const { return rate_; }
+
+  void start(Control& control, const Memory&, RuleHits&) const {
+    auto mind = std::make_unique<FlowMind>();
+    lcca_begin(law_.get(), &mind->flow);
+    steer(control, mind->flow);
+    control.mind = std::move(mind);
+  }
+
+  void feedback(Control& control, const Memory& memory, const Ack& ack, RuleHits&) const {
+    if (!ack.current) return;
+    lcca_flow& flow = static_cast<FlowMind&>(*control.mind).flow;
+    std::array<double, lcca_most_features> features;
+    if (law_->features > 0)
+      for (std::size_t i = 0; i < signals_.size(); ++i) {
+        const Scale& scale = signal_table[signals_[i]].scale;
+        features[i] = lcca_form(static_cast<int>(signal_table[signals_[i]].form), scale.unit, scale.divisor,
+                                memory.signals()[signals_[i]]);
+      }
+    lcca_ack(law_.get(), &flow, &memory.history(), features.data(), rate(memory), ack.now);
+    steer(control, flow);
+  }
+
+  void unblock(Control&, const Memory&, RuleHits&) const {}
+  std::size_t rules() const { return 0; }
+
+  SignalMask wanted;
+
+ private:
+  static std::shared_ptr<const lcca_law> prepared(lcca_law law) {
+    lcca_prepare(&law);
+    return std::make_shared<const lcca_law>(law);
+  }
+
+  struct FlowMind final : Mind {
+    lcca_flow flow;
+  };
+
+  // What hops grant the flow, packets/µs; 0 if that is not known yet. 1 over a number of flows: of the rate of the
+  // closest ACKs.
+  double rate(const Memory& memory) const {
+    if (rate_.absolute()) return 0;
+    const double value = rate_.value(memory.signals());
+    if (rate_.over != signal_count) return value;
+    const double gap = memory.history().smallest_gap;
+    return gap > 0 ? value / gap : 0;
+  }
+
+  static void steer(Control& control, const lcca_flow& flow) {
+    control.window = flow.window;
+    control.gap = flow.gap;
+  }
+
+  std::shared_ptr<const lcca_law> law_;
+  std::vector<Signal> signals_;
+  PacingUnit rate_;
+};
+
+}  // namespace remy_plus

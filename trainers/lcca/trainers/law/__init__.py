@@ -1,0 +1,1 @@
+"""Learning of control laws: a natural evolution strategy over their numbers, in stages."""

@@ -1,0 +1,153 @@
+"""Configuration of the trainer of control laws, and where its search begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+from pydantic import Field as Key
+
+from lcca.inputs.errors import InputError
+from lcca.inputs.model import Model
+from lcca.remy_plus.policies.law import NEUTRAL, OWN
+from lcca.trainers.base import Budget, TrainerConfig
+
+
+class Search(NamedTuple):
+    """Where a term begins, and the standard deviation of its first perturbations."""
+
+    start: float
+    width: float
+
+
+PLAIN: dict[str, Search] = {
+    "window": Search(3, 0.5),
+    "gap": Search(-1, 0.5),
+    "increase": Search(-1, 0.5),
+    "increase_window": Search(1, 0.15),
+    "boost": Search(3, 0.6),
+    "boost_time": Search(1.5, 0.4),
+    "decrease": Search(0.5, 0.5),
+    "decrease_window": Search(0, 0.15),
+    "slow_share": Search(0.3, 0.3),
+    "pace": Search(-0.15, 0.1),
+}
+"""Terms of a plain law: additive increase, decrease in proportion to queueing, a faster start."""
+
+RICH: dict[str, Search] = {
+    "boost_queue": Search(0, 0.5),
+    "recovery": Search(0, 0.3),
+    "recovery_power": Search(1, 0.2),
+    "decrease_young": Search(0, 0.4),
+    "trend": Search(0, 0.4),
+    "pace_queue": Search(0, 0.2),
+    "jump": Search(0, 0.6),
+    "jump_gap": Search(0, 0.4),
+    "jump_queue": Search(0, 0.3),
+}
+"""Terms that a rich law adds."""
+
+GRANTED: dict[str, Search] = {
+    "pull": Search(0.5, 0.3),
+    "target": Search(0, 0.2),
+    "pace_target": Search(0.5, 0.3),
+}
+"""Terms that a law adds where hops grant a rate."""
+
+UNUSED = NEUTRAL | {"boost_queue": -20.0}
+"""Terms before their stage: start-up does not look at the queue."""
+
+RATES = (("fair_rate", ("fair_rate",)), ("capacity/flows", ("capacity", "flows")), ("1/flows", ("flows",)))
+"""Rates that hops grant, and the signals that they need; the first that a set has is used."""
+
+
+STEEP = ("queueing", "queueing_2", "queueing_8", "smallest_gap_ratio", "queued_share", "since_queue")
+"""Features that make a law yield much more where a flow meets more queues than others."""
+
+
+class StageConfig(Model):
+    """One stage of a training; it begins where the stage before ended.
+
+    Attributes:
+        trials: of the stage.
+        terms: that are searched: those of a plain law, or all.
+        features: whether the linear map of features is searched.
+        width: of the first perturbations, in units of the widths of `PLAIN`, `RICH` and `GRANTED`.
+        feature_width: of those of the map's coefficients.
+    """
+
+    trials: Annotated[int, Key(ge=1, le=10**9)]
+    terms: Literal["plain", "all"] = "all"
+    features: bool = True
+    width: Annotated[float, Key(gt=0, le=10)] = 0.5
+    feature_width: Annotated[float, Key(gt=0, le=10)] = 0.15
+
+
+STAGES = (
+    StageConfig(trials=10_000, terms="plain", features=False, width=1),
+    StageConfig(trials=20_000),
+)
+
+
+class LawConfig(TrainerConfig):
+    """Learning of a control law (`kind: law`): the law's numbers by SNES, mirrored, in stages.
+
+    The first stage is the same for all signal sets where it searches a plain law: there, sets share it and differ
+    afterwards by their features alone.
+
+    Attributes:
+        stages: one after another; each leaves a policy for validation to pick from.
+        networks: fresh networks of a generation, which all its candidates meet.
+        population: candidates of a generation, mirrored; by default as many as is usual for the numbers searched.
+        averaged: share of a stage, its last part, whose means are averaged into its result.
+        inputs: signals of the set that become features; by default all that a law does not measure itself.
+        hops: "one" searches all features; "several" leaves out coefficients of queueing and of a flow's share in `up`
+            and `down` (`STEEP`): they are worth 0.008 bits where all flows meet one queue, and starve flows that meet
+            more of them than others.
+        bound: of each sum of features.
+        refresh: RTTs for which what does not depend on the latest ACK is kept.
+        seed: of the perturbations, which can so be varied apart from the networks.
+    """
+
+    trainer: ClassVar[str] = "lcca.trainers.law.trainer:LawTrainer"
+    warm_starts: ClassVar[bool] = True
+    headers: ClassVar[bool] = True
+
+    kind: Literal["law"] = "law"
+    stages: Annotated[tuple[StageConfig, ...], Key(min_length=1)] = STAGES
+    networks: Annotated[int, Key(ge=1, le=100_000)] = 16
+    population: Annotated[int, Key(ge=4, le=10_000, multiple_of=2)] | None = None
+    averaged: Annotated[float, Key(gt=0, le=1)] = 0.5
+    inputs: tuple[str, ...] | None = None
+    hops: Literal["one", "several"] = "one"
+    bound: Annotated[float, Key(ge=0, le=100)] = 2.0
+    refresh: Annotated[float, Key(ge=0, le=1)] = 0.5
+    seed: Annotated[int, Key(ge=0)] = 0
+
+    def inputs_of(self, signals: Sequence[str]) -> tuple[str, ...]:
+        """Return the signals of a set whose forms are features."""
+        others = tuple(name for name in signals if name not in OWN)
+        return others if self.inputs is None else tuple(name for name in others if name in self.inputs)
+
+    @staticmethod
+    def rate_of(signals: Sequence[str]) -> str | None:
+        """Return what the hops of these signals grant a flow, as `Law.rate`."""
+        return next((rate for rate, needed in RATES if all(name in signals for name in needed)), None)
+
+    def require(self, signals: Sequence[str]) -> None:
+        """See `TrainerConfig`: a law measures RTTs and gaps between ACKs."""
+        if "receive_ewma" not in signals or not {"rtt_ratio", "rtt_difference"} & set(signals):
+            raise InputError(
+                "trainer.kind: a law measures RTTs and gaps between ACKs; for sets without rtt_ratio and receive_ewma "
+                "use rplus"
+            )
+
+    @property
+    def policies(self) -> int:
+        """One for each stage."""
+        return len(self.stages)
+
+    @property
+    def budget(self) -> Budget:
+        """Trials of all stages."""
+        return Budget(sum(stage.trials for stage in self.stages), "trials")

@@ -1,0 +1,252 @@
+"""The trainer `law`: a law's numbers by a natural evolution strategy, generation by generation.
+
+Every step draws networks of its own, named by the step, so a training can stop between two steps and go on later with
+the same bits.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lcca.inputs.errors import InputError
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.policies.law import FEATURES, OUTPUTS, Law
+from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart
+from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
+from lcca.trainers.law.config import GRANTED, PLAIN, RICH, STEEP, UNUSED, LawConfig, Search, StageConfig
+from lcca.trainers.rplus.evolution import Evolution, usual_population
+from lcca.trainers.rplus.trials import Effort, StepTrials, training_trials
+
+Floats = NDArray[np.float64]
+
+STEP_TRIALS = 1000
+"""A step takes generations until they have so many trials: checkpoints and learning rows cost time too."""
+
+SHARED = "law before features"
+"""Identity of the state that tasks share: a plain law."""
+
+
+@dataclass
+class LawState:
+    """A training between two steps.
+
+    Attributes:
+        terms: of the law so far, by name.
+        features: coefficients of features by name.
+        stage: which comes next or goes on.
+        began: trials before it.
+        step: steps taken; it names the networks of the next one.
+        evolution: the stage's search; None before its first generation.
+        learning: one row per step.
+    """
+
+    terms: dict[str, float]
+    features: dict[str, list[float]] = field(default_factory=dict)
+    stage: int = 0
+    began: int = 0
+    step: int = 0
+    trials: int = 0
+    packets: int = 0
+    cpu_s: float = 0.0
+    evolution: Evolution | None = None
+    learning: list[LearningRow] = field(default_factory=list)
+
+    def save(self, path: Path, identity: str) -> None:
+        """Write it as the checkpoint of a task."""
+        evolution = None if self.evolution is None else self.evolution.content()
+        rows = [asdict(row) for row in self.learning]
+        write_checkpoint(path, identity, vars(self) | {"evolution": evolution, "learning": rows})
+
+    @classmethod
+    def load(cls, path: Path, identity: str) -> LawState:
+        """Read it back; see `read_checkpoint`."""
+        state = read_checkpoint(path, identity)
+        evolution = None if state["evolution"] is None else Evolution.of(state["evolution"])
+        learning = [LearningRow(**row) for row in state["learning"]]
+        return cls(**state | {"evolution": evolution, "learning": learning})
+
+
+class LawTrainer:
+    """A search that checkpoints after every step; see `lcca.trainers.base.Trainer`.
+
+    A first stage of plain laws without features is the same whatever the signals are: that is the state that tasks
+    share.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        config: LawConfig,
+        engine: Engine,
+        checkpoint: Path | None = None,
+        keep: Keeper = lambda round_, policy: None,
+        shared: Path | None = None,
+    ) -> None:
+        self.task, self.config, self.engine = task, config, engine
+        self.checkpoint, self.keep = checkpoint, keep
+        self.inputs, self.rate = config.inputs_of(task.signals), config.rate_of(task.signals)
+        first = config.stages[0]
+        self.shared = shared if first.terms == "plain" and not first.features and not task.warm_start else None
+        self.state = self._begin()
+
+    def _begin(self) -> LawState:
+        if self.checkpoint is not None and self.checkpoint.exists():
+            return LawState.load(self.checkpoint, self.task.identity)
+        if self.task.warm_start is not None:
+            return self._warm(self.task.warm_start)
+        if self.shared is not None and self.shared.exists():
+            state = LawState.load(self.shared, SHARED)
+            self.keep(0, self._law(state.terms, {}))
+            return state
+        return LawState(UNUSED | {name: search.start for name, search in PLAIN.items()})
+
+    def _warm(self, start: WarmStart) -> LawState:
+        """Return the state after the stages of plain laws, at a law whose signals are some of the task's."""
+        law = start.policy
+        if not isinstance(law, Law):
+            raise InputError(f"warm start: a search of laws goes on from a law, not from {type(law).__name__}")
+        if missing := [name for name in law.inputs if name not in self.inputs]:
+            raise InputError(f"warm start: the law looks at {', '.join(missing)}, which this set lacks")
+        features = {name: list(row) for name, row in law.named_features.items()}
+        rich = (at for at, stage in enumerate(self.config.stages) if stage.terms == "all")
+        return LawState(law.named_terms, features, stage=next(rich, len(self.config.stages) - 1), step=start.step)
+
+    @property
+    def done(self) -> bool:
+        """Whether the training has ended."""
+        return self.state.stage == len(self.config.stages)
+
+    @property
+    def used(self) -> int:
+        """Trials so far; all of the budget at the end, of which a last generation may not have found room."""
+        return self.config.budget.amount if self.done else min(self.state.trials, self.config.budget.amount - 1)
+
+    @property
+    def learning(self) -> list[LearningRow]:
+        """One row per step."""
+        return self.state.learning
+
+    @property
+    def policy(self) -> Law:
+        """The law so far."""
+        return self._law(self.state.terms, self.state.features)
+
+    def step(self) -> None:
+        """Take one step and checkpoint it. Stopped anywhere inside, the step is repeated with the same bits."""
+        began, effort, state = time.process_time(), Effort(), self.state
+        stage = state.stage
+        score = self._generations(effort)
+        state.step += 1
+        state.trials += effort.trials
+        state.packets += effort.packets
+        state.cpu_s += time.process_time() - began
+        row = LearningRow(
+            state.step, stage, "generations", 1, score, state.trials, state.packets, round(state.cpu_s, 3)
+        )
+        state.learning.append(row)
+        if state.stage > stage:
+            self.keep(stage, self.policy)
+            state.began = state.trials
+            if stage == 0 and self.shared is not None:
+                state.save(self.shared, SHARED)
+        if self.checkpoint is not None:
+            state.save(self.checkpoint, self.task.identity)
+
+    def _generations(self, effort: Effort) -> float:
+        """Take generations of this stage for a step, or to the stage's end; return their candidates' mean score."""
+        state, config, scores = self.state, self.config, list[float]()
+        stage = config.stages[state.stage]
+        numbers = Numbers.of(config, stage, self.inputs, self.rate)
+        if state.evolution is None:
+            state.terms = numbers.started(state.terms)
+            state.evolution = Evolution.at(numbers.point(state.terms, state.features), numbers.widths)
+        population = config.population or usual_population(len(numbers.widths))
+        trials = StepTrials(training_trials(self.task, self.engine), state.step, effort)
+        cost = population * config.networks
+        while effort.trials < STEP_TRIALS:
+            scores.append(self._generation(state.evolution, numbers, trials, population, len(scores)))
+            taken = state.trials + effort.trials - state.began
+            if taken >= (1 - config.averaged) * stage.trials:
+                state.evolution.count()
+            if taken + cost > stage.trials:
+                state.terms, state.features = numbers.at(state.evolution.average, state.terms, state.features)
+                state.evolution, state.stage = None, state.stage + 1
+                return float(np.mean(scores))
+        state.terms, state.features = numbers.at(state.evolution.point, state.terms, state.features)
+        return float(np.mean(scores))
+
+    def _generation(
+        self, evolution: Evolution, numbers: Numbers, trials: StepTrials, population: int, number: int
+    ) -> float:
+        """Move towards the better candidates; return their mean score."""
+        networks, state = self.config.networks, self.state
+        random = np.random.default_rng([self.config.seed, self.task.seed, state.step, number])
+        half = random.standard_normal((population // 2, len(evolution.point)))
+        directions = np.concatenate([half, -half])
+        laws = [
+            self._law(*numbers.at(point, state.terms, state.features)) for point in evolution.candidates(directions)
+        ]
+        sample = trials.draw(networks, number * trials.space.whole(networks))
+        each = sample.scores([trials.compiled(law) for law in laws], [np.arange(networks)] * population)
+        scores = np.array([found.mean() for found in each])
+        evolution.move(directions, scores)
+        return float(scores.mean())
+
+    def _law(self, terms: dict[str, float], features: dict[str, list[float]]) -> Law:
+        bounds: dict[str, Any] = {"bound": self.config.bound, "refresh": self.config.refresh}
+        return Law.of(terms, features, inputs=self.inputs if features else (), rate=self.rate, **bounds)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Which n numbers of a law a stage searches: terms by name, then coefficients.
+
+    Attributes:
+        terms: by name, with where they begin.
+        coefficients: (feature, place in `OUTPUTS`) of each.
+        widths: (n,) standard deviations of the first perturbations.
+    """
+
+    terms: dict[str, Search]
+    coefficients: tuple[tuple[str, int], ...]
+    widths: Floats
+
+    @classmethod
+    def of(cls, config: LawConfig, stage: StageConfig, inputs: tuple[str, ...], rate: str | None) -> Numbers:
+        """Return those of a stage, for a law of these inputs and this granted rate."""
+        terms = PLAIN if stage.terms == "plain" else PLAIN | RICH | (GRANTED if rate else {})
+        gap_alone = STEEP if config.hops == "several" else ()
+        coefficients = tuple(
+            (name, at)
+            for name in ((*FEATURES, *inputs) if stage.features else ())
+            for at, output in enumerate(OUTPUTS)
+            if output == "gap" or name not in gap_alone
+        )
+        widths = [stage.width * search.width for search in terms.values()]
+        return cls(terms, coefficients, np.array(widths + [stage.feature_width] * len(coefficients)))
+
+    def started(self, terms: dict[str, float]) -> dict[str, float]:
+        """Return terms with those that no stage before has searched where they begin."""
+        new = {name: search.start for name, search in self.terms.items() if terms[name] == UNUSED[name]}
+        return terms | {name: value for name, value in new.items() if name not in PLAIN}
+
+    def point(self, terms: dict[str, float], features: dict[str, list[float]]) -> Floats:
+        """Return where a law lies, (n,)."""
+        rows = [features[name][at] if name in features else 0.0 for name, at in self.coefficients]
+        return np.array([terms[name] for name in self.terms] + rows)
+
+    def at(
+        self, point: Floats, terms: dict[str, float], features: dict[str, list[float]]
+    ) -> tuple[dict[str, float], dict[str, list[float]]]:
+        """Return terms and features of the law that lies there; those that are not searched stay."""
+        values = point.tolist()
+        rows = {name: list(features.get(name, [0.0] * len(OUTPUTS))) for name, _ in self.coefficients}
+        for (name, at), value in zip(self.coefficients, values[len(self.terms) :], strict=True):
+            rows[name][at] = value
+        return terms | dict(zip(self.terms, values, strict=False)), features | rows
