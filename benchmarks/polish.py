@@ -3,9 +3,9 @@
     python benchmarks/polish.py --signal-sets e2e link+queue --seeds 1 2 3 --budget 40000 --rules 1 2 4 8 16 [--json]
     python benchmarks/polish.py --kind law --signal-sets e2e --seeds 1 2 3 4 5 [--set stages='[{"trials": 40000}]']
 
-Each training is on one thread: a table grows from one rule, or a law goes through its stages. Every checkpoint is scored
-on the same fresh networks, default space and utility; a training costs the CPU seconds of its own process, the scores here
-not counted. `--search` begins with the R+ search of the given number of trials. Other keys of the trainer:
+Each training is on one thread: a table grows from one rule, or a law goes through its stages. Every checkpoint is
+scored on the same fresh networks, default space and utility; a training costs the CPU seconds of its own process, the
+scores here not counted. `--search` begins with the R+ search of the given number of trials. Other keys of the trainer:
 `--set polish.networks=32`.
 """
 

@@ -33,7 +33,7 @@ def documented() -> dict[str, tuple[float, float] | None]:
     return {
         name: (float(row[2] or 1), float(row[3] or 1)) if "log" in row[0] else None
         for row in ROW.finditer(page)
-        for name in re.findall("`([a-z_]+)`", row[1])
+        for name in re.findall("`([a-z_0-9]+)`", row[1])
     }
 
 

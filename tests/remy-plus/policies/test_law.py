@@ -175,7 +175,7 @@ def moved(law: Law, p: dict[str, float], m: dict[str, float], w: float, now: flo
         if law.rate == "1/flows" and seen["flows"]:
             rate = per / seen["flows"]
         if rate > 0:
-            w += min(max(p["pull"] * (2 ** p["target"] * rate * base / w - 1), -1), 1)
+            w += p["pull"] * (2 ** p["target"] * rate * base - w)
     return min(max(w, 1), law.largest_window)
 
 

@@ -210,7 +210,7 @@ static inline void lcca_ack(const lcca_law* law, lcca_flow* flow, const lcca_his
   down = (flow->down * yielded + p[lcca_trend] * lcca_max(0, h->queueing - h->over_2)) * h->per_rtt;
   flow->window += lcca_clamp(up - down, -1, 1);
   if (rate > 0)
-    flow->window += lcca_clamp(p[lcca_pull] * (law->target * rate * h->smallest_rtt / flow->window - 1), -1, 1);
+    flow->window += lcca_clamp(p[lcca_pull], 0, 1) * (law->target * rate * h->smallest_rtt - flow->window);
   flow->window = lcca_clamp(flow->window, 1, law->largest);
   rtt = h->smallest_rtt + h->queueing;
   flow->gap = flow->pace * lcca_max(0.1, 1 + p[lcca_pace_queue] * queue);

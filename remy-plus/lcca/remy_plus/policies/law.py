@@ -192,7 +192,7 @@ class Law(Simple):
             f"  gap  = 2^({_number(p['pace'])}{n[2]}) · (1 + {_number(8 * p['pace_queue'])}·queueing/RTT) · RTT/w",
         ]
         if self.rate is not None:
-            lines.append(f"  w += {_number(p['pull'])}·(2^{_number(p['target'])}·({self.rate})·RTT/w − 1)")
+            lines.append(f"  w += {_number(p['pull'])}·(2^{_number(p['target'])}·({self.rate})·RTT − w)")
         lines += ["", *(f"{name:18} {_number(value):>8}  {TERMS[name]}" for name, value in p.items())]
         if self.features:
             lines += ["", f"n0, n1, n2 within ±{digits(self.bound)}: sums of features (−2 to 2) by"]
