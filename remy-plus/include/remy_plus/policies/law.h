@@ -214,7 +214,7 @@ static inline void lcca_ack(const lcca_law* law, lcca_flow* flow, const lcca_his
   flow->window = lcca_clamp(flow->window, 1, law->largest);
   rtt = h->smallest_rtt + h->queueing;
   flow->gap = flow->pace * lcca_max(0.1, 1 + p[lcca_pace_queue] * queue);
-  if (rate > 0)
+  if (rate > 0 && p[lcca_pace_target] != 0)
     flow->gap /= lcca_max(flow->window / rtt + p[lcca_pace_target] * (rate - flow->window / rtt), 1e-9);
   else
     flow->gap *= rtt / flow->window;
