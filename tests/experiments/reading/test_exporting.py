@@ -18,9 +18,9 @@ from ...conftest import RunCommand
 @pytest.mark.parametrize("utility", ["default", "2t.d", "u-x"])
 def test_what_a_name_stands_for_comes_back(candidate: str, utility: str) -> None:
     name = policy_id(candidate, utility, 12)
-    assert words_of(name, utility) == (candidate, 12, "", 0)
-    assert words_of(f"{name}.round-03", utility) == (candidate, 12, "round-03", 0)
-    assert words_of(at_rules(name, 16), utility) == (candidate, 12, "", 16)
+    assert words_of(name, utility) == (candidate, 12, "", "", 0)
+    assert words_of(f"{name}.round-03", utility) == (candidate, 12, "", "round-03", 0)
+    assert words_of(at_rules(name, 16), utility) == (candidate, 12, "", "", 16)
     assert words_of(candidate, utility) is None and words_of(name, "other") is None
 
 

@@ -40,6 +40,7 @@ def test_a_size_that_few_trainings_reached_takes_no_error_rate_from_the_others()
     group: Any = SimpleNamespace(
         utility=SimpleNamespace(name="default"),
         baseline="e2e",
+        trainer="",
         others=["link", "loss"],
         training_seeds=list(range(6)),
         policies=[SimpleNamespace(by_rules=dict.fromkeys((4, 16)))],

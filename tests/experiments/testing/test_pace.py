@@ -9,8 +9,8 @@ import pytest
 from lcca.evaluation.trials.utilities import DEFAULT
 from lcca.experiments.campaign.config import read_campaign
 from lcca.experiments.learning.training import engine_of
-from lcca.experiments.testing.forecast import LOOK_UPS, PROBE, End, Forecast, probe_table, trial_cpu_s
-from lcca.trainers.base import Task
+from lcca.experiments.testing.forecast import LOOK_UPS, PROBE, End, Forecast, Training, probe_table, trial_cpu_s
+from lcca.trainers.base import Budget, Task
 from lcca.trainers.rplus.actions import action_of
 from lcca.trainers.rplus.trials import training_trials
 
@@ -36,12 +36,13 @@ def test_a_table_that_cannot_be_parted_so_often_is_as_large_as_it_can_be(tmp_pat
     config = read_campaign(tmp_path / "tiny.yaml")
     task = Task("x", config.candidates[0].signals.signals, config.networks, DEFAULT, 1)
     assert 1 <= len(probe_table(task.signals, 500, training_trials(task, engine_of(config, 1)), look_ups=1)) < 500
-    assert trial_cpu_s(config) > 0
+    assert trial_cpu_s(config, 4) > 0
 
 
 def test_time_follows_from_cores_and_from_what_must_wait() -> None:
-    trainings = tuple((str(i), str(i), i == 0) for i in range(11))  # one is done
-    base = Forecast(trainings, 1000, "trials", (End(7, 200), End(11, 400)), 0.01, 4, 1, (4, 3, 4))
+    trainings = tuple(Training(str(i), str(i), i == 0) for i in range(11))  # one is done
+    budgets, ends = {"": Budget(1000, "trials")}, (End(7, 200), End(11, 400))
+    base = Forecast(trainings, budgets, {"": 0.01}, ends, 4, 1, (4, 3, 4))
     assert base.cpu_s == (6 * 10 + 2, 10 * 10 + 4) and base.wall_s == (62 / 4, 104 / 4), "each in turn, on all cores"
     slower = replace(base, ends=(End(7, 200, more_cpu_s=8.0), End(11, 400, more_cpu_s=20.0)))
     assert slower.cpu_s == (70, 124) and slower.wall_s == (70 / 4, 124 / 4), "trials elsewhere, on all cores"

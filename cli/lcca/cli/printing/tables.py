@@ -22,6 +22,7 @@ from lcca.evaluation.report.words.statements import (
     sign_and_size,
 )
 from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.trainers import trainers_note, trainers_table
 from lcca.evaluation.trials.metrics import FABRIC_TRIALS, NETWORK_TRIALS, Metric, shown
 from lcca.evaluation.trials.ratio import Ratio
 from lcca.evaluation.trials.utilities import UTILITIES, utilities_of
@@ -48,6 +49,8 @@ def print_sets(summary: Json) -> None:
     print_table(
         Table(f"{summary['campaign']}: trainings on fresh networks, each seed's on networks of its own", head, rows)
     )
+    if by_trainer := summary.get("trainers"):
+        print_table(trainers_table(by_trainer), trainers_note(by_trainer))
 
 
 def print_result(summary: Json) -> None:
@@ -184,9 +187,9 @@ def print_forecasts(name: str, found: Mapping[str, Forecast]) -> None:
         if each.ends[1].ns3:
             trials = " to ".join(dict.fromkeys(f"{end.ns3:,}" for end in each.ends))
             print_visible(f"{named}besides, {trials} trials in ns-3, about 0.4 to 1 CPU s each")
-        for id, _, done in each.trainings:
-            print_visible(f"{named}{id}: {'done' if done else 'to train'}")
-    keys: set[str] = {cell for each in found.values() for _, cell, done in each.trainings if not done}
+        for training in each.trainings:
+            print_visible(f"{named}{training.id}: {'done' if training.done else 'to train'}")
+    keys = {training.key for each in found.values() for training in each.trainings if not training.done}
     print_visible(f"{len(keys)} different trainings remain; grid points share equal ones")
 
 
@@ -195,8 +198,8 @@ def _forecast_cells(name: str, found: Forecast) -> tuple[str, ...]:
     return (
         name,
         "–".join(dict.fromkeys(str(end.trainings) for end in found.ends)),
-        str(sum(done for _, _, done in found.trainings)),
-        f"{found.budget:,} {found.unit}",
+        str(sum(each.done for each in found.trainings)),
+        ", ".join(f"{each.amount:,} {each.unit} {name}".rstrip() for name, each in found.budgets.items()),
         "–".join(f"{end.tests:,}" for end in found.ends),
         f"{1000 * found.trial_cpu_s:.2f}",
         "not known in advance" if cpu is None else words_for_time(*cpu),

@@ -41,6 +41,12 @@ TUNED_FOR = 10
 TRAINED_TOO_LITTLE = "trained too little: it sees all that the other sees, and a policy can ignore signals"
 """A remark on a set that is settled below one whose signals it has too."""
 
+LEARNT_BY = "learnt by "
+"""Begins a remark on the trainers of two candidates, where there are several."""
+
+DEPENDS = "depends on the trainer: "
+"""Begins a remark on a verdict that is another one where all candidates are learnt by a certain trainer."""
+
 BEST_OF = 5
 """Trainings of which the best is expected in the column beside the mean."""
 
@@ -202,6 +208,35 @@ def _note(found: SeedInterval, left_out: int) -> str:
     if left_out:
         notes.append(f"{counted(left_out, 'training seed')} left out because only one of the two has it")
     return "; ".join(notes)
+
+
+def trainers_remark(learnt_by: tuple[str, str], compared: Comparison, by_trainer: Mapping[str, Comparison]) -> str:
+    """Return what a comparison of candidates that are each learnt by their best trainer rests on.
+
+    Args:
+        learnt_by: the trainers of A and B.
+        compared: the comparison.
+        by_trainer: the same where one trainer has learnt both, by its name.
+
+    Returns:
+        By whom A and B were learnt, and, after a semicolon, each trainer with whom the verdict is another one, if any.
+    """
+    a, b = learnt_by
+    said = _verdict(compared)
+    others: dict[str, list[str]] = {}
+    for name, alone in by_trainer.items():
+        if _verdict(alone) != said:
+            others.setdefault(_verdict(alone), []).append(name)
+    by = LEARNT_BY + (a if a == b else f"{b} ({compared.B}) and {a} ({compared.A})")
+    if not others:
+        return by
+    parts = [f"{said} with {a if a == b else 'the best of each'}"]
+    parts += [f"{verdict} with {' and '.join(names)}" for verdict, names in others.items()]
+    return f"{by}; {DEPENDS}{', '.join(parts)}"
+
+
+def _verdict(compared: Comparison) -> str:
+    return compared.same or compared.verdict.name
 
 
 def best_of(scores: ArrayLike, k: int = BEST_OF) -> float:

@@ -167,7 +167,7 @@ def _context(tables: RunTables, sections: Sequence[Section], which: Json | None)
         "packet_bytes": None if tables.on_fabric else size,
         "gbps": gbps,
         "utilities": tables.utilities,
-        "policies": tables.policies,
+        "policies": tables.summary.get("policies", []),
         "training_trials": tables.training_trials,
         "group_of": group_of,
         "sections": sections,

@@ -142,8 +142,13 @@ class RunTables:
 
     @cached_property
     def policies(self) -> list[Json]:
-        """Rows of the summary's policies."""
-        return list(self.summary.get("policies", []))
+        """Rows of the summary's policies; of several trainers those of each signal set's best one."""
+        best = {(row["name"], row["utility"]): row.get("trainer") for row in self.summary.get("signal_sets", ())}
+        return [
+            row
+            for row in self.summary.get("policies", ())
+            if row.get("trainer") == best.get((row.get("signal_set"), row.get("utility")))
+        ]
 
     @cached_property
     def training_trials(self) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from lcca.evaluation.fabric.space import FabricSpace
@@ -54,7 +55,9 @@ def _check_fabric(config: CampaignConfig, own: FabricSpace) -> None:
     }
     for key, wanted in absent.items():
         require(not wanted, f"{key}: not on a fabric; leave it out")
-    config.trainer.require_fabric()
+    for name, trainer in config.named_trainers.items():
+        with about(f"trainers.{name}") if name else nullcontext():
+            trainer.require_fabric()
     conditions = ((f"generalisation: {each.name}", _condition(each, own)) for each in config.generalisation)
     for where, space in (("networks", own), *conditions):
         for utility in config.utilities:

@@ -12,8 +12,10 @@ from pydantic import (
     Discriminator,
     Field,
     PlainSerializer,
+    SerializerFunctionWrapHandler,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -84,6 +86,12 @@ else:
     ]
     """A trainer by its `kind`; the R+ search where none is named."""
 
+TrainerName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=20)]
+"""How a campaign with several trainers calls one of them; a part of the names of its policies."""
+
+MOST_TRAINERS = 4
+"""Of a campaign: with the best of up to so many, verdicts over training seeds keep their error rate."""
+
 
 class LinkModel(Model):
     """Options of the network model; see `lcca.remy_plus.engine.Model`."""
@@ -118,12 +126,16 @@ class CampaignConfig(RunConfig):
         baseline: the signal set that the others are compared with, by its name or its file.
         utilities: names of the paper's utilities, or name and weights.
         trainer: how to learn.
+        trainers: in its place up to four, by names of the user's: all learn from every signal set with every training
+            seed. A set is worth what the trainer gives whose policies have the best mean score on the validation
+            networks; summaries and reports have a row for each trainer beside.
         start: "scratch": every search begins with one rule, as the paper's do; "baseline": a first training with the
             baseline's signals comes before, and all searches, the baseline's too, go on from its rules with a budget of
             their own; names of candidates with files of rule tables: those begin with that table, whose pacing they
             keep, the others with one rule.
         rivals: "subsets": a training with more signals may go on from a finished table of the same training seed for
-            some of them, wherever that is better; "none": all learn apart.
+            some of them, wherever that is better; "none": all learn apart. Each trainer goes on from its own alone;
+            of several, those that cannot go on learn apart.
         hand_designed: policies of the engine, on a fabric its transports, that are tested beside the selected ones,
             such as rcp or fair-rate:share=0.97: where one is better than what was learnt from its signals, it is the
             learner that found no use for them.
@@ -147,7 +159,8 @@ class CampaignConfig(RunConfig):
     headers: tuple[HeaderEntry, ...] = ()
     packet_bytes: Annotated[PacketBytes, Field(validate_default=True)] = PACKET_BYTES
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
-    trainer: AnyTrainer
+    trainer: AnyTrainer | None = None
+    trainers: Annotated[dict[TrainerName, AnyTrainer], Field(default_factory=dict, max_length=MOST_TRAINERS)]
     start: Literal["scratch", "baseline"] | dict[str, FileOrName] = "scratch"
     rivals: Literal["none", "subsets"] = "none"
     hand_designed: tuple[FileOrName, ...] = ()
@@ -171,6 +184,11 @@ class CampaignConfig(RunConfig):
     def _distinct(cls, named: tuple[Any, ...]) -> tuple[Any, ...]:
         once(tuple(each.name for each in named))
         return named
+
+    @field_validator("trainers")
+    @classmethod
+    def _in_order(cls, named: dict[str, TrainerConfig]) -> dict[str, TrainerConfig]:
+        return dict(sorted(named.items()))
 
     @field_validator("baseline", mode="before")
     @classmethod
@@ -197,6 +215,19 @@ class CampaignConfig(RunConfig):
             listed = ", ".join(known)
             raise ValueError(f"the baseline {name!r} is none of the campaign's signal_sets ({listed}); add it there")
         return name
+
+    @model_validator(mode="after")
+    def _one_way_to_learn(self) -> CampaignConfig:
+        if (self.trainer is None) != bool(self.trainers):
+            raise ValueError(
+                "give either trainer or trainers, several by their names (`trainer: null` undoes a base's)"
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_written(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        other = "trainer" if self.trainers else "trainers"
+        return {key: value for key, value in content(self).items() if key != other}
 
     @model_validator(mode="after")
     def _distinct_ids(self) -> CampaignConfig:
@@ -228,16 +259,18 @@ class CampaignConfig(RunConfig):
 
     @model_validator(mode="after")
     def _can_go_on(self) -> CampaignConfig:
-        if self.start != "scratch" and not self.trainer.warm_starts:
-            raise ValueError(f"start: trainer.kind {self.trainer.kind} has no warm start; use scratch")
+        for where, trainer in self._keys_of_trainers.items():
+            if self.start != "scratch" and not trainer.warm_starts:
+                raise ValueError(f"start: {where}.kind {trainer.kind} has no warm start; use scratch")
         sets = {each.name: each.signals for each in self.candidates}
         for name, table in self.starts.items():
             with about(f"start.{name}"):
                 require(name in sets, f"no signal set or header has this name{did_you_mean(name, sets)}")
                 missing = [signal for signal in table.seen if signal not in sets[name].signals]
                 require(not missing, f"{', '.join(missing)} missing, which the table looks at")
-        if self.rivals != "none" and not self.trainer.rivals:
-            raise ValueError(f"rivals: {self.rivals}: trainer.kind {self.trainer.kind} cannot take them; use none")
+        if self.rivals != "none" and not any(trainer.rivals for trainer in self.named_trainers.values()):
+            kinds = " and ".join(f"{where}.kind {each.kind}" for where, each in self._keys_of_trainers.items())
+            raise ValueError(f"rivals: {self.rivals}: {kinds} cannot take them; use none")
         for candidate in self.candidates if self.start == "baseline" else ():
             if missing := [name for name in self.base.signals if name not in candidate.signals.signals]:
                 raise ValueError(f"start: {candidate.name} lacks {', '.join(missing)} of {self.baseline}: use scratch")
@@ -245,12 +278,23 @@ class CampaignConfig(RunConfig):
 
     @model_validator(mode="after")
     def _can_be_learnt_with(self) -> CampaignConfig:
-        for candidate in self.candidates:
-            with about(candidate.name):
-                self.trainer.require(candidate.signals.signals)
-        if self.headers and not self.trainer.headers:
-            raise ValueError(f"headers: trainer.kind {self.trainer.kind} cannot learn with them; use signal_sets")
+        for where, trainer in self._keys_of_trainers.items():
+            for candidate in self.candidates:
+                with about(f"{where}: {candidate.name}" if self.trainers else candidate.name):
+                    trainer.require(candidate.signals.signals)
+            if self.headers and not trainer.headers:
+                raise ValueError(f"headers: {where}.kind {trainer.kind} cannot learn with them; use signal_sets")
         return self
+
+    @property
+    def named_trainers(self) -> Mapping[str, TrainerConfig]:
+        """The trainers by their names; "" is the name of the only one of a campaign with `trainer`."""
+        return self.trainers if self.trainer is None else {"": self.trainer}
+
+    @property
+    def _keys_of_trainers(self) -> dict[str, TrainerConfig]:
+        """The trainers by the keys at which they are written."""
+        return {f"trainers.{name}" if name else "trainer": each for name, each in self.named_trainers.items()}
 
     @property
     def base(self) -> SignalSet:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.signal_sets.candidate import Candidate
     from lcca.signal_sets.signal_set import SignalSet
+    from lcca.trainers.base import TrainerConfig
 
 FORMAT = 2
 """Of what the training cache keeps."""
@@ -43,11 +44,13 @@ def training_key(modules: tuple[str, ...], **content: Any) -> str:
 
 @dataclass(frozen=True)
 class Learner:
-    """One training: a candidate, a utility and a training seed.
+    """One training: a candidate, a utility, a training seed and a trainer.
 
     Attributes:
-        id: names the learnt policy everywhere: ``<candidate>.<utility>.s<training seed>``.
+        id: names the learnt policy everywhere: ``<candidate>.<utility>.s<training seed>``, of several trainers with
+            ``-<trainer>``.
         warms: whether it is only the warm start of others.
+        trainer: its name in the campaign; empty where there is one only.
     """
 
     id: str
@@ -55,11 +58,28 @@ class Learner:
     utility: Utility
     training_seed: int
     warms: bool = False
+    trainer: str = ""
+
+    @classmethod
+    def of(cls, candidate: Candidate, utility: Utility, training_seed: int, trainer: str) -> Learner:
+        """Return a training by what is trained."""
+        return cls(
+            policy_id(candidate.name, utility.name, training_seed, trainer),
+            candidate,
+            utility,
+            training_seed,
+            False,
+            trainer,
+        )
 
     @property
     def signals(self) -> SignalSet:
         """What the policy sees."""
         return self.candidate.signals
+
+    def trained_by(self, config: CampaignConfig) -> TrainerConfig:
+        """Return the configuration of its trainer."""
+        return config.named_trainers[self.trainer]
 
     def key(self, config: CampaignConfig) -> str:
         """Return the name of the training's content: equal trainings of any campaigns have the same."""
@@ -84,8 +104,8 @@ class Learner:
         if self.warms or config.start != "baseline":
             return None
         base = next(c for c in config.candidates if c.name == config.baseline)
-        name = policy_id("warm-start", self.utility.name, self.training_seed)
-        return Learner(name, base, self.utility, self.training_seed, warms=True)
+        name = policy_id("warm-start", self.utility.name, self.training_seed, self.trainer)
+        return replace(self, id=name, candidate=base, warms=True)
 
     def rivals(self, config: CampaignConfig) -> list[Learner]:
         """Return the trainings whose tables this one may go on from: of the largest sets whose signals it has too.
@@ -93,12 +113,11 @@ class Learner:
         A policy can ignore signals, so that one with more signals need not be worse. Signals that come through a header
         are another's only where nothing else carries them.
         """
-        if config.rivals != "subsets":
+        if config.rivals != "subsets" or not self.trained_by(config).rivals:
             return []
         inside = [each for each in config.candidates if _inside(each, self.candidate, config.base)]
         largest = [each for each in inside if not any(_inside(each, other, config.base) for other in inside)]
-        names = [policy_id(each.name, self.utility.name, self.training_seed) for each in largest]
-        return [replace(self, id=name, candidate=each) for name, each in zip(names, largest, strict=True)]
+        return [Learner.of(each, self.utility, self.training_seed, self.trainer) for each in largest]
 
     def needs(self, config: CampaignConfig) -> list[Learner]:
         """Return the trainings that must be finished before this one begins, in their order."""
@@ -114,7 +133,7 @@ class Learner:
         return max((1 + each.depth(config) for each in before), default=0)
 
     def _key(self, config: CampaignConfig, **content: Any) -> str:
-        trainer = config.trainer
+        trainer = self.trained_by(config)
         makers = (type(trainer), type(config.networks), type(self.utility), type(self.candidate))
         files = digests_of_named_files(config.networks)
         modules = (trainer.trainer.partition(":")[0], *(maker.__module__ for maker in makers))
@@ -154,9 +173,10 @@ def _inside(part: Candidate, whole: Candidate, base: SignalSet) -> bool:
 def learners(config: CampaignConfig, seeds: Sequence[int]) -> list[Learner]:
     """Return a campaign's trainings with these training seeds, seed by seed, so that early results span candidates."""
     return [
-        Learner(policy_id(candidate.name, utility.name, seed), candidate, utility.build(), seed)
+        Learner.of(candidate, utility.build(), seed, trainer)
         for utility in config.utilities
         for seed in seeds
+        for trainer in config.named_trainers
         for candidate in config.candidates
     ]
 

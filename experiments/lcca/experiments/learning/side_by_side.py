@@ -181,7 +181,7 @@ def train_stretch(work: Stretch) -> Progress:
             )
         run = _run_of_one(path, work.config)
         trainer = trainer_of(run, work.learner)
-        advance(trainer, f"training {work.learner.id}", run, until=time.monotonic() + work.seconds)
+        advance(trainer, f"training {work.learner.id}", run, work.learner, until=time.monotonic() + work.seconds)
         names = [*_names(path, work.learner), _shared(work.learner, work.config)]
         files = {name: (path / name).read_bytes() for name in names if (path / name).exists()}
         new = {name: content for name, content in files.items() if work.files.get(name) != content}

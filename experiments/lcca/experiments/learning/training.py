@@ -70,8 +70,8 @@ def train(
     take_from_cache(run, learner, title, cache)
     trainer = trainer_of(run, learner, cache.folder)
     if not trainer.done:
-        with _scalars(run.path, learner, run.config.trainer, trainer.learning) as write:
-            advance(trainer, title, run, write=write)
+        with _scalars(run.path, learner, learner.trained_by(run.config), trainer.learning) as write:
+            advance(trainer, title, run, learner, write=write)
     rounds = Rounds(run.path, learner)
     checkpoint = read_checked(rounds.checkpoint, "remove it to train anew").decode()
     policies = {file.name: rounds.text(file) for file in _kept(trainer, rounds)}  # or say which is not whole
@@ -101,7 +101,8 @@ def trainer_of(run: CampaignRun, learner: Learner, shared: Path | None = None) -
     shared = (shared or layout.shared(run.path)) / f"{learner.shared_key(config)}.json"
     shared.parent.mkdir(parents=True, exist_ok=True)
     task = replace(learner.task(config), warm_start=_warm_start(run, learner), rivals=_rivals(run, learner))
-    return trainer_class(config.trainer)(task, config.trainer, run.engine, rounds.checkpoint, keep, shared)
+    how = learner.trained_by(config)
+    return trainer_class(how)(task, how, run.engine, rounds.checkpoint, keep, shared)
 
 
 def _warm_start(run: CampaignRun, learner: Learner) -> WarmStart | None:
@@ -146,13 +147,18 @@ def _kept(trainer: Trainer, rounds: Rounds) -> list[Path]:
 
 
 def advance(
-    trainer: Trainer, title: str, run: CampaignRun, until: float = math.inf, write: Write = lambda rows: None
+    trainer: Trainer,
+    title: str,
+    run: CampaignRun,
+    learner: Learner,
+    until: float = math.inf,
+    write: Write = lambda rows: None,
 ) -> None:
     """Train to the end, or until so many seconds of the monotonic clock; at least one step, if any is left.
 
     `write` gets the rows of each step.
     """
-    budget = run.config.trainer.budget
+    budget = learner.trained_by(run.config).budget
     with run.reporter.task(title, total=float(budget.amount)) as task:
         task.begin(trainer.used)
         while not trainer.done:
@@ -192,7 +198,7 @@ def provenance(config: CampaignConfig, learner: Learner) -> dict[str, object]:
             "utility": learner.utility.name,
             "version": version(),
         }
-        | config.trainer.provenance
+        | learner.trained_by(config).provenance
         | config.model.provenance
     )
 
@@ -204,12 +210,15 @@ def learning_rows(learner: Learner, rows: Sequence[LearningRow]) -> pd.DataFrame
     table.insert(1, "signal_set", learner.signals.name)
     table.insert(2, "utility", learner.utility.name)
     table.insert(3, "training_seed", learner.training_seed)
+    if learner.trainer:
+        table.insert(4, "trainer", learner.trainer)
     return table
 
 
-def look_at_curves(run: Path, config: TrainerConfig) -> str:
+def look_at_curves(run: Path, config: CampaignConfig) -> str:
     """Return how to look at the curves of a run; nothing where none are written."""
-    return f"learning curves: tensorboard --logdir {_curves(run)}" if _has_curves(config) else ""
+    written = any(map(_has_curves, config.named_trainers.values()))
+    return f"learning curves: tensorboard --logdir {_curves(run)}" if written else ""
 
 
 def _curves(run: Path) -> Path:

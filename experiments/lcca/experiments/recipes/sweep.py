@@ -157,14 +157,15 @@ def _sweep(
         installed()  # or say so before hours of training
     shared = TrainingCache(cache)
     if read_manifest(path) is None:  # else its trainings may be done, which then need nothing
-        require_libraries(config.trainer.libraries, f"trainings by {config.trainer.kind}")
+        for trainer in config.named_trainers.values():
+            require_libraries(trainer.libraries, f"trainings by {trainer.kind}")
     with executor(place, jobs) as workers, opened(config, path, resume=resume, quiet=quiet) as begun:
         if begun.folder.complete:
             return begun.folder.read_json(layout.SUMMARY)
         with executor("ray" if workers.away else "processes", trainings) as pool:
             workers.tell = pool.tell = begun.reporter.say
             run = begun.on(engine_of(config, jobs, runner_on(workers)))
-            if words := look_at_curves(path, config.trainer):
+            if words := look_at_curves(path, config):
                 run.reporter.say(words)
             return _run(run, shared, pool) if until is None else {"rows": train_first(run, shared, pool)}
 

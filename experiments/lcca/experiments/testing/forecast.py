@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from heapq import heapreplace
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from lcca.experiments.campaign.config import CampaignConfig
     from lcca.experiments.campaign.trials import Networks
     from lcca.experiments.learning.cache import TrainingCache
+    from lcca.trainers.base import Budget, TrainerConfig
 
 PROBES = 24
 """Networks that the pace is measured on, at most a block: trials on a fabric, whose blocks are small, are longer."""
@@ -57,36 +60,56 @@ class End:
     more_cpu_s: float = 0.0
 
 
+class Training(NamedTuple):
+    """A training that there may be; its key, whether it is done already, and the name of its trainer."""
+
+    id: str
+    key: str
+    done: bool
+    trainer: str = ""
+
+
 @dataclass(frozen=True)
 class Forecast:
     """What one campaign will take; pairs are the least and the most.
 
     Attributes:
-        trainings: id and key of each that there may be, and whether it is done already.
-        budget: what one training may take, in the trainer's own unit.
-        unit: of the budget.
+        trainings: that there may be.
+        budgets: what one training may take, by the name of its trainer.
+        paces: CPU seconds of a trial of this space, measured under tables as large as the trainer's, by its name.
         ends: the least and the most.
-        trial_cpu_s: CPU seconds of a trial of this space, measured under tables as large as the trainer's.
         jobs: cores.
         at_once: trainings at once, each on one core; 1 gives each in turn all the cores.
         groups: of the trainings, how many follow one another in groups: a group needs those before it alone, and is
             trained before the next one begins.
     """
 
-    trainings: tuple[tuple[str, str, bool], ...]
-    budget: int
-    unit: str
+    trainings: tuple[Training, ...]
+    budgets: Mapping[str, Budget]
+    paces: Mapping[str, float]
     ends: tuple[End, End]
-    trial_cpu_s: float
     jobs: int
     at_once: int = 1
     groups: tuple[int, ...] = ()
 
     @property
+    def trial_cpu_s(self) -> float:
+        """CPU seconds of a trial, mean over the trainers."""
+        return fmean(self.paces.values())
+
+    @property
     def to_train(self) -> tuple[int, int]:
         """Trainings that are not done yet: those before the first look, and all that there may be."""
-        least, most = (sum(not done for _, _, done in self.trainings[: end.trainings]) for end in self.ends)
+        least, most = (sum(not each.done for each in self.trainings[: end.trainings]) for end in self.ends)
         return least, most
+
+    def _to_train_s(self, name: str) -> list[float]:
+        """Return the CPU seconds of a trainer's trainings that are not done yet, least and most."""
+        own = [[each for each in self.trainings[: end.trainings] if each.trainer == name] for end in self.ends]
+        return [self._training_s(name) * sum(not each.done for each in part) for part in own]
+
+    def _training_s(self, name: str) -> float:
+        return self.budgets[name].amount * self.paces[name]
 
     @property
     def cpu_parts(self) -> dict[str, tuple[str, float, float]]:
@@ -94,12 +117,17 @@ class Forecast:
 
         Nothing where trainings that are left have no budget of trials.
         """
-        if self.to_train[1] and self.unit != "trials":
+        if any(not each.done and self.budgets[each.trainer].unit != "trials" for each in self.trainings):
             return {}
         pace, last = self.trial_cpu_s, self.ends[1]
+        training_s = {name: self._to_train_s(name) for name in self.budgets}
+        dearest = max(training_s, key=lambda name: training_s[name][1])
         driver = "test.per_training_seed" if 2 * last.of_trainings >= last.tests - last.validation else "test.pairs"
         parts = {
-            "training": ("trainer.budget_trials", [count * self.budget * pace for count in self.to_train]),
+            "training": (
+                f"trainers.{dearest}.budget_trials" if dearest else "trainer.budget_trials",
+                [sum(ends) for ends in zip(*training_s.values(), strict=True)],
+            ),
             "validation": ("validation.networks", [end.validation * pace for end in self.ends]),
             "test": (driver, [(end.tests - end.validation) * pace + end.more_cpu_s for end in self.ends]),
         }
@@ -117,30 +145,33 @@ class Forecast:
         if not self.cpu_parts:
             return None
         least, most = (
-            self.trial_cpu_s * (self.budget * self._turns(end.trainings) + end.tests / self.jobs)
-            + end.more_cpu_s / self.jobs
+            self._turns_s(end.trainings) + (self.trial_cpu_s * end.tests + end.more_cpu_s) / self.jobs
             for end in self.ends
         )
         return least, most
 
-    def _turns(self, last: int) -> float:
-        """Return how many times as long as one training on one core the open ones among the first so many take."""
+    def _turns_s(self, last: int) -> float:
+        """Return how many seconds the open trainings among the first so many take."""
         lanes = min(self.at_once, self.jobs)
-        turns, begin = 0.0, 0
+        seconds, begin = 0.0, 0
         for size in self.groups:
             group = self.trainings[begin : min(begin + size, last)]
-            open_ = sum(not done for _, _, done in group)
-            turns += math.ceil(open_ / lanes) if lanes > 1 else open_ / self.jobs
+            open_ = [self._training_s(each.trainer) for each in group if not each.done]
+            seconds += _in_lanes(open_, lanes) if lanes > 1 else sum(open_) / self.jobs
             begin += size
-        return turns
+        return seconds
+
+    def _budgets(self) -> dict[str, Any]:
+        if "" in self.budgets:
+            return {"budget": self.budgets[""].amount, "unit": self.budgets[""].unit}
+        return {"budgets": {name: each._asdict() for name, each in self.budgets.items()}}
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
-            "trainings": [{"id": id, "key": key, "done": done} for id, key, done in self.trainings],
+            "trainings": [{"id": each.id, "key": each.key, "done": each.done} for each in self.trainings],
             "to_train": list(self.to_train),
-            "budget": self.budget,
-            "unit": self.unit,
+            **self._budgets(),
             "test_trials": [end.tests for end in self.ends],
             "ns3_trials": [end.ns3 for end in self.ends],
             "trial_cpu_s": round(self.trial_cpu_s, 6),
@@ -155,20 +186,30 @@ class Forecast:
         }
 
 
+def _in_lanes(seconds: Sequence[float], lanes: int) -> float:
+    """Return when calls end that take so long each and begin in their order, as soon as one of the lanes is free."""
+    ends = [0.0] * min(lanes, max(len(seconds), 1))
+    for each in seconds:
+        heapreplace(ends, ends[0] + each)
+    return max(ends)
+
+
 def forecast(config: CampaignConfig, cache: TrainingCache, jobs: int, at_once: int = 1, away: bool = False) -> Forecast:
     """Return what a campaign will cost, on cores like this machine's, which may be `away`.
 
     Runs a few trials to measure the pace; the cache says which trainings are done.
     """
     groups = [group for seeds in config.seed_steps for group in in_groups(config, seeds)]
-    keys = [(each.id, each.key(config)) for group in groups for each in group]
-    pace = trial_cpu_s(config)
-    slower = [max(trial_cpu_s(config, each.space(config.networks)) - pace, 0.0) for each in config.generalisation]
+    keys = [(each, each.key(config)) for group in groups for each in group]
+    by_rules = {rules: trial_cpu_s(config, rules) for rules in {each.rules for each in config.named_trainers.values()}}
+    most = max(by_rules)
+    elsewhere = [trial_cpu_s(config, most, each.space(config.networks)) for each in config.generalisation]
+    slower = [max(each - by_rules[most], 0.0) for each in elsewhere]
     return Forecast(
-        tuple((id, key, cache.file(key) is not None) for id, key in keys),
-        *config.trainer.budget,
+        tuple(Training(each.id, key, cache.file(key) is not None, each.trainer) for each, key in keys),
+        {name: each.budget for name, each in config.named_trainers.items()},
+        {name: by_rules[each.rules] for name, each in config.named_trainers.items()},
         (_end(config, config.seed_steps[0], False, slower), _end(config, config.seeds, True, slower)),
-        pace,
         jobs if away else min(jobs, len(os.sched_getaffinity(0))),
         at_once,
         tuple(map(len, groups)),
@@ -181,43 +222,46 @@ def _end(config: CampaignConfig, seeds: Sequence[int], most: bool, slower: Seque
     `slower` are the CPU seconds that a trial takes longer under each condition.
     """
     test, utilities, plan = config.test, len(config.utilities), learners(config, seeds)
-    validation = len(plan) * config.trainer.policies * config.validation.networks
-    own = sum(1 + config.trainer.sizes + each.candidate.costs for each in plan) * test.per_training_seed
+    trainers, best = [each.trained_by(config) for each in plan], len(plan) // len(config.named_trainers)
+    validation = sum(trainer.policies for trainer in trainers) * config.validation.networks
+    sizes = sum(1 + trainer.sizes for trainer in trainers) + sum(each.candidate.costs for each in plan)
+    own = sizes * test.per_training_seed
     tested = utilities * (len(config.candidates) + len(config.hand_designed))
     conditions = []
     for condition in config.generalisation:
         space = condition.space(config.networks)
         pairs = space.whole(condition.pairs) if most else min(space.whole(condition.pairs), test.block)
-        conditions.append(condition.of_each_seed(test, space) * len(plan) + tested * pairs)
+        conditions.append(condition.of_each_seed(test, space) * best + tested * pairs)
     charged = utilities * sum(candidate.costs for candidate in config.candidates)
     selected = (tested + charged) * (test.pairs if most else test.at_least)
     single, repeated = config.per_network, 0
     if single is not None:  # all trainings, but for the first seed the baseline's of the one before, and the selected
-        policies = len(plan) + utilities * (len(seeds) - 1 + len(config.candidates))
+        policies = best + utilities * (len(seeds) - 1 + len(config.candidates))
         repeated = policies * single.networks * single.seeds
     return End(
         sum(map(len, in_groups(config, seeds))),
         validation + own + repeated + selected + sum(conditions),
         validation,
         own,
-        _in_ns3(config, len(plan)),
+        _in_ns3(config, trainers, best),
         sum(count * each for count, each in zip(conditions, slower, strict=True)),
     )
 
 
-def _in_ns3(config: CampaignConfig, trained: int) -> int:
-    """Return the trials in ns-3 with so many trainings."""
+def _in_ns3(config: CampaignConfig, trainers: Sequence[TrainerConfig], best: int) -> int:
+    """Return the trials in ns-3: of checkpoints of the trainings with these trainers, and of so many by the best."""
     wanted = config.validation.ns3
     if wanted is None:
         return 0
     beside = len(config.utilities) * (len(config.candidates) + len(wanted.baselines))
-    each_topology = beside * wanted.networks * wanted.runs + trained * wanted.per_training_seed
-    finalists = min(wanted.finalists or math.inf, config.trainer.policies) if wanted.pick == "ns3" else 0
-    return each_topology * len(wanted.topologies) + int(finalists) * trained * wanted.networks * wanted.runs
+    each_topology = beside * wanted.networks * wanted.runs + best * wanted.per_training_seed
+    most = (wanted.finalists or math.inf) if wanted.pick == "ns3" else 0
+    finalists = sum(int(min(most, each.policies)) for each in trainers)
+    return each_topology * len(wanted.topologies) + finalists * wanted.networks * wanted.runs
 
 
-def trial_cpu_s(config: CampaignConfig, elsewhere: Networks | None = None) -> float:
-    """Return the CPU seconds of a trial, mean over a campaign's candidates; runs a few trials.
+def trial_cpu_s(config: CampaignConfig, rules: int, elsewhere: Networks | None = None) -> float:
+    """Return the CPU seconds of a trial under so many rules, mean over a campaign's candidates; runs a few trials.
 
     Most trials of a training run under tables with many rules: a trial under one of 16 rules takes 2.3 times as long as
     under one rule (the look-ups alone are a quarter of that; rules that differ make a processor's predictions fail). So
@@ -231,7 +275,7 @@ def trial_cpu_s(config: CampaignConfig, elsewhere: Networks | None = None) -> fl
     for learner in learners(config, [0])[: len(config.candidates) if elsewhere is None else 1]:
         trials = training_trials(learner.task(config), engine)
         drawn = trials.draw(count, 0)
-        table = probe_table(learner.signals.signals, config.trainer.rules, trials)
+        table = probe_table(learner.signals.signals, rules, trials)
         probes.append((drawn, trials.compiled(table)))
     began, everyone = time.process_time(), np.arange(count)
     for drawn, policy in probes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -37,6 +38,9 @@ class Group:
         selected: per candidate, the policy with the best validation score.
         trained: test trials of all of them, those of one training seed on networks of its own.
         hand_designed: policies that are tested beside the selected ones, by their names.
+        trainer: by whose name all of them were learnt; empty where there is one only, or as below.
+        by_trainer: of several trainers, by their names, what is compared if only one has learnt. The policies above
+            are then those of each candidate's best trainer (`best_of_trainers`).
     """
 
     utility: Utility
@@ -47,6 +51,8 @@ class Group:
     selected: Mapping[str, Chosen]
     trained: pd.DataFrame
     hand_designed: Mapping[str, Policy] = field(default_factory=dict)
+    trainer: str = ""
+    by_trainer: Mapping[str, Group] = field(default_factory=dict)
 
     @property
     def base(self) -> str:
@@ -128,6 +134,15 @@ class Group:
         scores = [(self.by_seed(a), self.by_seed(b)) for a, b in pairs]
         return Spread.pooled([[y[seed] - x[seed] for seed in sorted(x.keys() & y.keys())] for x, y in scores])
 
+    @property
+    def single_trainers(self) -> list[Group]:
+        """What is compared for each trainer by itself."""
+        return list(self.by_trainer.values()) or [self]
+
+    def validated(self, name: str) -> float:
+        """Return a candidate's mean score on the validation networks over training seeds, in bits."""
+        return fmean(c.validation_score_bits for c in self.policies if c.learner.signals.name == name)
+
     def by_seed(self, name: str) -> Mapping[int, float]:
         """Return a candidate's mean test score by training seed."""
         return self._means.get(name, {})
@@ -158,15 +173,46 @@ def groups(config: CampaignConfig, chosen: Sequence[Chosen], trained: Mapping[st
     """Group the policies by utility and select each candidate's; `trained` has their test trials by utility."""
     parts = []
     for utility in dict.fromkeys(c.learner.utility for c in chosen):
-        selected: dict[str, Chosen] = {}
-        own = [c for c in chosen if c.learner.utility == utility]
-        for each in own:
-            best = selected.setdefault(each.learner.signals.name, each)
-            if each.validation_score_bits > best.validation_score_bits:
-                selected[each.learner.signals.name] = each
-        size, rows = config.networks.block, trained[utility.name]
-        parts.append(Group(utility, config.baseline, config.rule, size, own, selected, rows, config.designed))
+        by_trainer = {}
+        for trainer in config.named_trainers:
+            own = [c for c in chosen if (c.learner.utility, c.learner.trainer) == (utility, trainer)]
+            size, rows = config.networks.block, trained[utility.name]
+            by_trainer[trainer] = Group(
+                utility, config.baseline, config.rule, size, own, _selected(own), rows, config.designed, trainer
+            )
+        parts.append(best_of_trainers(by_trainer))
     return parts
+
+
+def best_of_trainers(by_trainer: Mapping[str, Group]) -> Group:
+    """Return what is compared where each candidate is learnt by its best trainer.
+
+    That is the one whose policies have the best mean score on the validation networks, the same ones for all, over the
+    training seeds, the same ones for all: every candidate has equal chances, and its test has no say. The first of
+    equals is taken.
+    """
+    first, *others = by_trainer.values()
+    if not others:
+        return first
+    best = {name: max(by_trainer.values(), key=lambda group: group.validated(name)) for name in first.selected}
+    own = [
+        c
+        for seed in first.training_seeds
+        for name, group in best.items()
+        for c in group.of_seed(seed)
+        if c.learner.signals.name == name
+    ]
+    return replace(first, policies=own, selected=_selected(own), trainer="", by_trainer=by_trainer)
+
+
+def _selected(chosen: Sequence[Chosen]) -> dict[str, Chosen]:
+    """Return, by candidate, the policy with the best validation score."""
+    selected: dict[str, Chosen] = {}
+    for each in chosen:
+        best = selected.setdefault(each.learner.signals.name, each)
+        if each.validation_score_bits > best.validation_score_bits:
+            selected[each.learner.signals.name] = each
+    return selected
 
 
 def equal_rules(chosen: Sequence[Chosen], baseline: str) -> dict[str, list[int]]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from lcca.evaluation.comparison.compare import Comparison
 from lcca.evaluation.comparison.net_benefit import NetBenefit, choose, decision, no_choice_yet
-from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE
+from lcca.evaluation.comparison.sets import TRAINED_TOO_LITTLE, trainers_remark
 from lcca.experiments.testing.groups import Group, outlooks
 
 if TYPE_CHECKING:
@@ -128,14 +128,19 @@ def settled_over_seeds(groups: Sequence[Group], config: CampaignConfig) -> tuple
 def compare_all(groups: Sequence[Group]) -> list[Comparison]:
     """Compare every candidate with the baseline over training seeds, α shared among all of a campaign.
 
-    Those that are settled below the baseline although they see all that it sees have a remark.
+    Those that are settled below the baseline although they see all that it sees have a remark, and of several trainers
+    all have one: by whom both were learnt, and whether the verdict depends on that.
     """
     total, compared = sum(len(group.others) for group in groups), []
     for group in groups:
         seen = {name: set(chosen.learner.signals.signals) for name, chosen in group.selected.items()}
-        for each in group.compare_all_candidates(total):
-            too_little = seen[each.A] <= seen[each.B] and each.high < 0
-            compared.append(replace(each, note=f"{each.note}; {TRAINED_TOO_LITTLE}") if too_little else each)
+        alone = {name: part.compare_all_candidates(total) for name, part in group.by_trainer.items()}
+        for at, each in enumerate(group.compare_all_candidates(total)):
+            remarks = [TRAINED_TOO_LITTLE] if seen[each.A] <= seen[each.B] and each.high < 0 else []
+            if alone:
+                by = (group.selected[each.A].learner.trainer, group.selected[each.B].learner.trainer)
+                remarks.append(trainers_remark(by, each, {name: rows[at] for name, rows in alone.items()}))
+            compared.append(replace(each, note="; ".join([each.note, *remarks])))
     return compared
 
 

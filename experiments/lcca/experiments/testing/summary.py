@@ -47,7 +47,10 @@ def summary(
     content = _over_seeds(config, groups, comparisons) | {
         "block": config.networks.block,
         "policies": [
-            _policy(chosen, trials[group.utility.name], group) for group in groups for chosen in group.policies
+            _policy(chosen, trials[group.utility.name], group)
+            for group in groups
+            for part in group.single_trainers
+            for chosen in part.policies
         ],
     }
     if possible := ideals(config, groups, trials):
@@ -75,7 +78,9 @@ def _over_seeds(config: CampaignConfig, groups: Sequence[Group], comparisons: li
         "signal_sets": [row for group in groups for row in _sets(group)],
         "comparisons": compared(comparisons, TEST),
     }
-    if rows := capacity_content(groups):
+    if rows := trainers_content(groups):
+        content["trainers"] = rows
+    if rows := capacity_content([part for group in groups for part in group.single_trainers]):
         content["capacity"] = rows
     return content
 
@@ -96,6 +101,7 @@ def _sets(group: Group) -> list[dict[str, Any]]:
             {
                 "name": name,
                 "utility": group.utility.name,
+                **_named(group.selected[name].learner.trainer),
                 "training_seeds": seeds,
                 **_mean_and_spread(scores),
                 "scores_bits": scores,
@@ -105,6 +111,42 @@ def _sets(group: Group) -> list[dict[str, Any]]:
                 "best_of_difference_bits_se": finite(error),
             }
         )
+    return rows
+
+
+def _named(trainer: str) -> dict[str, str]:
+    """Return what rows say of the trainer: nothing where there is one only."""
+    return {"trainer": trainer} if trainer else {}
+
+
+def trainers_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    """Return a row per utility, candidate and trainer of several: what its trainings score, as in `signal_sets`.
+
+    With its mean score on the validation networks, whether it is the candidate's `best` one by that, and the comparison
+    with the baseline as the same trainer learns it. α is shared as among the comparisons of the best ones.
+    """
+    total, rows = sum(len(group.others) for group in groups), []
+    for group in groups:
+        alone = [
+            (name, part, {each.B: each for each in part.compare_all_candidates(total)})
+            for name, part in group.by_trainer.items()
+        ]
+        for candidate in (group.baseline, *group.others):
+            for name, part, by_candidate in alone:
+                own = part.by_seed(candidate)
+                rows.append(
+                    {
+                        "name": candidate,
+                        "utility": group.utility.name,
+                        "trainer": name,
+                        "best": group.selected[candidate].learner.trainer == name,
+                        "training_seeds": sorted(own),
+                        "validation_score_bits": part.validated(candidate),
+                        **_mean_and_spread([own[seed] for seed in sorted(own)]),
+                        "scores_bits": [own[seed] for seed in sorted(own)],
+                        "comparison": by_candidate[candidate].to_json() if candidate in by_candidate else None,
+                    }
+                )
     return rows
 
 
@@ -119,6 +161,7 @@ def _policy(chosen: Chosen, trials: pd.DataFrame, group: Group) -> dict[str, Any
         "signal_set": learner.signals.name,
         "utility": learner.utility.name,
         "training_seed": learner.training_seed,
+        **_named(learner.trainer),
         "selected": selected,
         "checkpoint": chosen.checkpoint,
         "rules": chosen.rules,
@@ -138,7 +181,7 @@ def test_summary(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def capacity_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
-    """Return candidates at equal numbers of rules: a row per utility, number of rules and candidate.
+    """Return candidates at equal numbers of rules: a row per utility, trainer, number of rules and candidate.
 
     A table with more rules can say more, whatever its signals are: a set whose searches end with more rules can look
     better for that reason alone. So every size that a training and the baseline's with the same seed passed through is
@@ -159,7 +202,8 @@ def capacity_content(groups: Sequence[Group]) -> list[dict[str, Any]]:
 def _at_rules(group: Group, rules: int, name: str, total: int) -> dict[str, Any]:
     own, base = at_rules(name, rules), at_rules(group.baseline, rules)
     scores = list(group.by_seed(own).values())
-    named = {"utility": group.utility.name, "name": name, "rules": rules, "training_seeds": len(scores)}
+    of = {"utility": group.utility.name, "name": name} | _named(group.trainer)
+    named = of | {"rules": rules, "training_seeds": len(scores)}
     compared = None if name == group.baseline else group.compare_candidates(base, own, total).to_json()
     return named | _mean_and_spread(scores) | {"comparison": compared}
 

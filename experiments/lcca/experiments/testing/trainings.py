@@ -132,7 +132,9 @@ def _test(run: CampaignRun, chosen: Sequence[Chosen]) -> dict[str, pd.DataFrame]
         contenders: dict[int, dict[str, Policy]] = {}
         for seed in dict.fromkeys(c.learner.training_seed for c in chosen):
             own = [c for c in chosen if (c.learner.utility, c.learner.training_seed) == (utility, seed)]
-            sizes = equal_rules(own, run.config.baseline)
+            sizes: dict[str, list[int]] = {}
+            for trainer in run.config.named_trainers:
+                sizes |= equal_rules([c for c in own if c.learner.trainer == trainer], run.config.baseline)
             at_equal = {at_rules(c.learner.id, r): c.at(r) for c in own for r in sizes[c.learner.id]}
             contenders[seed] = {id: policy for c in own for id, policy in c.tested.items()} | at_equal
         place = place_of(run, derive(run.config.seed, "trainings test"), utility)

@@ -5,7 +5,7 @@ theme; the others have enough contrast on light and dark, and stay apart where s
 a legend names differs by marker or dashes too.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -163,6 +163,11 @@ def panels_by_utility(utilities: Iterable[str], height: float, columns: int = 2)
     for ax, name in zip(axes, names, strict=True):
         ax.set_title(f"utility {name}", loc="left")
     return figure, dict(zip(names, axes, strict=True))
+
+
+def panel_of(row: Mapping[str, Any]) -> str:
+    """Return the panel of `panels_by_utility` for a record: its utility, with its trainer where there are several."""
+    return ", ".join(str(row[key]) for key in ("utility", "trainer") if key in row)
 
 
 @dataclass(frozen=True)

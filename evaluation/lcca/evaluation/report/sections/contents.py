@@ -8,7 +8,7 @@ from lcca.evaluation.report.sections.agreement import both_simulators, ns3_valid
 from lcca.evaluation.report.sections.differences import capacity, designed, forest, generalisation, settling
 from lcca.evaluation.report.sections.estimates import estimates
 from lcca.evaluation.report.sections.gap import gap
-from lcca.evaluation.report.sections.groups import fairness, scores
+from lcca.evaluation.report.sections.groups import fairness, scores, trainers
 from lcca.evaluation.report.sections.network_shares import per_network
 from lcca.evaluation.report.sections.policies import curve, measures, questions, tried
 from lcca.evaluation.report.sections.ranking import ranking
@@ -41,6 +41,7 @@ SECTIONS: tuple[tuple[str, str, Maker], ...] = (
     ("agreement", "Both simulators", both_simulators),
     ("forest", "Differences from the baseline", forest),
     ("scores", "Score by signal set", scores),
+    ("trainers", "Every trainer", trainers),
     ("capacity", "Score by number of rules", capacity),
     ("ideal", "What is possible", ideal),
     ("gap", "Where the bits go", gap),

@@ -19,6 +19,7 @@ from lcca.evaluation.report.figures.style import (
     drawing,
     letters,
     mark_of,
+    panel_of,
     panels,
     panels_by_utility,
 )
@@ -147,10 +148,19 @@ def capacity(tables: RunTables) -> Content | None:
         "the size that validation selects."
     )
     data = data_table({key: value for key, value in row.items() if key != "comparison"} for row in rows)
-    head = ("Signals", "Utility", "Rules", "Score", "SD over seeds", "Difference, bits", "Sign and size", "Seeds")
+    head = (
+        "Signals",
+        "Utility",
+        "Rules",
+        "Score",
+        "SD over seeds",
+        "Difference, bits",
+        "Sign and size",
+        "Seeds",
+    )
     body = [
         (
-            *(row["name"], row["utility"], f"{row['rules']:,}"),
+            *(row["name"], panel_of(row), f"{row['rules']:,}"),
             *(number(row["score_bits"]), number(row["score_bits_sd"])),
             *((difference(found), sign_and_size(found)) if (found := row["comparison"]) else ("–", "baseline")),
             str(row["training_seeds"]),
@@ -167,18 +177,18 @@ def _at_most_rules(rows: Sequence[Json]) -> str:
     said = []
     for row in rows:
         if row["rules"] == most and (found := row["comparison"]):
-            name = row["name"] + (f" (utility {row['utility']})" if row["utility"] != "default" else "")
+            name = row["name"] + (f" (utility {panel})" if (panel := panel_of(row)) != "default" else "")
             said.append(f"{name} {sign_and_size(found)} ({found['difference']:+.3f} bits)")
     return f"With {most} rules each: {'; '.join(said)}." if said else ""
 
 
 @drawing
 def draw_capacity(rows: Sequence[Json], groups: Sequence[str]) -> Figure:
-    """Draw one panel per utility, a line per signal set or header; bars are one standard deviation between seeds."""
-    figure, axes = panels_by_utility((row["utility"] for row in rows), 3.4, columns=1)
-    for utility, ax in axes.items():
+    """Draw one panel per utility and trainer, a line per signal set or header; bars are one SD between seeds."""
+    figure, axes = panels_by_utility(map(panel_of, rows), 3.4, columns=1)
+    for panel, ax in axes.items():
         for name in dict.fromkeys(row["name"] for row in rows):
-            own = [row for row in rows if (row["name"], row["utility"]) == (name, utility)]
+            own = [row for row in rows if (row["name"], panel_of(row)) == (name, panel)]
             x, y, spread = ([row[key] or 0.0 for row in own] for key in ("rules", "score_bits", "score_bits_sd"))
             mark = mark_of(name, groups)
             look: Any = {"color": mark.hue, "marker": mark.marker, "linestyle": mark.dashes}

@@ -11,15 +11,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lcca.evaluation.comparison.groups import GroupRow, group_rows
+from lcca.evaluation.comparison.sets import DEPENDS
 from lcca.evaluation.report.figures.style import drawing, hue_of, panels_by_utility
 from lcca.evaluation.report.sections.section import TRAININGS, Content, data_table
 from lcca.evaluation.report.words.statements import interval, listed, number
 from lcca.evaluation.report.words.table import Table
+from lcca.evaluation.report.words.trainers import trainers_note, trainers_table
 from lcca.evaluation.trials.tables import RunTables
 
 Json = dict[str, Any]
 
 MOST_NAMED = 8
+
+BY_TRAINER = "Mean over trainings of each signal set by each trainer, each on the test networks of its training seed."
 
 
 @drawing
@@ -94,6 +98,18 @@ def _row(row: Json) -> tuple[str, ...]:
     less = "–" if not difference else f"{difference:+.3f}" + ("" if error is None else f" ± {error:.3f}")
     numbers = (number(row[key]) for key in ("score_bits", "score_bits_sd", "best_of_score_bits"))
     return row["name"], row["utility"], str(len(row["training_seeds"])), *numbers, less
+
+
+def trainers(tables: RunTables) -> Content | None:
+    """Return every trainer's scores of every signal set, and which verdicts depend on the trainer; None for one."""
+    rows: list[Json] = tables.summary.get("trainers") or []
+    if not rows:
+        return None
+    compared = [each for each in tables.comparisons if each["level"] == "set" and DEPENDS in each["note"]]
+    said = [f"{each['B']} against {each['A']}: {each['note'][each['note'].index(DEPENDS) :]}." for each in compared]
+    answer = " ".join(said) or "No verdict depends on the trainer."
+    caption = f"{trainers_note(rows)}. Intervals of one trainer hold together."
+    return Content(caption, answer=answer, tables=(trainers_table(rows),), population=BY_TRAINER, unfolded=True)
 
 
 def fairness(tables: RunTables) -> Content | None:

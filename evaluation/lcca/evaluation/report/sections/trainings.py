@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lcca.evaluation.bounds.summary import WORDS
-from lcca.evaluation.report.figures.style import INK, drawing, mark_of, panels_by_utility
+from lcca.evaluation.report.figures.style import INK, drawing, mark_of, panel_of, panels_by_utility
 from lcca.evaluation.report.sections.section import BOTH, EVERY, SELECTED, TRAININGS, Content
 from lcca.evaluation.report.words.statements import capital, number
 from lcca.evaluation.report.words.table import Table
@@ -157,25 +157,31 @@ def learning(tables: RunTables) -> Content | None:
 def learning_data(tables: RunTables) -> list[pd.DataFrame]:
     """Return a curve per training, by utility and in the order of the signal sets: a row per step.
 
-    Columns: utility, group (the signal set), training_seed, packets simulated up to the step, score after it in bits.
+    Columns: utility, of several trainers trainer, group (the signal set), training_seed, packets simulated up to the
+    step, score after it in bits.
     """
     if "signal_set" not in tables.learning:
         return []
-    columns = ["utility", "signal_set", "training_seed", "packets", "score_bits"]
+    whose = [name for name in ("utility", "trainer", "signal_set", "training_seed") if name in tables.learning]
+    columns = [*whose, "packets", "score_bits"]
     curves = [
         whole.sort_values("step", kind="stable")[columns].rename(columns={"signal_set": "group", "score_bits": "score"})
-        for _, whole in tables.learning.groupby(columns[:3])
+        for _, whole in tables.learning.groupby(whose)
     ]
     order = {name: i for i, name in enumerate(tables.groups)}
-    return sorted(curves, key=lambda curve: (curve["utility"].iloc[0], order.get(curve["group"].iloc[0], len(order))))
+    return sorted(curves, key=lambda curve: (_panel(curve), order.get(curve["group"].iloc[0], len(order))))
+
+
+def _panel(curve: pd.DataFrame) -> str:
+    return panel_of(curve.iloc[0].to_dict())
 
 
 @drawing
 def draw_learning(curves: Sequence[pd.DataFrame], groups: Sequence[str]) -> Figure:
-    """Draw one panel per utility; the colour is the signal set, a line is a training seed."""
-    figure, axes = panels_by_utility((str(curve["utility"].iloc[0]) for curve in curves), 3.2)
-    for utility, ax in axes.items():
-        _draw_curves(ax, [curve for curve in curves if curve["utility"].iloc[0] == utility], groups)
+    """Draw one panel per utility and trainer; the colour is the signal set, a line is a training seed."""
+    figure, axes = panels_by_utility(map(_panel, curves), 3.2)
+    for panel, ax in axes.items():
+        _draw_curves(ax, [curve for curve in curves if _panel(curve) == panel], groups)
     return figure
 
 

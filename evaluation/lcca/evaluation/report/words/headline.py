@@ -7,7 +7,7 @@ from typing import Any
 
 from lcca.evaluation.comparison.net_benefit import no_choice_yet
 from lcca.evaluation.comparison.ranking import TOO_FEW_TO_RANK
-from lcca.evaluation.comparison.sets import FIRST_SEEDS, TRAINED_TOO_LITTLE
+from lcca.evaluation.comparison.sets import DEPENDS, FIRST_SEEDS, LEARNT_BY, TRAINED_TOO_LITTLE
 from lcca.evaluation.report.words.statements import (
     NO_BREAK,
     NOT_SETTLED,
@@ -171,8 +171,9 @@ def _sentence(comparison: Json, name_utility: bool) -> str:
     by = f" (utility {comparison['utility']})" if name_utility else ""
     subject = f"{comparison['B']} against {comparison['A']}{by}"
     ahead = _outlook(comparison) if comparison["verdict"] == NOT_SETTLED else ""
-    remark = f"; {TRAINED_TOO_LITTLE}" if TRAINED_TOO_LITTLE in comparison["note"] else ""
-    return f"{subject}: {said}; {_interval(comparison)}{ahead}; over {counted_units(comparison)}{remark}."
+    notes = comparison["note"].split("; ")
+    remarks = "".join(f"; {each}" for each in notes if each.startswith((TRAINED_TOO_LITTLE, LEARNT_BY, DEPENDS)))
+    return f"{subject}: {said}; {_interval(comparison)}{ahead}; over {counted_units(comparison)}{remarks}."
 
 
 def _margin_percent(comparison: Json) -> float:

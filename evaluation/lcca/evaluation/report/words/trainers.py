@@ -1,0 +1,48 @@
+"""Several trainers of one campaign side by side: what each makes of a signal set, whoever shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lcca.evaluation.report.words.statements import coverage, interval, number, sign_and_size
+from lcca.evaluation.report.words.table import Table
+
+Json = dict[str, Any]
+
+BEST = "*"
+"""Marks the best trainer of a signal set."""
+
+
+def trainers_table(rows: Sequence[Json]) -> Table:
+    """Return the table of `trainers` of a summary: a row per signal set and trainer."""
+    compared = [row["comparison"] for row in rows if row["comparison"]]
+    bits = f"Difference, bits [{coverage(compared)}]" if compared else "Difference, bits"
+    scores = ("Score, bits", "SD over seeds", "Validation score, bits")
+    head = ("Signals", "Trainer", "Utility", "Training seeds", *scores, bits, "Sign and size")
+    body = [
+        (
+            *(row["name"], row["trainer"] + (f" {BEST}" if row["best"] else "")),
+            *(row["utility"], str(len(row["training_seeds"]))),
+            *(number(row[key]) for key in ("score_bits", "score_bits_sd", "validation_score_bits")),
+            *_against(row["comparison"]),
+        )
+        for row in rows
+    ]
+    return Table("Every trainer: differences from the baseline as the same trainer learns it", head, body, left=3)
+
+
+def _against(compared: Json | None) -> tuple[str, str]:
+    if compared is None:
+        return "–", "baseline"
+    bits = interval(compared["difference"], compared["low"], compared["high"], "{:+.3f}")
+    return bits, sign_and_size(compared)
+
+
+def trainers_note(rows: Sequence[Json]) -> str:
+    """Return what the mark in the table means."""
+    fewest = min(len(row["training_seeds"]) for row in rows)
+    return (
+        f"{BEST} the best trainer of its signal set: by the mean score on the validation networks over {fewest} "
+        "training seeds, both the same for all; sets are compared by it"
+    )
