@@ -137,7 +137,8 @@ def print_net_benefit(summary: Json) -> None:
         f"headers against {found['baseline']} over training seeds, bytes charged on {found['packet_bytes']}-byte "
         "packets; all intervals hold together"
     )
-    print_table(Table(title, head, rows, ("header", "decision")))
+    remarks = (f"{row['header']}: {row['remark']}" for row in found["rows"] if "remark" in row)
+    print_table(Table(title, head, rows, ("header", "decision")), *remarks)
     on_fabric = any("slowdown_mean" in each["trained"] for each in summary.get("policies", ()))
     # Finished runs from before it was written there tell it by their policies.
     of = found.get("percent_of") or ("slowdown" if on_fabric else "throughput at equal delay")
@@ -199,7 +200,7 @@ def _forecast_cells(name: str, found: Forecast) -> tuple[str, ...]:
         name,
         "–".join(dict.fromkeys(str(end.trainings) for end in found.ends)),
         str(sum(each.done for each in found.trainings)),
-        ", ".join(f"{each.amount:,} {each.unit} {name}".rstrip() for name, each in found.budgets.items()),
+        ", ".join(f"{each.amount:,} {each.unit}{name and f' ({name})'}" for name, each in found.budgets.items()),
         "–".join(f"{end.tests:,}" for end in found.ends),
         f"{1000 * found.trial_cpu_s:.2f}",
         "not known in advance" if cpu is None else words_for_time(*cpu),

@@ -210,33 +210,30 @@ def _note(found: SeedInterval, left_out: int) -> str:
     return "; ".join(notes)
 
 
-def trainers_remark(learnt_by: tuple[str, str], compared: Comparison, by_trainer: Mapping[str, Comparison]) -> str:
-    """Return what a comparison of candidates that are each learnt by their best trainer rests on.
+def trainers_remark(learnt_by: Mapping[str, str], said: str, by_trainer: Mapping[str, str]) -> str:
+    """Return whose trainings a verdict rests on where each candidate is learnt by its best trainer.
 
     Args:
-        learnt_by: the trainers of A and B.
-        compared: the comparison.
-        by_trainer: the same where one trainer has learnt both, by its name.
+        learnt_by: the trainer of the baseline and that of the candidate, by their names.
+        said: the verdict.
+        by_trainer: the verdict where one trainer has learnt both, by its name.
 
     Returns:
-        By whom A and B were learnt, and, after a semicolon, each trainer with whom the verdict is another one, if any.
+        By whom the two were learnt, and after a semicolon with which trainers the verdict is another one, if any.
+
+    Examples:
+        >>> trainers_remark({"e2e": "laws", "link": "laws"}, "better", {"laws": "better", "tables": "not settled"})
+        'learnt by laws; depends on the trainer: better with laws, not settled with tables'
     """
-    a, b = learnt_by
-    said = _verdict(compared)
+    one = len(set(learnt_by.values())) == 1
+    best = next(iter(learnt_by.values())) if one else "the best of each"
+    by = LEARNT_BY + (best if one else " and ".join(f"{trainer} ({name})" for name, trainer in learnt_by.items()))
     others: dict[str, list[str]] = {}
-    for name, alone in by_trainer.items():
-        if _verdict(alone) != said:
-            others.setdefault(_verdict(alone), []).append(name)
-    by = LEARNT_BY + (a if a == b else f"{b} ({compared.B}) and {a} ({compared.A})")
-    if not others:
-        return by
-    parts = [f"{said} with {a if a == b else 'the best of each'}"]
-    parts += [f"{verdict} with {' and '.join(names)}" for verdict, names in others.items()]
-    return f"{by}; {DEPENDS}{', '.join(parts)}"
-
-
-def _verdict(compared: Comparison) -> str:
-    return compared.same or compared.verdict.name
+    for name, verdict in by_trainer.items():
+        if verdict != said:
+            others.setdefault(verdict, []).append(name)
+    parts = [f"{verdict} with {' and '.join(names)}" for verdict, names in {said: [best], **others}.items()]
+    return f"{by}; {DEPENDS}{', '.join(parts)}" if others else by
 
 
 def best_of(scores: ArrayLike, k: int = BEST_OF) -> float:

@@ -160,7 +160,7 @@ class CampaignConfig(RunConfig):
     packet_bytes: Annotated[PacketBytes, Field(validate_default=True)] = PACKET_BYTES
     utilities: Annotated[tuple[UtilityModel, ...], Field(min_length=1)] = (UtilityModel.model_validate("default"),)
     trainer: AnyTrainer | None = None
-    trainers: Annotated[dict[TrainerName, AnyTrainer], Field(default_factory=dict, max_length=MOST_TRAINERS)]
+    trainers: Annotated[dict[TrainerName, AnyTrainer], Field(min_length=1, max_length=MOST_TRAINERS)] | None = None
     start: Literal["scratch", "baseline"] | dict[str, FileOrName] = "scratch"
     rivals: Literal["none", "subsets"] = "none"
     hand_designed: tuple[FileOrName, ...] = ()
@@ -187,8 +187,8 @@ class CampaignConfig(RunConfig):
 
     @field_validator("trainers")
     @classmethod
-    def _in_order(cls, named: dict[str, TrainerConfig]) -> dict[str, TrainerConfig]:
-        return dict(sorted(named.items()))
+    def _in_order(cls, named: dict[str, TrainerConfig] | None) -> dict[str, TrainerConfig] | None:
+        return named and dict(sorted(named.items()))
 
     @field_validator("baseline", mode="before")
     @classmethod
@@ -218,10 +218,8 @@ class CampaignConfig(RunConfig):
 
     @model_validator(mode="after")
     def _one_way_to_learn(self) -> CampaignConfig:
-        if (self.trainer is None) != bool(self.trainers):
-            raise ValueError(
-                "give either trainer or trainers, several by their names (`trainer: null` undoes a base's)"
-            )
+        if (self.trainer is None) == (self.trainers is None):
+            raise ValueError("give either trainer or trainers, several by their names; null undoes what a base gives")
         return self
 
     @model_serializer(mode="wrap")
@@ -289,7 +287,7 @@ class CampaignConfig(RunConfig):
     @property
     def named_trainers(self) -> Mapping[str, TrainerConfig]:
         """The trainers by their names; "" is the name of the only one of a campaign with `trainer`."""
-        return self.trainers if self.trainer is None else {"": self.trainer}
+        return {"": self.trainer} if self.trainer is not None else self.trainers or {}
 
     @property
     def _keys_of_trainers(self) -> dict[str, TrainerConfig]:

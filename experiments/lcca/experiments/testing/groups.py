@@ -139,6 +139,10 @@ class Group:
         """What is compared for each trainer by itself."""
         return list(self.by_trainer.values()) or [self]
 
+    def learnt_by(self, *names: str) -> dict[str, str]:
+        """Return the trainers of candidates."""
+        return {name: self.selected[name].learner.trainer for name in names}
+
     def validated(self, name: str) -> float:
         """Return a candidate's mean score on the validation networks over training seeds, in bits."""
         return fmean(c.validation_score_bits for c in self.policies if c.learner.signals.name == name)

@@ -30,6 +30,7 @@ class HeaderFamily:
         required: the same in the utility's unit; also what a difference between two must exceed to matter.
         total: comparisons that share α: the pairs under all utilities.
         pairs: every pair of the baseline and the headers once, over training seeds.
+        by_trainer: of several trainers, by their names, the same if only one has learnt.
     """
 
     group: Group
@@ -38,6 +39,7 @@ class HeaderFamily:
     required: float
     total: int
     pairs: tuple[Comparison, ...]
+    by_trainer: Mapping[str, HeaderFamily]
 
     @classmethod
     def of(cls, group: Group, config: CampaignConfig) -> HeaderFamily:
@@ -47,7 +49,8 @@ class HeaderFamily:
         required, total = group.utility.difference(config.required_percent), len(names) * len(config.utilities)
         spread = group.spread(names)
         pairs = tuple(group.compare_candidates(a, b, total, required, spread) for a, b in names)
-        return cls(group, headers, config.required_percent, required, total, pairs)
+        alone = {name: cls.of(part, config) for name, part in group.by_trainer.items()}
+        return cls(group, headers, config.required_percent, required, total, pairs, alone)
 
     def net(self, header: Chosen) -> Comparison:
         """Return a header's net benefit over training seeds."""
@@ -88,6 +91,14 @@ class HeaderFamily:
             cost_set=group.compare_candidates(name, name + charged, total, required) if candidate.costs else None,
             net_set=self.net(header),
         )
+
+    def remark(self, header: Chosen) -> dict[str, str]:
+        """Return what summary.json holds about a header's trainers: a `remark`, where there are several."""
+        name = header.learner.candidate.name
+        alone = [(trainer, each, each.group.selected[name]) for trainer, each in self.by_trainer.items()]
+        said = {trainer: each.benefit(own, None).decision for trainer, each, own in alone}
+        best = self.benefit(header, None).decision
+        return {"remark": trainers_remark(self.group.learnt_by(self.group.baseline, name), best, said)} if said else {}
 
     def choice(self) -> dict[str, Any]:
         """Return what summary.json holds about which header to take."""
@@ -138,8 +149,8 @@ def compare_all(groups: Sequence[Group]) -> list[Comparison]:
         for at, each in enumerate(group.compare_all_candidates(total)):
             remarks = [TRAINED_TOO_LITTLE] if seen[each.A] <= seen[each.B] and each.high < 0 else []
             if alone:
-                by = (group.selected[each.A].learner.trainer, group.selected[each.B].learner.trainer)
-                remarks.append(trainers_remark(by, each, {name: rows[at] for name, rows in alone.items()}))
+                said = {name: rows[at].stated.name for name, rows in alone.items()}
+                remarks.append(trainers_remark(group.learnt_by(each.A, each.B), each.stated.name, said))
             compared.append(replace(each, note="; ".join([each.note, *remarks])))
     return compared
 
@@ -151,11 +162,16 @@ def benefits_content(
     families = [HeaderFamily.of(group, config) for group in groups]
     tested = [None if trials is None else trials[family.group.utility.name] for family in families]
     pairs = zip(families, tested, strict=True)
+    rows = [
+        family.benefit(header, trials).to_json() | family.remark(header)
+        for family, trials in pairs
+        for header in family.headers
+    ]
     return {
         "baseline": config.baseline,
         "packet_bytes": config.packet_bytes,
         "required_percent": config.required_percent,
         "percent_of": config.networks.percent_of,
-        "rows": [family.benefit(header, rows).to_json() for family, rows in pairs for header in family.headers],
+        "rows": rows,
         "choices": [family.choice() for family in families],
     }

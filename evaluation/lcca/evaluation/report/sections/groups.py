@@ -108,8 +108,9 @@ def trainers(tables: RunTables) -> Content | None:
     compared = [each for each in tables.comparisons if each["level"] == "set" and DEPENDS in each["note"]]
     said = [f"{each['B']} against {each['A']}: {each['note'][each['note'].index(DEPENDS) :]}." for each in compared]
     answer = " ".join(said) or "No verdict depends on the trainer."
-    caption = f"{trainers_note(rows)}. Intervals of one trainer hold together."
-    return Content(caption, answer=answer, tables=(trainers_table(rows),), population=BY_TRAINER, unfolded=True)
+    return Content(
+        f"{trainers_note(rows)}.", answer=answer, tables=(trainers_table(rows),), population=BY_TRAINER, unfolded=True
+    )
 
 
 def fairness(tables: RunTables) -> Content | None:

@@ -173,7 +173,7 @@ def learning_data(tables: RunTables) -> list[pd.DataFrame]:
 
 
 def _panel(curve: pd.DataFrame) -> str:
-    return panel_of(curve.iloc[0].to_dict())
+    return panel_of({str(key): value for key, value in curve.iloc[0].items()})
 
 
 @drawing

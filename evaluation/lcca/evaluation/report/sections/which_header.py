@@ -225,7 +225,8 @@ def sentence(row: Json, base: str, name_utility: bool) -> str:
     if gross.get("same"):
         words += f"; {gross['same']}"
     by = f" (utility {row['utility']})" if name_utility else ""
-    return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)} over {counted_units(net)}{paid}."
+    remark = f"; {row['remark']}" if "remark" in row else ""
+    return f"{row['header']}{by}: {words}. Net {_percent(net)}{_ends(net)} over {counted_units(net)}{paid}{remark}."
 
 
 def _percent(comparison: Json) -> str:

@@ -16,7 +16,7 @@ BEST = "*"
 
 def trainers_table(rows: Sequence[Json]) -> Table:
     """Return the table of `trainers` of a summary: a row per signal set and trainer."""
-    compared = [row["comparison"] for row in rows if row["comparison"]]
+    compared = [row["comparison"] for row in rows if row["comparison"] and row["trainer"] == rows[0]["trainer"]]
     bits = f"Difference, bits [{coverage(compared)}]" if compared else "Difference, bits"
     scores = ("Score, bits", "SD over seeds", "Validation score, bits")
     head = ("Signals", "Trainer", "Utility", "Training seeds", *scores, bits, "Sign and size")
@@ -44,5 +44,6 @@ def trainers_note(rows: Sequence[Json]) -> str:
     fewest = min(len(row["training_seeds"]) for row in rows)
     return (
         f"{BEST} the best trainer of its signal set: by the mean score on the validation networks over {fewest} "
-        "training seeds, both the same for all; sets are compared by it"
+        "training seeds, both the same for all; sets are compared by it, and selected policies are its; intervals of "
+        "one trainer hold together"
     )
