@@ -78,7 +78,8 @@ def print_policies(summary: Json) -> None:
     ]
     print_table(
         Table(f"{summary['campaign']}: policies on fresh test networks", head, rows),
-        "± is one standard error over networks; * best of its signal set on the validation networks",
+        "± is one standard error over networks; * best of its signal set on the validation networks"
+        + (", by the set's best trainer" if "trainers" in summary else ""),
         _score_words(p["utility"] for p in summary["policies"]),
     )
 

@@ -143,8 +143,9 @@ class CampaignConfig(RunConfig):
             comparison of candidates is settled.
         validation: networks that pick a training's checkpoint.
         test: networks that results are reported on.
-        per_network: repeated trials of all trainings on single networks; left out if null.
-        generalisation: other networks or topologies on which all trainings are tested too.
+        per_network: repeated trials of all trainings on single networks, of several trainers those of each set's best;
+            left out if null.
+        generalisation: other networks or topologies on which the same trainings are tested too.
         settle: when a comparison is settled.
         required_percent: throughput-equivalent percent that a header must bring, its bytes charged, to pay for itself:
             the threshold τ of its decision.
