@@ -39,7 +39,7 @@ from lcca.inputs.files import write_atomically
 
 CACHE = Path("results") / "training-cache"
 
-ROWS = ("comparisons", "net_benefit", "policies", "generalisation", "ns3", "per_network")
+ROWS = ("comparisons", "net_benefit", "trainers", "policies", "generalisation", "ns3", "per_network")
 """What grid.json has of the summary of each point."""
 
 Campaign: TypeAlias = str | os.PathLike[str] | CampaignConfig | Grid
