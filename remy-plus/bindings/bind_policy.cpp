@@ -35,12 +35,13 @@ struct PolicyHandle {
 
 PolicyHandle rule_table(const std::vector<std::string>& axes, const Matrix& lower, const Matrix& upper,
                         const Vector& increment, const Vector& multiple, const Vector& pacing, const std::string& over,
-                        const std::string& under) {
+                        const std::string& under, bool real) {
   const std::size_t rules = lower.shape(0), k = axes.size();
   if (lower.shape(1) != k || upper.shape(0) != rules || upper.shape(1) != k || increment.shape(0) != rules ||
       multiple.shape(0) != rules || pacing.shape(0) != rules)
     throw std::invalid_argument("the arrays of a rule table must agree in rules and axes");
   RuleTable table;
+  table.real = real;
   std::vector<Signal> signals;
   for (const std::string& name : axes) signals.push_back(signal_by_name(name));
   table.pacing = {unit_part(over), unit_part(under)};
@@ -154,9 +155,9 @@ void bind_policy(nb::module_& m) {
   m.attr("LAW_SOURCE") = law_source;  // C of laws: what an exported one begins with
   nb::class_<PolicyHandle>(m, "Policy", "A policy compiled for the engine.")
       .def_static("rule_table", &rule_table, "axes"_a, "lower"_a, "upper"_a, "increment"_a, "multiple"_a, "pacing"_a,
-                  "over"_a, "under"_a,
+                  "over"_a, "under"_a, "real"_a = false,
                   "Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for "
-                  "none); raises ValueError if they overlap or leak.")
+                  "none), their windows real numbers or whole; raises ValueError if they overlap or leak.")
       .def_static(
           "fixed_window", [](double window) { return PolicyHandle{FixedWindow{window}}; }, "window"_a)
       .def_static(

@@ -139,6 +139,8 @@ inline nb::tuple state_of(const Law& policy) {
                         name_of(policy.rate().over), name_of(policy.rate().under), law.bound, law.largest, law.refresh);
 }
 
+inline constexpr const char* real_table = "rule-table of real windows";
+
 inline nb::tuple state_of(const Policy& policy) {
   if (const auto* p = std::get_if<Law>(&policy)) return state_of(*p);
   if (const auto* p = std::get_if<FixedWindow>(&policy)) return nb::make_tuple("fixed-window", p->window);
@@ -158,7 +160,7 @@ inline nb::tuple state_of(const Policy& policy) {
     links.insert(links.end(), {node.axis, node.child[0], node.child[1]});
   }
   for (const Action& a : table.actions) actions.insert(actions.end(), {a.increment, a.multiple, a.pacing});
-  return nb::make_tuple("rule-table", cuts, links, table.tree->root(), actions, name_of(table.pacing.over),
+  return nb::make_tuple(table.real ? real_table : "rule-table", cuts, links, table.tree->root(), actions, name_of(table.pacing.over),
                         name_of(table.pacing.under), table.wanted);
 }
 
@@ -174,6 +176,7 @@ inline RuleTable table_of(const nb::tuple& state) {
                      static_cast<std::uint32_t>(links[3 * i]),
                      {static_cast<std::int32_t>(links[3 * i + 1]), static_cast<std::int32_t>(links[3 * i + 2])}});
   RuleTable table;
+  table.real = nb::cast<std::string>(state[0]) == real_table;
   for (std::size_t i = 0; i < actions.size(); i += 3)
     table.actions.push_back(checked(actions[i], actions[i + 1], actions[i + 2]));
   table.tree = std::make_shared<RuleTree>(std::move(nodes), nb::cast<std::int32_t>(state[3]), table.actions.size());
@@ -193,7 +196,7 @@ inline Policy policy_from(const nb::tuple& state) {
     const auto part = [&](std::size_t i) { return unit_part(nb::cast<std::string>(state[i])); };
     return ExplicitRate{{part(1), part(2)}, number(3), number(4)};
   }
-  if (kind == "rule-table") return table_of(state);
+  if (kind == "rule-table" || kind == real_table) return table_of(state);
   if (kind == "mlp") return mlp_of(state);
   if (kind == "law")
     return law_of(nb::cast<std::vector<double>>(state[1]), nb::cast<std::vector<double>>(state[2]),

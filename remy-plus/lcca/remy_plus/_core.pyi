@@ -68,9 +68,9 @@ class Policy:
     """A policy compiled for the engine."""
 
     @staticmethod
-    def rule_table(axes: Sequence[str], lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], increment: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], multiple: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pacing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], over: str, under: str) -> Policy:
+    def rule_table(axes: Sequence[str], lower: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], upper: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], increment: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], multiple: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], pacing: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], over: str, under: str, real: bool = False) -> Policy:
         """
-        Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for none); raises ValueError if they overlap or leak.
+        Rules as boxes over the named signals, their gaps in units of signal over / signal under ('1' for none), their windows real numbers or whole; raises ValueError if they overlap or leak.
         """
 
     @staticmethod

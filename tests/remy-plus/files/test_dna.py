@@ -115,6 +115,12 @@ def test_signals_that_dna_cannot_say_are_named():
         dna.dumps(one_rule(("queue", "queue_ewma")), smoothed=True)
 
 
+def test_real_windows_are_refused(grow):
+    table = dataclasses.replace(grow(1), windows="real")
+    with pytest.raises(InputError, match=r"windows: a .dna file knows whole ones only.* keep the table as policy.json"):
+        dna.dumps(table)
+
+
 def test_files_are_read_and_written(tmp_path, small):
     path = tmp_path / "small.dna"
     dna.write(path, small)

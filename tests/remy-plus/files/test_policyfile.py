@@ -69,6 +69,17 @@ def test_the_format_of_a_rule_table(document):
     }  # fmt: skip
 
 
+def test_real_windows_survive_and_whole_ones_are_not_said(document):
+    table = dataclasses.replace(one_rule(("rtt_ratio",)), windows="real").with_action(0, -0.25, 0.995, 1)
+    text = dumps(PolicyFile(table))
+    assert loads(text).policy == table and '"windows": "real"' in text and '"increment": -0.25' in text
+    assert "windows" not in document
+    assert loads(json.dumps(document | {"windows": "whole"})) == loads(json.dumps(document))
+    for bad in ("ral", None, 1):
+        with pytest.raises(InputError, match="windows"):
+            loads(json.dumps(document | {"windows": bad}))
+
+
 def test_written_atomically_and_read(tmp_path):
     path = tmp_path / "policy.json"
     write(path, PolicyFile(FixedWindow(3)))

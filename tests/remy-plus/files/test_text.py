@@ -1,5 +1,7 @@
 """Policies as text for people."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,6 +34,13 @@ def test_a_rule_table_reads_like_this():
         "3  receive EWMA from 1.25 µs, RTT ratio from 1.5\n"
         "   → window unchanged, pace at 1 × receive interval  [10.0% of hits]\n"
     )
+
+
+def test_real_windows_are_said():
+    table = dataclasses.replace(one_rule(("rtt_ratio",)), windows="real").with_action(0, -0.25, 0.995, 0)
+    assert "1 rule; pacing relative; real windows" in describe(PolicyFile(table))
+    assert "window × 0.995 − 0.25, unpaced" in describe(PolicyFile(table))
+    assert "window = 1," in describe(PolicyFile(table.with_action(0, 0.5, 0, 0)))
 
 
 def test_absolute_pacing_and_dead_rules_are_said():

@@ -48,8 +48,9 @@ class Table:
     def _act(self, seen, receive_ewma):
         for rule in self.content["rules"]:
             if all(a <= x < b for a, x, b in zip(rule["lower"], seen, rule["upper"], strict=True)):
-                window = int(self.window * rule["multiple"] + rule["increment"])
-                self.window = float(min(max(window, 0), 1_000_000))
+                window = self.window * rule["multiple"] + rule["increment"]
+                least, window = (1, window) if self.content.get("windows") == "real" else (0, int(window))
+                self.window = float(min(max(window, least), 1_000_000))
                 return self.window, rule["pacing"] * receive_ewma
         raise AssertionError
 

@@ -1,5 +1,6 @@
 """A congestion control in Python does bit for bit what the engine's own does, and says where it is wrong."""
 
+import dataclasses
 import hashlib
 import math
 import pickle
@@ -31,6 +32,7 @@ from lcca.remy_plus.policies.agents import Agent
 from lcca.remy_plus.policies.hand_designed import baseline
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.python_control import PythonControl
+from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.topology import Topology
 from lcca.signal_sets.load import resolve
 
@@ -65,6 +67,35 @@ def test_a_copy_has_the_bits_of_the_engines_own(file: Path, name: str, engines: 
     own = {"Aimd": "aimd", "Table": str(TABLE)}.get(name)
     expected = load(own).policy if own else type(baseline("aimd"))(decrease=0.7, initial_window=9)
     assert columns([load(f"{file}:{name}").policy]) == columns([expected])
+
+
+@pytest.fixture
+def real(file: Path) -> RuleTable:
+    """The table with real windows and fractions of a packet, of either sign; its file is beside the controls."""
+    whole, rng = load(TABLE).policy, np.random.default_rng(3)
+    assert isinstance(whole, RuleTable)
+    at = rng.random(len(whole)) < 0.5
+    increment = np.where(at, rng.uniform(-1, 1, len(whole)), whole.increment + 0.3)
+    multiple = np.where(at, rng.uniform(0.97, 1, len(whole)), whole.multiple)
+    table = dataclasses.replace(whole, increment=increment, multiple=multiple, windows="real")
+    (file.parent / "table.json").write_text(dumps(PolicyFile(table)))
+    return table
+
+
+def test_a_table_of_real_windows_has_the_bits_of_its_copy(file: Path, real: RuleTable) -> None:
+    copied = load(f"{file}:Table").policy
+    found = columns([real])
+    assert found == columns([copied])
+    whole = load(TABLE).policy
+    assert columns([whole]) != columns([dataclasses.replace(whole, windows="real")])
+    changed = real.with_action(0, 0.5, 1, 0)
+    actions = np.stack([changed.increment, changed.multiple, changed.pacing], axis=1)
+    assert real.compile().population(actions[None])[0].__getstate__() == changed.compile().__getstate__()
+    assert real.compile().with_action(0, 0.5, 1, 0).__getstate__() == changed.compile().__getstate__()
+    with Processes(2) as pool:
+        assert columns([real, changed], Engine(1500.0, runner=runner_on(pool))) == columns([real, changed])
+    again = pickle.loads(pickle.dumps(real.compile()))
+    assert again.__getstate__() == real.compile().__getstate__() != load(TABLE).policy.compile().__getstate__()
 
 
 def test_signals_that_come_in_headers_come_in_them(file: Path) -> None:

@@ -109,6 +109,20 @@ def test_the_digest_is_the_same_on_every_machine():
     assert one_rule(SIGNALS[:4]).digest[:16] == "37cb511ea7e386f5"
 
 
+def test_real_windows_have_increments_of_any_size_and_another_digest():
+    whole = one_rule(SIGNALS[:4])
+    real = dataclasses.replace(whole, windows="real")
+    assert real != whole == dataclasses.replace(real, windows="whole")
+    finer = real.with_action(0, -0.25, 0.99, 1)
+    assert finer.increment.tolist() == [-0.25]
+    for changed in (bisect(finer, 0, [1, 1, 2, 1]), lifted(finer, SIGNALS)):
+        assert changed.windows == "real" and set(changed.increment) == {-0.25}
+    with pytest.raises(InputError, match=r"rules.0.increment: must be a number of packets up to ±1,000,000, got nan"):
+        real.with_action(0, math.nan, 1, 1)
+    with pytest.raises(InputError, match="windows: must be 'whole' or 'real', got 'ral'"):
+        dataclasses.replace(whole, windows="ral")
+
+
 def test_negative_zero_is_zero():
     box = ([-0.0, 0.0], [TOP, TOP])
     assert table_of(box).digest == table_of(([0.0, 0.0], [TOP, TOP])).digest

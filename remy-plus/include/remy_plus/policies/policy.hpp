@@ -21,11 +21,15 @@
 
 namespace remy_plus {
 
+// A real window is at least one packet: below that no ACK would come to move it.
+inline constexpr double least_real_window = 1;
+
 struct RuleTable {
   std::shared_ptr<const RuleTree> tree;
   std::vector<Action> actions;
   PacingUnit pacing;
   SignalMask wanted = 0;
+  bool real = false;  // windows are real numbers; R+ and Remy round them down
 
   void start(Control& control, const Memory& memory, RuleHits& rule_hits) const { apply(control, memory, rule_hits); }
   void feedback(Control& control, const Memory& memory, const Ack&, RuleHits& rule_hits) const {
@@ -44,7 +48,8 @@ struct RuleTable {
     ++rule_hits[at];
     const Action& action = actions[at];
     const double window = control.window * action.multiple + action.increment;
-    control.window = std::clamp(static_cast<double>(static_cast<std::int64_t>(window)), 0.0, largest_window);
+    control.window = real ? std::clamp(window, least_real_window, largest_window)
+                          : std::clamp(static_cast<double>(static_cast<std::int64_t>(window)), 0.0, largest_window);
     control.gap = action.pacing * pacing.value(memory.signals());
   }
 };

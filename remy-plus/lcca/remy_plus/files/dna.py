@@ -113,10 +113,13 @@ def dumps(table: RuleTable, smoothed: bool = False) -> bytes:
             a file is another one, unless ``int_signals="raw"`` is given there.
 
     Raises:
-        InputError: signals that the format has no axis for, two that share one, or pacing that it cannot say.
+        InputError: signals that the format has no axis for, two that share one, real windows, or pacing that it
+            cannot say.
     """
     if table.pacing_kind not in NAMED:
         raise InputError(f"pacing: a .dna file knows {' and '.join(NAMED)}, not {table.pacing_kind}")
+    if table.windows != "whole":
+        raise InputError("windows: a .dna file knows whole ones only, and would round; keep the table as policy.json")
     axes = _export_axes(table.signals, smoothed)
     stored = _AXES if table.pacing_kind == "relative" or max(axes) >= _REMY_AXES else range(_REMY_AXES)
     root = Tree()

@@ -183,18 +183,19 @@ def _content(file: PolicyFile) -> dict[str, Any]:
         return asdict(policy) | {"terms": policy.named_terms, "features": policy.named_features}
     if not isinstance(policy, RuleTable):
         return {"parameters": asdict(policy)}
+    whole = policy.windows == "whole"
     rules = [
         {
             "lower": policy.lower[i].tolist(),
             "upper": policy.upper[i].tolist(),
-            "increment": int(policy.increment[i]),
+            "increment": int(policy.increment[i]) if whole else float(policy.increment[i]),
             "multiple": float(policy.multiple[i]),
             "pacing": float(policy.pacing[i]),
         }
         | ({} if file.rule_hits is None else {"rule_hits": file.rule_hits[i]})
         for i in range(len(policy))
     ]
-    return {"pacing": policy.pacing_kind, "rules": rules}
+    return {"pacing": policy.pacing_kind, "rules": rules} | ({} if whole else {"windows": policy.windows})
 
 
 def _from_json(data: bytes) -> PolicyFile:

@@ -18,7 +18,7 @@ from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.policy import SIMPLE
-from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable, pacing_unit
+from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable, Windows, pacing_unit
 from lcca.remy_plus.policies.simple import Simple
 from lcca.remy_plus.policies.tiling import tiling
 from lcca.remy_plus.switches.markers import Marking, marking
@@ -85,6 +85,7 @@ class TableContent(Content):
     kind: Literal["rule-table"]
     signals: Annotated[tuple[str, ...], Field(min_length=1)]
     pacing: Annotated[str, BeforeValidator(_known_pacing)]
+    windows: Windows = "whole"
     rules: Annotated[tuple[Rule, ...], Field(min_length=1, max_length=MOST_RULES)]
 
     @model_validator(mode="after")
@@ -113,7 +114,7 @@ class TableContent(Content):
             name: np.array([getattr(rule, name) for rule in self.rules]).reshape(len(self.rules), *shape)
             for name, shape in (("lower", (-1,)), ("upper", (-1,)), ("increment", ()), ("multiple", ()), ("pacing", ()))
         }
-        table = RuleTable(self.signals, **columns, pacing_kind=self.pacing)
+        table = RuleTable(self.signals, **columns, pacing_kind=self.pacing, windows=self.windows)
         tiling(table)
         return table
 

@@ -70,7 +70,8 @@ def _kind(file: PolicyFile) -> str:
     dead = len(policy) - int(policy.live.sum())
     note = f", {dead} of them with empty boxes" if dead else ""
     plural = "" if len(policy) == 1 else "s"
-    return f"rule table: {len(policy)} rule{plural}{note}; pacing {policy.pacing_kind}"
+    real = "" if policy.windows == "whole" else "; real windows"
+    return f"rule table: {len(policy)} rule{plural}{note}; pacing {policy.pacing_kind}{real}"
 
 
 def _body(file: PolicyFile) -> list[str]:
@@ -185,7 +186,7 @@ def _range(name: str, low: float, high: float) -> str:
 def _action(table: RuleTable, index: int) -> str:
     multiple, increment = float(table.multiple[index]), float(table.increment[index])
     if multiple == 0:
-        window = f"window = {digits(max(increment, 0))}"
+        window = f"window = {digits(max(increment, 0 if table.windows == 'whole' else 1))}"
     else:
         times = "" if multiple == 1 else f" × {digits(multiple)}"
         plus = f" {'−' if increment < 0 else '+'} {digits(abs(increment))}" if increment else ""

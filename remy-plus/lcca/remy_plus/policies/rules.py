@@ -8,6 +8,9 @@ A rule's pacing is a multiple of the receive EWMA (`relative`, R+) or of a µs (
 inverse of one or the ratio of two: with `1/fair_rate` a factor of 1 sends at the fair rate, with `flows/capacity` at
 the link's rate over the number of flows. Where its signals are not known yet, as at a flow's start, packets leave
 without a gap.
+
+Whole windows are rounded down at every look-up, as R+ and Remy do it: a rule moves its window by a packet an ACK or
+more, or holds it. Real ones are not, so that a rule may add or take a fraction of a packet; they are at least 1.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +31,7 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import SIGNAL_CEILING, SIGNALS, check_signals
 
 Pacing: TypeAlias = str
+Windows: TypeAlias = Literal["whole", "real"]
 Array: TypeAlias = NDArray[np.float64]
 
 MOST_RULES = 100_000
@@ -53,10 +57,12 @@ class RuleTable:
         signals: names of the k axes, in order.
         lower: (R, k) inclusive bounds, in the unit of each signal.
         upper: (R, k) exclusive bounds, at most `SIGNAL_CEILING`.
-        increment: (R,) whole packets added to the window, at most `LARGEST_INCREMENT` of either sign.
+        increment: (R,) packets added to the window, at most `LARGEST_INCREMENT` of either sign; whole numbers
+            where windows are whole.
         multiple: (R,) factor of the window, at most `LARGEST_MULTIPLE`.
         pacing: (R,) pacing gap, a multiple of what `pacing_kind` says.
         pacing_kind: the receive EWMA ("relative", R+), µs ("absolute", Remy), or a ratio of signals.
+        windows: "whole" (R+) or "real".
 
     Raises:
         InputError: shapes that do not fit, numbers that are not finite or out of range, unknown or repeated
@@ -70,6 +76,7 @@ class RuleTable:
     multiple: Array
     pacing: Array
     pacing_kind: Pacing = "relative"
+    windows: Windows = "whole"
 
     def __post_init__(self) -> None:
         """Freeze the arrays and check everything but the tiling."""
@@ -96,7 +103,8 @@ class RuleTable:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the content (hex); the same on every machine."""
-        sha = hashlib.sha256(repr((self.signals, self.pacing_kind, len(self))).encode())
+        real = () if self.windows == "whole" else (self.windows,)
+        sha = hashlib.sha256(repr((self.signals, self.pacing_kind, len(self), *real)).encode())
         for array in (self.lower, self.upper, self.increment, self.multiple, self.pacing):
             sha.update(array.astype("<f8").tobytes())
         return sha.hexdigest()
@@ -148,6 +156,7 @@ class RuleTable:
                 np.ascontiguousarray(self.multiple),
                 np.ascontiguousarray(self.pacing),
                 *pacing_unit(self.pacing_kind),
+                real=self.windows == "real",
             )
         except ValueError as error:
             raise InputError(f"rule table: {error}") from None
@@ -196,12 +205,12 @@ FIRST_PACING = {"relative": 1.5, "absolute": 3.0}
 """Where a search starts, R+'s and Remy's; other kinds start at 1 of their unit."""
 
 
-def one_rule(signals: Sequence[str], pacing_kind: Pacing = "relative") -> RuleTable:
+def one_rule(signals: Sequence[str], pacing_kind: Pacing = "relative", windows: Windows = "whole") -> RuleTable:
     """Return the table that a search starts from: one rule for everything, R+'s or Remy's default action."""
     lower = np.zeros((1, len(signals)))
     one = np.ones(1)
     pacing = one * FIRST_PACING.get(pacing_kind, 1.0)
-    return RuleTable(tuple(signals), lower, lower + SIGNAL_CEILING, one, one, pacing, pacing_kind)
+    return RuleTable(tuple(signals), lower, lower + SIGNAL_CEILING, one, one, pacing, pacing_kind, windows)
 
 
 def bisect(table: RuleTable, rule_index: int, medians: ArrayLike) -> RuleTable:
@@ -236,6 +245,7 @@ def bisect(table: RuleTable, rule_index: int, medians: ArrayLike) -> RuleTable:
         np.repeat(table.multiple, repeats),
         np.repeat(table.pacing, repeats),
         table.pacing_kind,
+        table.windows,
     )
 
 
@@ -331,9 +341,12 @@ def _check_boxes(table: RuleTable) -> None:
 
 
 def _check_actions(table: RuleTable) -> None:
-    whole = np.abs(table.increment) <= LARGEST_INCREMENT
-    whole &= table.increment == np.trunc(table.increment)
-    _check_each(whole, table.increment, "increment", f"a whole number of packets up to ±{LARGEST_INCREMENT:,}")
+    if table.windows not in ("whole", "real"):
+        raise InputError(f"windows: must be 'whole' or 'real', got {table.windows!r:.60}")
+    steps, noun = np.abs(table.increment) <= LARGEST_INCREMENT, "number"
+    if table.windows == "whole":
+        steps, noun = steps & (table.increment == np.trunc(table.increment)), "whole number"
+    _check_each(steps, table.increment, "increment", f"a {noun} of packets up to ±{LARGEST_INCREMENT:,}")
     fits = (table.multiple >= 0) & (table.multiple <= LARGEST_MULTIPLE)
     _check_each(fits, table.multiple, "multiple", f"between 0 and {LARGEST_MULTIPLE:g}")
     gaps = (table.pacing >= 0) & np.isfinite(table.pacing)
