@@ -34,6 +34,8 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "rplus with a budget": RPLUS | {"budget_trials": 200},
     "rplus polished": RPLUS | {"rounds": 1, "polish": {"networks": 2, "check_networks": 4, "trials_per_rule": 40}},
     "rplus grown": GROWN | {"budget_trials": 600},
+    "rplus grown with real windows": GROWN
+    | {"budget_trials": 600, "windows": "real", "grow": {"rules": [8, 10], "pairs": 8, "look_ups": 3}},
     "rplus grown without a budget": GROWN | {"polish": {"networks": 2, "check_networks": 4, "trials_per_rule": 50}},
     "law": LAW,
     "law of one stage": LAW | {"stages": LAW["stages"][1:], "population": 4},

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lcca.remy_plus.policies.rules import one_rule
+from lcca.remy_plus.policies.rules import Windows, one_rule
 from lcca.trainers.rplus.actions import FIELDS, Coordinates, Field, actions_of, limits, with_actions
 
 Kind = Literal["relative", "absolute"]
@@ -44,11 +44,30 @@ def test_coordinates_are_those_of_the_limits(kind: Kind, values: list[float]) ->
     np.testing.assert_allclose(Coordinates(kind).point(found[None])[0], back, atol=1e-9)
 
 
+@given(increment=st.floats(-1, 256), multiple=st.floats(0, 1), pacing=st.floats(0.1, 3))
+def test_an_action_of_a_real_window_survives_its_coordinates(increment: float, multiple: float, pacing: float) -> None:
+    actions = np.array([[increment, multiple, pacing]])
+    coordinates = Coordinates("relative", windows="real")
+    point = coordinates.point(actions)
+    np.testing.assert_allclose(coordinates.actions(point, np.zeros((1, 3))), actions, rtol=1e-12, atol=1e-12)
+    signed = [np.copysign(np.log1p(abs(d) / knee), d) / 0.5 for d, knee in ((increment, 0.1), (multiple - 1, 0.02))]
+    np.testing.assert_allclose(point[0, :2], signed, rtol=1e-9, atol=1e-9)
+
+
+def test_steps_of_real_windows_are_fine_near_none_and_wide_far_from_it() -> None:
+    coordinates = Coordinates("relative", windows="real")
+    places = np.array([[[0.0, 1.0, 1.0]], [[40.0, 0.5, 1.0]]])
+    steps = np.abs(coordinates.actions(coordinates.point(places) - 0.1, places[0]) - places)[:, 0]
+    assert 0.001 < steps[0, 0] < 0.01 and 1 < steps[1, 0] < 3
+    assert 0.0005 < steps[0, 1] < 0.002 and 0.01 < steps[1, 1] < 0.04
+
+
+@pytest.mark.parametrize("windows", ["whole", "real"])
 @pytest.mark.parametrize("fields", [("pacing",), ("pacing", "increment"), ("multiple",)])
-def test_fields_that_are_not_optimised_keep_their_values(fields: tuple[Field, ...]) -> None:
+def test_fields_that_are_not_optimised_keep_their_values(fields: tuple[Field, ...], windows: Windows) -> None:
     rng = np.random.default_rng(1)
     others = np.column_stack([rng.integers(0, 256, 4), rng.random(4), rng.uniform(0.25, 3, 4)])
-    coordinates = Coordinates("relative", fields)
+    coordinates = Coordinates("relative", fields, windows)
     point = rng.uniform(-5, 30, (6, 4, len(fields)))
     found = coordinates.actions(point, others)
     assert found.shape == (6, 4, 3)

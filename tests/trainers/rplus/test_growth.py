@@ -19,9 +19,11 @@ from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import FixedWindow, compile_policy
 from lcca.remy_plus.policies.rules import RuleTable, one_rule
+from lcca.remy_plus.policies.tiling import tiling
 from lcca.signal_sets.signal_set import signal_set
 from lcca.trainers.base import Task, WarmStart, run
 from lcca.trainers.rplus import growth
+from lcca.trainers.rplus.actions import first_table
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.evolution import Evolution
 from lcca.trainers.rplus.splits import Split, split
@@ -184,6 +186,41 @@ def test_rivals_must_be_tables(make_trainer: MakeTrainer) -> None:
     trainer.task = replace(trainer.task, rivals=(FixedWindow(3),))
     with pytest.raises(InputError, match="not from FixedWindow"):
         trainer.step()
+
+
+def test_windows_of_a_training_are_those_of_all_its_tables(make_trainer: MakeTrainer, good: RuleTable) -> None:
+    real = run(make_trainer(**GROWN | {"windows": "real", "budget_trials": 900}))
+    assert real.windows == "real" and (real.increment != np.rint(real.increment)).all()
+    with pytest.raises(InputError, match=r"warm start: its windows are whole; set trainer.windows to whole"):
+        make_trainer(**GROWN | {"windows": "real"}, warm_start=WarmStart(good, 0))
+    more = make_trainer(**GROWN | {"windows": "real"}, warm_start=WarmStart(replace(good, windows="real"), 0))
+    assert more.policy.windows == "real"
+
+
+def test_real_windows_begin_with_stairs_along_the_rtt_ratio(make_trainer: MakeTrainer) -> None:
+    """A tenth of a packet an ACK is worth more without training than a trained rule, which has 2.6 bits."""
+    stairs = first_table(SIGNALS, "relative", "real")
+    tiling(stairs)
+    change = [
+        stairs.increment[i] + (stairs.multiple[i] - 1) * 20 for i in (stairs.find((r, 9)) for r in (1.001, 1.1, 2))
+    ]
+    np.testing.assert_allclose(change, [0.1, 0.1 - 0.3, 0.1 - 1.0])  # of a window of 20 packets
+    assert scores(read_config(SPACE, NetworkSpace), stairs).mean() > 3.0
+    trainer = make_trainer(**GROWN | {"windows": "real", "budget_trials": 900, "grow": GROW | {"rules": [1, 4, 8, 9]}})
+    run(trainer)
+    assert [row.rules for row in trainer.learning if row.kind == "compare"] == [8, 9]  # smaller ones are passed over
+    assert first_table(("loss",), "relative", "real") == one_rule(("loss",), "relative", "real")
+    starts = STARTS | {"grow": GROW | {"rules": [4, 8], "starts": {"number": 2, "rules": 4, "trials": 600}}}
+    with pytest.raises(InputError, match=r"trainer.grow.starts.rules: real windows begin with 8 rules; give no fewer"):
+        RplusConfig.model_validate(GROWN | starts | {"windows": "real"}).require(SIGNALS)
+
+
+def test_windows_are_whole_where_rplus_is_wanted_and_unsaid_where_they_are() -> None:
+    with pytest.raises(ValueError, match=r"windows: the R\+ search moves whole ones.* set rounds to 0"):
+        RplusConfig(windows="real")
+    assert "windows" not in RplusConfig().model_dump(mode="json")  # so that names by content stay
+    real = RplusConfig(windows="real", **GROWN)
+    assert RplusConfig.model_validate(real.model_dump(mode="json")) == real
 
 
 def test_starts_end_and_the_best_goes_on(make_trainer: MakeTrainer) -> None:

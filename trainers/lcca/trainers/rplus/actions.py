@@ -1,4 +1,4 @@
-"""Actions of rules: the range of each field, the candidates around an action, and whole tables as points.
+"""Actions of rules: where they begin, the range of each field, the candidates around one, and whole tables as points.
 
 Limits and steps are R+'s. Pacing that is not relative to the receive EWMA has a range of its own, in equal ratios:
 sixteen senders on a link of 2 packets/µs need gaps of 8 µs and more, where R+ and Remy end at 3.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lcca.remy_plus.core.elementary import exp, log
-from lcca.remy_plus.policies.rules import Pacing, RuleTable
+from lcca.remy_plus.core.signals import SIGNAL_CEILING
+from lcca.remy_plus.policies.rules import Pacing, RuleTable, Windows, lifted, one_rule
 
 Floats = NDArray[np.float64]
 Field: TypeAlias = Literal["increment", "multiple", "pacing"]
@@ -45,6 +47,9 @@ class Limits:
         scale: of a search that moves all fields at once: how far one standard deviation of 1 goes.
         factor: between two steps.
         ratio: steps and scale are of the logarithm: equal ratios in place of equal distances.
+        origin: where a signed logarithm is 0.
+        knee: scale is of the signed logarithm of the distance d from the origin, ±ln(1 + |d| / knee): equal distances
+            near it, equal ratios far from it. 0 for none.
     """
 
     low: float
@@ -54,6 +59,8 @@ class Limits:
     scale: float
     factor: float = 4.0
     ratio: bool = False
+    origin: float = 0.0
+    knee: float = 0.0
 
     def steps(self) -> list[float]:
         """Return the steps: the first, then times the factor, up to the largest."""
@@ -85,9 +92,51 @@ BY_SIGNAL: dict[Field, Limits] = RELATIVE | {"pacing": Limits(0.05, 64, 0.02, 1,
 """Of pacing in units of signals: a few per cent more than the unit itself matter, and its size is the user's."""
 
 
-def limits(pacing_kind: Pacing) -> dict[Field, Limits]:
-    """Return the limits of each field of tables with this kind of pacing."""
-    return {"relative": RELATIVE, "absolute": ABSOLUTE}.get(pacing_kind, BY_SIGNAL)
+REAL: dict[Field, Limits] = {
+    "increment": Limits(-1, 256, 0.01, 32, 0.5, knee=0.1),
+    "multiple": Limits(0, 1, 0.01, 0.5, 0.5, origin=1, knee=0.02),
+}
+"""Of tables with real windows: hundredths of a packet an ACK matter as much as packets do, and so does 1 − multiple."""
+
+
+def limits(pacing_kind: Pacing, windows: Windows = "whole") -> dict[Field, Limits]:
+    """Return the limits of each field of tables with this kind of pacing and of windows."""
+    within = {"relative": RELATIVE, "absolute": ABSOLUTE}.get(pacing_kind, BY_SIGNAL)
+    return within if windows == "whole" else within | REAL
+
+
+FIRST_PACING = 0.9
+"""Of a first rule that is to be split, in receive EWMAs: gaps just short of binding. One rule is as good with any
+shorter gap, so that a search lets it drift away, and rules that grow from there never find gaps again: two rules of E2E
+then stay at 2.8 bits in place of 3.2 (`benchmarks/README.md`, Polish)."""
+
+STAIRS = (
+    (0.0, 8.0, 0.0),
+    (0.5, 0.1, 1.0),
+    (1.004, 0.1, 1.0),
+    (1.015, 0.1, 0.995),
+    (1.03, 0.1, 0.99),
+    (1.06, 0.1, 0.985),
+    (1.12, 0.1, 0.98),
+    (1.25, 0.1, 0.95),
+)
+"""Rules that real windows begin with: from which RTT ratio on, increment and multiple. 8 packets where no RTT is known;
+then a tenth of a packet more an ACK, and a share less that rises with the queue. Guessed, not tuned. A growth from one
+rule does not come here: alone, it is best with a window that is pulled fast towards a fixed one, and its parts stay
+fast; whole windows are then as good (`benchmarks/README.md`, Real windows)."""
+
+
+def first_table(signals: Sequence[str], pacing_kind: Pacing, windows: Windows) -> RuleTable:
+    """Return the table that a training begins with: one rule, or `STAIRS` of real windows if RTT ratios are seen."""
+    one = one_rule(signals, pacing_kind, windows)
+    if windows == "whole" or "rtt_ratio" not in signals:
+        return one
+    begins, increment, multiple = np.array(STAIRS).T
+    gap = FIRST_PACING if pacing_kind == "relative" else one.pacing[0]
+    lower, ends = begins[:, None], np.append(begins[1:], SIGNAL_CEILING)[:, None]
+    pacing = np.full(len(STAIRS), gap)
+    stairs = RuleTable(("rtt_ratio",), lower, ends, increment, multiple, pacing, pacing_kind, windows)
+    return lifted(stairs, signals)
 
 
 def action_of(table: RuleTable, rule: int) -> Action:
@@ -129,20 +178,22 @@ def with_actions(table: RuleTable, actions: Floats) -> RuleTable:
 class Coordinates:
     """The actions of a whole table as a point, for searches that move all of them at once.
 
-    Coordinates are in units of each field's scale (`Limits`); a field with `ratio` has the logarithm of its value.
+    Coordinates are in units of each field's scale (`Limits`); a field with `ratio` has the logarithm of its value, one
+    with `knee` the signed logarithm.
 
     Args:
         pacing_kind: what the pacing of the tables means.
         fields: that are optimised; the others keep their values.
+        windows: of the tables.
     """
 
-    def __init__(self, pacing_kind: Pacing, fields: tuple[Field, ...] = FIELDS) -> None:
-        within = [limits(pacing_kind)[field] for field in fields]
+    def __init__(self, pacing_kind: Pacing, fields: tuple[Field, ...] = FIELDS, windows: Windows = "whole") -> None:
+        within = [limits(pacing_kind, windows)[field] for field in fields]
         self._at = [FIELDS.index(field) for field in fields]
-        self._low, self._high, self._scale = (
-            np.array([getattr(each, name) for each in within]) for name in ("low", "high", "scale")
+        self._low, self._high, self._scale, self._origin, self._knee = (
+            np.array([getattr(each, name) for each in within]) for name in ("low", "high", "scale", "origin", "knee")
         )
-        self._ratio = np.array([each.ratio for each in within])
+        self._ratio, self._whole = np.array([each.ratio for each in within]), windows == "whole"
 
     def point(self, actions: Floats) -> Floats:
         """Return (…, rules, fields) coordinates of (…, rules, 3) actions, moved into the ranges."""
@@ -153,7 +204,7 @@ class Coordinates:
         return np.clip(point, self._along(self._low), self._along(self._high))
 
     def actions(self, point: Floats, others: Floats) -> Floats:
-        """Return (…, rules, 3) actions: increments whole, all inside the ranges.
+        """Return (…, rules, 3) actions: increments whole where windows are, all inside the ranges.
 
         Args:
             point: (…, rules, fields) coordinates.
@@ -161,11 +212,18 @@ class Coordinates:
         """
         along = self.inside(point) * self._scale
         values = np.where(self._ratio, exp(np.where(self._ratio, along, 0)), along)
+        signed = self._knee > 0
+        distance = self._knee * (exp(np.where(signed, np.abs(along), 0)) - 1)
+        values = np.where(signed, self._origin + np.sign(along) * distance, values)
         actions = np.broadcast_to(others, (*point.shape[:-1], len(FIELDS))).copy()
         actions[..., self._at] = np.clip(values, self._low, self._high)
-        actions[..., 0] = np.rint(actions[..., 0])
+        if self._whole:
+            actions[..., 0] = np.rint(actions[..., 0])
         return actions
 
     def _along(self, values: Floats) -> Floats:
-        along: Floats = np.where(self._ratio, log(np.where(self._ratio, values, 1)), values) / self._scale
-        return along
+        along = np.where(self._ratio, log(np.where(self._ratio, values, 1)), values)
+        signed, distance = self._knee > 0, values - self._origin
+        logarithm = log(1 + np.where(signed, np.abs(distance) / np.where(signed, self._knee, 1), 0))
+        along = np.where(signed, np.sign(distance) * logarithm, along) / self._scale
+        return np.asarray(along)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, field_validator, model_validator
+from pydantic import AfterValidator, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 from pydantic import Field as Key
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
-from lcca.remy_plus.policies.rules import MOST_RULES, Pacing, offered_pacing, pacing_signals, pacing_unit
+from lcca.remy_plus.policies.rules import MOST_RULES, Pacing, Windows, offered_pacing, pacing_signals, pacing_unit
 from lcca.trainers.base import Budget, TrainerConfig
-from lcca.trainers.rplus.actions import FIELDS, Field
+from lcca.trainers.rplus.actions import FIELDS, Field, first_table
 
 AUTO = "auto"
 
@@ -121,6 +121,9 @@ class RplusConfig(TrainerConfig):
         optimise: fields of the action that are searched.
         pacing: what a rule's pacing is a multiple of: `relative` is the receive EWMA (R+), `absolute` a µs (Remy);
             other kinds are signals (`lcca.remy_plus.policies.rules`); `auto` takes what a task's signals offer.
+        windows: `whole` ones are rounded down at every ACK (R+); `real` ones move by fractions of a packet. They
+            are grown and polished only, and begin with eight rules along the RTT ratio where signals have it
+            (`actions.STAIRS`); smaller numbers of `grow.rules` are then passed over.
         check_networks: fresh networks of the regression check at the end of a round; 0 leaves it out, and fewer than
             six blocks (96 networks) find nothing worse.
         search_trials: ends the search after so many trials; none by default.
@@ -144,11 +147,18 @@ class RplusConfig(TrainerConfig):
     racing: RacingConfig = RacingConfig()
     optimise: tuple[Field, ...] = FIELDS
     pacing: Annotated[Pacing, AfterValidator(_known_pacing)] = "relative"
+    windows: Windows = "whole"
     check_networks: Annotated[int, Key(ge=0, le=1_000_000)] = 400
     search_trials: Annotated[int, Key(ge=1)] | None = None
     polish: PolishConfig | None = None
     grow: GrowConfig | None = None
     budget_trials: Annotated[int, Key(ge=1)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _whole_windows_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what was not always a key, where it has its default: a name by the content must not change."""
+        said: dict[str, Any] = content(self)
+        return {key: value for key, value in said.items() if key != "windows" or value != "whole"}
 
     def pacing_of(self, signals: Sequence[str]) -> Pacing:
         """Return the pacing of tables over these signals.
@@ -164,8 +174,10 @@ class RplusConfig(TrainerConfig):
 
     def require(self, signals: Sequence[str]) -> None:
         """See `TrainerConfig`."""
-        self.pacing_of(signals)
+        fewest = len(first_table(signals, self.pacing_of(signals), self.windows))
         if self.grow and (starts := self.grow.starts):
+            if starts.rules < fewest:
+                raise InputError(f"trainer.grow.starts.rules: real windows begin with {fewest} rules; give no fewer")
             spent = self._spent_on_a_start(self.grow, starts, len(signals))
             if starts.trials <= spent:
                 raise InputError(
@@ -196,6 +208,14 @@ class RplusConfig(TrainerConfig):
     def _something_to_do(self) -> RplusConfig:
         if not self.rounds and not self.polishes:
             raise ValueError("rounds: 0 leaves nothing to do without polish or grow")
+        return self
+
+    @model_validator(mode="after")
+    def _searched_windows_are_whole(self) -> RplusConfig:
+        if self.rounds and self.windows != "whole":
+            raise ValueError(
+                "windows: the R+ search moves whole ones; real ones are grown and polished: set rounds to 0"
+            )
         return self
 
     @model_validator(mode="after")

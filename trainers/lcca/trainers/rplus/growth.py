@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.trainers.base import Keeper
-from lcca.trainers.rplus.actions import Coordinates, Floats, actions_of, with_actions
+from lcca.trainers.rplus.actions import FIRST_PACING, Coordinates, Floats, actions_of, with_actions
 from lcca.trainers.rplus.config import GrowConfig, RplusConfig, StartsConfig
 from lcca.trainers.rplus.evolution import Evolution, usual_population
 from lcca.trainers.rplus.splits import Split, best, contrasts, gains, half_differences, parts, split
@@ -26,11 +26,6 @@ FEWEST_NETWORKS = 4
 STEP_TRIALS = 1000
 """A step takes generations until they have so many trials: checkpoints and learning rows cost time too."""
 
-FIRST_PACING = 0.9
-"""Of a first rule that is to be split, in receive EWMAs: gaps just short of binding. One rule is as good with any
-shorter gap, so that a search lets it drift away, and rules that grow from there never find gaps again: two rules of E2E
-then stay at 2.8 bits in place of 3.2 (`benchmarks/README.md`, Polish)."""
-
 AVERAGED = 0.5
 """Share of a polish, its last part, whose points are averaged."""
 
@@ -45,7 +40,7 @@ class Growth:
         trials: of this step.
         keep: takes the policies of a round.
         rivals: tables to go on from where they are better: each is compared once, as soon as it is no larger.
-        first: the rule that every start of `GrowConfig.starts` begins with; None where there is but one start.
+        first: the table that every start of `GrowConfig.starts` begins with; None where there is but one start.
     """
 
     config: RplusConfig
@@ -247,7 +242,7 @@ class Growth:
 
     @property
     def _coordinates(self) -> Coordinates:
-        return Coordinates(self.state.table.pacing_kind, self.config.optimise)
+        return Coordinates(self.state.table.pacing_kind, self.config.optimise, self.config.windows)
 
     @property
     def _evolution(self) -> Evolution:

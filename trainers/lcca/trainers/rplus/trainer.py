@@ -14,8 +14,9 @@ import numpy as np
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.policy import Policy
-from lcca.remy_plus.policies.rules import NAMED, RuleTable, lifted, one_rule
+from lcca.remy_plus.policies.rules import NAMED, RuleTable, lifted
 from lcca.trainers.base import Keeper, LearningRow, Task
+from lcca.trainers.rplus.actions import first_table
 from lcca.trainers.rplus.config import RplusConfig
 from lcca.trainers.rplus.growth import Growth
 from lcca.trainers.rplus.search import BEFORE_FIRST_SPLIT, Search
@@ -53,11 +54,11 @@ class RplusTrainer:
         start = self.task.warm_start
         if start is not None:  # where trained rules are improved and the next split is due; rules by hand are not
             passes = self.config.passes if start.step else 0
-            table = lifted(rules_of(start.policy), self.task.signals)
+            table = lifted(self._rules_of(start.policy), self.task.signals)
             state = SearchState(table, [passes] * len(table), table, pass_=passes, step=start.step)
         else:
-            table = one_rule(self.task.signals, self.config.pacing_of(self.task.signals))
-            state = SearchState(table, [0], table)
+            table = self._first_table()
+            state = SearchState(table, [0] * len(table), table)
             if self.shared is not None and self.shared.exists() and self.config.rounds:
                 return SearchState.load(self.shared, BEFORE_FIRST_SPLIT).with_one_rule(table)
         if self.config.polishes and (start is not None or not self.config.rounds):
@@ -131,7 +132,7 @@ class RplusTrainer:
 
     def _search(self, effort: Effort) -> Search:
         start = self.task.warm_start
-        old = rules_of(start.policy).signals if start and self.state.round == 0 else ()
+        old = self._rules_of(start.policy).signals if start and self.state.round == 0 else ()
         new = np.array([name not in old for name in self.task.signals])
         parted = new if new.any() else ~new  # along all signals, but first after a start along those that are new
         shared = self.shared if start is None else None
@@ -139,17 +140,21 @@ class RplusTrainer:
 
     def _growth(self, state: SearchState, effort: Effort) -> Growth:
         policies = [] if self.task.warm_start is None else [self.task.warm_start.policy]
-        rivals = tuple(lifted(rules_of(each), self.task.signals) for each in [*policies, *self.task.rivals])
+        rivals = tuple(lifted(self._rules_of(each), self.task.signals) for each in [*policies, *self.task.rivals])
         begun = self.config.rounds or self.task.warm_start
-        first = None if begun else one_rule(self.task.signals, self.config.pacing_of(self.task.signals))
+        first = None if begun else self._first_table()
         return Growth(self.config, state, self._trials_of(state, effort), self.keep, rivals, first)
+
+    def _first_table(self) -> RuleTable:
+        return first_table(self.task.signals, self.config.pacing_of(self.task.signals), self.config.windows)
+
+    def _rules_of(self, policy: Policy) -> RuleTable:
+        """Return a policy to go on from, or to be a rival, which must be a table with windows as here."""
+        if not isinstance(policy, RuleTable):
+            raise InputError(f"warm start: a search goes on from a rule table, not from {type(policy).__name__}")
+        if policy.windows != self.config.windows:
+            raise InputError(f"warm start: its windows are {policy.windows}; set trainer.windows to {policy.windows}")
+        return policy
 
     def _trials_of(self, state: SearchState, effort: Effort) -> StepTrials:
         return StepTrials(self.trials, state.step, effort)
-
-
-def rules_of(policy: Policy) -> RuleTable:
-    """Return a policy to go on from, or to be a rival, which must be a rule table."""
-    if not isinstance(policy, RuleTable):
-        raise InputError(f"warm start: a search goes on from a rule table, not from {type(policy).__name__}")
-    return policy
