@@ -48,11 +48,14 @@ RICH: dict[str, Search] = {
 """Terms that a rich law adds."""
 
 GRANTED: dict[str, Search] = {
-    "pull": Search(0.5, 0.3),
-    "target": Search(0, 0.2),
-    "pace_target": Search(0.5, 0.3),
+    "pull": Search(1, 0.3),
+    "target": Search(0.3, 0.2),
+    "pace_target": Search(1, 0.3),
+    "pace": Search(0, 0.1),
+    "pace_queue": Search(0.1, 0.1),
 }
-"""Terms that a law adds where hops grant a rate."""
+"""Terms where hops grant a rate: from a law that sends at that rate, less while it meets a queue. A stage that adds
+them begins there, or where the stage before ended, whichever is better."""
 
 UNUSED = NEUTRAL | {"boost_queue": -20.0}
 """Terms before their stage: start-up does not look at the queue."""
@@ -99,6 +102,7 @@ class LawConfig(TrainerConfig):
         stages: one after another; each leaves a policy for validation to pick from.
         networks: fresh networks of a generation, which all its candidates meet.
         population: candidates of a generation, mirrored; by default as many as is usual for the numbers searched.
+        check_networks: fresh networks on which two beginnings of a stage are compared, where hops grant a rate.
         averaged: share of a stage, its last part, whose means are averaged into its result.
         inputs: signals of the set that become features; by default all that a law does not measure itself.
         hops: "one" searches all features; "several" leaves out coefficients of queueing and of a flow's share in `up`
@@ -117,6 +121,7 @@ class LawConfig(TrainerConfig):
     stages: Annotated[tuple[StageConfig, ...], Key(min_length=1)] = STAGES
     networks: Annotated[int, Key(ge=1, le=100_000)] = 16
     population: Annotated[int, Key(ge=4, le=10_000, multiple_of=2)] | None = None
+    check_networks: Annotated[int, Key(ge=1, le=100_000)] = 160
     averaged: Annotated[float, Key(gt=0, le=1)] = 0.5
     inputs: tuple[str, ...] | None = None
     hops: Literal["one", "several"] = "one"

@@ -163,14 +163,14 @@ class LawTrainer:
         state, config, scores = self.state, self.config, list[float]()
         stage = config.stages[state.stage]
         numbers = Numbers.of(config, stage, self.inputs, self.rate)
+        trials = StepTrials(training_trials(self.task, self.engine), state.step, effort)
         if state.evolution is None:
-            state.terms = numbers.started(state.terms)
+            state.terms = self._start(numbers, trials)
             state.evolution = Evolution.at(numbers.point(state.terms, state.features), numbers.widths)
         population = config.population or usual_population(len(numbers.widths))
-        trials = StepTrials(training_trials(self.task, self.engine), state.step, effort)
         cost = population * config.networks
         while effort.trials < STEP_TRIALS:
-            scores.append(self._generation(state.evolution, numbers, trials, population, len(scores)))
+            scores.append(self._generation(state.evolution, numbers, trials, population, 1 + len(scores)))
             taken = state.trials + effort.trials - state.began
             if taken >= (1 - config.averaged) * stage.trials:
                 state.evolution.count()
@@ -180,6 +180,18 @@ class LawTrainer:
                 return float(np.mean(scores))
         state.terms, state.features = numbers.at(state.evolution.point, state.terms, state.features)
         return float(np.mean(scores))
+
+    def _start(self, numbers: Numbers, trials: StepTrials) -> dict[str, float]:
+        """Return the terms at which a stage begins: where the one before ended, or at the granted rate if better."""
+        state = self.state
+        ended = numbers.started(state.terms)
+        granted = ended | {name: search.start for name, search in GRANTED.items()}
+        if "pull" not in numbers.terms or ended["pull"]:
+            return ended
+        sample = trials.draw(self.config.check_networks)
+        laws = [trials.compiled(self._law(terms, state.features)) for terms in (ended, granted)]
+        before, after = sample.scores(laws, [np.arange(len(sample))] * 2)
+        return granted if after.mean() > before.mean() else ended
 
     def _generation(
         self, evolution: Evolution, numbers: Numbers, trials: StepTrials, population: int, number: int
@@ -192,7 +204,8 @@ class LawTrainer:
         laws = [
             self._law(*numbers.at(point, state.terms, state.features)) for point in evolution.candidates(directions)
         ]
-        sample = trials.draw(networks, number * trials.space.whole(networks))
+        skipped = trials.space.whole(self.config.check_networks) + number * trials.space.whole(networks)
+        sample = trials.draw(networks, skipped)
         each = sample.scores([trials.compiled(law) for law in laws], [np.arange(networks)] * population)
         scores = np.array([found.mean() for found in each])
         evolution.move(directions, scores)
@@ -234,7 +247,7 @@ class Numbers:
     def started(self, terms: dict[str, float]) -> dict[str, float]:
         """Return terms with those that no stage before has searched where they begin."""
         new = {name: search.start for name, search in self.terms.items() if terms[name] == UNUSED[name]}
-        return terms | {name: value for name, value in new.items() if name not in PLAIN}
+        return terms | {name: value for name, value in new.items() if name in RICH}
 
     def point(self, terms: dict[str, float], features: dict[str, list[float]]) -> Floats:
         """Return where a law lies, (n,)."""
