@@ -68,7 +68,7 @@ def test_latex_escapes_text_and_sets_numbers_in_math() -> None:
         (["RUN"], "say where its tables go, as in --csv tables"),
         (["RUN", "x.dna", "--csv", "t"], "say where its tables go"),
         (["POLICY", "--csv", "t"], "--csv needs a run's folder"),
-        (["POLICY"], "name the .dna file to write"),
+        (["POLICY"], "name the file to write"),
         ([".", "--csv", "t"], "no run here"),
         (["RUN", "--csv", "POLICY"], "cannot be made"),
     ],

@@ -8,7 +8,8 @@ has it line by line; bits are equal everywhere):
     gap  = 2^(pace + n₂) · (1 + 8·pace_queue·queueing/RTT) · RTT/w
 
 n is a linear map of *features*: what the sender measures itself, and signals of the network, each between −2 and 2.
-Where hops grant a rate, the window is also pulled towards what fits it.
+Where hops grant a rate, the window is pulled towards what fits it, and packets leave at that rate, less while there is
+queueing: ``gap = (1 + 2^(pace + n₂)·8·pace_queue·queueing/RTT)/rate``.
 """
 
 from __future__ import annotations
@@ -193,6 +194,11 @@ class Law(Simple):
         ]
         if self.rate is not None:
             lines.append(f"  w += {_number(p['pull'])}·(2^{_number(p['target'])}·({self.rate})·RTT − w)")
+            share = _number(p["pace_target"])
+            lines.append(
+                f"  gap  = (1 + 2^({_number(p['pace'])}{n[2]})·{_number(8 * p['pace_queue'])}·queueing/RTT) / r, where"
+                f" r = {share}·({self.rate}) + (1 − {share})·w/RTT, once the rate is known"
+            )
         lines += ["", *(f"{name:18} {_number(value):>8}  {TERMS[name]}" for name, value in p.items())]
         if self.features:
             lines += ["", f"n0, n1, n2 within ±{digits(self.bound)}: sums of features (−2 to 2) by"]

@@ -48,14 +48,16 @@ RICH: dict[str, Search] = {
 """Terms that a rich law adds."""
 
 GRANTED: dict[str, Search] = {
-    "pull": Search(1, 0.3),
+    "window": PLAIN["window"],
+    "gap": PLAIN["gap"],
     "target": Search(0.3, 0.2),
-    "pace_target": Search(1, 0.3),
-    "pace": Search(0, 0.1),
-    "pace_queue": Search(0.1, 0.1),
+    "pace_queue": Search(0.1, 0.06),
 }
-"""Terms where hops grant a rate: from a law that sends at that rate, less while it meets a queue. A stage that adds
-them begins there, or where the stage before ended, whichever is better."""
+"""Terms of a law that sends at the rate that hops grant, less while it meets a queue; features change how much less."""
+
+AT_RATE = {"pull": 1.0, "pace_target": 1.0, "pace": 0.0, "target": 0.3, "pace_queue": 0.1}
+"""Where such a law begins. A first stage with features begins there, or where the stage before ended, whichever is
+better on fresh networks."""
 
 UNUSED = NEUTRAL | {"boost_queue": -20.0}
 """Terms before their stage: start-up does not look at the queue."""

@@ -19,7 +19,7 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.law import FEATURES, OUTPUTS, Law
 from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
-from lcca.trainers.law.config import GRANTED, PLAIN, RICH, STEEP, UNUSED, LawConfig, Search, StageConfig
+from lcca.trainers.law.config import AT_RATE, GRANTED, PLAIN, RICH, STEEP, UNUSED, LawConfig, Search, StageConfig
 from lcca.trainers.rplus.evolution import Evolution, usual_population
 from lcca.trainers.rplus.trials import Effort, StepTrials, training_trials
 
@@ -162,10 +162,12 @@ class LawTrainer:
         """Take generations of this stage for a step, or to the stage's end; return their candidates' mean score."""
         state, config, scores = self.state, self.config, list[float]()
         stage = config.stages[state.stage]
-        numbers = Numbers.of(config, stage, self.inputs, self.rate)
         trials = StepTrials(training_trials(self.task, self.engine), state.step, effort)
+        if state.evolution is None and stage.features and self.rate and not state.features:
+            self._begin_at_rate(trials)
+        numbers = Numbers.of(config, stage, self.inputs, granted=state.terms["pull"] != 0)
         if state.evolution is None:
-            state.terms = self._start(numbers, trials)
+            state.terms = numbers.started(state.terms)
             state.evolution = Evolution.at(numbers.point(state.terms, state.features), numbers.widths)
         population = config.population or usual_population(len(numbers.widths))
         cost = population * config.networks
@@ -181,17 +183,14 @@ class LawTrainer:
         state.terms, state.features = numbers.at(state.evolution.point, state.terms, state.features)
         return float(np.mean(scores))
 
-    def _start(self, numbers: Numbers, trials: StepTrials) -> dict[str, float]:
-        """Return the terms at which a stage begins: where the one before ended, or at the granted rate if better."""
-        state = self.state
-        ended = numbers.started(state.terms)
-        granted = ended | {name: search.start for name, search in GRANTED.items()}
-        if "pull" not in numbers.terms or ended["pull"]:
-            return ended
+    def _begin_at_rate(self, trials: StepTrials) -> None:
+        """Go on from a law that sends at the granted rate, if that is better than where the stage before ended."""
         sample = trials.draw(self.config.check_networks)
-        laws = [trials.compiled(self._law(terms, state.features)) for terms in (ended, granted)]
+        granted = self.state.terms | AT_RATE
+        laws = [trials.compiled(self._law(terms, {})) for terms in (self.state.terms, granted)]
         before, after = sample.scores(laws, [np.arange(len(sample))] * 2)
-        return granted if after.mean() > before.mean() else ended
+        if after.mean() > before.mean():
+            self.state.terms = granted
 
     def _generation(
         self, evolution: Evolution, numbers: Numbers, trials: StepTrials, population: int, number: int
@@ -231,15 +230,15 @@ class Numbers:
     widths: Floats
 
     @classmethod
-    def of(cls, config: LawConfig, stage: StageConfig, inputs: tuple[str, ...], rate: str | None) -> Numbers:
-        """Return those of a stage, for a law of these inputs and this granted rate."""
-        terms = PLAIN if stage.terms == "plain" else PLAIN | RICH | (GRANTED if rate else {})
+    def of(cls, config: LawConfig, stage: StageConfig, inputs: tuple[str, ...], granted: bool) -> Numbers:
+        """Return those of a stage, for a law of these inputs that sends at a granted rate or by its window."""
+        terms = PLAIN if stage.terms == "plain" else GRANTED if granted else PLAIN | RICH
         gap_alone = STEEP if config.hops == "several" else ()
         coefficients = tuple(
             (name, at)
             for name in ((*FEATURES, *inputs) if stage.features else ())
             for at, output in enumerate(OUTPUTS)
-            if output == "gap" or name not in gap_alone
+            if output == "gap" or not (granted or name in gap_alone)
         )
         widths = [stage.width * search.width for search in terms.values()]
         return cls(terms, coefficients, np.array(widths + [stage.feature_width] * len(coefficients)))
