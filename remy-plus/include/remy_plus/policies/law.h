@@ -8,7 +8,7 @@
  * and where hops grant a rate
  *
  *   window += pull (2^target rate RTT - window)
- *   gap     = (1 + 2^(pace + n2) pace_queue 8 queueing / RTT) / rate
+ *   1 / gap = (1 - pace_target) / gap + pace_target rate / (1 + 2^(pace + n2) pace_queue 8 queueing / RTT)
  *
  * with n = linear map of features, each from -2 to 2. What does not depend on the latest ACK's queueing is computed
  * anew once in a quarter of an RTT. In C and by basic arithmetic alone, so that an exported law is this file and its
@@ -218,11 +218,10 @@ static inline void lcca_ack(const lcca_law* law, lcca_flow* flow, const lcca_his
     flow->window += lcca_clamp(p[lcca_pull], 0, 1) * (law->target * rate * h->smallest_rtt - flow->window);
   flow->window = lcca_clamp(flow->window, 1, law->largest);
   rtt = h->smallest_rtt + h->queueing;
+  flow->gap = flow->pace * lcca_max(0.1, 1 + p[lcca_pace_queue] * queue) * rtt / flow->window;
   if (rate > 0 && p[lcca_pace_target] != 0) { /* just the rate where there is no queue */
-    const double pacing = flow->window / rtt + p[lcca_pace_target] * (rate - flow->window / rtt);
-    flow->gap = lcca_max(0.1, 1 + p[lcca_pace_queue] * flow->pace * queue) / lcca_max(pacing, 1e-9);
-  } else {
-    flow->gap = flow->pace * lcca_max(0.1, 1 + p[lcca_pace_queue] * queue) * rtt / flow->window;
+    const double granted = rate / lcca_max(0.1, 1 + p[lcca_pace_queue] * flow->pace * queue);
+    flow->gap = 1 / lcca_max(1 / flow->gap + p[lcca_pace_target] * (granted - 1 / flow->gap), 1e-9);
   }
 }
 

@@ -8,8 +8,8 @@ has it line by line; bits are equal everywhere):
     gap  = 2^(pace + n₂) · (1 + 8·pace_queue·queueing/RTT) · RTT/w
 
 n is a linear map of *features*: what the sender measures itself, and signals of the network, each between −2 and 2.
-Where hops grant a rate, the window is pulled towards what fits it, and packets leave at that rate, less while there is
-queueing: ``gap = (1 + 2^(pace + n₂)·8·pace_queue·queueing/RTT)/rate``.
+Where hops grant a rate, the window is pulled towards what fits it, and `pace_target` of the pacing rate is that rate
+over ``1 + 2^(pace + n₂)·8·pace_queue·queueing/RTT``: exactly the rate where there is no queue.
 """
 
 from __future__ import annotations
@@ -194,10 +194,9 @@ class Law(Simple):
         ]
         if self.rate is not None:
             lines.append(f"  w += {_number(p['pull'])}·(2^{_number(p['target'])}·({self.rate})·RTT − w)")
-            share = _number(p["pace_target"])
             lines.append(
-                f"  gap  = (1 + 2^({_number(p['pace'])}{n[2]})·{_number(8 * p['pace_queue'])}·queueing/RTT) / r, where"
-                f" r = {share}·({self.rate}) + (1 − {share})·w/RTT, once the rate is known"
+                f"  1/gap = (1 − {_number(p['pace_target'])})/gap + {_number(p['pace_target'])}·({self.rate}) / "
+                f"(1 + 2^({_number(p['pace'])}{n[2]})·{_number(8 * p['pace_queue'])}·queueing/RTT)"
             )
         lines += ["", *(f"{name:18} {_number(value):>8}  {TERMS[name]}" for name, value in p.items())]
         if self.features:

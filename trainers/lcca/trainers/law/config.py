@@ -55,6 +55,13 @@ GRANTED: dict[str, Search] = {
 }
 """Terms of a law that sends at the rate that hops grant, less while it meets a queue; features change how much less."""
 
+TOWARDS: dict[str, Search] = {
+    "pull": Search(0, 0.3),
+    "target": Search(0, 0.2),
+    "pace_target": Search(0, 0.3),
+}
+"""Terms of a law that goes by its window, and by a granted rate as far as that helps."""
+
 AT_RATE = {"pull": 1.0, "pace_target": 1.0, "pace": 0.0, "target": 0.3, "pace_queue": 0.1}
 """Where such a law begins. A first stage with features begins there, or where the stage before ended, whichever is
 better on fresh networks."""
@@ -77,7 +84,7 @@ class StageConfig(Model):
         trials: of the stage.
         terms: that are searched: those of a plain law, or all.
         features: whether the linear map of features is searched.
-        width: of the first perturbations, in units of the widths of `PLAIN`, `RICH` and `GRANTED`.
+        width: of the first perturbations, in units of the terms' own.
         feature_width: of those of the map's coefficients.
     """
 

@@ -7,6 +7,7 @@ the same bits.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,18 @@ from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.policies.law import FEATURES, OUTPUTS, Law
 from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
-from lcca.trainers.law.config import AT_RATE, GRANTED, PLAIN, RICH, STEEP, UNUSED, LawConfig, Search, StageConfig
+from lcca.trainers.law.config import (
+    AT_RATE,
+    GRANTED,
+    PLAIN,
+    RICH,
+    STEEP,
+    TOWARDS,
+    UNUSED,
+    LawConfig,
+    Search,
+    StageConfig,
+)
 from lcca.trainers.rplus.evolution import Evolution, usual_population
 from lcca.trainers.rplus.trials import Effort, StepTrials, training_trials
 
@@ -165,7 +177,7 @@ class LawTrainer:
         trials = StepTrials(training_trials(self.task, self.engine), state.step, effort)
         if state.evolution is None and stage.features and self.rate and not state.features:
             self._begin_at_rate(trials)
-        numbers = Numbers.of(config, stage, self.inputs, granted=state.terms["pull"] != 0)
+        numbers = Numbers.of(config, stage, self.inputs, self.rate, state.terms)
         if state.evolution is None:
             state.terms = numbers.started(state.terms)
             state.evolution = Evolution.at(numbers.point(state.terms, state.features), numbers.widths)
@@ -230,9 +242,18 @@ class Numbers:
     widths: Floats
 
     @classmethod
-    def of(cls, config: LawConfig, stage: StageConfig, inputs: tuple[str, ...], granted: bool) -> Numbers:
-        """Return those of a stage, for a law of these inputs that sends at a granted rate or by its window."""
-        terms = PLAIN if stage.terms == "plain" else GRANTED if granted else PLAIN | RICH
+    def of(
+        cls,
+        config: LawConfig,
+        stage: StageConfig,
+        inputs: tuple[str, ...],
+        rate: str | None,
+        now: Mapping[str, float],
+    ) -> Numbers:
+        """Return those of a stage, for a law of these inputs, granted rate and terms."""
+        granted = now["pull"] == AT_RATE["pull"] and now["pace_target"] == AT_RATE["pace_target"]
+        by_window = PLAIN | RICH | (TOWARDS if rate else {})
+        terms = PLAIN if stage.terms == "plain" else GRANTED if granted else by_window
         gap_alone = STEEP if config.hops == "several" else ()
         coefficients = tuple(
             (name, at)
