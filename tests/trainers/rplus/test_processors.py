@@ -16,6 +16,11 @@ from lcca.evaluation.trials.utilities import utility
 from lcca.remy_plus.core.elementary import exp, log, log2
 from lcca.signal_sets.headers.encoding import Log
 from lcca.signal_sets.headers.codec import LogCodec
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.remy_plus.engine import Engine
+from lcca.trainers.base import Task, run
+from lcca.trainers.law.config import LawConfig
+from lcca.trainers.law.trainer import LawTrainer
 from lcca.trainers.rplus.actions import Coordinates
 from lcca.trainers.rplus.evolution import Evolution
 
@@ -37,6 +42,11 @@ coordinates, others = Coordinates("absolute"), np.ones((20_000, 3))
 points = coordinates.point(others * x[:20_000, None])
 tell("actions", points, coordinates.actions(points, others))
 tell("sizes", np.array(lognormal(8, 2, 1000).packets))
+numbers = {"rtt": 20, "link_rate": 3, "senders": {"min": 1, "max": 4, "step": 1}, "buffer": 100}
+space = NetworkSpace(**numbers, mean_on=500, mean_off=300, loss=0.01, switched="time", duration=1000)
+task = Task("law", ("receive_ewma", "rtt_ratio", "link", "loss"), space, utility("default"), 5)
+law = run(LawTrainer(task, LawConfig(stages=({"trials": 100},), networks=4), Engine(1000.0)))
+tell("law", np.array([*law.terms, *np.ravel(law.features)]))
 tell("header", LogCodec(Log(base=1.07, min=0.3), 12, None).decode(np.arange(4096, dtype=np.uint64)))
 """
 
@@ -52,5 +62,5 @@ def test_bits_do_not_depend_on_the_processor() -> None:
     told = [
         subprocess.run(command, env=os.environ | change, capture_output=True, text=True) for change in ({}, without)
     ]
-    assert told[0].stdout.count("\n") == 6, told[0].stderr
+    assert told[0].stdout.count("\n") == 7, told[0].stderr
     assert told[0].stdout == told[1].stdout

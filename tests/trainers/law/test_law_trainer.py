@@ -1,0 +1,84 @@
+"""The trainer of laws: what it learns, what sets share, and what its keys leave out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lcca.evaluation.scenarios.networks import NetworkSpace
+from lcca.evaluation.trials.running import run_trials
+from lcca.evaluation.trials.utilities import utility
+from lcca.inputs.errors import InputError
+from lcca.inputs.validation import read_config
+from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.policies.law import Law
+from lcca.remy_plus.policies.policy import Policy
+from lcca.signal_sets.signal_set import signal_set
+from lcca.trainers.base import Task, run
+from lcca.trainers.law.config import AT_RATE, PLAIN, STEEP, UNUSED, LawConfig
+from lcca.trainers.law.trainer import LawTrainer
+
+SPACE = read_config(Path(__file__).parents[3] / "configs/networks/default.yaml", NetworkSpace)
+SHORT = Engine(2000.0)
+FIRST = {"trials": 100, "terms": "plain", "features": False, "width": 1}
+
+
+def trainer(
+    name: str, stages: list[dict[str, Any]], engine: Engine = SHORT, shared: Path | None = None, **keys: Any
+) -> LawTrainer:
+    task = Task(name, signal_set(name).signals, SPACE, utility("default"), 3)
+    config = LawConfig.model_validate({"stages": stages} | keys)
+    return LawTrainer(task, config, engine, shared=shared)
+
+
+def score(policy: Policy) -> float:
+    rows = run_trials(Engine(SPACE.duration), {"it": policy}, SPACE.draw(77, 160), [77], utility("default"))
+    return float(rows["score_bits"].mean())
+
+
+def test_a_plain_law_learns() -> None:
+    """A tenth of the usual first stage is better than the law that it begins with, on networks it has not met."""
+    first = Law.of(UNUSED | {name: search.start for name, search in PLAIN.items()})
+    learnt = run(trainer("e2e", [FIRST | {"trials": 1200}], Engine(SPACE.duration)))
+    assert score(learnt) > score(first) + 0.015
+
+
+def test_sets_share_their_first_stage(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    one = trainer("e2e", [FIRST, {"trials": 60}], shared=shared, networks=2)
+    run(one)
+    kept: dict[int, Policy] = {}
+    other = trainer("link+queue", [FIRST, {"trials": 60}], shared=shared, networks=2)
+    assert other.learning == one.learning[: len(other.learning)] and other.state.stage == 1
+    alone = trainer("link+queue", [FIRST, {"trials": 60}], networks=2)
+    alone.keep = kept.__setitem__
+    run(alone)
+    assert run(other) == run(alone) and kept[1] == alone.policy
+    assert isinstance(kept[0], Law) and not kept[0].features and alone.policy.inputs == ("link", "queue")
+
+
+def test_laws_for_several_hops_leave_out_what_starves_flows() -> None:
+    law = run(trainer("link", [{"trials": 60, "feature_width": 1}], networks=2, hops="several"))
+    assert isinstance(law, Law)
+    named = law.named_features
+    assert all(named[name][:2] == (0.0, 0.0) and named[name][2] != 0 for name in STEEP)
+    assert all(named[name][0] != 0 for name in ("age_2", "link"))
+
+
+@pytest.mark.parametrize(("name", "at_rate"), [("capacity+flows", True), ("flows", False)])
+def test_a_law_begins_at_the_granted_rate_where_that_is_better(name: str, at_rate: bool) -> None:
+    """The share of the capacity is exact; what a flow makes of its own ACKs is not, until its packets have queued."""
+    found = trainer(name, [{"trials": 60}], networks=2)
+    law = run(found)
+    assert isinstance(law, Law)
+    assert (law.named_terms["pace_target"] == AT_RATE["pace_target"]) == at_rate
+    assert law.rate == {"capacity+flows": "capacity/flows", "flows": "1/flows"}[name]
+    assert found.learning[-1].trials > 2 * 160  # both beginnings on the same networks
+
+
+def test_sets_without_rtts_are_refused() -> None:
+    with pytest.raises(InputError, match="sets without rtt_ratio and receive_ewma use rplus"):
+        LawConfig().require(signal_set("no-rtt").signals)
+    LawConfig().require(signal_set("e2e").signals)
