@@ -11,10 +11,14 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.throughput_delay import ThroughputDelay
 from lcca.remy_plus.engine import Engine
 from lcca.remy_plus.network import Network
+from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.policy import Aimd, FixedRate, FixedWindow
 from lcca.remy_plus.topology import Topology
 
-POLICIES = {str(each): each for each in (*map(FixedWindow, (1, 3, 15, 400)), FixedRate(0.3), FixedRate(2.0), Aimd())}
+AT_RATE = {"increase": -30, "decrease": -30, "pull": 1, "target": 0.3, "pace_target": 1, "pace_queue": 0.1}
+LAWS = {"law": Law.of({"boost": 3, "decrease": 0.5}), "law at a rate": Law.of(AT_RATE, rate="capacity/flows")}
+SIMPLE = (*map(FixedWindow, (1, 3, 15, 400)), FixedRate(0.3), FixedRate(2.0), Aimd())
+POLICIES = LAWS | {str(each): each for each in SIMPLE}
 TOPOLOGIES = ("dumbbell", "dumbbell", "line", "line:hosts_per_router=2", "reverse-path")
 
 

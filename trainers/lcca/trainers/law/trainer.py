@@ -159,7 +159,7 @@ class LawTrainer:
         state.packets += effort.packets
         state.cpu_s += time.process_time() - began
         row = LearningRow(
-            state.step, stage, "generations", 1, score, state.trials, state.packets, round(state.cpu_s, 3)
+            state.step, stage, "generations", 0, score, state.trials, state.packets, round(state.cpu_s, 3)
         )
         state.learning.append(row)
         if state.stage > stage:
