@@ -193,14 +193,18 @@ static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca
   flow->pace = lcca_exp2(p[lcca_pace] + n[2]);
 }
 
+/* Whether the next ACK, at `now`, computes these parts anew: only then are features of signals looked at. */
+static inline int lcca_due(const lcca_flow* flow, double now) { return flow->acks < 24 || now >= flow->next; }
+
 /* An ACK of the flow, after lcca_history has it. `rate`: what hops grant the flow, packets/us; 0 if unknown. */
 static inline void lcca_ack(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals,
                             double rate, double now) {
   const double* p = law->terms;
   const double queue = 8 * h->queueing * h->per_rtt;
   double up, down, yielded, rtt;
+  const int due = lcca_due(flow, now);
   if (++flow->acks == 1) flow->first_ack = now;
-  if (flow->acks <= 24 || now >= flow->next) {
+  if (due) {
     lcca_refresh(law, flow, h, signals);
     flow->next = now + h->smallest_rtt * law->refresh;
   }

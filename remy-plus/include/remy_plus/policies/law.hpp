@@ -42,7 +42,7 @@ class Law {
     if (!ack.current) return;
     lcca_flow& flow = static_cast<FlowMind&>(*control.mind).flow;
     std::array<double, lcca_most_features> features;
-    if (law_->features > 0)
+    if (law_->features > 0 && lcca_due(&flow, ack.now))
       for (std::size_t i = 0; i < signals_.size(); ++i) {
         const Scale& scale = signal_table[signals_[i]].scale;
         features[i] = lcca_form(static_cast<int>(signal_table[signals_[i]].form), scale.unit, scale.divisor,

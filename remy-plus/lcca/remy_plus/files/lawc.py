@@ -38,7 +38,9 @@ void law_ack(law_state* state, double now_us, double sent_us, const double* sign
     lcca_first_ack(&state->history, now_us, sent_us);
   else
     lcca_next_ack(&state->history, now_us, sent_us);
-FORMED  rate = RATE;
+  if (lcca_due(&state->flow, now_us)) {
+FORMED  }
+  rate = RATE;
   lcca_ack(&law, &state->flow, &state->history, features, rate, now_us);
 }
 """
@@ -74,11 +76,11 @@ def _named(law: Law) -> list[str]:
 
 
 def _formed(law: Law) -> str:
-    lines = ["  (void)signals; /* unless they are used below */\n"]
+    lines = ["    (void)signals; /* unless they are used below */\n"]
     for i, name in enumerate(law.inputs):
         found = QUANTITIES[name]
         numbers = f"{FORMS.index(found.form)}, {found.scale_unit!r}, {found.scale_divisor!r}"
-        lines.append(f"  features[{i}] = lcca_form({numbers}, signals[{law.signals.index(name)}]);\n")
+        lines.append(f"    features[{i}] = lcca_form({numbers}, signals[{law.signals.index(name)}]);\n")
     return "".join(lines if law.features else lines[:1])
 
 
