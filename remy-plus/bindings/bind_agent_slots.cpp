@@ -153,7 +153,7 @@ void bind_agent(nb::module_& m) {
       .def("see", &see, "signals"_a, "What it sees of (n, engine signals) raw signals, without history: (n, signals).")
       .def("steer", &steer, "window"_a, "gap"_a, "receive_interval"_a, "action"_a,
            "Window (packets) and gap (µs) after an action.");
-  nb::class_<Reward>(m, "Reward", "What a step is worth; see lcca.gym_envs.batch.rewards.")
+  nb::class_<Reward>(m, "Reward", "What a step is worth; see lcca.gym_envs.interface.episode.")
       .def(nb::new_(&make_reward), "kind"_a, nb::kw_only(), "throughput_weight"_a, "delay_weight"_a, "interval"_a,
            "aurora_second"_a);
 }

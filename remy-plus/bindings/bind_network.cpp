@@ -49,11 +49,11 @@ void bind_network(nb::module_& m) {
             new (self) Network(network);
           },
           "id"_a, "link_rate"_a, "rtt"_a, "senders"_a, "buffer"_a, "loss"_a, "workload"_a, "layout"_a = nb::none(),
-          "`workload`: its name and numbers; see lcca.remy_plus.engine.compile_workload.")
+          "`workload`: its name and numbers; see lcca.remy_plus.network.compile_workload.")
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);
   m.def("planned_flows", &plan, "network"_a, "seed"_a, "duration"_a,
-        "The flows that a trial's senders have in store; see lcca.remy_plus.flow_plan.");
+        "The flows that a trial's senders have in store; see lcca.remy_plus.workload.");
   m.def("model_defaults", &model_defaults, "Options of the network model by name; see lcca.remy_plus.engine.Model.");
   m.def("dctcp_threshold", &dctcp_threshold, "link_rate"_a, "rtt"_a, "DCTCP's marking threshold K, packets.");
   m.attr("DCTCP_LAMBDA") = dctcp_lambda;

@@ -25,7 +25,7 @@ class Network:
 
     def __init__(self, id: int, link_rate: float, rtt: float, senders: int, buffer: float, loss: float, workload: tuple, layout: Layout | None = None) -> None:
         """
-        `workload`: its name and numbers; see lcca.remy_plus.engine.compile_workload.
+        `workload`: its name and numbers; see lcca.remy_plus.network.compile_workload.
         """
 
     @property
@@ -36,7 +36,7 @@ class Network:
 
 def planned_flows(network: Network, seed: int, duration: float) -> dict:
     """
-    The flows that a trial's senders have in store; see lcca.remy_plus.flow_plan.
+    The flows that a trial's senders have in store; see lcca.remy_plus.workload.
     """
 
 def model_defaults() -> dict:
@@ -183,7 +183,7 @@ class Agent:
         """Window (packets) and gap (µs) after an action."""
 
 class Reward:
-    """What a step is worth; see lcca.gym_envs.batch.rewards."""
+    """What a step is worth; see lcca.gym_envs.interface.episode."""
 
     def __init__(self, kind: str, *, throughput_weight: float, delay_weight: float, interval: float, aurora_second: float) -> None: ...
 
