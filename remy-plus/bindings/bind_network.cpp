@@ -53,7 +53,7 @@ void bind_network(nb::module_& m) {
       .def_ro("id", &Network::id)
       .def_ro("senders", &Network::senders);
   m.def("planned_flows", &plan, "network"_a, "seed"_a, "duration"_a,
-        "The flows that a trial's senders have in store; see lcca.remy_plus.workload.");
+        "The flows that a trial's senders have in store; see lcca.remy_plus.engine.");
   m.def("model_defaults", &model_defaults, "Options of the network model by name; see lcca.remy_plus.engine.Model.");
   m.def("dctcp_threshold", &dctcp_threshold, "link_rate"_a, "rtt"_a, "DCTCP's marking threshold K, packets.");
   m.attr("DCTCP_LAMBDA") = dctcp_lambda;

@@ -36,7 +36,7 @@ class Network:
 
 def planned_flows(network: Network, seed: int, duration: float) -> dict:
     """
-    The flows that a trial's senders have in store; see lcca.remy_plus.workload.
+    The flows that a trial's senders have in store; see lcca.remy_plus.engine.
     """
 
 def model_defaults() -> dict:
