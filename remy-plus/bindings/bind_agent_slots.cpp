@@ -29,6 +29,7 @@ using Values = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 // What an agent sees of rows of raw signals, without history.
 nb::object see(const Agent& agent, const Values& rows) {
   if (rows.shape(1) != signal_count) throw std::invalid_argument("one value per engine signal is needed");
+  if (agent.actions.law) throw std::invalid_argument("an agent with a law sees what it remembers of a flow");
   std::vector<float> seen;
   for (std::size_t r = 0; r < rows.shape(0); ++r)
     for (const Signal s : agent.signals) seen.push_back(scaled(s, rows.data()[r * signal_count + s]));
@@ -39,6 +40,7 @@ nb::object see(const Agent& agent, const Values& rows) {
 std::tuple<double, double> steer(const Agent& agent, double window, double gap, double receive_interval,
                                  const std::vector<float>& action) {
   const ActionMap& map = agent.actions;
+  if (map.law) throw std::invalid_argument("a law is steered along a flow, not by itself");
   if (action.size() != map.numbers()) throw std::invalid_argument("an action of this agent has other numbers");
   if (map.steering == Steering::table && !(action[0] >= 0 && action[0] < static_cast<float>(map.table.size())))
     throw std::invalid_argument("an action is not an index of the action table");
@@ -142,11 +144,12 @@ nb::dict steering_defaults(const std::string& kind) {
 
 void bind_agent(nb::module_& m) {
   m.def("steering_defaults", &steering_defaults, "kind"_a,
-        "Numbers of window, rate or table steering; see "
+        "Numbers of window, rate, table or law steering; see "
         "lcca.remy_plus.policies.agents.");
   nb::class_<Agent>(m, "Agent", "How a network sees and steers a flow; see lcca.remy_plus.policies.agents.")
       .def(nb::new_(&make_agent), nb::kw_only(), "signals"_a, "history"_a, "rtts"_a, "smallest_rtt"_a, "late"_a,
-           "steering"_a, "multiple"_a, "increment"_a, "pacing"_a, "initial"_a, "smallest"_a, "largest"_a, "table"_a)
+           "steering"_a, "multiple"_a, "increment"_a, "pacing"_a, "initial"_a, "smallest"_a, "largest"_a, "table"_a,
+           "law"_a = nb::none())
       .def_prop_ro("inputs", &Agent::inputs, "Numbers that it sees.")
       .def_prop_ro(
           "numbers", [](const Agent& self) { return self.actions.numbers(); }, "Numbers of an action.")

@@ -45,6 +45,15 @@ inline std::vector<float> floats_of(nb::handle handle) {
   return numbers;
 }
 
+inline nb::tuple state_of(const Law& policy);
+inline Policy policy_from(const nb::tuple& state);
+
+// The law of an agent from its plain values, or none.
+inline std::shared_ptr<const Law> agent_law(const nb::object& state) {
+  if (state.is_none()) return nullptr;
+  return std::make_shared<const Law>(std::get<Law>(policy_from(nb::cast<nb::tuple>(state))));
+}
+
 inline nb::tuple state_of(const Agent& agent) {
   const ActionMap& map = agent.actions;
   const std::vector<std::size_t> signals(agent.signals.begin(), agent.signals.end());
@@ -52,7 +61,8 @@ inline nb::tuple state_of(const Agent& agent) {
   for (const Action& a : map.table) table.insert(table.end(), {a.increment, a.multiple, a.pacing});
   return nb::make_tuple(signals, agent.history, agent.decisions.rtts, agent.decisions.smallest, agent.decisions.late,
                         static_cast<int>(map.steering), map.multiple, map.increment, map.pacing, map.initial,
-                        map.smallest, map.largest, table);
+                        map.smallest, map.largest, table,
+                        map.law ? nb::object(state_of(*map.law)) : nb::none());
 }
 
 inline Agent agent_of(const nb::tuple& state) {
@@ -63,12 +73,13 @@ inline Agent agent_of(const nb::tuple& state) {
   agent.history = nb::cast<std::size_t>(state[1]);
   agent.decisions = {number(2), nb::cast<bool>(state[3]), nb::cast<bool>(state[4])};
   const int steering = nb::cast<int>(state[5]);
-  if (steering < 0 || steering > static_cast<int>(Steering::table)) throw std::invalid_argument("damaged agent");
+  if (steering < 0 || steering > static_cast<int>(Steering::law)) throw std::invalid_argument("damaged agent");
   agent.actions = {
       static_cast<Steering>(steering), number(6), number(7), number(8), number(9), number(10), number(11), {}};
   const auto table = nb::cast<std::vector<double>>(state[12]);
   for (std::size_t i = 0; i + 2 < table.size(); i += 3)
     agent.actions.table.push_back({table[i], table[i + 1], table[i + 2]});
+  agent.actions.law = agent_law(nb::object(state[13]));
   return agent;
 }
 

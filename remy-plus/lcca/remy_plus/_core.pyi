@@ -156,7 +156,7 @@ def trace(policy: object, network: Network, seed: int, *, duration: float, model
 
 def steering_defaults(kind: str) -> dict:
     """
-    Numbers of window, rate or table steering; see lcca.remy_plus.policies.agents.
+    Numbers of window, rate, table or law steering; see lcca.remy_plus.policies.agents.
     """
 
 class Agent:
@@ -164,7 +164,7 @@ class Agent:
     How a network sees and steers a flow; see lcca.remy_plus.policies.agents.
     """
 
-    def __init__(self, *, signals: Sequence[str], history: int, rtts: float, smallest_rtt: bool, late: bool, steering: str, multiple: float, increment: float, pacing: float, initial: float, smallest: float, largest: float, table: Sequence[tuple[float, float, float]]) -> None: ...
+    def __init__(self, *, signals: Sequence[str], history: int, rtts: float, smallest_rtt: bool, late: bool, steering: str, multiple: float, increment: float, pacing: float, initial: float, smallest: float, largest: float, table: Sequence[tuple[float, float, float]], law: object | None = None) -> None: ...
 
     @property
     def inputs(self) -> int:

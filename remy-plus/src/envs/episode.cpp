@@ -76,7 +76,8 @@ class EpisodeOn final : public Episode, public NoObserver {
 
   void act(std::size_t slot, const float* action) override {
     Sender& s = simulation_.sender(slot);
-    rules_.agent.actions.apply(s.control, s.memory.receive_interval(), action);
+    slots_[slot].memory.apply(rules_.agent, s.control, s.memory, action);
+    if (current_) slots_[slot].memory.follow(rules_.agent, s.control, s.memory, simulation_.now());
     simulation_.resume(slot);
   }
 
@@ -92,8 +93,7 @@ class EpisodeOn final : public Episode, public NoObserver {
     slot.on = true;
     slot.decisions = 0;
     slot.flow_reward.start(simulation_.now(), simulation_.share(i), s.sent);
-    slot.memory.start(rules_.agent);
-    rules_.agent.actions.start(s.control);
+    slot.memory.start(rules_.agent, s.control);
     slot.able = true;
     ++on_;
     ++able_;
@@ -109,7 +109,11 @@ class EpisodeOn final : public Episode, public NoObserver {
   bool hold(double now, std::size_t i) {
     AgentSlot& slot = slots_[i];
     if (slot.due) return closed(now);
-    if (!slot.memory.due(rules_.agent, simulation_.sender(i).memory, now, current_)) return false;
+    Sender& s = simulation_.sender(i);
+    if (!slot.memory.due(rules_.agent, s.memory, now, current_)) {
+      if (current_) slot.memory.follow(rules_.agent, s.control, s.memory, now);
+      return false;
+    }
     set_due(slot, now);
     return closed(now) || nobody_to_wait_for();
   }
@@ -206,6 +210,8 @@ void EpisodeRules::check() const {
   validate(model);
   if (!(duration > 0) || duration == never) throw std::invalid_argument("duration must be > 0 µs and finite");
   if (!(patience >= 0)) throw std::invalid_argument("patience must be >= 0 base delays");
+  if (agent.actions.law && patience > 0)
+    throw std::invalid_argument("a law goes on at every acknowledgement: its patience must be 0");
 }
 
 std::unique_ptr<Episode> new_episode(const EpisodeRules& rules, const Trialled& trial, Workspace& space,

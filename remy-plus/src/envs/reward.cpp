@@ -35,6 +35,14 @@ double power(const Reward& reward, const Ideal& ideal, const Interval& interval)
   return throughput * portable_exp2(static_cast<float>(-std::min(halvings, 60.0)));
 }
 
+// The utility's tangent at the best (T = link rate, D = base delay), in nats and without its constant: a sum over
+// packets, so that it does not matter where intervals begin and end.
+double linear(const Reward& reward, const Ideal& ideal, const Interval& interval) {
+  const double packets = static_cast<double>(interval.packets), waited = interval.delay_sum / ideal.delay;
+  return ((reward.throughput_weight + reward.delay_weight) * packets - reward.delay_weight * waited) / interval.share /
+         ideal.link_rate;
+}
+
 double orca(const Reward& reward, const Ideal& ideal, const Interval& interval) {
   const double good = static_cast<double>(interval.packets) - reward.orca_loss * static_cast<double>(interval.missing);
   const double metric = std::min(1.0, reward.orca_slack * ideal.delay / mean_delay(ideal, interval));
@@ -71,6 +79,8 @@ double interval_reward(const Reward& reward, const Ideal& ideal, const Interval&
       return aurora(reward, ideal, interval);
     case RewardKind::orca:
       return orca(reward, ideal, interval);
+    case RewardKind::linear:
+      return linear(reward, ideal, interval) * interval.time / ideal.delay;
     case RewardKind::gain:
       break;
   }

@@ -32,6 +32,7 @@ void ActionMap::check() const {
   require(initial >= 0 && initial <= largest_window, "initial must be in [0, 1e6]", initial);
   if (steering == Steering::table && table.empty())
     throw std::invalid_argument("an action table needs at least one action");
+  if ((steering == Steering::law) != (law != nullptr)) throw std::invalid_argument("a law is what steering law needs");
   for (const Action& action : table) check_entry(action);
 }
 

@@ -153,6 +153,22 @@ def test_gains_sum_to_the_campaigns_utility(decisions: Decisions, name: str) -> 
     np.testing.assert_allclose(sums, expected, atol=1e-4)
 
 
+@pytest.mark.parametrize("decisions", [EVERY_ACK, Decisions(1.0), Decisions(7.0)], ids=str)
+@pytest.mark.parametrize("interval", [0.0, 3.0])
+def test_linear_rewards_sum_over_packets(decisions: Decisions, interval: float) -> None:
+    """Whatever the intervals: of one flow that is alone, from its record."""
+    reward = Reward("linear", 1.0, 0.5, interval=interval)
+    core = one_environment(window_rules(100, reward, decisions), ALONE, 2)
+    total = 0.0
+    while len(core.ready):
+        core.step(always(0)(core))
+        total += float(core.reward[0])
+    record = core.record(0)
+    base = 25 + 1 / 3
+    expected = (1.5 * record["delivered"] - 0.5 * record["delay_sum_us"] / base) / 3.0 / base
+    assert total == pytest.approx(float(expected.sum()), rel=1e-4)
+
+
 def steady(reward: Reward, window: int = 30) -> tuple[float, float]:
     """Mean reward per µs, and mean per step, of one flow alone with a window below the link's capacity."""
     core = one_environment(window_rules(window, reward, Decisions(4.0)), ALONE, 1)
@@ -249,7 +265,7 @@ def test_a_curriculum_reaches_every_network() -> None:
         (lambda: AgentSlots(Rules(ACKS), [TIME], slots=9), "no network has senders"),
         (lambda: Rules(ACKS, patience=-1).core([1], **CORE), "patience"),
         (lambda: Rules(ACKS, duration=math.inf).core([1], **CORE), "duration"),
-        (lambda: Reward("profit"), "utility, power, gain, aurora or orca"),  # type: ignore[arg-type]
+        (lambda: Reward("profit"), "utility, power, linear, gain, aurora or orca"),  # type: ignore[arg-type]
         (lambda: Reward(delay_weight=-1), "weights"),
     ],
 )

@@ -55,7 +55,7 @@ def traced(law: Law, network: Network = NETWORK, duration: float = 10_000.0) -> 
 class State(ctypes.Structure):
     _fields_ = [
         ("history", ctypes.c_double * 13),
-        ("flow", ctypes.c_double * 9),
+        ("flow", ctypes.c_double * 12),
         ("flow_acks", ctypes.c_longlong),
         ("acks", ctypes.c_int),
     ]

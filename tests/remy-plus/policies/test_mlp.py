@@ -17,7 +17,17 @@ from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.files.policyfile import PolicyFile
 from lcca.remy_plus.files.text import describe
 from lcca.remy_plus.network import Network, NetworkList
-from lcca.remy_plus.policies.agents import EVERY_ACK, Agent, MlpPolicy, RateSteering, TableSteering, WindowSteering
+from lcca.remy_plus.policies.agents import (
+    EVERY_ACK,
+    Agent,
+    Decisions,
+    LawSteering,
+    MlpPolicy,
+    RateSteering,
+    TableSteering,
+    WindowSteering,
+)
+from lcca.remy_plus.policies.law import FEATURES, Law
 from lcca.remy_plus.policies.layers import Layer, Lstm
 from lcca.remy_plus.policies.mlpjson import shortest
 from lcca.remy_plus.policies.policy import compile_policy
@@ -26,12 +36,18 @@ from .mlp_support import SIGNALS, random_network, reference
 
 AGENT = Agent(SIGNALS, history=3)
 NETWORK = Network(7, 3.0, 25.0, 4, 100, 3000.0, 200.0, 0.002)
+LAW = Law.of(
+    {"increase": -1, "increase_window": 1, "boost": 3, "boost_time": 1.5, "boost_queue": -20, "decrease": 0.5}
+    | {"slow_share": 0.3, "pace": -0.15, "gap": -1},
+    {name: (0.1, -0.2, 0.05) for name in FEATURES},
+)
 POLICIES = {
     "window": random_network(1, AGENT, 1),
     "three numbers": random_network(2, Agent(SIGNALS, steering=WindowSteering(0.5, 2.0, 1.0)), 3, (8,)),
     "rate": random_network(3, Agent(SIGNALS, 2, EVERY_ACK, RateSteering()), 1, ()),
     "table": random_network(4, Agent(SIGNALS, steering=TableSteering()), 5, (16,)),
     "memory": random_network(5, AGENT, 1, (8,), cells=12),
+    "law": random_network(6, Agent(SIGNALS, 2, Decisions(1.0, "smallest"), LawSteering(LAW)), 3, (8,)),
 }
 
 
@@ -86,13 +102,43 @@ def test_rectified() -> None:
     assert said.tolist() == [[0.0], [0.0], [3.0]]
 
 
-def trials(policy: MlpPolicy, jobs: int = 1) -> dict[str, np.ndarray]:
+def trials(policy: MlpPolicy | Law, jobs: int = 1) -> dict[str, np.ndarray]:
     """A few trials' columns."""
     networks = NetworkList([NETWORK, replace(NETWORK, id=8, senders=1), replace(NETWORK, id=9, switched="bytes")])
     batch = Engine(duration=5000.0, jobs=jobs).run(
         [compile_policy(policy)], networks, [0] * 6, [0, 1, 2] * 2, [1, 1, 1, 2, 2, 2], keep_flows=True
     )
     return {k: np.asarray(v) for k, v in batch.columns.items() if k != "rule_hits"}
+
+
+def constant(law: Law, numbers: tuple[float, float, float], decisions: Decisions, scale: float = 0.5) -> MlpPolicy:
+    """A network that says the same numbers whatever it sees."""
+    agent = Agent(SIGNALS, 1, decisions, LawSteering(law, scale))
+    return MlpPolicy(agent, (Layer(np.zeros((3, agent.inputs)), np.array(numbers)),))
+
+
+@pytest.mark.parametrize("decisions", [EVERY_ACK, Decisions(1.0), Decisions(0.3, "smallest")], ids=str)
+@pytest.mark.parametrize("features", [True, False])
+def test_zeros_are_the_law(decisions: Decisions, features: bool) -> None:
+    law = LAW if features else replace(LAW, features=())
+    expected, real = trials(law), trials(constant(law, (0, 0, 0), decisions))
+    assert int(expected["flow_delivered"].sum()) > 1000
+    for key, value in expected.items():
+        np.testing.assert_array_equal(real[key], value, err_msg=key)
+
+
+@pytest.mark.parametrize("decisions", [EVERY_ACK, Decisions(1.0)], ids=str)
+def test_numbers_move_the_laws_exponents(decisions: Decisions) -> None:
+    """Constant numbers are other terms: their sums are exact where these are few binary digits."""
+    law = Law.of({"increase": -2, "increase_window": 0, "decrease": 0.5, "pace": -0.25})
+    moved = Law.of({"increase": -1.75, "increase_window": 0, "decrease": 0.25, "pace": -0.125})
+    steered = trials(constant(law, (0.5, -0.5, 0.25), decisions))
+    for key, value in trials(moved).items():
+        np.testing.assert_array_equal(steered[key], value, err_msg=key)
+    assert (trials(law)["sender_delivered"] != steered["sender_delivered"]).any()
+    beyond = trials(constant(law, (5, -7, 1), decisions, scale=0.25))  # held within ±1
+    for key, value in trials(constant(law, (1, -1, 1), decisions, scale=0.25)).items():
+        np.testing.assert_array_equal(beyond[key], value, err_msg=key)
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)

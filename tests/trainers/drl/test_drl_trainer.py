@@ -24,6 +24,8 @@ from .drl_support import config_of, trainer_of
 torch = pytest.importorskip("torch")
 
 TABLE = {"kind": "table"}
+LAW_CONTENT = {"terms": {"increase": -1, "boost": 2, "decrease": 0.5}, "features": {"age_2": [0.1, 0, 0]}}
+LAW = {"kind": "law", "law": LAW_CONTENT}
 
 
 def expected(trainer: Any, views: np.ndarray) -> np.ndarray:
@@ -44,6 +46,7 @@ def expected(trainer: Any, views: np.ndarray) -> np.ndarray:
         {"activation": "relu", "hidden": [16]},
         {"steering": {"kind": "rate"}},
         {"steering": TABLE},
+        {"steering": LAW, "privileged": True},
     ],
     ids=str,
 )
@@ -56,6 +59,12 @@ def test_the_policy_is_pytorchs(space: NetworkSpace, changes: dict[str, Any]) ->
         assert (said[:, 0] == expected(trainer, views)).mean() > 0.99  # but for ties
     else:
         np.testing.assert_allclose(np.clip(said, -1, 1), expected(trainer, views), atol=1e-5)
+
+
+def test_it_begins_at_the_law(space: NetworkSpace) -> None:
+    policy = trainer_of(space, steering=LAW).policy
+    views = np.random.default_rng(1).uniform(-2, 2, (300, policy.agent.inputs)).astype(np.float32)
+    assert not policy.outputs(views)[0].any()
 
 
 def test_a_curriculum_goes_from_easy_to_all(space: NetworkSpace) -> None:

@@ -49,7 +49,7 @@ def base_delay_us(networks: NetworkList, model: Model) -> NDArray[np.float64]:
     return delay
 
 
-Kind: TypeAlias = Literal["utility", "power", "gain", "aurora", "orca"]
+Kind: TypeAlias = Literal["utility", "power", "linear", "gain", "aurora", "orca"]
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,10 @@ class Reward:
             a time integral, of at least −10 bits over at most 8 base delays at once, since a flow may fall silent for
             good. ``power``: T/C · (D₀/D)^(c_d/c_t), times the interval's length in base delays: it has the same best as
             the utility over long intervals, but chance does not lower it in short ones, as it does the mean of a
-            logarithm. ``gain``: by how much the utility of the whole flow so far has risen: the sum over a flow is the
-            flow's utility. ``aurora``: 0.001·(10·throughput − 1000·latency − 2000·loss). ``orca``:
+            logarithm. ``linear``: the utility's tangent at its best, (c_t + c_d)·T/C − c_d·(sum of D/D₀ over packets,
+            per µs of fair share)/C, times the interval's length in base delays: a sum over packets, so it adds up to
+            the same over any intervals. ``gain``: by how much the utility of the whole flow so far has risen: the sum
+            over a flow is the flow's utility. ``aurora``: 0.001·(10·throughput − 1000·latency − 2000·loss). ``orca``:
             (T − 5·loss rate)/C · min(1, 1.25·D₀/D).
         throughput_weight: c_t, bits per doubling.
         delay_weight: c_d, bits per halving.

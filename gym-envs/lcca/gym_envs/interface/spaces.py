@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.extras import missing
-from lcca.remy_plus.policies.agents import Agent, Decisions, Steering, TableSteering, WindowSteering
+from lcca.remy_plus.policies.agents import Agent, Decisions, LawSteering, Steering, TableSteering, WindowSteering
 from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.load import resolve
 from lcca.signal_sets.registry import signal
@@ -52,8 +52,9 @@ def agent_with(
 
 
 def observation_space(agent: Agent) -> spaces.Box:
-    """Return what the agent can see: 0 to `Agent.bounds`, and −1 where no flow is on."""
-    return spaces.Box(np.full(agent.inputs, -1, dtype=np.float32), agent.bounds, dtype=np.float32)
+    """Return what the agent can see: 0 (−2 with a law) to `Agent.bounds`, and −1 where no flow is on."""
+    low = -2 if isinstance(agent.steering, LawSteering) else -1
+    return spaces.Box(np.full(agent.inputs, low, dtype=np.float32), agent.bounds, dtype=np.float32)
 
 
 def action_space(agent: Agent) -> spaces.Space[Any]:

@@ -25,7 +25,8 @@ remy_plus::Agent agent_of(const nb::dict& d) {
       get<std::vector<std::string>>(d, "signals"), get<std::size_t>(d, "history"), get<double>(d, "rtts"),
       get<bool>(d, "smallest_rtt"), false, get<std::string>(d, "steering"), get<double>(d, "multiple"),
       get<double>(d, "increment"), get<double>(d, "pacing"), get<double>(d, "initial"), get<double>(d, "smallest"),
-      get<double>(d, "largest"), get<std::vector<std::tuple<double, double, double>>>(d, "table"));
+      get<double>(d, "largest"), get<std::vector<std::tuple<double, double, double>>>(d, "table"),
+      get<nb::object>(d, "law"));
 }
 
 remy_plus::Reward reward_of(const nb::dict& d) {

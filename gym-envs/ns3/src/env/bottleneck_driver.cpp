@@ -46,7 +46,8 @@ void BottleneckDriver::act(const std::vector<float>& action) {
   if (!held_) throw std::invalid_argument("no decision is due");
   check(agent_.actions, action);
   Source& source = *driver_->steered();
-  agent_.actions.apply(source.control(), source.memory().receive_interval(), action.data());
+  memory_.apply(agent_, source.control(), source.memory(), action.data());
+  memory_.follow(agent_, source.control(), source.memory(), now());
   held_ = false;
   source.resume();
   play();
@@ -71,15 +72,15 @@ void BottleneckDriver::play() {
 void BottleneckDriver::started(remy_plus::Control& control, std::uint32_t flow, std::int64_t first) {
   flow_ = flow;
   on_ = true;
-  memory_.start(agent_);
-  agent_.actions.start(control);
+  memory_.start(agent_, control);
   flow_reward_.start(now(), driver_->flow_monitor().share(flow_, now()), first);
   hold();
 }
 
 void BottleneckDriver::acknowledged(const remy_plus::Memory& memory, std::uint32_t number, double delay) {
   flow_reward_.receive(number, delay);
-  if (memory_.due(agent_, memory, now(), true)) hold();
+  if (memory_.due(agent_, memory, now(), true)) return hold();
+  memory_.follow(agent_, driver_->steered()->control(), memory, now());
 }
 
 void BottleneckDriver::ended() {

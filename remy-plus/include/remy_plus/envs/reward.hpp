@@ -11,7 +11,8 @@ enum class RewardKind : std::uint8_t {
   power,    // T / link rate × (base delay / D)^(c_d / c_t) × base delays: the utility without its logarithm
   gain,     // how much the utility of the whole flow so far has risen, bits: sums to the flow's utility
   aurora,   // 10 × throughput − 1000 × latency − 2000 × loss (Jay et al., ICML 2019)
-  orca      // (throughput − 5 × loss rate) / link rate × delay metric (Abbasloo et al., SIGCOMM 2020)
+  orca,     // (throughput − 5 × loss rate) / link rate × delay metric (Abbasloo et al., SIGCOMM 2020)
+  linear    // ((c_t + c_d) T − c_d ∑ delay / base delay / share) / link rate × base delays: sums over any intervals
 };
 
 struct Reward {

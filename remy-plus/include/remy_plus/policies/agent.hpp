@@ -9,9 +9,11 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "remy_plus/policies/control.hpp"
+#include "remy_plus/policies/law.hpp"
 #include "remy_plus/signals/memory.hpp"
 #include "remy_plus/signals/signals.hpp"
 
@@ -50,7 +52,8 @@ struct Decisions {
 enum class Steering : std::uint8_t {
   window,  // multiplies and adds to the window; may pace relative to the receive EWMA
   rate,    // multiplies the sending rate; no window
-  table    // one of a list of actions, those of rule tables
+  table,   // one of a list of actions, those of rule tables
+  law      // adds to the sums of features of a control law, which moves window and gap at every acknowledgement
 };
 
 // What the numbers that an agent says mean. `change(a, k)` of a number a in [-1, 1] is a factor: 1 + k a, or
@@ -58,13 +61,14 @@ enum class Steering : std::uint8_t {
 // on every platform).
 struct ActionMap {
   Steering steering = Steering::window;
-  double multiple = 0;   // k of the window's or the rate's factor
+  double multiple = 0;   // k of the window's or the rate's factor; what a law's sums are raised by at 1
   double increment = 0;  // packets added at 1, taken away at −1; 0: no such number is said
   double pacing = 0;     // k of the pacing factor; 0: no pacing, no such number
   double initial = 0;    // window of a new flow in packets, or its rate in packets/µs
   double smallest = 0;   // least window in packets, or rate in packets/µs
   double largest = largest_window;
   std::vector<Action> table;
+  std::shared_ptr<const Law> law = nullptr;
 
   // What steering of a kind is unless somebody says otherwise: the one list of defaults. The rate's are Aurora's form
   // with a tenfold step; the table is mvfst-rl's: keep, halve, −10, +10, double. A window of at least 2: with 1, a
@@ -78,6 +82,8 @@ struct ActionMap {
         return {steering, 0.25, 0, 0, 0.25, 0.001, 16, {}};
       case Steering::table:
         return {steering, 0, 0, 0, 10, 2, 2000, {{0, 1, 0}, {0, 0.5, 0}, {-10, 1, 0}, {10, 1, 0}, {0, 2, 0}}};
+      case Steering::law:
+        return {steering, 0.5, 0, 0, 1, 1, 1, {}};
     }
     return {};
   }
@@ -88,7 +94,10 @@ struct ActionMap {
   }
 
   // How many numbers an action has; an entry of a table is one number, its index.
-  std::size_t numbers() const { return steering == Steering::window ? 1 + (increment > 0) + (pacing > 0) : 1; }
+  std::size_t numbers() const {
+    if (steering == Steering::law) return 3;
+    return steering == Steering::window ? 1 + (increment > 0) + (pacing > 0) : 1;
+  }
 
   // Throws std::invalid_argument naming what is wrong.
   void check() const;
@@ -113,6 +122,8 @@ struct ActionMap {
         return;
       case Steering::table:
         return pick(control, receive_interval, table[static_cast<std::size_t>(action[0])]);
+      case Steering::law:
+        return;  // it takes the flow too: AgentMemory::apply
     }
   }
 
@@ -133,14 +144,16 @@ struct ActionMap {
 
 // Everything that a network has to be run with, beside its weights.
 struct Agent {
-  std::vector<Signal> signals;
+  std::vector<Signal> signals;  // with a law, in the forms of its features, after the features of every law
   std::size_t history = 1;  // decisions whose signals it sees, the present one included
   Decisions decisions;
   ActionMap actions;
 
-  std::size_t inputs() const { return signals.size() * history; }
+  std::size_t features() const { return actions.law ? lcca_features : 0; }
+  std::size_t width() const { return features() + signals.size(); }
+  std::size_t inputs() const { return width() * history; }
   SignalMask wanted() const {
-    SignalMask mask = 0;
+    SignalMask mask = actions.law ? actions.law->wanted : 0;
     for (const Signal s : signals) mask |= bit(s);
     return mask;
   }
@@ -152,9 +165,11 @@ struct Agent {
 class AgentMemory {
  public:
   // A flow starts: nothing was seen yet.
-  void start(const Agent& agent) {
+  void start(const Agent& agent, Control& control) {
     view_.assign(agent.inputs(), 0);
     next_ = unknown_;
+    agent.actions.start(control);
+    if (agent.actions.law) agent.actions.law->begin(control, flow_);
   }
 
   // Whether feedback at `now` asks for a decision; `current` is false for late packets of earlier flows.
@@ -167,9 +182,12 @@ class AgentMemory {
 
   // Sees the signals of this decision; the view has the latest first.
   const std::vector<float>& see(const Agent& agent, const Memory& memory) {
-    const std::size_t width = agent.signals.size();
+    const std::size_t width = agent.width();
     std::copy_backward(view_.begin(), view_.end() - static_cast<std::ptrdiff_t>(width), view_.end());
-    for (std::size_t i = 0; i < width; ++i) view_[i] = scaled(agent.signals[i], memory.signals()[agent.signals[i]]);
+    if (agent.actions.law)
+      look(agent, memory);
+    else
+      for (std::size_t i = 0; i < width; ++i) view_[i] = scaled(agent.signals[i], memory.signals()[agent.signals[i]]);
     return view_;
   }
 
@@ -180,8 +198,29 @@ class AgentMemory {
     if (agent.decisions.rtts > 0 && memory.smallest_rtt() > 0) next_ = now + period(agent, memory);
   }
 
+  void apply(const Agent& agent, Control& control, const Memory& memory, const float* action) {
+    if (!agent.actions.law) return agent.actions.apply(control, memory.receive_interval(), action);
+    for (std::size_t i = 0; i < 3; ++i)
+      flow_.added[i] = agent.actions.multiple * std::clamp(static_cast<double>(action[i]), -1.0, 1.0);
+  }
+
+  // An acknowledgement of the flow came, if one has; a decision that it asked for was applied. The law goes on.
+  void follow(const Agent& agent, Control& control, const Memory& memory, double now) {
+    if (agent.actions.law && memory.smallest_rtt() > 0) agent.actions.law->acknowledged(control, flow_, memory, now);
+  }
+
  private:
   static constexpr double unknown_ = -1;
+
+  // The latest part of the view as a law has it; zeros before an acknowledgement.
+  void look(const Agent& agent, const Memory& memory) {
+    std::array<double, lcca_features> own{};
+    const bool known = memory.smallest_rtt() > 0;
+    if (known) lcca_look(&flow_, &memory.history(), own.data());
+    for (std::size_t i = 0; i < own.size(); ++i) view_[i] = static_cast<float>(std::clamp(own[i], -2.0, 2.0));
+    for (std::size_t i = 0; i < agent.signals.size(); ++i)
+      view_[own.size() + i] = known ? static_cast<float>(Law::form_of(agent.signals[i], memory)) : 0;
+  }
 
   static double period(const Agent& agent, const Memory& memory) {
     const double ratio = agent.decisions.smallest ? 1 : std::max(1.0, memory.signals()[rtt_ratio]);
@@ -190,6 +229,7 @@ class AgentMemory {
 
   std::vector<float> view_;
   double next_ = unknown_;
+  lcca_flow flow_{};
 };
 
 }  // namespace remy_plus

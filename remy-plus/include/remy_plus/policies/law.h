@@ -84,6 +84,7 @@ typedef struct {
   double next;   /* us: when the parts below are computed anew */
   double up, boost, recovery, down, pace;
   double first_ack; /* us */
+  double added[3];  /* to n0, n1, n2 from outside (agent.hpp); beyond the bound */
   long long acks;
 } lcca_flow;
 
@@ -156,33 +157,39 @@ static inline void lcca_begin(const lcca_law* law, lcca_flow* flow) {
   flow->gap = lcca_exp2(law->terms[lcca_gap]);
 }
 
+/* The features of every law, not yet held between -2 and 2. */
+static inline void lcca_look(const lcca_flow* flow, const lcca_history* h, double* x) {
+  const double per_gap = h->smallest_gap > 0 ? 1 / h->smallest_gap : 0, age = lcca_age(h);
+  x[lcca_of_window] = (lcca_log2(flow->window) - 4) / 2;
+  x[lcca_of_queue] = lcca_log2(1 + h->queueing * per_gap) / 2 - 0.5;
+  x[lcca_of_queue_2] = lcca_log2(1 + h->over_2 * per_gap) / 2 - 0.5;
+  x[lcca_of_queue_8] = lcca_log2(1 + h->over_8 * per_gap) / 2 - 0.5;
+  x[lcca_of_smallest_gap_ratio] = lcca_log2(1 + 16 * lcca_smallest_gap_ratio(h)) / 2 - 1.5;
+  x[lcca_of_age_2] = 1 / (1 + age / 2);
+  x[lcca_of_age_16] = 1 / (1 + age / 16);
+  x[lcca_of_queued_share] = 2 * h->queued_share - 1;
+  x[lcca_of_since_queue] = lcca_log2(1 + lcca_since_queue(h)) / 2;
+  x[lcca_of_gap_ratio] = lcca_log2(1 + lcca_gap_ratio(h)) - 1;
+  x[lcca_of_trend] = (h->queueing - h->over_2) * per_gap / 4;
+}
+
 /* The parts that hold for a quarter of an RTT. `signals`: features of the law's signals. */
 static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals) {
   const double* p = law->terms;
   const double log_window = lcca_log2(flow->window), age = lcca_age(h);
-  const double idle = lcca_since_queue(h), free = lcca_clamp(idle - 1, 0, 16);
+  const double free = lcca_clamp(lcca_since_queue(h) - 1, 0, 16);
   double n[3] = {0, 0, 0};
+  int i, j;
   if (law->features > 0) {
-    const double per_gap = h->smallest_gap > 0 ? 1 / h->smallest_gap : 0;
     double x[lcca_most_features];
-    int i, j;
-    x[lcca_of_window] = (log_window - 4) / 2;
-    x[lcca_of_queue] = lcca_log2(1 + h->queueing * per_gap) / 2 - 0.5;
-    x[lcca_of_queue_2] = lcca_log2(1 + h->over_2 * per_gap) / 2 - 0.5;
-    x[lcca_of_queue_8] = lcca_log2(1 + h->over_8 * per_gap) / 2 - 0.5;
-    x[lcca_of_smallest_gap_ratio] = lcca_log2(1 + 16 * lcca_smallest_gap_ratio(h)) / 2 - 1.5;
-    x[lcca_of_age_2] = 1 / (1 + age / 2);
-    x[lcca_of_age_16] = 1 / (1 + age / 16);
-    x[lcca_of_queued_share] = 2 * h->queued_share - 1;
-    x[lcca_of_since_queue] = lcca_log2(1 + idle) / 2;
-    x[lcca_of_gap_ratio] = lcca_log2(1 + lcca_gap_ratio(h)) - 1;
-    x[lcca_of_trend] = (h->queueing - h->over_2) * per_gap / 4;
+    lcca_look(flow, h, x);
     for (i = lcca_features; i < law->features; ++i) x[i] = signals[i - lcca_features];
     for (j = 0; j < 3; ++j) {
       for (i = 0; i < law->features; ++i) n[j] += law->map[j][i] * lcca_clamp(x[i], -2, 2);
       n[j] = lcca_clamp(n[j], -law->bound, law->bound);
     }
   }
+  for (j = 0; j < 3; ++j) n[j] += flow->added[j];
   flow->up = lcca_exp2(p[lcca_increase] - p[lcca_increase_window] * log_window + n[0]);
   flow->boost = lcca_exp2(p[lcca_boost] - age * law->halving);
   flow->recovery = 0;

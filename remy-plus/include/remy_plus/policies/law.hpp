@@ -33,23 +33,32 @@ class Law {
 
   void start(Control& control, const Memory&, RuleHits&) const {
     auto mind = std::make_unique<FlowMind>();
-    lcca_begin(law_.get(), &mind->flow);
-    steer(control, mind->flow);
+    begin(control, mind->flow);
     control.mind = std::move(mind);
   }
 
   void feedback(Control& control, const Memory& memory, const Ack& ack, RuleHits&) const {
-    if (!ack.current) return;
-    lcca_flow& flow = static_cast<FlowMind&>(*control.mind).flow;
-    std::array<double, lcca_most_features> features;
-    if (law_->features > 0 && lcca_due(&flow, ack.now))
-      for (std::size_t i = 0; i < signals_.size(); ++i) {
-        const Scale& scale = signal_table[signals_[i]].scale;
-        features[i] = lcca_form(static_cast<int>(signal_table[signals_[i]].form), scale.unit, scale.divisor,
-                                memory.signals()[signals_[i]]);
-      }
-    lcca_ack(law_.get(), &flow, &memory.history(), features.data(), rate(memory), ack.now);
+    if (ack.current) acknowledged(control, static_cast<FlowMind&>(*control.mind).flow, memory, ack.now);
+  }
+
+  // For who keeps the flow's state itself: the flow begins, or an ACK of it has come.
+  void begin(Control& control, lcca_flow& flow) const {
+    lcca_begin(law_.get(), &flow);
     steer(control, flow);
+  }
+
+  void acknowledged(Control& control, lcca_flow& flow, const Memory& memory, double now) const {
+    std::array<double, lcca_most_features> features;
+    if (law_->features > 0 && lcca_due(&flow, now))
+      for (std::size_t i = 0; i < signals_.size(); ++i) features[i] = form_of(signals_[i], memory);
+    lcca_ack(law_.get(), &flow, &memory.history(), features.data(), rate(memory), now);
+    steer(control, flow);
+  }
+
+  // A signal as a feature.
+  static double form_of(Signal signal, const Memory& memory) {
+    const SignalRow& row = signal_table[signal];
+    return lcca_form(static_cast<int>(row.form), row.scale.unit, row.scale.divisor, memory.signals()[signal]);
   }
 
   void unblock(Control&, const Memory&, RuleHits&) const {}

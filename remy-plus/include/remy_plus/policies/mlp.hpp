@@ -24,9 +24,8 @@ class Mlp {
   void say(const float* view, float* state, float* scratch, float* action) const;
 
   void start(Control& control, const Memory& memory, RuleHits&) const {
-    agent().actions.start(control);
     auto mind = std::make_unique<FlowMind>(*this);
-    mind->memory.start(agent());
+    mind->memory.start(agent(), control);
     decide(control, *mind, memory, 0);  // before the first acknowledgement the time is not looked at
     control.mind = std::move(mind);
   }
@@ -34,6 +33,7 @@ class Mlp {
   void feedback(Control& control, const Memory& memory, const Ack& ack, RuleHits&) const {
     auto& mind = static_cast<FlowMind&>(*control.mind);
     if (mind.memory.due(agent(), memory, ack.now, ack.current)) decide(control, mind, memory, ack.now);
+    if (ack.current) mind.memory.follow(agent(), control, memory, ack.now);
   }
 
   void unblock(Control&, const Memory&, RuleHits&) const {}
@@ -58,7 +58,7 @@ class Mlp {
     const std::vector<float>& view = mind.memory.see(agent(), memory);
     mind.memory.decided(agent(), memory, now);
     say(view.data(), mind.state.data(), mind.scratch.data(), mind.action.data());
-    agent().actions.apply(control, memory.receive_interval(), mind.action.data());
+    mind.memory.apply(agent(), control, memory, mind.action.data());
   }
 
   std::shared_ptr<const Body> body_;

@@ -180,7 +180,7 @@ def _content(file: PolicyFile) -> dict[str, Any]:
     if isinstance(policy, MlpPolicy):
         return mlp_to_json(policy)
     if isinstance(policy, Law):
-        return asdict(policy) | {"terms": policy.named_terms, "features": policy.named_features}
+        return policy.content()
     if not isinstance(policy, RuleTable):
         return {"parameters": asdict(policy)}
     whole = policy.windows == "whole"

@@ -15,7 +15,7 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.agents import MlpPolicy, agent_from_json
 from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.law import Law
+from lcca.remy_plus.policies.law import Law, LawContent
 from lcca.remy_plus.policies.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable, Windows, pacing_unit
@@ -144,22 +144,14 @@ class MlpContent(Content):
         return MlpPolicy(agent, layers, None if self.memory is None else self.memory.build())
 
 
-class LawContent(Content):
-    """A control law: its numbers by name. `signals` follow from them and are not read."""
+class LawFile(Content, LawContent):
+    """A control law. `signals` follow from its numbers and are not read."""
 
     kind: Literal["law"]
-    terms: dict[str, float]
-    features: dict[str, tuple[float, float, float]] = Field(default={})
-    inputs: tuple[str, ...] = ()
-    rate: str | None = None
-    bound: float = 2.0
-    largest_window: float = 2000.0
-    refresh: float = 0.5
 
     def build(self) -> Law:
         """Return the policy."""
-        others = self.model_dump(include={"inputs", "rate", "bound", "largest_window", "refresh"})
-        return Law.of(self.terms, self.features, **others)
+        return self.law()
 
 
 class ParametersContent(Content):
@@ -244,7 +236,7 @@ class TransportContent(ParametersContent):
             return Transport(self.name, self.parameters, marker, tuner)
 
 
-KindContent: TypeAlias = TableContent | MlpContent | LawContent | SimpleContent | HandDesignedContent | TransportContent
+KindContent: TypeAlias = TableContent | MlpContent | LawFile | SimpleContent | HandDesignedContent | TransportContent
 AnyContent: TypeAlias = Annotated[KindContent, Field(discriminator="kind")]
 
 KINDS: dict[type[Any], str] = {

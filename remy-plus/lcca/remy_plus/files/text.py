@@ -9,9 +9,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING
-from lcca.remy_plus.policies.agents import MlpPolicy, TableSteering
+from lcca.remy_plus.policies.agents import LawSteering, MlpPolicy, TableSteering
 from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.law import Law
+from lcca.remy_plus.policies.law import FEATURES, Law
 from lcca.remy_plus.policies.policy import WithHeader
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import Simple, digits
@@ -107,14 +107,22 @@ def _network(policy: MlpPolicy) -> list[str]:
     seen = f"{len(agent.signals)} signals" + (f" of {agent.history} decisions" if agent.history > 1 else "")
     parts = [] if policy.memory is None else [f"LSTM of {policy.memory.cells} cells"]
     parts += [f"{len(layer.biases)} {layer.activation}" for layer in policy.layers]
-    fields = {key: value for key, value in asdict(steering).items() if key != "actions"}
+    fields = {key: value for key, value in asdict(steering).items() if key not in ("actions", "law")}
     if isinstance(steering, TableSteering):
         fields["actions"] = len(steering.actions)
     said = ", ".join(f"{key} {digits(value)}" for key, value in fields.items())
-    return [f"{seen} → {' → '.join(parts)}", f"decides {often}", f"steers the {_STEERED[steering.kind]}: {said}"]
+    if isinstance(steering, LawSteering):
+        seen = f"{len(FEATURES)} features and {seen}"
+    lines = [f"{seen} → {' → '.join(parts)}", f"decides {often}", f"steers the {_STEERED[steering.kind]}: {said}"]
+    return lines + (["", *steering.law.lines()] if isinstance(steering, LawSteering) else [])
 
 
-_STEERED = {"window": "window", "rate": "sending rate", "table": "window by a table of actions"}
+_STEERED = {
+    "window": "window",
+    "rate": "sending rate",
+    "table": "window by a table of actions",
+    "law": "sums n0, n1, n2 of a control law",
+}
 
 
 def _parameters(control: HandDesigned) -> list[str]:

@@ -23,15 +23,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lcca.inputs.errors import InputError, about, did_you_mean, shown
+from lcca.inputs.validation import validate_json
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING, check_signals
+from lcca.remy_plus.policies.law import FEATURES, Law, LawContent
 from lcca.remy_plus.policies.layers import Floats, Layer, Lstm
 
 Entry: TypeAlias = tuple[float, float, float]
 """One action of a table, as of a rule: increment (packets), multiple, pacing (× receive EWMA)."""
 
 
-_WINDOW, _RATE, _TABLE = (_core.steering_defaults(kind) for kind in ("window", "rate", "table"))
+_WINDOW, _RATE, _TABLE, _LAW = (_core.steering_defaults(kind) for kind in ("window", "rate", "table", "law"))
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,26 @@ class TableSteering:
         object.__setattr__(self, "actions", tuple(_entry(i, action) for i, action in enumerate(self.actions)))
 
 
-Steering: TypeAlias = WindowSteering | RateSteering | TableSteering
-_STEERINGS: dict[str, type[Any]] = {s.kind: s for s in (WindowSteering, RateSteering, TableSteering)}
+@dataclass(frozen=True)
+class LawSteering:
+    """Three numbers in [-1, 1], added to the sums of features of a control law: ``n ← n + scale · a``.
+
+    The law moves window and gap at every acknowledgement, as if it were the policy; it takes the numbers in as it
+    refreshes its sums. Zeros are the law, to the bit. The agent sees the features of every law (`FEATURES`), then its
+    signals in the forms of features, each from −2 to 2; zeros before a flow's first acknowledgement.
+
+    Attributes:
+        law: which.
+        scale: what is added at 1; outside of the law's own bound.
+    """
+
+    kind: ClassVar[str] = "law"
+    law: Law
+    scale: float = _LAW["multiple"]
+
+
+Steering: TypeAlias = WindowSteering | RateSteering | TableSteering | LawSteering
+_STEERINGS: dict[str, type[Any]] = {s.kind: s for s in (WindowSteering, RateSteering, TableSteering, LawSteering)}
 
 
 @dataclass(frozen=True)
@@ -154,8 +174,8 @@ class Agent:
 
     @property
     def inputs(self) -> int:
-        """Length of what it sees: history × signals."""
-        return self.history * len(self.signals)
+        """Length of what it sees: history × signals, with those of `FEATURES` that a law has."""
+        return self.history * (len(self.signals) + len(FEATURES) * isinstance(self.steering, LawSteering))
 
     @property
     def numbers(self) -> int:
@@ -164,7 +184,12 @@ class Agent:
 
     @property
     def bounds(self) -> Floats:
-        """(inputs,) the largest values that it can see; the smallest is 0, and −1 means that no flow is on."""
+        """(inputs,) the largest values that it can see; the smallest is 0, and −1 means that no flow is on.
+
+        With a law, the smallest is −2.
+        """
+        if isinstance(self.steering, LawSteering):
+            return np.full(self.inputs, 2, dtype=np.float32)
         seen = [QUANTITIES[name] for name in self.signals]
         highest = [
             math.log2(1 + SIGNAL_CEILING / each.scale_unit) / each.scale_divisor if each.scale_divisor else 2.0
@@ -185,7 +210,12 @@ class Agent:
 
     def parts(self) -> dict[str, Any]:
         """Return it as plain values, of which the engine's form is made, here or in another process."""
-        chosen = {"multiple": 0.0, "increment": 0.0, "pacing": 0.0, **asdict(self.steering)}
+        chosen: dict[str, Any] = {"multiple": 0.0, "increment": 0.0, "pacing": 0.0, "law": None}
+        if isinstance(self.steering, LawSteering):
+            law = self.steering.law.compile().__getstate__()
+            chosen |= _LAW | {"actions": (), "law": law, "multiple": self.steering.scale}
+        else:
+            chosen |= asdict(self.steering)
         return {
             "signals": list(self.signals),
             "history": self.history,
@@ -202,12 +232,14 @@ class Agent:
             "signals": list(self.signals),
             "history": self.history,
             "decisions": asdict(self.decisions),
-            "steering": {"kind": self.steering.kind}
-            | {
-                key: [list(each) for each in value] if isinstance(value, tuple) else value
-                for key, value in asdict(self.steering).items()
-            },
+            "steering": {"kind": self.steering.kind, **self._steering_json()},
         }
+
+    def _steering_json(self) -> dict[str, Any]:
+        if isinstance(self.steering, LawSteering):
+            return {"law": self.steering.law.content(), "scale": self.steering.scale}
+        values = asdict(self.steering).items()
+        return {key: [list(each) for each in value] if isinstance(value, tuple) else value for key, value in values}
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,6 +365,9 @@ def agent_from_json(document: Mapping[str, Any]) -> Agent:
     if not isinstance(kind, str) or kind not in _STEERINGS:
         raise InputError(f"steering.kind: unknown kind {shown(kind)}{did_you_mean(kind, _STEERINGS)}")
     with about("steering"):
+        if kind == "law":
+            with about("law"):
+                given["law"] = validate_json(_object(given.get("law"), "law"), LawContent).law()
         steering = _made(_STEERINGS[kind], given)
     history = document.get("history", 1)
     if isinstance(history, bool) or not isinstance(history, int):

@@ -9,13 +9,24 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator, field_validator, model_validator
 from pydantic import Field as Key
-from pydantic import field_validator, model_validator
 
 from lcca.gym_envs.interface.episode import Kind
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
-from lcca.remy_plus.policies.agents import Agent, Decisions, RateSteering, Steering, TableSteering, WindowSteering
+from lcca.inputs.names import NAMES_A_FILE
+from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.policies.agents import (
+    Agent,
+    Decisions,
+    LawSteering,
+    RateSteering,
+    Steering,
+    TableSteering,
+    WindowSteering,
+)
+from lcca.remy_plus.policies.law import Law, LawContent
 from lcca.trainers.base import Budget, TrainerConfig
 
 Floats = NDArray[np.float32]
@@ -65,6 +76,32 @@ class TableConfig(Model):
     initial: Annotated[float, Key(ge=0)] = TableSteering.initial
     smallest: Annotated[float, Key(ge=0)] = TableSteering.smallest
     largest: Annotated[float, Key(gt=0)] = TableSteering.largest
+
+
+def _law(value: Any) -> Any:
+    """Return the content of a policy file with a law; what is no text stays."""
+    if not isinstance(value, str):
+        return value
+    try:
+        policy = policyfile.load(value).policy
+    except InputError as error:
+        raise ValueError(str(error)) from error
+    if not isinstance(policy, Law):
+        raise ValueError(f"{value}: not a law; `trainer: {{kind: law}}` learns one")
+    return policy.content()
+
+
+class LawSteeringConfig(Model):
+    """Numbers that are added to the sums of a law; see `lcca.remy_plus.policies.agents.LawSteering`.
+
+    Attributes:
+        law: a policy file with a law, or its content.
+        scale: what is added at 1.
+    """
+
+    kind: Literal["law"]
+    law: Annotated[LawContent, NAMES_A_FILE, BeforeValidator(_law)]
+    scale: Annotated[float, Key(ge=0, le=1000)] = LawSteering.scale
 
 
 STEERINGS: Mapping[str, type[Steering]] = {"window": WindowSteering, "rate": RateSteering, "table": TableSteering}
@@ -181,7 +218,9 @@ class PpoConfig(TrainerConfig):
     flows: Literal["all", "one"] = "all"
     history: Annotated[int, Key(ge=1, le=1000)] = 1
     decisions: DecisionsConfig = DecisionsConfig()
-    steering: Annotated[WindowConfig | RateConfig | TableConfig, Key(discriminator="kind")] = WindowConfig()
+    steering: Annotated[WindowConfig | RateConfig | TableConfig | LawSteeringConfig, Key(discriminator="kind")] = (
+        WindowConfig()
+    )
     reward: RewardConfig = RewardConfig()
     common: Share = 1.0
     patience: Annotated[float, Key(ge=0)] = 0.0
@@ -253,5 +292,9 @@ class PpoConfig(TrainerConfig):
 
     def agent(self, signals: tuple[str, ...]) -> Agent:
         """Return how a network with these signals sees and steers a flow."""
-        steering = STEERINGS[self.steering.kind](**self.steering.model_dump(exclude={"kind"}))
+        steering: Steering
+        if isinstance(self.steering, LawSteeringConfig):
+            steering = LawSteering(self.steering.law.law(), self.steering.scale)
+        else:
+            steering = STEERINGS[self.steering.kind](**self.steering.model_dump(exclude={"kind"}))
         return Agent(signals, self.history, Decisions(**self.decisions.model_dump()), steering)

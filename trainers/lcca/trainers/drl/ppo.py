@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lcca.gym_envs.interface.spaces import action_space
 from lcca.inputs.extras import missing
 from lcca.remy_plus.network import NetworkList
-from lcca.remy_plus.policies.agents import Agent, MlpPolicy
+from lcca.remy_plus.policies.agents import Agent, LawSteering, MlpPolicy
 from lcca.remy_plus.policies.layers import Layer
 from lcca.trainers.drl.collector import Collector, Experience, Floats, Ints
 from lcca.trainers.drl.config import PpoConfig
@@ -96,6 +96,9 @@ class Ppo:
         model.action_space = action_space(self.agent)
         model.n_envs = model.n_steps = 1
         model._setup_model()
+        if isinstance(self.agent.steering, LawSteering):  # begin as the law
+            for parameter in model.policy.action_net.parameters():
+                torch.nn.init.zeros_(parameter)
         return model
 
     # --- learning
