@@ -3,10 +3,10 @@
     python benchmarks/polish.py --signal-sets e2e link+queue --seeds 1 2 3 --budget 40000 --rules 1 2 4 8 16 [--json]
     python benchmarks/polish.py --kind law --signal-sets e2e --seeds 1 2 3 4 5 [--set stages='[{"trials": 40000}]']
 
-Each training is on one thread: a table grows from one rule, or a law goes through its stages. Every checkpoint is
-scored on the same fresh networks, default space and utility; a training costs the CPU seconds of its own process, the
-scores here not counted. `--search` begins with the R+ search of the given number of trials. Other keys of the trainer:
-`--set polish.networks=32`.
+Each training is on one thread: a table grows from one rule, a law goes through its stages, deep reinforcement (`--kind
+ppo`) through its rounds. Every checkpoint is scored on the same fresh networks, default space and utility; a training
+costs the CPU seconds of its own process, the scores here not counted. `--search` begins with the R+ search of the given
+number of trials. Other keys of the trainer: `--set polish.networks=32`. `--out FOLDER` keeps the policies.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from lcca.evaluation.trials.running import run_trials
 from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
+from lcca.remy_plus.files import policyfile
 from lcca.remy_plus.policies.policy import Policy
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.signal_sets.signal_set import signal_set
@@ -62,6 +63,8 @@ def train(options: argparse.Namespace, name: str, seed: int) -> list[dict[str, A
         trainer.step()
         if len(kept) > before:
             row, policy = trainer.learning[-1], kept[max(kept)]
+            if options.out is not None:
+                policyfile.write(options.out / f"{name}-s{seed}-{max(kept)}.json", policyfile.PolicyFile(policy))
             rows.append(
                 _row(options, space, name, seed, policy, max(kept)) | {"trials": row.trials, "cpu_s": row.cpu_s}
             )
@@ -104,6 +107,7 @@ def main() -> None:
     parser.add_argument(
         "--set", nargs="*", action="extend", default=[], metavar="KEY=VALUE", help="keys of the trainer, JSON values"
     )
+    parser.add_argument("--out", type=Path, help="folder for the policy of each row")
     parser.add_argument("--json", action="store_true", help="print every row as JSON")
     options = parser.parse_args()
     rows = [row for seed in options.seeds for name in options.signal_sets for row in train(options, name, seed)]

@@ -67,6 +67,23 @@ def test_it_begins_at_the_law(space: NetworkSpace) -> None:
     assert not policy.outputs(views)[0].any()
 
 
+def test_noise_falls_by_one_factor(space: NetworkSpace) -> None:
+    trainer, spread = trainer_of(space, noise=0.4, last_noise=0.1, rollout=1000), list[float]()
+    while not trainer.done:
+        trainer.step()
+        spread.append(float(trainer.algorithm.model.policy.log_std.exp().mean()))
+    assert spread == pytest.approx([0.4, 0.4 * 0.25 ** (1 / 3), 0.4 * 0.25 ** (2 / 3)])  # one rollout a round
+
+
+def test_without_a_critic_none_is_learnt(space: NetworkSpace) -> None:
+    trainer = trainer_of(space, value_weight=0)
+    policy = trainer.algorithm.model.policy
+    before = [each.clone() for each in (*policy.value_net.parameters(), *policy.action_net.parameters())]
+    trainer.step()
+    after = [*policy.value_net.parameters(), *policy.action_net.parameters()]
+    assert [bool((a == b).all()) for a, b in zip(before, after, strict=True)] == [True, True, False, False]
+
+
 def test_a_curriculum_goes_from_easy_to_all(space: NetworkSpace) -> None:
     config = config_of(curriculum=[{"until": 0.5, "networks": {"senders": 1}}, {"until": 1, "networks": {}}], rounds=4)
     trainer = trainer_of(space)

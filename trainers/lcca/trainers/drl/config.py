@@ -196,10 +196,12 @@ class PpoConfig(TrainerConfig):
         clip: how far the probability of an action may move, as a share.
         gae: λ of generalised advantage estimation.
         entropy: weight of the entropy bonus.
-        value_weight: weight of the critic's loss.
+        value_weight: weight of the critic's loss; at 0 there is no critic: decisions are compared with the rollout's
+            mean reward.
         largest_gradient: norm to which gradients are held.
         noise: standard deviation of actions at first (not for tables). Small, since flows explore at once: much
             noise fills the buffer, and there the smallest round trip that a flow has seen tells it nothing.
+        last_noise: what it falls to, by the same factor for every decision; learnt with the weights if left out.
         normalise: advantages are centred and scaled within each ``network``, or over the whole ``batch``.
     """
 
@@ -244,6 +246,7 @@ class PpoConfig(TrainerConfig):
     value_weight: Annotated[float, Key(ge=0)] = 0.5
     largest_gradient: Annotated[float, Key(gt=0)] = 0.5
     noise: Annotated[float, Key(gt=0, le=10)] = 0.1
+    last_noise: Annotated[float, Key(gt=0, le=10)] | None = None
     normalise: Literal["network", "batch"] = "network"
 
     @model_validator(mode="before")

@@ -117,8 +117,10 @@ class Ppo:
         if self._standard.samples == 0:
             self._standard.take_in(self._raw(self._collect(collector, min(STANDARD_ROWS, self.config.rollout))))
         while learnt < decisions:
+            done = begin + (end - begin) * learnt / decisions
+            self._set_noise(done)
             experience = self._collect(collector, min(self.config.rollout, decisions - learnt))
-            self.model._current_progress_remaining = 1 - (begin + (end - begin) * learnt / decisions)
+            self.model._current_progress_remaining = 1 - done
             self.model.rollout_buffer = Rollout(self._columns(experience))
             self.model.train()
             self._standard.take_in(self._raw(experience))
@@ -126,6 +128,11 @@ class Ppo:
             self.model.num_timesteps += len(experience)
             self._log(experience)
         return learnt
+
+    def _set_noise(self, done: float) -> None:
+        if self.config.last_noise is not None:
+            noise = self.config.noise * (self.config.last_noise / self.config.noise) ** done
+            self.model.policy.log_std.requires_grad_(False).fill_(float(np.log(noise)))
 
     @torch.no_grad()
     def _collect(self, collector: Collector, count: int) -> Experience:
@@ -152,13 +159,17 @@ class Ppo:
     def _columns(self, experience: Experience) -> RolloutBufferSamples:
         config = self.config
         seen = torch.from_numpy(self._standard(self._raw(experience)))
-        value = self._values(seen)
-        later = with_privileges(experience.after, experience.state_after, experience.network, self._table)
-        after = self._values(torch.from_numpy(self._standard(later)))
+        discount = config.discounts(experience.elapsed)
         reward = experience.shared(config.common) * np.float32(
             1 - config.discount
         )  # so that values are of a decision, not of a hundred
-        gained = advantages(experience, reward, value, after, config.discounts(experience.elapsed), config.gae)
+        if config.value_weight > 0:
+            value = self._values(seen)
+            later = with_privileges(experience.after, experience.state_after, experience.network, self._table)
+            after = self._values(torch.from_numpy(self._standard(later)))
+        else:
+            value = after = np.full(len(reward), reward.mean() / (1 - discount.mean()), dtype=np.float32)
+        gained = advantages(experience, reward, value, after, discount, config.gae)
         scaled = by_network(gained, experience.network) if config.normalise == "network" else gained
         columns = (seen, experience.action, value, experience.log_probability, scaled, gained + value)
         return RolloutBufferSamples(*(torch.as_tensor(column) for column in columns))
