@@ -15,7 +15,7 @@ from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.agents import MlpPolicy, agent_from_json
 from lcca.remy_plus.policies.hand_designed import HandDesigned
-from lcca.remy_plus.policies.law import Law, LawContent
+from lcca.remy_plus.policies.law import Coefficients, Law
 from lcca.remy_plus.policies.mlpjson import LayerContent, MemoryContent
 from lcca.remy_plus.policies.policy import SIMPLE
 from lcca.remy_plus.policies.rules import MOST_RULES, RuleTable, Windows, pacing_unit
@@ -126,6 +126,14 @@ class AgentContent(Model):
     decisions: dict[str, Any] = Field(default={})
     steering: dict[str, Any] = Field(default={})
 
+    def content(self) -> dict[str, Any]:
+        """Return it for `agent_from_json`."""
+        steering = dict(self.steering)
+        if steering.get("kind") == "law" and "law" in steering:
+            with about("steering"), about("law"):
+                steering["law"] = validate_json(steering["law"], LawContent).law()
+        return self.model_dump() | {"steering": steering}
+
 
 class MlpContent(Content):
     """A trained network."""
@@ -139,9 +147,26 @@ class MlpContent(Content):
     def build(self) -> MlpPolicy:
         """Return the policy."""
         with about("agent"):
-            agent = agent_from_json(self.agent.model_dump() | {"signals": list(self.signals)})
+            agent = agent_from_json(self.agent.content() | {"signals": list(self.signals)})
         layers = tuple(layer.build(f"layers.{i}") for i, layer in enumerate(self.layers))
         return MlpPolicy(agent, layers, None if self.memory is None else self.memory.build())
+
+
+class LawContent(Model):
+    """A control law: its numbers by name."""
+
+    terms: dict[str, float]
+    features: dict[str, Coefficients] = Field(default={})
+    inputs: tuple[str, ...] = ()
+    rate: str | None = None
+    bound: float = 2.0
+    largest_window: float = 2000.0
+    refresh: float = 0.5
+
+    def law(self) -> Law:
+        """Return the law."""
+        others = {name: getattr(self, name) for name in ("inputs", "rate", "bound", "largest_window", "refresh")}
+        return Law.of(self.terms, self.features, **others)
 
 
 class LawFile(Content, LawContent):

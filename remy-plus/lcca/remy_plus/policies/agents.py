@@ -17,17 +17,18 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lcca.inputs.errors import InputError, about, did_you_mean, shown
-from lcca.inputs.validation import validate_json
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING, check_signals
-from lcca.remy_plus.policies.law import FEATURES, Law, LawContent
 from lcca.remy_plus.policies.layers import Floats, Layer, Lstm
+
+if TYPE_CHECKING:
+    from lcca.remy_plus.policies.law import Law
 
 Entry: TypeAlias = tuple[float, float, float]
 """One action of a table, as of a rule: increment (packets), multiple, pacing (× receive EWMA)."""
@@ -106,9 +107,9 @@ class TableSteering:
 class LawSteering:
     """Three numbers in [-1, 1], added to the sums of features of a control law: ``n ← n + scale · a``.
 
-    The law moves window and gap at every acknowledgement, as if it were the policy; it takes the numbers in as it
-    refreshes its sums. Zeros are the law, to the bit. The agent sees the features of every law (`FEATURES`), then its
-    signals in the forms of features, each from −2 to 2; zeros before a flow's first acknowledgement.
+    The law moves window and gap at every acknowledgement, as if it were the policy, and takes the numbers in as it
+    refreshes its sums; zeros are the law, to the bit. The agent sees the features of every law (`law.FEATURES`), then
+    its signals in the forms of features, from −2 to 2; zeros before a flow's first acknowledgement.
 
     Attributes:
         law: which.
@@ -174,8 +175,10 @@ class Agent:
 
     @property
     def inputs(self) -> int:
-        """Length of what it sees: history × signals, with those of `FEATURES` that a law has."""
-        return self.history * (len(self.signals) + len(FEATURES) * isinstance(self.steering, LawSteering))
+        """Length of what it sees: history × signals, with a law the features of every law too."""
+        if isinstance(self.steering, LawSteering):
+            return self.compile().inputs
+        return self.history * len(self.signals)
 
     @property
     def numbers(self) -> int:
@@ -352,7 +355,7 @@ def _by_input(matrix: Floats) -> Floats:
 
 
 def agent_from_json(document: Mapping[str, Any]) -> Agent:
-    """Return the agent that `Agent.as_json` wrote.
+    """Return the agent that `Agent.as_json` wrote, a law in its steering read already.
 
     Raises:
         InputError: unknown or missing keys, or values that are impossible; the message names the key.
@@ -365,9 +368,8 @@ def agent_from_json(document: Mapping[str, Any]) -> Agent:
     if not isinstance(kind, str) or kind not in _STEERINGS:
         raise InputError(f"steering.kind: unknown kind {shown(kind)}{did_you_mean(kind, _STEERINGS)}")
     with about("steering"):
-        if kind == "law":
-            with about("law"):
-                given["law"] = validate_json(_object(given.get("law"), "law"), LawContent).law()
+        if kind == "law" and "law" not in given:
+            raise InputError("law: a law is needed")
         steering = _made(_STEERINGS[kind], given)
     history = document.get("history", 1)
     if isinstance(history, bool) or not isinstance(history, int):

@@ -19,10 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from pydantic import Field
-
 from lcca.inputs.errors import InputError, did_you_mean
-from lcca.inputs.model import Model
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import QUANTITIES, check_signals
 from lcca.remy_plus.policies.rules import NAMED, pacing_unit
@@ -175,7 +172,7 @@ class Law(Simple):
         return {name: row for name, row in rows if any(row)}
 
     def content(self) -> dict[str, Any]:
-        """Return it as JSON values, those of a `LawContent`."""
+        """Return it as JSON values, for policy files."""
         return asdict(self) | {"terms": self.named_terms, "features": self.named_features}
 
     def compile(self) -> _core.Policy:
@@ -230,23 +227,6 @@ class Law(Simple):
             rows.append(f"{100 * queue:6.0f} % {100 * change:+8.1f} %  {side}")
         head = "queueing of an RTT → change of a window of 32 packets in an RTT (old flow, n = 0)"
         return [head, *rows]
-
-
-class LawContent(Model):
-    """A `Law` in a file: its numbers by name."""
-
-    terms: dict[str, float]
-    features: dict[str, Coefficients] = Field(default={})
-    inputs: tuple[str, ...] = ()
-    rate: str | None = None
-    bound: float = 2.0
-    largest_window: float = 2000.0
-    refresh: float = 0.5
-
-    def law(self) -> Law:
-        """Return the law."""
-        others = {name: getattr(self, name) for name in ("inputs", "rate", "bound", "largest_window", "refresh")}
-        return Law.of(self.terms, self.features, **others)
 
 
 def _number(value: float) -> str:

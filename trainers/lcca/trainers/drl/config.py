@@ -17,6 +17,7 @@ from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model
 from lcca.inputs.names import NAMES_A_FILE
 from lcca.remy_plus.files import policyfile
+from lcca.remy_plus.files.policyjson import LawContent
 from lcca.remy_plus.policies.agents import (
     Agent,
     Decisions,
@@ -26,7 +27,7 @@ from lcca.remy_plus.policies.agents import (
     TableSteering,
     WindowSteering,
 )
-from lcca.remy_plus.policies.law import Law, LawContent
+from lcca.remy_plus.policies.law import Law
 from lcca.trainers.base import Budget, TrainerConfig
 
 Floats = NDArray[np.float32]
