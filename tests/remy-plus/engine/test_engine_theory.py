@@ -422,10 +422,43 @@ def test_signals_of_one_flow() -> None:
     between["slow_receive_ratio"] = between["receive_ewma"] / between["slow_receive_ewma"]
     one_way = rtt - network.rtt / 2
     between["one_way_ratio"] = (one_way / np.minimum.accumulate(one_way))[1:]
+    between |= remembered(now, sent)
     in_headers = {"hop_delay", "queue_time", "flows", "mark", "load", "capacity", "fair_rate", "xcp_feedback"}
     assert set(between) | {"available_capacity"} | in_headers == set(SIGNALS)
     for name, values in between.items():
         np.testing.assert_allclose(rows[name][1:], values, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+def remembered(now: np.ndarray, sent: np.ndarray) -> dict[str, np.ndarray]:
+    """What a sender remembers of its ACKs, from the second on, ACK by ACK."""
+    rtt, gaps = now - sent, np.diff(now)
+    base = np.minimum.accumulate(rtt)[1:]
+    queueing, counted = rtt[1:] - base, np.maximum(gaps, base / 2048)
+    smallest = np.minimum.accumulate(counted)
+    queued = queueing > smallest / 8
+    last_queue = np.maximum.accumulate(np.where(queued, now[1:], sent[0]))
+    over, share, short, long = {2: queueing[0], 8: queueing[0]}, 0.5, counted[0], counted[0]
+    rows: dict[str, list[float]] = {name: [] for name in ("queued_share", "2", "8", "short", "long")}
+    for i, gap in enumerate(gaps):
+        for rtts in over:
+            over[rtts] += min(1, gap / rtts / base[i]) * (queueing[i] - over[rtts])
+            rows[str(rtts)].append(over[rtts])
+        share += min(1 / 4, gap / 2 / base[i]) * (queued[i] - share)
+        short, long = short + (gap - short) / 8, long + (gap - long) / 64
+        for name, value in (("queued_share", share), ("short", short), ("long", long)):
+            rows[name].append(value)
+    mean, slow = np.array(rows["short"]), np.array(rows["long"])
+    return {
+        "age": (now[1:] - sent[0]) / base,
+        "since_queue": (now[1:] - last_queue) / base,
+        "queued_share": np.array(rows["queued_share"]),
+        "slow_rtt_difference": smoothed(queueing, 1 / 128),
+        "rtt_difference_2": np.array(rows["2"]),
+        "rtt_difference_8": np.array(rows["8"]),
+        "smallest_ack_gap": smallest,
+        "smallest_gap_ratio": np.minimum(smallest / mean, 1),
+        "gap_ratio": mean / slow,
+    }
 
 
 def test_percentiles_are_those_of_the_trace() -> None:
