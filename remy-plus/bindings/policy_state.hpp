@@ -61,8 +61,7 @@ inline nb::tuple state_of(const Agent& agent) {
   for (const Action& a : map.table) table.insert(table.end(), {a.increment, a.multiple, a.pacing});
   return nb::make_tuple(signals, agent.history, agent.decisions.rtts, agent.decisions.smallest, agent.decisions.late,
                         static_cast<int>(map.steering), map.multiple, map.increment, map.pacing, map.initial,
-                        map.smallest, map.largest, table,
-                        map.law ? nb::object(state_of(*map.law)) : nb::none());
+                        map.smallest, map.largest, table, map.law ? nb::object(state_of(*map.law)) : nb::none());
 }
 
 inline Agent agent_of(const nb::tuple& state) {
@@ -171,8 +170,8 @@ inline nb::tuple state_of(const Policy& policy) {
     links.insert(links.end(), {node.axis, node.child[0], node.child[1]});
   }
   for (const Action& a : table.actions) actions.insert(actions.end(), {a.increment, a.multiple, a.pacing});
-  return nb::make_tuple(table.real ? real_table : "rule-table", cuts, links, table.tree->root(), actions, name_of(table.pacing.over),
-                        name_of(table.pacing.under), table.wanted);
+  return nb::make_tuple(table.real ? real_table : "rule-table", cuts, links, table.tree->root(), actions,
+                        name_of(table.pacing.over), name_of(table.pacing.under), table.wanted);
 }
 
 inline RuleTable table_of(const nb::tuple& state) {

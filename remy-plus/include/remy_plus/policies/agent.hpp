@@ -145,7 +145,7 @@ struct ActionMap {
 // Everything that a network has to be run with, beside its weights.
 struct Agent {
   std::vector<Signal> signals;  // with a law, in the forms of its features, after the features of every law
-  std::size_t history = 1;  // decisions whose signals it sees, the present one included
+  std::size_t history = 1;      // decisions whose signals it sees, the present one included
   Decisions decisions;
   ActionMap actions;
 
