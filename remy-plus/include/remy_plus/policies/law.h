@@ -151,8 +151,7 @@ static inline void lcca_prepare(lcca_law* law) {
 
 /* The flow begins. */
 static inline void lcca_begin(const lcca_law* law, lcca_flow* flow) {
-  lcca_flow fresh = {0};
-  *flow = fresh;
+  memset(flow, 0, sizeof *flow);
   flow->window = lcca_clamp(lcca_exp2(law->terms[lcca_window]), 1, law->largest);
   flow->gap = lcca_exp2(law->terms[lcca_gap]);
 }

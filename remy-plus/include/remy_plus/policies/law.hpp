@@ -21,7 +21,8 @@ class Law {
   // pacing unit; both signal_count for none. Throws std::invalid_argument naming what is wrong.
   Law(const lcca_law& law, std::vector<Signal> signals, PacingUnit rate)
       : wanted(whole_history | rate.wanted()), law_(prepared(law)), signals_(std::move(signals)), rate_(rate) {
-    if (signals_.size() > lcca_most_features - lcca_features) throw std::invalid_argument("a law of so many signals");
+    if (signals_.size() > static_cast<std::size_t>(+lcca_most_features - +lcca_features))
+      throw std::invalid_argument("a law of so many signals");
     if (law.features != 0 && law.features != static_cast<int>(lcca_features + signals_.size()))
       throw std::invalid_argument("a law has three coefficients for each feature");
     for (const Signal s : signals_) wanted |= bit(s);

@@ -3,6 +3,8 @@
 #ifndef LCCA_ACK_HISTORY_H
 #define LCCA_ACK_HISTORY_H
 
+#include <string.h>
+
 typedef struct {
   double smallest_rtt, per_rtt; /* us, and its inverse */
   double queueing;              /* us: latest RTT less the smallest */
@@ -22,8 +24,7 @@ static inline double lcca_clamp(double x, double low, double high) { return lcca
 
 /* The first ACK of a flow, whose packet was sent at `sent`: it starts the clocks. */
 static inline void lcca_first_ack(lcca_history* h, double now, double sent) {
-  lcca_history fresh = {0};
-  *h = fresh;
+  memset(h, 0, sizeof *h);
   h->smallest_rtt = now - sent;
   h->per_rtt = 1 / h->smallest_rtt;
   h->began = h->last_queue = sent;
