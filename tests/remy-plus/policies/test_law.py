@@ -256,6 +256,8 @@ def test_what_people_read_has_every_number_in_use() -> None:
         (lambda d: d.update(inputs=["lnk"]), "unknown signal 'lnk'"),
         (lambda d: d.update(refresh=3), "refresh: must be between 0 and 1"),
         (lambda d: d["terms"].update(pull="x"), "terms.pull"),
+        (lambda d: d["terms"].update(increase=65), "terms.increase: must be between -64 and 64"),
+        (lambda d: d.update(inputs=list(SIGNALS)[:22], features={}), "inputs: 22 signals, but a law takes at most 21"),
     ],
 )
 def test_bad_files_are_one_error(change: Any, message: str) -> None:
@@ -263,6 +265,15 @@ def test_bad_files_are_one_error(change: Any, message: str) -> None:
     change(document)
     with pytest.raises(InputError, match=message.replace("(", r"\(").replace(".", r"\.")):
         loads(json.dumps(document))
+
+
+def test_the_largest_terms_lose_no_window() -> None:
+    """Powers at the ends of what files may say: windows and gaps stay numbers."""
+    for term in TERMS:
+        for value in (-64, 64):
+            rows = traced(Law.of(RICH | {term: value}, rate="capacity/flows"), duration=100.0)
+            assert np.isfinite(rows["window_packets"]).all() and (rows["window_packets"] >= 1).all()
+            assert (rows["gap_us"] > 0).all()
 
 
 def test_laws_measure_what_senders_can() -> None:

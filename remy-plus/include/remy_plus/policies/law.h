@@ -11,7 +11,7 @@
  *   1 / gap = (1 - pace_target) / gap + pace_target rate / (1 + 2^(pace + n2) pace_queue 8 queueing / RTT)
  *
  * with n = linear map of features, each from -2 to 2. What does not depend on the latest ACK's queueing is computed
- * anew once in a quarter of an RTT. In C and by basic arithmetic alone, so that an exported law is this file and its
+ * anew after each `refresh` of an RTT. In C and by basic arithmetic alone, so that an exported law is this file and its
  * bits are the same everywhere. */
 #ifndef LCCA_LAW_H
 #define LCCA_LAW_H
@@ -172,7 +172,7 @@ static inline void lcca_look(const lcca_flow* flow, const lcca_history* h, doubl
   x[lcca_of_trend] = (h->queueing - h->over_2) * per_gap / 4;
 }
 
-/* The parts that hold for a quarter of an RTT. `signals`: features of the law's signals. */
+/* The parts that hold for a while, law->refresh RTTs. `signals`: features of the law's signals. */
 static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals) {
   const double* p = law->terms;
   const double log_window = lcca_log2(flow->window), age = lcca_age(h);

@@ -77,6 +77,12 @@ SHARE = "1/flows"
 """A granted rate that a law makes of the number of flows and the smallest gap between its ACKs."""
 
 OUTPUTS = ("up", "down", "gap")
+LARGEST_TERM = 64.0
+"""Of either sign: powers of 2 of these stay finite numbers, so that no window is lost."""
+
+MOST_INPUTS = 32 - len(FEATURES)
+"""`lcca_most_features` of law.h less those of every law."""
+
 NEUTRAL = dict.fromkeys(TERMS, 0.0) | {"window": 3.0, "increase_window": 1.0, "recovery_power": 1.0}
 
 Coefficients = tuple[float, float, float]
@@ -116,6 +122,8 @@ class Law(Simple):
         """Check the numbers, and make them floats."""
         if self.inputs:
             check_signals(self.inputs)
+        if len(self.inputs) > MOST_INPUTS:
+            raise InputError(f"inputs: {len(self.inputs)} signals, but a law takes at most {MOST_INPUTS}")
         if self.rate is not None and (self.rate in NAMED or ("/" not in self.rate and self.rate not in QUANTITIES)):
             raise InputError(f"rate: {self.rate!r:.60} is no signal or ratio of two, as fair_rate or capacity/flows")
         if self.rate is not None:
@@ -237,7 +245,7 @@ def _check_numbers(law: Law) -> None:
     if len(law.terms) != len(TERMS):
         raise InputError(f"terms: {len(law.terms)} numbers, but {len(TERMS)} are needed: {', '.join(TERMS)}")
     for name, value in zip(TERMS, law.terms, strict=True):
-        check_within(f"terms.{name}", value, -1e6, 1e6)
+        check_within(f"terms.{name}", value, -LARGEST_TERM, LARGEST_TERM)
     names = [*FEATURES, *law.inputs]
     if len(law.features) not in (0, len(names)):
         raise InputError(f"features: {len(law.features)} rows, but {len(names)} or none are needed")
@@ -245,6 +253,6 @@ def _check_numbers(law: Law) -> None:
         if len(row) != len(OUTPUTS):
             raise InputError(f"features.{name}: a list of {len(OUTPUTS)} numbers is needed, for {', '.join(OUTPUTS)}")
         for value in row:
-            check_within(f"features.{name}", value, -1e6, 1e6)
+            check_within(f"features.{name}", value, -LARGEST_TERM, LARGEST_TERM)
     object.__setattr__(law, "terms", tuple(float(each) for each in law.terms))
     object.__setattr__(law, "features", tuple(tuple(float(each) for each in row) for row in law.features))
