@@ -86,6 +86,7 @@ def compiled_c(law: Law, folder: Path) -> ctypes.CDLL:
 def test_exported_c_has_the_bits_of_the_engine(law: Law, tmp_path: Path) -> None:
     """Every ACK of a trial again in C: windows and gaps are equal to the last bit."""
     library, rows = compiled_c(law, tmp_path), traced(law, duration=3000.0)
+    library.law_prepare()
     flows = rows["flow"].astype(int) + 100_000 * rows["sender"].astype(int)
     states: dict[int, State] = {}
     checked = 0

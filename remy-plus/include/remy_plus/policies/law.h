@@ -74,6 +74,7 @@ typedef struct {
   double largest;                    /* window, packets */
   double refresh;                    /* RTTs for which what does not depend on the latest ACK is kept */
   double halving, boost_queue, target; /* lcca_prepare: powers of terms */
+  double pull;                         /* held between 0 and 1 */
   long long burst;
 } lcca_law;
 
@@ -146,6 +147,7 @@ static inline void lcca_prepare(lcca_law* law) {
   law->halving = lcca_exp2(-law->terms[lcca_boost_time]);
   law->boost_queue = lcca_exp2(law->terms[lcca_boost_queue]);
   law->target = lcca_exp2(law->terms[lcca_target]);
+  law->pull = lcca_clamp(law->terms[lcca_pull], 0, 1);
   law->burst = (long long)lcca_exp2(lcca_clamp(law->terms[lcca_window], 0, 30));
 }
 
@@ -157,9 +159,9 @@ static inline void lcca_begin(const lcca_law* law, lcca_flow* flow) {
 }
 
 /* The features of every law, not yet held between -2 and 2. */
-static inline void lcca_look(const lcca_flow* flow, const lcca_history* h, double* x) {
+static inline void lcca_look(double log_window, const lcca_history* h, double* x) {
   const double per_gap = h->smallest_gap > 0 ? 1 / h->smallest_gap : 0, age = lcca_age(h);
-  x[lcca_of_window] = (lcca_log2(flow->window) - 4) / 2;
+  x[lcca_of_window] = (log_window - 4) / 2;
   x[lcca_of_queue] = lcca_log2(1 + h->queueing * per_gap) / 2 - 0.5;
   x[lcca_of_queue_2] = lcca_log2(1 + h->over_2 * per_gap) / 2 - 0.5;
   x[lcca_of_queue_8] = lcca_log2(1 + h->over_8 * per_gap) / 2 - 0.5;
@@ -172,8 +174,10 @@ static inline void lcca_look(const lcca_flow* flow, const lcca_history* h, doubl
   x[lcca_of_trend] = (h->queueing - h->over_2) * per_gap / 4;
 }
 
-/* The parts that hold for a while, law->refresh RTTs. `signals`: features of the law's signals. */
-static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals) {
+/* The parts that hold for a while, law->refresh RTTs. `signals`: features of the law's signals; `at_rate`: whether a
+ * granted rate alone says the window. */
+static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca_history* h, const double* signals,
+                                int at_rate) {
   const double* p = law->terms;
   const double log_window = lcca_log2(flow->window), age = lcca_age(h);
   const double free = lcca_clamp(lcca_since_queue(h) - 1, 0, 16);
@@ -181,7 +185,7 @@ static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca
   int i, j;
   if (law->features > 0) {
     double x[lcca_most_features];
-    lcca_look(flow, h, x);
+    lcca_look(log_window, h, x);
     for (i = lcca_features; i < law->features; ++i) x[i] = signals[i - lcca_features];
     for (j = 0; j < 3; ++j) {
       for (i = 0; i < law->features; ++i) n[j] += law->map[j][i] * lcca_clamp(x[i], -2, 2);
@@ -189,6 +193,8 @@ static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca
     }
   }
   for (j = 0; j < 3; ++j) n[j] += flow->added[j];
+  flow->pace = lcca_exp2(p[lcca_pace] + n[2]);
+  if (at_rate) return;
   flow->up = lcca_exp2(p[lcca_increase] - p[lcca_increase_window] * log_window + n[0]);
   flow->boost = lcca_exp2(p[lcca_boost] - age * law->halving);
   flow->recovery = 0;
@@ -196,7 +202,6 @@ static inline void lcca_refresh(const lcca_law* law, lcca_flow* flow, const lcca
     flow->recovery = p[lcca_recovery] * lcca_exp2(p[lcca_recovery_power] * lcca_log2(free));
   flow->down = lcca_exp2(p[lcca_decrease] + p[lcca_decrease_window] * log_window +
                          p[lcca_decrease_young] / (1 + age / 8) + n[1]);
-  flow->pace = lcca_exp2(p[lcca_pace] + n[2]);
 }
 
 /* Whether the next ACK, at `now`, computes these parts anew: only then are features of signals looked at. */
@@ -207,31 +212,37 @@ static inline void lcca_ack(const lcca_law* law, lcca_flow* flow, const lcca_his
                             double rate, double now) {
   const double* p = law->terms;
   const double queue = 8 * h->queueing * h->per_rtt;
-  double up, down, yielded, rtt;
-  const int due = lcca_due(flow, now);
+  const int at_rate = rate > 0 && law->pull >= 1, due = lcca_due(flow, now);
+  double wide;
   if (++flow->acks == 1) flow->first_ack = now;
   if (due) {
-    lcca_refresh(law, flow, h, signals);
+    lcca_refresh(law, flow, h, signals, at_rate);
     flow->next = now + h->smallest_rtt * law->refresh;
   }
-  if (flow->acks == law->burst && flow->acks > 1 && lcca_age(h) < 8) {
-    const double spread = (now - flow->first_ack) / (double)(flow->acks - 1);
-    const double wider = lcca_max(0, lcca_log2(lcca_max(spread, 1e-9)) - p[lcca_gap]);
-    const double jump = p[lcca_jump] + p[lcca_jump_gap] * wider + p[lcca_jump_queue] * queue;
-    flow->window *= lcca_exp2(lcca_clamp(jump, -1, 5));
+  if (at_rate) {
+    flow->window = law->target * rate * h->smallest_rtt;
+  } else {
+    double up, down, yielded;
+    if (flow->acks == law->burst && flow->acks > 1 && lcca_age(h) < 8) {
+      const double spread = (now - flow->first_ack) / (double)(flow->acks - 1);
+      const double wider = lcca_max(0, lcca_log2(lcca_max(spread, 1e-9)) - p[lcca_gap]);
+      const double jump = p[lcca_jump] + p[lcca_jump_gap] * wider + p[lcca_jump_queue] * queue;
+      flow->window *= lcca_exp2(lcca_clamp(jump, -1, 5));
+    }
+    up = flow->up * (1 + flow->boost / (1 + law->boost_queue * queue) + flow->recovery);
+    yielded = h->queueing + p[lcca_slow_share] * (h->slow - h->queueing);
+    down = (flow->down * yielded + p[lcca_trend] * lcca_max(0, h->queueing - h->over_2)) * h->per_rtt;
+    flow->window += lcca_clamp(up - down, -1, 1);
+    if (rate > 0) flow->window += law->pull * (law->target * rate * h->smallest_rtt - flow->window);
   }
-  up = flow->up * (1 + flow->boost / (1 + law->boost_queue * queue) + flow->recovery);
-  yielded = h->queueing + p[lcca_slow_share] * (h->slow - h->queueing);
-  down = (flow->down * yielded + p[lcca_trend] * lcca_max(0, h->queueing - h->over_2)) * h->per_rtt;
-  flow->window += lcca_clamp(up - down, -1, 1);
-  if (rate > 0)
-    flow->window += lcca_clamp(p[lcca_pull], 0, 1) * (law->target * rate * h->smallest_rtt - flow->window);
   flow->window = lcca_clamp(flow->window, 1, law->largest);
-  rtt = h->smallest_rtt + h->queueing;
-  flow->gap = flow->pace * lcca_max(0.1, 1 + p[lcca_pace_queue] * queue) * rtt / flow->window;
-  if (rate > 0 && p[lcca_pace_target] != 0) { /* just the rate where there is no queue */
-    const double granted = rate / lcca_max(0.1, 1 + p[lcca_pace_queue] * flow->pace * queue);
-    flow->gap = 1 / lcca_max(1 / flow->gap + p[lcca_pace_target] * (granted - 1 / flow->gap), 1e-9);
+  wide = flow->pace * lcca_max(0.1, 1 + p[lcca_pace_queue] * queue) * (h->smallest_rtt + h->queueing);
+  if (rate > 0 && p[lcca_pace_target] != 0) { /* just the rate where there is no queue; one division */
+    const double narrow = lcca_max(0.1, 1 + p[lcca_pace_queue] * flow->pace * queue);
+    const double packets = (1 - p[lcca_pace_target]) * narrow * flow->window + p[lcca_pace_target] * wide * rate;
+    flow->gap = wide * narrow / lcca_max(packets, 1e-9 * wide * narrow);
+  } else {
+    flow->gap = wide / flow->window;
   }
 }
 

@@ -20,20 +20,19 @@ typedef struct {
   int acks;
 } law_state;
 
+/* Once, before any flow. */
+void law_prepare(void) { lcca_prepare(&the_law); }
+
 /* The flow begins. */
 void law_start(law_state* state) {
-  lcca_law law = the_law;
-  lcca_prepare(&law);
-  lcca_begin(&law, &state->flow);
+  lcca_begin(&the_law, &state->flow);
   state->acks = 0;
 }
 
 /* An ACK of the flow at now_us, of a packet that was sent at sent_us. `signals` holds, of the path: SIGNALS. */
 void law_ack(law_state* state, double now_us, double sent_us, const double* signals) {
-  lcca_law law = the_law;
   double features[lcca_most_features] = {0};
   double rate;
-  lcca_prepare(&law); /* keep a prepared one in firmware */
   if (state->acks++ == 0)
     lcca_first_ack(&state->history, now_us, sent_us);
   else
@@ -41,13 +40,13 @@ void law_ack(law_state* state, double now_us, double sent_us, const double* sign
   if (lcca_due(&state->flow, now_us)) {
 FORMED  }
   rate = RATE;
-  lcca_ack(&law, &state->flow, &state->history, features, rate, now_us);
+  lcca_ack(&the_law, &state->flow, &state->history, features, rate, now_us);
 }
 """
 
 
 def c_source(law: Law) -> str:
-    """Return a law as the text of a C file (C99): the engine's own code, its numbers, and two functions.
+    """Return a law as the text of a C file (C99): the engine's own code, its numbers, and three functions.
 
     Compile it without contraction of products and sums (``-ffp-contract=off``) for the engine's bits.
     """
@@ -61,8 +60,8 @@ def _numbers(law: Law) -> str:
     columns = [_row(output) for output in zip(*law.features, strict=True)] or ["{0}"] * 3
     numbers = ", ".join(columns)
     return (
-        f"\nstatic const lcca_law the_law = {{{_row(law.terms)}, {{{numbers}}}, {len(law.features)}, "
-        f"{law.bound!r}, {law.largest_window!r}, {law.refresh!r}, 0, 0, 0, 0}};\n"
+        f"\nstatic lcca_law the_law = {{{_row(law.terms)}, {{{numbers}}}, {len(law.features)}, "
+        f"{law.bound!r}, {law.largest_window!r}, {law.refresh!r}, 0, 0, 0, 0, 0}};\n"
     )
 
 

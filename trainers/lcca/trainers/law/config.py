@@ -66,6 +66,10 @@ AT_RATE = {"pull": 1.0, "pace_target": 1.0, "pace": 0.0, "target": 0.3, "pace_qu
 """Where such a law begins. A first stage with features begins there, or where the stage before ended, whichever is
 better on fresh networks."""
 
+AT_SHARE = AT_RATE | {"window": 1.6, "gap": -5.0}
+"""The same where the rate is that of the closest ACKs over the number of flows: the first packets go back to back, so
+that their ACKs show the bottleneck's rate (Keshav 1991, "A control-theoretic approach to flow control": packet pairs)."""
+
 UNUSED = NEUTRAL | {"boost_queue": -20.0}
 """Terms before their stage: start-up does not look at the queue."""
 

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.policies.law import FEATURES, OUTPUTS, Law
+from lcca.remy_plus.policies.law import FEATURES, OUTPUTS, SHARE, Law
 from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
 from lcca.trainers.law.config import (
     AT_RATE,
+    AT_SHARE,
     GRANTED,
     PLAIN,
     RICH,
@@ -198,7 +199,7 @@ class LawTrainer:
     def _begin_at_rate(self, trials: StepTrials) -> None:
         """Go on from a law that sends at the granted rate, if that is better than where the stage before ended."""
         sample = trials.draw(self.config.check_networks)
-        granted = self.state.terms | AT_RATE
+        granted = self.state.terms | (AT_SHARE if self.rate == SHARE else AT_RATE)
         laws = [trials.compiled(self._law(terms, {})) for terms in (self.state.terms, granted)]
         before, after = sample.scores(laws, [np.arange(len(sample))] * 2)
         if after.mean() > before.mean():
