@@ -13,7 +13,7 @@ from lcca.evaluation.trials.utilities import utility
 from lcca.inputs.errors import InputError
 from lcca.inputs.validation import read_config
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.policies.law import Law
+from lcca.remy_plus.policies.law import FEATURES, Law
 from lcca.remy_plus.policies.policy import Policy
 from lcca.signal_sets.signal_set import signal_set
 from lcca.trainers.base import Task, run
@@ -22,7 +22,7 @@ from lcca.trainers.law.trainer import LawTrainer
 
 SPACE = read_config(Path(__file__).parents[3] / "configs/networks/default.yaml", NetworkSpace)
 SHORT = Engine(2000.0)
-FIRST = {"trials": 100, "terms": "plain", "features": False, "width": 1}
+FIRST = {"trials": 100, "terms": "plain", "features": "none", "width": 1}
 
 
 def trainer(
@@ -45,18 +45,27 @@ def test_a_plain_law_learns() -> None:
     assert score(learnt) > score(first) + 0.015
 
 
-def test_sets_share_their_first_stage(tmp_path: Path) -> None:
-    shared = tmp_path / "shared"
-    one = trainer("e2e", [FIRST, {"trials": 60}], shared=shared, networks=2)
+def test_sets_share_the_stages_before_signals(tmp_path: Path) -> None:
+    shared, stages = tmp_path / "shared", [FIRST, {"trials": 60, "features": "own"}, {"trials": 60}]
+    one = trainer("e2e", stages, shared=shared, networks=2)
     run(one)
-    kept: dict[int, Policy] = {}
-    other = trainer("link+queue", [FIRST, {"trials": 60}], shared=shared, networks=2)
-    assert other.learning == one.learning[: len(other.learning)] and other.state.stage == 1
-    alone = trainer("link+queue", [FIRST, {"trials": 60}], networks=2)
-    alone.keep = kept.__setitem__
-    run(alone)
-    assert run(other) == run(alone) and kept[1] == alone.policy
-    assert isinstance(kept[0], Law) and not kept[0].features and alone.policy.inputs == ("link", "queue")
+    other = trainer("link+queue", stages, shared=shared, networks=2)
+    assert other.learning == one.learning[: len(other.learning)] and other.state.stage == 2
+    alone = trainer("link+queue", stages, networks=2)
+    assert run(other) == run(alone)
+    plain, own, rich = (alone._law(*kept) for kept in alone.state.kept)
+    assert not plain.features and own.inputs == rich.inputs == ("link", "queue")
+    assert own.named_features.keys() == set(FEATURES) < rich.named_features.keys()
+
+
+def test_what_is_shared_leaves_its_policies_for_every_task(tmp_path: Path) -> None:
+    stages, kept = [FIRST, {"trials": 60, "features": "own"}, {"trials": 60}], dict[int, Policy]()
+    first = trainer("e2e", stages, shared=tmp_path / "shared", networks=2)
+    run(first)
+    task = Task("e2e", signal_set("e2e").signals, SPACE, utility("default"), 3)
+    config = LawConfig.model_validate({"stages": stages, "networks": 2})
+    LawTrainer(task, config, SHORT, keep=kept.__setitem__, shared=tmp_path / "shared")
+    assert kept == {number: first._law(*first.state.kept[number]) for number in (0, 1)}
 
 
 def test_laws_for_several_hops_leave_out_what_starves_flows() -> None:

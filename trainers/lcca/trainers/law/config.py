@@ -87,29 +87,31 @@ class StageConfig(Model):
     Attributes:
         trials: of the stage.
         terms: that are searched: those of a plain law, or all.
-        features: whether the linear map of features is searched.
+        features: whose coefficients are searched: of "none", of what a law measures itself ("own"), or of the set's
+            signals too ("all").
         width: of the first perturbations, in units of the terms' own.
         feature_width: of those of the map's coefficients.
     """
 
     trials: Annotated[int, Key(ge=1, le=10**9)]
     terms: Literal["plain", "all"] = "all"
-    features: bool = True
+    features: Literal["none", "own", "all"] = "all"
     width: Annotated[float, Key(gt=0, le=10)] = 0.5
     feature_width: Annotated[float, Key(gt=0, le=10)] = 0.15
 
 
 STAGES = (
-    StageConfig(trials=10_000, terms="plain", features=False, width=1),
-    StageConfig(trials=20_000),
+    StageConfig(trials=10_000, terms="plain", features="none", width=1),
+    StageConfig(trials=20_000, features="own"),
+    StageConfig(trials=24_000, width=0.25, feature_width=0.1),
 )
 
 
 class LawConfig(TrainerConfig):
     """Learning of a control law (`kind: law`): the law's numbers by SNES, mirrored, in stages.
 
-    The first stage is the same for all signal sets where it searches a plain law: there, sets share it and differ
-    afterwards by their features alone.
+    Stages before the first one of all features are the same for all signal sets: sets share them and differ by what they
+    make of their signals afterwards. So a set with more signals goes on from what a smaller one has come to.
 
     Attributes:
         stages: one after another; each leaves a policy for validation to pick from.

@@ -41,8 +41,8 @@ Floats = NDArray[np.float64]
 STEP_TRIALS = 1000
 """A step takes generations until they have so many trials: checkpoints and learning rows cost time too."""
 
-SHARED = "law before features"
-"""Identity of the state that tasks share: a plain law."""
+SHARED = "law before signals"
+"""Identity of the state that tasks share."""
 
 
 @dataclass
@@ -52,6 +52,7 @@ class LawState:
     Attributes:
         terms: of the law so far, by name.
         features: coefficients of features by name.
+        kept: what each stage has come to.
         stage: which comes next or goes on.
         began: trials before it.
         step: steps taken; it names the networks of the next one.
@@ -61,6 +62,7 @@ class LawState:
 
     terms: dict[str, float]
     features: dict[str, list[float]] = field(default_factory=dict)
+    kept: list[tuple[dict[str, float], dict[str, list[float]]]] = field(default_factory=list)
     stage: int = 0
     began: int = 0
     step: int = 0
@@ -88,8 +90,7 @@ class LawState:
 class LawTrainer:
     """A search that checkpoints after every step; see `lcca.trainers.base.Trainer`.
 
-    A first stage of plain laws without features is the same whatever the signals are: that is the state that tasks
-    share.
+    The stages before signals are the same whatever these are: tasks share the state after them.
     """
 
     def __init__(
@@ -104,8 +105,9 @@ class LawTrainer:
         self.task, self.config, self.engine = task, config, engine
         self.checkpoint, self.keep = checkpoint, keep
         self.inputs, self.rate = config.inputs_of(task.signals), config.rate_of(task.signals)
-        first = config.stages[0]
-        self.shared = shared if first.terms == "plain" and not first.features and not task.warm_start else None
+        searched = [stage.features for stage in config.stages]
+        self.alike = searched.index("all") if "all" in searched else len(searched)  # stages
+        self.shared = shared if self.alike and not task.warm_start else None
         self.state = self._begin()
 
     def _begin(self) -> LawState:
@@ -115,20 +117,21 @@ class LawTrainer:
             return self._warm(self.task.warm_start)
         if self.shared is not None and self.shared.exists():
             state = LawState.load(self.shared, SHARED)
-            self.keep(0, self._law(state.terms, {}))
+            for number, kept in enumerate(state.kept):
+                self.keep(number, self._law(*kept))
             return state
         return LawState(UNUSED | {name: search.start for name, search in PLAIN.items()})
 
     def _warm(self, start: WarmStart) -> LawState:
-        """Return the state after the stages of plain laws, at a law whose signals are some of the task's."""
+        """Return the state after the stages that sets share, at a law whose signals are some of the task's."""
         law = start.policy
         if not isinstance(law, Law):
             raise InputError(f"warm start: a search of laws goes on from a law, not from {type(law).__name__}")
         if missing := [name for name in law.inputs if name not in self.inputs]:
             raise InputError(f"warm start: the law looks at {', '.join(missing)}, which this set lacks")
         features = {name: list(row) for name, row in law.named_features.items()}
-        rich = (at for at, stage in enumerate(self.config.stages) if stage.terms == "all")
-        return LawState(law.named_terms, features, stage=next(rich, len(self.config.stages) - 1), step=start.step)
+        stage = min(self.alike, len(self.config.stages) - 1)
+        return LawState(law.named_terms, features, stage=stage, step=start.step)
 
     @property
     def done(self) -> bool:
@@ -165,8 +168,9 @@ class LawTrainer:
         state.learning.append(row)
         if state.stage > stage:
             self.keep(stage, self.policy)
+            state.kept.append((state.terms, state.features))
             state.began = state.trials
-            if stage == 0 and self.shared is not None:
+            if state.stage == self.alike and self.shared is not None:
                 state.save(self.shared, SHARED)
         if self.checkpoint is not None:
             state.save(self.checkpoint, self.task.identity)
@@ -176,7 +180,7 @@ class LawTrainer:
         state, config, scores = self.state, self.config, list[float]()
         stage = config.stages[state.stage]
         trials = StepTrials(training_trials(self.task, self.engine), state.step, effort)
-        if state.evolution is None and stage.features and self.rate and not state.features:
+        if state.evolution is None and self.rate and state.stage == self.alike:
             self._begin_at_rate(trials)
         numbers = Numbers.of(config, stage, self.inputs, self.rate, state.terms)
         if state.evolution is None:
@@ -200,10 +204,10 @@ class LawTrainer:
         """Go on from a law that sends at the granted rate, if that is better than where the stage before ended."""
         sample = trials.draw(self.config.check_networks)
         granted = self.state.terms | (AT_SHARE if self.rate == SHARE else AT_RATE)
-        laws = [trials.compiled(self._law(terms, {})) for terms in (self.state.terms, granted)]
+        laws = [trials.compiled(law) for law in (self.policy, self._law(granted, {}))]
         before, after = sample.scores(laws, [np.arange(len(sample))] * 2)
         if after.mean() > before.mean():
-            self.state.terms = granted
+            self.state.terms, self.state.features = granted, {}
 
     def _generation(
         self, evolution: Evolution, numbers: Numbers, trials: StepTrials, population: int, number: int
@@ -256,9 +260,10 @@ class Numbers:
         by_window = PLAIN | RICH | (TOWARDS if rate else {})
         terms = PLAIN if stage.terms == "plain" else GRANTED if granted else by_window
         gap_alone = STEEP if config.hops == "several" else ()
+        searched = {"none": (), "own": tuple(FEATURES), "all": (*FEATURES, *inputs)}
         coefficients = tuple(
             (name, at)
-            for name in ((*FEATURES, *inputs) if stage.features else ())
+            for name in searched[stage.features]
             for at, output in enumerate(OUTPUTS)
             if output == "gap" or not (granted or name in gap_alone)
         )
