@@ -27,7 +27,8 @@ GROWN: dict[str, Any] = {
 }
 PPO: dict[str, Any] = {"rounds": 2, "steps": 2000, "environments": 8, "hidden": [8], "scores": 4, "tensorboard": False}
 PPO |= {"rollout": 512, "batch": 128, "epochs": 2}
-LAW: dict[str, Any] = {"networks": 2, "stages": [{"trials": 60, "terms": "plain", "features": "none"}, {"trials": 1100}]}
+PLAIN = {"trials": 60, "terms": "plain", "features": "none"}
+LAW: dict[str, Any] = {"networks": 2, "stages": [PLAIN, {"trials": 1100}]}
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "rplus": RPLUS,
     "rplus exact": RPLUS | {"mode": "exact", "networks": 4},

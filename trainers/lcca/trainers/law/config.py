@@ -68,7 +68,7 @@ better on fresh networks."""
 
 AT_SHARE = AT_RATE | {"window": 1.6, "gap": -5.0}
 """The same where the rate is that of the closest ACKs over the number of flows: the first packets go back to back, so
-that their ACKs show the bottleneck's rate (Keshav 1991, "A control-theoretic approach to flow control": packet pairs)."""
+that their ACKs show the bottleneck's rate (packet pairs: Keshav, SIGCOMM 1991)."""
 
 UNUSED = NEUTRAL | {"boost_queue": -20.0}
 """Terms before their stage: start-up does not look at the queue."""
@@ -110,8 +110,8 @@ STAGES = (
 class LawConfig(TrainerConfig):
     """Learning of a control law (`kind: law`): the law's numbers by SNES, mirrored, in stages.
 
-    Stages before the first one of all features are the same for all signal sets: sets share them and differ by what they
-    make of their signals afterwards. So a set with more signals goes on from what a smaller one has come to.
+    Stages before the first one of all features are the same for all signal sets: sets share them and differ by what
+    they make of their signals afterwards. So a set with more signals goes on from what a smaller one has come to.
 
     Attributes:
         stages: one after another; each leaves a policy for validation to pick from.
