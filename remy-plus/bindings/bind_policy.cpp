@@ -192,6 +192,13 @@ void bind_policy(nb::module_& m) {
           "features "
           "follow those of every law, and the rate that hops grant as signal over / signal under ('1' for none).")
       .def_static(
+          "fabric_law",
+          [](const std::vector<double>& terms, const std::vector<double>& map,
+             const std::vector<std::string>& signals) { return PolicyHandle{fabric_law_of(terms, map, signals)}; },
+          "terms"_a, "map"_a, "signals"_a,
+          "A control law for fabrics (fabric_law.h): its terms, a coefficient for each feature that all have and three "
+          "for each of its signals.")
+      .def_static(
           "python", [](const nb::object& control) { return PolicyHandle{foreign_of(control)}; }, "control"_a,
           "A class in Python; see lcca.remy_plus.policies.python_control.")
       .def("outputs", &outputs, "views"_a, "states"_a,

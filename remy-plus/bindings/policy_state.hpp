@@ -149,10 +149,38 @@ inline nb::tuple state_of(const Law& policy) {
                         name_of(policy.rate().over), name_of(policy.rate().under), law.bound, law.largest, law.refresh);
 }
 
+inline FabricLaw fabric_law_of(const std::vector<double>& terms, const std::vector<double>& map,
+                               const std::vector<std::string>& signals) {
+  lcca_fabric_law law{};
+  if (terms.size() != lcca_fabric_terms || signals.size() > lcca_fabric_most_signals ||
+      map.size() != lcca_fabric_features + 3 * signals.size())
+    throw std::invalid_argument("a law for fabrics has " + std::to_string(+lcca_fabric_terms) + " terms, " +
+                                std::to_string(+lcca_fabric_features) +
+                                " coefficients and three for each of at most 8 signals");
+  for (const auto* numbers : {&terms, &map})
+    for (const double each : *numbers)
+      if (!std::isfinite(each)) throw std::invalid_argument("a coefficient of a law is no finite number");
+  std::copy(terms.begin(), terms.end(), law.terms);
+  std::copy(map.begin(), map.end(), law.map);
+  law.signals = static_cast<int>(signals.size());
+  std::vector<Signal> seen;
+  for (const std::string& name : signals) seen.push_back(signal_by_name(name));
+  return {law, std::move(seen)};
+}
+
+inline nb::tuple state_of(const FabricLaw& policy) {
+  const lcca_fabric_law& law = *policy.law;
+  std::vector<std::string> signals;
+  for (const Signal s : policy.signals) signals.emplace_back(signal_table[s].name);
+  return nb::make_tuple("fabric-law", std::vector<double>(law.terms, law.terms + lcca_fabric_terms),
+                        std::vector<double>(law.map, law.map + lcca_fabric_features + 3 * law.signals), signals);
+}
+
 inline constexpr const char* real_table = "rule-table of real windows";
 
 inline nb::tuple state_of(const Policy& policy) {
   if (const auto* p = std::get_if<Law>(&policy)) return state_of(*p);
+  if (const auto* p = std::get_if<FabricLaw>(&policy)) return state_of(*p);
   if (const auto* p = std::get_if<FixedWindow>(&policy)) return nb::make_tuple("fixed-window", p->window);
   if (const auto* p = std::get_if<FixedRate>(&policy)) return nb::make_tuple("fixed-rate", p->gap);
   if (const auto* p = std::get_if<Aimd>(&policy)) return nb::make_tuple("aimd", p->increase, p->decrease, p->initial);
@@ -212,6 +240,9 @@ inline Policy policy_from(const nb::tuple& state) {
     return law_of(nb::cast<std::vector<double>>(state[1]), nb::cast<std::vector<double>>(state[2]),
                   nb::cast<std::vector<std::string>>(state[3]), nb::cast<std::string>(state[4]),
                   nb::cast<std::string>(state[5]), number(6), number(7), number(8));
+  if (kind == "fabric-law")
+    return fabric_law_of(nb::cast<std::vector<double>>(state[1]), nb::cast<std::vector<double>>(state[2]),
+                         nb::cast<std::vector<std::string>>(state[3]));
   if (kind == "python") return foreign_of(nb::object(state[1]));
   throw std::invalid_argument("unknown kind of compiled policy '" + kind + "'");
 }

@@ -5,6 +5,7 @@
 
 #include "named.hpp"
 #include "parts.hpp"
+#include "remy_plus/fabric/transport/by_law.hpp"
 #include "remy_plus/fabric/transport/dcqcn.hpp"
 #include "remy_plus/fabric/transport/dctcp.hpp"
 #include "remy_plus/fabric/transport/dctcp_window.hpp"
@@ -163,8 +164,11 @@ std::unique_ptr<Transport> transport_of(nb::handle transport, const nb::dict& pa
   named.take("looks_at_hops", looks_at_hops);
   named.take("keep_every", keep_every);
   named.end();
-  return std::make_unique<Learnt>(frame, policy_of(transport), settings.payload + settings.overhead, looks_at_hops,
-                                  header_of(transport), keep_every);
+  const Policy& policy = policy_of(transport);
+  const int frame_bytes = settings.payload + settings.overhead;
+  if (const auto* law = std::get_if<FabricLaw>(&policy))
+    return std::make_unique<ByLaw>(frame, *law, frame_bytes, looks_at_hops, header_of(transport));
+  return std::make_unique<Learnt>(frame, policy, frame_bytes, looks_at_hops, header_of(transport), keep_every);
 }
 
 }  // namespace remy_plus::bindings

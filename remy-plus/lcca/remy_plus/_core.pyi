@@ -101,6 +101,12 @@ class Policy:
         """
 
     @staticmethod
+    def fabric_law(terms: Sequence[float], map: Sequence[float], signals: Sequence[str]) -> Policy:
+        """
+        A control law for fabrics (fabric_law.h): its terms, a coefficient for each feature that all have and three for each of its signals.
+        """
+
+    @staticmethod
     def python(control: object) -> Policy:
         """A class in Python; see lcca.remy_plus.policies.python_control."""
 

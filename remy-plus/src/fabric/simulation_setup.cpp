@@ -118,6 +118,7 @@ void Simulation::make_ways(const std::vector<FlowStart>& flows) {
     ways.ack_hops = static_cast<std::uint8_t>(acks.size());
     std::copy(data.begin(), data.end(), ways.data);
     std::copy(acks.begin(), acks.end(), ways.acks);
+    ways.base_rtt = one_way(data, settings_.payload + settings_.overhead) + one_way(acks, settings_.ack_bytes);
     first_ports_.push_back(ways.data[0]);
     first_ports_.push_back(ways.acks[0]);
   }
@@ -133,6 +134,7 @@ void Simulation::make_flows(const std::vector<FlowStart>& flows) {
     flow.payload = settings_.payload;
     flow.priority = static_cast<std::uint8_t>(each.priority);
     flow.switches = ways_[flows_.size() - 1].data_hops - 1;
+    flow.base_rtt = ways_[flows_.size() - 1].base_rtt;
     const auto payload = static_cast<std::uint64_t>(settings_.payload);
     if (each.size == 0 || each.size / payload >= 0xffffffffu)
       throw std::invalid_argument("a flow must have between 1 byte and 4 thousand million packets");

@@ -53,7 +53,7 @@ def test_sets_share_the_stages_before_signals(tmp_path: Path) -> None:
     assert other.learning == one.learning[: len(other.learning)] and other.state.stage == 2
     alone = trainer("link+queue", stages, networks=2)
     assert run(other) == run(alone)
-    plain, own, rich = (alone._law(*kept) for kept in alone.state.kept)
+    plain, own, rich = (alone.form.law(*kept) for kept in alone.state.kept)
     assert not plain.features and own.inputs == rich.inputs == ("link", "queue")
     assert own.named_features.keys() == set(FEATURES) < rich.named_features.keys()
 
@@ -65,7 +65,7 @@ def test_what_is_shared_leaves_its_policies_for_every_task(tmp_path: Path) -> No
     task = Task("e2e", signal_set("e2e").signals, SPACE, utility("default"), 3)
     config = LawConfig.model_validate({"stages": stages, "networks": 2})
     LawTrainer(task, config, SHORT, keep=kept.__setitem__, shared=tmp_path / "shared")
-    assert kept == {number: first._law(*first.state.kept[number]) for number in (0, 1)}
+    assert kept == {number: first.form.law(*first.state.kept[number]) for number in (0, 1)}
 
 
 def test_laws_for_several_hops_leave_out_what_starves_flows() -> None:

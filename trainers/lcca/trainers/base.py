@@ -130,6 +130,7 @@ class TrainerConfig(Model):
         warm_starts: whether it can go on from a policy that was trained for some of its signals.
         headers: whether it can learn with headers.
         rivals: whether it takes rivals.
+        begins_without_header: whether what tasks share is trained without the bytes of their headers.
         kind: names the trainer in configuration files.
         rounds: each ends with a policy file, of which validation picks one.
     """
@@ -139,6 +140,7 @@ class TrainerConfig(Model):
     warm_starts: ClassVar[bool] = False
     headers: ClassVar[bool] = False
     rivals: ClassVar[bool] = False
+    begins_without_header: ClassVar[bool] = False
 
     kind: str
     rounds: Annotated[int, Field(ge=1)] = 1

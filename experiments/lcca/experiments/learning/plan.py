@@ -94,9 +94,10 @@ class Learner:
     def shared_key(self, config: CampaignConfig) -> str:
         """Return the name of what trainings have in common that differ in their candidate alone.
 
-        Where signals take bytes of packets, they have nothing in common.
+        Where signals take bytes of packets, they have nothing in common, unless trainings begin without them.
         """
-        alone = {} if config.networks.free_signals else {"candidate": self.candidate.content()}
+        free = config.networks.free_signals or self.trained_by(config).begins_without_header
+        alone = {} if free else {"candidate": self.candidate.content()}
         return self._key(config, shared=True, **alone)
 
     def warm_start(self, config: CampaignConfig) -> Learner | None:

@@ -30,6 +30,7 @@ struct Flow {
   std::uint32_t packets = 0;  // that it takes
   int payload = 0;            // bytes of all but the last
   int switches = 0;           // that its data passes
+  Time base_rtt = 0;          // of its own way: a full frame and an ACK that wait nowhere
   std::uint8_t priority = 0;  // class of traffic
 
   // The sender.

@@ -94,6 +94,7 @@ class Simulation {
   struct Ways {
     std::uint16_t data[most_hops], acks[most_hops];  // ports
     std::uint8_t data_hops, ack_hops;
+    Time base_rtt;
   };
 
   void make_ports();

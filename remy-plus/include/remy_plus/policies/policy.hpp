@@ -12,6 +12,7 @@
 
 #include "remy_plus/policies/control.hpp"
 #include "remy_plus/policies/explicit_rate.hpp"
+#include "remy_plus/policies/fabric_law.hpp"
 #include "remy_plus/policies/foreign.hpp"
 #include "remy_plus/policies/law.hpp"
 #include "remy_plus/policies/mlp.hpp"
@@ -105,7 +106,7 @@ struct Aimd {
   std::size_t rules() const { return 0; }
 };
 
-using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp, Law, Foreign>;
+using Policy = std::variant<RuleTable, FixedWindow, FixedRate, Aimd, ExplicitRate, Xcp, Mlp, Law, FabricLaw, Foreign>;
 
 // What one trial runs. Trials share a policy, but for one that is somebody else's: it may remember what it met.
 template <class P>

@@ -225,9 +225,9 @@ def compiled(policy: Policy, settings: FabricSettings) -> Compiled:
     """
     if isinstance(policy, WithHeader):
         _require_told(seen(policy), UNTOLD)
-        return Compiled(compile_policy(_on_fabric(policy, settings)))
+        return Compiled(compile_policy(_on_fabric(policy, settings), on_fabric=True))
     _require_told(seen(policy), NOT_TOLD)
-    return Compiled(compile_policy(policy), bool(HOPS.intersection(seen(policy))))
+    return Compiled(compile_policy(policy, on_fabric=True), bool(HOPS.intersection(seen(policy))))
 
 
 def _require_told(signals: Sequence[str], missing: set[str]) -> None:

@@ -19,6 +19,7 @@ from lcca.inputs.names import YAML_ENDINGS, ClassName
 from lcca.remy_plus.files import dna
 from lcca.remy_plus.files.policyjson import FORMAT, KINDS, content_of
 from lcca.remy_plus.policies.agents import MlpPolicy
+from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import BASELINES, HandDesigned, baseline, is_baseline
 from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.mlpjson import mlp_to_json
@@ -69,7 +70,7 @@ class PolicyFile:
     @property
     def signals(self) -> tuple[str, ...]:
         """The signals that the policy looks at: none unless it is a rule table, a trained network or a law."""
-        return self.policy.signals if isinstance(self.policy, RuleTable | MlpPolicy | Law) else ()
+        return self.policy.signals if isinstance(self.policy, RuleTable | MlpPolicy | Law | FabricLaw) else ()
 
 
 def dumps(file: PolicyFile) -> str:
@@ -179,7 +180,7 @@ def _content(file: PolicyFile) -> dict[str, Any]:
         return {"name": policy.name, "parameters": dict(policy.parameters), **given}
     if isinstance(policy, MlpPolicy):
         return mlp_to_json(policy)
-    if isinstance(policy, Law):
+    if isinstance(policy, Law | FabricLaw):
         return policy.content()
     if not isinstance(policy, RuleTable):
         return {"parameters": asdict(policy)}

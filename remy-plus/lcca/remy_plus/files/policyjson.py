@@ -14,6 +14,7 @@ from lcca.inputs.errors import LONGEST_NUMBER, InputError, about, did_you_mean, 
 from lcca.inputs.model import Model, problem_at, raise_problems
 from lcca.inputs.validation import validate_json
 from lcca.remy_plus.policies.agents import MlpPolicy, agent_from_json
+from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.law import Coefficients, Law
 from lcca.remy_plus.policies.mlpjson import LayerContent, MemoryContent
@@ -179,6 +180,19 @@ class LawFile(Content, LawContent):
         return self.law()
 
 
+class FabricLawFile(Content):
+    """A control law for fabrics: its numbers by name. `signals` follow from them and are not read."""
+
+    kind: Literal["fabric-law"]
+    terms: dict[str, float]
+    features: dict[str, float] = Field(default={})
+    inputs: dict[str, Coefficients] = Field(default={})
+
+    def build(self) -> FabricLaw:
+        """Return the policy."""
+        return FabricLaw.of(self.terms, self.features, self.inputs)
+
+
 class ParametersContent(Content):
     """A policy that is a few parameters and looks at no signals."""
 
@@ -261,13 +275,16 @@ class TransportContent(ParametersContent):
             return Transport(self.name, self.parameters, marker, tuner)
 
 
-KindContent: TypeAlias = TableContent | MlpContent | LawFile | SimpleContent | HandDesignedContent | TransportContent
+KindContent: TypeAlias = (
+    TableContent | MlpContent | LawFile | FabricLawFile | SimpleContent | HandDesignedContent | TransportContent
+)
 AnyContent: TypeAlias = Annotated[KindContent, Field(discriminator="kind")]
 
 KINDS: dict[type[Any], str] = {
     RuleTable: "rule-table",
     MlpPolicy: "mlp",
     Law: Law.kind,
+    FabricLaw: FabricLaw.kind,
     **{each: kind for kind, each in SIMPLE.items()},
     HandDesigned: "classical",
     Transport: "transport",

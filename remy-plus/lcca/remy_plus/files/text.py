@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lcca.remy_plus.core.signals import QUANTITIES, SIGNAL_CEILING
 from lcca.remy_plus.policies.agents import LawSteering, MlpPolicy, TableSteering
+from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.hand_designed import HandDesigned
 from lcca.remy_plus.policies.law import FEATURES, Law
 from lcca.remy_plus.policies.policy import WithHeader
@@ -64,6 +65,9 @@ def _kind(file: PolicyFile) -> str:
         return f"trained network: {policy.parameters:,} parameters"
     if isinstance(policy, Law):
         return f"control law: {len(policy.terms)} terms and {3 * len(policy.features)} coefficients of features"
+    if isinstance(policy, FabricLaw):
+        coefficients = len(policy.features) + 3 * len(policy.inputs)
+        return f"{policy.title}: {len(policy.terms)} terms and {coefficients} coefficients"
     if isinstance(policy, Simple):
         return policy.title
     assert isinstance(policy, RuleTable), "a policy file has no WithHeader"

@@ -13,6 +13,7 @@ from lcca.remy_plus import _core
 from lcca.remy_plus.core.stamping import Stamping, raw_stamping
 from lcca.remy_plus.policies.agents import MlpPolicy
 from lcca.remy_plus.policies.explicit import FairShare, Rcp, Xcp
+from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.rules import RuleTable
 from lcca.remy_plus.policies.simple import LARGEST_WINDOW, Simple, check_within, digits
 
@@ -178,8 +179,8 @@ def seen(policy: Policy) -> tuple[str, ...]:
     return policy.seen if isinstance(policy, RuleTable) else getattr(policy, "signals", ())
 
 
-def compile_policy(policy: Policy) -> _core.Policy:
-    """Return the engine's form of a policy.
+def compile_policy(policy: Policy, on_fabric: bool = False) -> _core.Policy:
+    """Return the engine's form of a policy, or that of the fabric.
 
     In-network signals that the engine does not have by itself come in a header that costs nothing and is exact, unless
     the policy has one.
@@ -189,11 +190,12 @@ def compile_policy(policy: Policy) -> _core.Policy:
     """
     inner, header = (policy.policy, policy.stamping) if isinstance(policy, WithHeader) else (policy, None)
     header = header or raw_stamping(seen(inner))
+    compiled = inner.compile_on_fabric() if on_fabric and isinstance(inner, FabricLaw) else inner.compile()
     if header is None:
-        return inner.compile()
+        return compiled
     if isinstance(inner, Simple):
         header = inner.equipped(header)
     try:
-        return inner.compile().with_header(header.content())
+        return compiled.with_header(header.content())
     except ValueError as error:
         raise InputError(f"header {header.name}: {error}") from None

@@ -81,6 +81,34 @@ STEEP = ("queueing", "queueing_2", "queueing_8", "smallest_gap_ratio", "queued_s
 """Features that make a law yield much more where a flow meets more queues than others."""
 
 
+FABRIC_TERMS: dict[str, Search] = {
+    "first": Search(0, 0.3),
+    "first_size": Search(0, 0.3),
+    "largest": Search(0, 0.3),
+    "add": Search(-6.5, 0.7),
+    "add_size": Search(0, 0.6),
+    "pace": Search(0, 0.15),
+    "ahead": Search(0, 0.15),
+    "loss": Search(1, 0.3),
+}
+"""Terms of a law for fabrics: line rate and one BDP at first, 1 % of a BDP more an RTT."""
+
+FABRIC_FEATURES: dict[str, Search] = {
+    "one": Search(0.14, 0.07),
+    "window": Search(-0.05, 0.05),
+    "delay": Search(-0.58, 0.3),
+    "long_delay": Search(0, 0.3),
+    "trend": Search(0, 0.15),
+    "delay_window": Search(0, 0.05),
+    "size": Search(0, 0.15),
+    "size_delay": Search(0, 0.2),
+}
+"""Its coefficients of what its sender measures: e^-0.4 at queueing of an RTT."""
+
+FABRIC_SIGNAL = (1.3, 1.3, 1.0)
+"""Widths of the three coefficients of a signal, in units of the stage's `feature_width`."""
+
+
 class StageConfig(Model):
     """One stage of a training; it begins where the stage before ended.
 
@@ -110,8 +138,11 @@ STAGES = (
 class LawConfig(TrainerConfig):
     """Learning of a control law (`kind: law`): the law's numbers by SNES, mirrored, in stages.
 
+    On a fabric it is a law for fabrics: windows in BDP, from one BDP at line rate.
+
     Stages before the first one of all features are the same for all signal sets: sets share them and differ by what
     they make of their signals afterwards. So a set with more signals goes on from what a smaller one has come to.
+    Headers take no bytes before their stage.
 
     Attributes:
         stages: one after another; each leaves a policy for validation to pick from.
@@ -123,6 +154,7 @@ class LawConfig(TrainerConfig):
         hops: "one" searches all features; "several" leaves out coefficients of queueing and of a flow's share in `up`
             and `down` (`STEEP`): they are worth 0.008 bits where all flows meet one queue, and starve flows that meet
             more of them than others.
+        bytes_left: whether a law for fabrics knows how many bytes a flow has left, as senders of RDMA do.
         bound: of each sum of features.
         refresh: RTTs for which what does not depend on the latest ACK is kept.
         seed: of the perturbations, which can so be varied apart from the networks.
@@ -131,6 +163,7 @@ class LawConfig(TrainerConfig):
     trainer: ClassVar[str] = "lcca.trainers.law.trainer:LawTrainer"
     warm_starts: ClassVar[bool] = True
     headers: ClassVar[bool] = True
+    begins_without_header: ClassVar[bool] = True
 
     kind: Literal["law"] = "law"
     stages: Annotated[tuple[StageConfig, ...], Key(min_length=1)] = STAGES
@@ -140,6 +173,7 @@ class LawConfig(TrainerConfig):
     averaged: Annotated[float, Key(gt=0, le=1)] = 0.5
     inputs: tuple[str, ...] | None = None
     hops: Literal["one", "several"] = "one"
+    bytes_left: bool = True
     bound: Annotated[float, Key(ge=0, le=100)] = 2.0
     refresh: Annotated[float, Key(ge=0, le=1)] = 0.5
     seed: Annotated[int, Key(ge=0)] = 0
@@ -161,6 +195,9 @@ class LawConfig(TrainerConfig):
                 "trainer.kind: a law measures RTTs and gaps between ACKs; for sets without rtt_ratio and receive_ewma "
                 "use rplus"
             )
+
+    def require_fabric(self) -> None:
+        """See `TrainerConfig`: laws for fabrics are learnt there."""
 
     @property
     def policies(self) -> int:

@@ -7,36 +7,20 @@ the same bits.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lcca.inputs.errors import InputError
 from lcca.remy_plus.engine import Engine
-from lcca.remy_plus.policies.law import FEATURES, OUTPUTS, SHARE, Law
+from lcca.remy_plus.policies.law import OWN
+from lcca.remy_plus.policies.policy import Policy
 from lcca.trainers.base import Keeper, LearningRow, Task, WarmStart
 from lcca.trainers.checkpoint import read_checkpoint, write_checkpoint
-from lcca.trainers.law.config import (
-    AT_RATE,
-    AT_SHARE,
-    GRANTED,
-    PLAIN,
-    RICH,
-    STEEP,
-    TOWARDS,
-    UNUSED,
-    LawConfig,
-    Search,
-    StageConfig,
-)
+from lcca.trainers.law.config import LawConfig
+from lcca.trainers.law.forms import Features, Numbers, Terms, form_of
 from lcca.trainers.rplus.evolution import Evolution, usual_population
 from lcca.trainers.rplus.trials import Effort, StepTrials, training_trials
-
-Floats = NDArray[np.float64]
 
 STEP_TRIALS = 1000
 """A step takes generations until they have so many trials: checkpoints and learning rows cost time too."""
@@ -60,9 +44,9 @@ class LawState:
         learning: one row per step.
     """
 
-    terms: dict[str, float]
-    features: dict[str, list[float]] = field(default_factory=dict)
-    kept: list[tuple[dict[str, float], dict[str, list[float]]]] = field(default_factory=list)
+    terms: Terms
+    features: Features = field(default_factory=dict)
+    kept: list[tuple[Terms, Features]] = field(default_factory=list)
     stage: int = 0
     began: int = 0
     step: int = 0
@@ -104,7 +88,9 @@ class LawTrainer:
     ) -> None:
         self.task, self.config, self.engine = task, config, engine
         self.checkpoint, self.keep = checkpoint, keep
-        self.inputs, self.rate = config.inputs_of(task.signals), config.rate_of(task.signals)
+        self.form = form_of(task, config)
+        own = tuple(name for name in task.signals if name in OWN)
+        self.plain = replace(task, header=None, signals=own)
         searched = [stage.features for stage in config.stages]
         self.alike = searched.index("all") if "all" in searched else len(searched)  # stages
         self.shared = shared if self.alike and not task.warm_start else None
@@ -118,20 +104,15 @@ class LawTrainer:
         if self.shared is not None and self.shared.exists():
             state = LawState.load(self.shared, SHARED)
             for number, kept in enumerate(state.kept):
-                self.keep(number, self._law(*kept))
+                self.keep(number, self.form.law(*kept))
             return state
-        return LawState(UNUSED | {name: search.start for name, search in PLAIN.items()})
+        return LawState(*self.form.start)
 
     def _warm(self, start: WarmStart) -> LawState:
         """Return the state after the stages that sets share, at a law whose signals are some of the task's."""
-        law = start.policy
-        if not isinstance(law, Law):
-            raise InputError(f"warm start: a search of laws goes on from a law, not from {type(law).__name__}")
-        if missing := [name for name in law.inputs if name not in self.inputs]:
-            raise InputError(f"warm start: the law looks at {', '.join(missing)}, which this set lacks")
-        features = {name: list(row) for name, row in law.named_features.items()}
+        terms, features = self.form.numbers_of(start.policy)
         stage = min(self.alike, len(self.config.stages) - 1)
-        return LawState(law.named_terms, features, stage=stage, step=start.step)
+        return LawState(terms, features, stage=stage, step=start.step)
 
     @property
     def done(self) -> bool:
@@ -149,9 +130,9 @@ class LawTrainer:
         return self.state.learning
 
     @property
-    def policy(self) -> Law:
+    def policy(self) -> Policy:
         """The law so far."""
-        return self._law(self.state.terms, self.state.features)
+        return self.form.law(self.state.terms, self.state.features)
 
     def step(self) -> None:
         """Take one step and checkpoint it. Stopped anywhere inside, the step is repeated with the same bits."""
@@ -179,12 +160,14 @@ class LawTrainer:
         """Take generations of this stage for a step, or to the stage's end; return their candidates' mean score."""
         state, config, scores = self.state, self.config, list[float]()
         stage = config.stages[state.stage]
-        trials = StepTrials(training_trials(self.task, self.engine), state.step, effort)
-        if state.evolution is None and self.rate and state.stage == self.alike:
-            self._begin_at_rate(trials)
-        numbers = Numbers.of(config, stage, self.inputs, self.rate, state.terms)
+        task = self.plain if state.stage < self.alike else self.task
+        trials = StepTrials(training_trials(task, self.engine), state.step, effort)
+        if state.evolution is None and state.stage == self.alike:
+            self._choose_beginning(trials)
         if state.evolution is None:
-            state.terms = numbers.started(state.terms)
+            state.terms = self.form.started(state.terms, stage)
+        numbers = self.form.numbers(state.terms, stage)
+        if state.evolution is None:
             state.evolution = Evolution.at(numbers.point(state.terms, state.features), numbers.widths)
         population = config.population or usual_population(len(numbers.widths))
         cost = population * config.networks
@@ -200,14 +183,16 @@ class LawTrainer:
         state.terms, state.features = numbers.at(state.evolution.point, state.terms, state.features)
         return float(np.mean(scores))
 
-    def _begin_at_rate(self, trials: StepTrials) -> None:
-        """Go on from a law that sends at the granted rate, if that is better than where the stage before ended."""
+    def _choose_beginning(self, trials: StepTrials) -> None:
+        """Go on from the form's other beginning, if that is better than where the stage before ended."""
+        terms = self.form.other(self.state.terms)
+        if terms is None:
+            return
         sample = trials.draw(self.config.check_networks)
-        granted = self.state.terms | (AT_SHARE if self.rate == SHARE else AT_RATE)
-        laws = [trials.compiled(law) for law in (self.policy, self._law(granted, {}))]
+        laws = [trials.compiled(law) for law in (self.policy, self.form.law(terms, {}))]
         before, after = sample.scores(laws, [np.arange(len(sample))] * 2)
         if after.mean() > before.mean():
-            self.state.terms, self.state.features = granted, {}
+            self.state.terms, self.state.features = terms, {}
 
     def _generation(
         self, evolution: Evolution, numbers: Numbers, trials: StepTrials, population: int, number: int
@@ -217,75 +202,11 @@ class LawTrainer:
         random = np.random.default_rng([self.config.seed, self.task.seed, state.step, number])
         half = random.standard_normal((population // 2, len(evolution.point)))
         directions = np.concatenate([half, -half])
-        laws = [
-            self._law(*numbers.at(point, state.terms, state.features)) for point in evolution.candidates(directions)
-        ]
+        points = [numbers.at(point, state.terms, state.features) for point in evolution.candidates(directions)]
+        laws = [trials.compiled(self.form.law(*point)) for point in points]
         skipped = trials.space.whole(self.config.check_networks) + number * trials.space.whole(networks)
         sample = trials.draw(networks, skipped)
-        each = sample.scores([trials.compiled(law) for law in laws], [np.arange(networks)] * population)
+        each = sample.scores(laws, [np.arange(networks)] * population)
         scores = np.array([found.mean() for found in each])
         evolution.move(directions, scores)
         return float(scores.mean())
-
-    def _law(self, terms: dict[str, float], features: dict[str, list[float]]) -> Law:
-        bounds: dict[str, Any] = {"bound": self.config.bound, "refresh": self.config.refresh}
-        return Law.of(terms, features, inputs=self.inputs if features else (), rate=self.rate, **bounds)
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Which n numbers of a law a stage searches: terms by name, then coefficients.
-
-    Attributes:
-        terms: by name, with where they begin.
-        coefficients: (feature, place in `OUTPUTS`) of each.
-        widths: (n,) standard deviations of the first perturbations.
-    """
-
-    terms: dict[str, Search]
-    coefficients: tuple[tuple[str, int], ...]
-    widths: Floats
-
-    @classmethod
-    def of(
-        cls,
-        config: LawConfig,
-        stage: StageConfig,
-        inputs: tuple[str, ...],
-        rate: str | None,
-        now: Mapping[str, float],
-    ) -> Numbers:
-        """Return those of a stage, for a law of these inputs, granted rate and terms."""
-        granted = now["pull"] == AT_RATE["pull"] and now["pace_target"] == AT_RATE["pace_target"]
-        by_window = PLAIN | RICH | (TOWARDS if rate else {})
-        terms = PLAIN if stage.terms == "plain" else GRANTED if granted else by_window
-        gap_alone = STEEP if config.hops == "several" else ()
-        searched = {"none": (), "own": tuple(FEATURES), "all": (*FEATURES, *inputs)}
-        coefficients = tuple(
-            (name, at)
-            for name in searched[stage.features]
-            for at, output in enumerate(OUTPUTS)
-            if output == "gap" or not (granted or name in gap_alone)
-        )
-        widths = [stage.width * search.width for search in terms.values()]
-        return cls(terms, coefficients, np.array(widths + [stage.feature_width] * len(coefficients)))
-
-    def started(self, terms: dict[str, float]) -> dict[str, float]:
-        """Return terms with those that no stage before has searched where they begin."""
-        new = {name: search.start for name, search in self.terms.items() if terms[name] == UNUSED[name]}
-        return terms | {name: value for name, value in new.items() if name in RICH}
-
-    def point(self, terms: dict[str, float], features: dict[str, list[float]]) -> Floats:
-        """Return where a law lies, (n,)."""
-        rows = [features[name][at] if name in features else 0.0 for name, at in self.coefficients]
-        return np.array([terms[name] for name in self.terms] + rows)
-
-    def at(
-        self, point: Floats, terms: dict[str, float], features: dict[str, list[float]]
-    ) -> tuple[dict[str, float], dict[str, list[float]]]:
-        """Return terms and features of the law that lies there; those that are not searched stay."""
-        values = point.tolist()
-        rows = {name: list(features.get(name, [0.0] * len(OUTPUTS))) for name, _ in self.coefficients}
-        for (name, at), value in zip(self.coefficients, values[len(self.terms) :], strict=True):
-            rows[name][at] = value
-        return terms | dict(zip(self.terms, values, strict=False)), features | rows

@@ -1,0 +1,92 @@
+// What learnt transports see of a fabric: their own ACKs, and what a header or, without one, the stamps of the hops say
+// of the network: the longest queue, in full frames, and the highest share of a link that was used since the flow's ACK
+// before.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "remy_plus/fabric/transport.hpp"
+#include "remy_plus/fabric/transport/stamps.hpp"
+#include "remy_plus/signals/memory.hpp"
+
+namespace remy_plus::fabric {
+
+class WithSignals : public Transport {
+ public:
+  // `frame_bytes`: of a full data packet on the wire, without telemetry. `header` may be null.
+  WithSignals(const Frame& frame, int frame_bytes, bool looks_at_hops, std::shared_ptr<const Stamping> header,
+              SignalMask wanted)
+      : Transport(frame),
+        header_(std::move(header)),
+        looks_at_hops_(looks_at_hops && !header_),
+        frame_bytes_(frame_bytes + telemetry_bytes(telemetry()) +
+                     (header_ ? static_cast<int>(Stamping::bytes(header_->sent_bytes, 0)) : 0)),
+        wanted_(wanted) {}
+
+  Telemetry telemetry() const final {
+    return header_ ? Telemetry::header : looks_at_hops_ ? Telemetry::stack : Telemetry::sent_time;
+  }
+  const Stamping* header() const override { return header_.get(); }
+
+ protected:
+  struct Seeing {
+    Memory memory;
+    std::int64_t acknowledged = -1;
+    Stack seen;
+  };
+
+  static double microseconds(Time time) { return static_cast<double>(time) / microsecond; }
+
+  double line_packets(const Flow& flow) const { return flow.line_gbps / 8e-3 / frame_bytes_; }  // packets/µs
+
+  // An ACK that moves `seeing` on; returns the sequence number of its packet.
+  std::int64_t see(Seeing& seeing, const Flow& flow, const Ack& ack) const {
+    const double now = microseconds(ack.now);
+    remy_plus::Packet packet{};
+    packet.sent = microseconds(ack.sent_at);
+    packet.arrives = now;
+    packet.sequence = flow.acked - 1;
+    if (looks_at_hops_) look(seeing, *ack.stack, packet);
+    if (header_) {
+      ByHeader net{*ack.seen};
+      seeing.memory.receive(net, packet, now, seeing.acknowledged, wanted_);
+    } else {
+      seeing.memory.receive_plain(packet, now, seeing.acknowledged, wanted_, line_packets(flow));
+    }
+    seeing.acknowledged = packet.sequence;
+    return packet.sequence;
+  }
+
+  std::shared_ptr<const Stamping> header_;
+  bool looks_at_hops_;
+  int frame_bytes_;
+  SignalMask wanted_;
+
+ private:
+  // Where a header is all that tells of the network.
+  struct ByHeader {
+    const Seen& seen;
+    const Seen& look(const remy_plus::Packet&) const { return seen; }
+    static bool plain() { return false; }
+    static double spare(const remy_plus::Packet&) { return 0; }
+    static double one_way_delay(const remy_plus::Packet& packet, double) { return packet.arrives - packet.sent; }
+  };
+
+  void look(Seeing& seeing, const Stack& stack, remy_plus::Packet& packet) const {
+    double used = 0, queued = 0;
+    for (std::uint32_t hop = 0; hop < stack.count; ++hop) {
+      const Stamp& now = stack.stamps[hop];
+      queued = std::max(queued, now.queue * frame_.queue_quantum);
+      if (seeing.acknowledged >= 0)
+        used = std::max(used, between(seeing.seen.stamps[hop], now, frame_).gbps / now.gbps);
+    }
+    packet.queue = static_cast<std::uint32_t>(queued / frame_bytes_);
+    packet.link = std::min(used, 1.0);
+    seeing.seen = stack;
+  }
+};
+
+}  // namespace remy_plus::fabric
