@@ -152,7 +152,11 @@ const Policy& policy_of(nb::handle handle) { return nb::cast<const PolicyHandle&
 std::shared_ptr<const Stamping> header_of(nb::handle handle) { return nb::cast<const PolicyHandle&>(handle).header; }
 
 void bind_policy(nb::module_& m) {
-  m.attr("LAW_SOURCE") = law_source;  // C of laws: what an exported one begins with
+  m.attr("LAW_SOURCE") = law_source;                // C of laws: what an exported one begins with
+  m.attr("FABRIC_LAW_SOURCE") = fabric_law_source;  // and what follows it in one for fabrics
+  m.def(
+      "fabric_form", [](const std::string& signal) { return static_cast<int>(fabric_form(signal_by_name(signal))); },
+      "signal"_a, "Number of the form that a signal has as a feature of a law for fabrics (fabric_law.h).");
   nb::class_<PolicyHandle>(m, "Policy", "A policy compiled for the engine.")
       .def_static("rule_table", &rule_table, "axes"_a, "lower"_a, "upper"_a, "increment"_a, "multiple"_a, "pacing"_a,
                   "over"_a, "under"_a, "real"_a = false,

@@ -64,6 +64,13 @@ XCP_GAINS: tuple = (0.4, 0.226, 0.1, 0.0)
 
 LAW_SOURCE: str = ...
 
+FABRIC_LAW_SOURCE: str = ...
+
+def fabric_form(signal: str) -> int:
+    """
+    Number of the form that a signal has as a feature of a law for fabrics (fabric_law.h).
+    """
+
 class Policy:
     """A policy compiled for the engine."""
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lcca.remy_plus import _core
 from lcca.remy_plus.core.signals import QUANTITIES
+from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.law import SHARE, Law
 from lcca.remy_plus.policies.rules import pacing_unit
 
@@ -45,15 +46,54 @@ FORMED  }
 """
 
 
-def c_source(law: Law) -> str:
-    """Return a law as the text of a C file (C99): the engine's own code, its numbers, and three functions.
+_USE_FABRIC = """
+/* Of one flow; flow.window in BDP. */
+typedef struct {
+  lcca_fabric_flow flow;
+} law_state;
+
+/* The flow begins, at line rate. Times are in base RTTs of the fabric, bytes in BDP of the line's rate in one. */
+void law_start(law_state* state, double bdps_left) { lcca_fabric_begin(&the_law, &state->flow, bdps_left); }
+
+/* An ACK: RTT less that of the way without queues; `moves`: it is the first after a window's worth of ACKs. `signals`
+ * holds, of the path: SIGNALS. */
+void law_ack(law_state* state, double delay, double bdps_left, const double* signals, int moves) {
+  double forms[lcca_fabric_most_signals] = {0};
+FORMED  lcca_fabric_ack(&the_law, &state->flow, delay, bdps_left, forms, moves);
+}
+
+/* Packets were lost; at most once a window. */
+void law_lost(law_state* state) { lcca_fabric_lost(&the_law, &state->flow); }
+
+/* Over the line's rate, and bytes that may be under way, in BDP. */
+double law_rate(const law_state* state) { return lcca_fabric_rate(&the_law, &state->flow); }
+double law_under_way(const law_state* state) { return lcca_fabric_under_way(&the_law, &state->flow); }
+"""
+
+
+def c_source(law: Law | FabricLaw) -> str:
+    """Return a law as the text of a C file (C99): the engine's own code, its numbers, and a few functions.
 
     Compile it without contraction of products and sums (``-ffp-contract=off``) for the engine's bits.
     """
+    if isinstance(law, FabricLaw):
+        return _fabric_source(law)
     head = "/* A control law of lcca. Times in us, windows in packets. Compile with -ffp-contract=off. */\n"
     known = {"rate": _rate(law), "signals": ", ".join(_named(law)) or "nothing", "formed": _formed(law)}
     use = _USE.replace("SIGNALS", known["signals"]).replace("RATE", known["rate"]).replace("FORMED", known["formed"])
     return head + _core.LAW_SOURCE + _numbers(law) + use
+
+
+def _fabric_source(law: FabricLaw) -> str:
+    """Return a law for fabrics; signals come in RTTs, BDP and line rates where they have units of time or packets."""
+    head = "/* A control law of lcca for fabrics. Compile with -ffp-contract=off. */\n"
+    numbers = _row([*law.features, *(value for row in law.coefficients for value in row)])
+    the_law = f"\nstatic const lcca_fabric_law the_law = {{{_row(law.terms)}, {numbers}, {len(law.inputs)}}};\n"
+    forms = [_core.fabric_form(name) for name in law.inputs]
+    formed = [f"  forms[{i}] = lcca_fabric_form({form}, signals[{i}]);\n" for i, form in enumerate(forms)]
+    named = ", ".join(f"[{i}] {name}" for i, name in enumerate(law.inputs)) or "nothing"
+    use = _USE_FABRIC.replace("SIGNALS", named).replace("FORMED", "".join(formed) or "  (void)signals;\n")
+    return head + _core.LAW_SOURCE + _core.FABRIC_LAW_SOURCE + the_law + use
 
 
 def _numbers(law: Law) -> str:

@@ -62,7 +62,7 @@ class FabricLaw(Simple):
     Attributes:
         terms: a number for each of `TERMS`.
         features: a coefficient for each of `FEATURES`.
-        inputs: signals of the network, at most 8.
+        inputs: signals of the network, at most 8, in the order of their names.
         coefficients: three for each of them, `OF_SIGNAL`.
 
     Raises:
@@ -102,8 +102,9 @@ class FabricLaw(Simple):
                 raise InputError(f"inputs.{name}: three numbers are needed: {', '.join(OF_SIGNAL)}")
             for value in row:
                 check_within(f"inputs.{name}", value, -LARGEST_TERM, LARGEST_TERM)
-        object.__setattr__(self, "inputs", tuple(self.inputs))
-        object.__setattr__(self, "coefficients", tuple(tuple(map(float, row)) for row in self.coefficients))
+        rows = {name: tuple(map(float, row)) for name, row in zip(self.inputs, self.coefficients, strict=True)}
+        object.__setattr__(self, "inputs", tuple(sorted(rows)))
+        object.__setattr__(self, "coefficients", tuple(rows[name] for name in sorted(rows)))
 
     @classmethod
     def of(

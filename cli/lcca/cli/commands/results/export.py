@@ -11,6 +11,7 @@ from lcca.experiments.reading.fabric_runs import load_run
 from lcca.inputs.errors import InputError, about
 from lcca.inputs.files import write_atomically
 from lcca.remy_plus.files import dna, lawc, policyfile
+from lcca.remy_plus.policies.fabric_law import FabricLaw
 from lcca.remy_plus.policies.law import Law
 from lcca.remy_plus.policies.rules import RuleTable
 
@@ -69,7 +70,7 @@ def _policy(options: argparse.Namespace) -> int:
     if options.file.exists():
         raise InputError(f"{options.file}: there already; remove it or choose another name")
     policy = policyfile.load(options.what).policy
-    if isinstance(policy, Law):
+    if isinstance(policy, Law | FabricLaw):
         write_atomically(options.file, lawc.c_source(policy).encode())
         written: dict[str, object] = {"c": str(options.file), "terms": len(policy.terms)}
     elif isinstance(policy, RuleTable):

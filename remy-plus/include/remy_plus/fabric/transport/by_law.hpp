@@ -38,6 +38,7 @@ class ByLaw : public WithSignals {
     state.seeing.memory.reset(0);
     lcca_fabric_begin(law_.law.get(), &state.flow, static_cast<double>(flow.size) / line_window(flow));
     steer(state, flow);
+    flow.gbps = flow.line_gbps;  // until the first ACK
   }
 
   void on_ack(std::uint32_t number, Flow& flow, const Ack& ack) override {
