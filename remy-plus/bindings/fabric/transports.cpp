@@ -32,6 +32,12 @@ double bdps_from(Named& named) {
   return bdps;
 }
 
+double first_from(Named& named) {
+  double first = 0;
+  named.take("first", first);
+  return first;
+}
+
 DctcpParameters dctcp_from(Named& named) {
   DctcpParameters p;
   named.take("g", p.g);
@@ -137,8 +143,7 @@ const std::map<std::string, Make> kinds = {
     {"hpcc", make<Hpcc, hpcc_from>},
     {"theta-powertcp", make<ThetaPower, theta_powertcp_from>},
     {"dctcp-window", make<DctcpWindow, dctcp_window_from>},
-    {"rcp",
-     [](Named&, const Frame& frame) -> std::unique_ptr<Transport> { return std::make_unique<fabric::Rcp>(frame); }},
+    {"rcp", make<fabric::Rcp, first_from>},
     {"swift", make<Swift, swift_from>},
     {"powertcp", make<PowerTcp, powertcp_from>},
 };
@@ -148,6 +153,7 @@ std::unique_ptr<Transport> transport_from(const std::string& kind, const nb::dic
   if (found == kinds.end()) throw std::invalid_argument("transport " + kind + " is not known");
   Named named(values, "transport " + kind);
   named.take("min_gbps", frame.min_gbps);
+  named.take("loss_factor", frame.loss_factor);
   std::unique_ptr<Transport> made = found->second(named, frame);
   named.end();
   return made;

@@ -52,6 +52,7 @@ Frame Simulation::frame() const {
   made.queue_quantum = settings_.queue_quantum;
   made.bytes_quantum = settings_.bytes_quantum;
   made.whole_ns = settings_.whole_ns;
+  made.lossless = settings_.lossless;
   return made;
 }
 

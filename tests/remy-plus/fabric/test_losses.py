@@ -1,13 +1,14 @@
-"""How transports that have a window react to losses, and how often θ-PowerTCP moves its rate."""
+"""How transports react to losses, and how often θ-PowerTCP moves its rate."""
 
 import numpy as np
 import pytest
 
 from lcca.remy_plus.fabric.builders import dumbbell, star
-from lcca.remy_plus.fabric.engine import FabricEngine, Watch
+from lcca.remy_plus.fabric.engine import FabricEngine, FabricRecord, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
 from lcca.remy_plus.switches.markers import marking
+from lcca.remy_plus.switches.transports import TRANSPORTS
 
 NEVER_MARKED = marking("step", k_bytes=1e12)
 
@@ -21,6 +22,7 @@ def one(size: int) -> FabricFlows:
     [
         # RFC 5681: one packet after a timeout, and after every other one.
         ("dctcp-window", {"initial": 64}, [64, 1, 1, 1, 1, 1]),
+        ("dctcp", {}, [52, 1, 1, 1, 1, 1]),
         # Swift, Algorithm 1: half after each, and the smallest window after the fifth in a row.
         ("swift", {"most": 64}, [52, 26, 13, 7, 4, 1]),
     ],
@@ -59,3 +61,75 @@ def test_theta_powertcp_moves_once_per_rtt() -> None:
     moves = np.flatnonzero(np.diff(found["sample_gbps"][:, 0])) * 100
     assert len(moves) > 40
     assert np.diff(moves).min() >= found["base_rtt_ns"] - 300
+
+
+def rates(transport: str, parameters: dict[str, float], **changes: float) -> tuple[np.ndarray, FabricRecord]:
+    """Return the rate of a flow of 100 Gb/s through 10 Gb/s every 100 ns, in Gb/s; nothing is marked."""
+    tight = settings(**{"lossless": False, "buffer_bytes": 2e5, "marker": NEVER_MARKED, "nack_gap_us": 10} | changes)
+    watch = Watch(every_ns=100, flows=[0])
+    found = FabricEngine(transport, parameters, tight).run(dumbbell(1, 10), one(10**8), horizon_ns=4e6, watch=watch)
+    return found["sample_gbps"][:, 0], found
+
+
+def test_dctcp_halves_its_rate_once_per_window() -> None:
+    """RFC 8257, section 3.5: half after a loss, once per window of data; a round trip is the base RTT at least."""
+    gbps, found = rates("dctcp", {})
+    steps = np.flatnonzero(np.diff(gbps) < 0)
+    assert len(steps) >= 4
+    np.testing.assert_allclose(gbps[steps + 1] / gbps[steps], 0.5, rtol=0.02)
+    assert np.diff(steps).min() * 100 >= found["base_rtt_ns"] - 100
+    with_pfc, never = rates("dctcp", {}, lossless=True, headroom_delays=0, buffer_bytes=4e4)
+    assert never["port_drops"].sum() > 0 and (np.diff(with_pfc) >= 0).all()  # whose NICs take nothing for lost
+
+
+def test_dctcp_begins_anew_after_a_timeout() -> None:
+    """RFC 5681: one packet per RTT, twice as much after each, up to half of what it was; then the constant."""
+    incast = FabricFlows(np.arange(1, 9), np.zeros(8, int), np.full(8, 2 * 10**5), np.zeros(8))
+    tight = settings(lossless=False, buffer_bytes=3e4, marker=NEVER_MARKED, retransmit_after_us=100)
+    watch = Watch(every_ns=100, flows=range(8))
+    found = FabricEngine("dctcp", {}, tight).run(star(9), incast, horizon_ns=1e6, watch=watch)
+    packet = 1000 * 8 / found["base_rtt_ns"]
+    wanted = [100, *(packet * 2**doubling for doubling in range(5)), 50, 50.615]
+    matching = 0
+    for gbps in found["sample_gbps"].T:
+        changes = gbps[np.flatnonzero(np.diff(gbps)) + 1]
+        matching += len(changes) >= 8 and np.allclose(changes[:8], wanted)
+    assert matching >= 1
+
+
+WITH_FACTOR = sorted(name for name, kind in TRANSPORTS.items() if "loss_factor" in kind.knobs)
+
+
+def test_those_of_nics_have_a_loss_factor() -> None:
+    assert WITH_FACTOR == ["dcqcn", "hpcc", "powertcp", "theta-powertcp", "timely", "window"]
+
+
+@pytest.mark.parametrize("transport", WITH_FACTOR)
+def test_a_loss_factor_leaves_fewer_packets_to_send_again(transport: str) -> None:
+    """An incast above the buffer; where nothing is lost the parameter changes nothing."""
+    incast = FabricFlows(np.arange(1, 9), np.zeros(8, int), np.full(8, 3 * 10**5), np.zeros(8))
+    lossy, pfc = (settings(lossless=kept, buffer_bytes=4e5) for kept in (False, True))
+    usual, tuned = (FabricEngine(transport, {"loss_factor": each}, lossy).run(star(9), incast) for each in (1, 0.5))
+    assert 0 < tuned["retransmitted_packets"] < 0.9 * usual["retransmitted_packets"]
+    np.testing.assert_array_equal(tuned["flow_delivered_bytes"], incast.size_bytes)
+    same = [FabricEngine(transport, {"loss_factor": each}, pfc).run(star(9), incast) for each in (1, 0.5)]
+    np.testing.assert_array_equal(same[0]["flow_fct_ns"], same[1]["flow_fct_ns"])
+
+
+@pytest.mark.parametrize("transport", ["dcqcn", "timely"])
+def test_a_loss_factor_is_taken_once_per_base_rtt(transport: str) -> None:
+    gbps, found = rates(transport, {"loss_factor": 0.75})
+    steps = np.flatnonzero(gbps[1:] < 0.8 * gbps[:-1])
+    assert len(steps) >= 4
+    np.testing.assert_allclose(gbps[steps + 1] / gbps[steps], 0.75, rtol=0.02)
+    assert np.diff(steps).min() * 100 >= found["base_rtt_ns"] - 100
+
+
+def test_dcqcn_recovers_from_a_loss_without_a_mark() -> None:
+    """Fast recovery: by the timer, half of the way back to the rate before the loss."""
+    gbps, _ = rates("dcqcn", {"loss_factor": 0.5, "increase_us": 20})
+    cut = np.flatnonzero(np.diff(gbps) < 0)[0]
+    risen = np.flatnonzero(np.diff(gbps[cut + 1 :]) > 0)
+    assert len(risen) > 0
+    first = cut + 1 + risen[0]
+    assert gbps[first + 1] == pytest.approx((gbps[first] + gbps[cut]) / 2)

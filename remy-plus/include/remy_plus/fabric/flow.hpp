@@ -43,9 +43,10 @@ struct Flow {
   bool window_by_rate = false;  // the window goes with gbps / line_gbps
   int last_frame = 0;           // bytes on the wire
   Time next_send = 0;
-  Time timer = never;  // when the transport wants to be called
-  Time armed = never;  // when it will be
-  Time progress = 0;   // when `acked` last moved on, or the first packet after it was sent
+  Time timer = never;     // when the transport wants to be called
+  Time armed = never;     // when it will be
+  Time cut = -never / 2;  // by a loss, the last time
+  Time progress = 0;      // when `acked` last moved on, or the first packet after it was sent
   Time ended = never;
   std::uint32_t timed = 0;  // packet whose ACK will tell the RTT, with Telemetry::fair_rate
   Time timed_at = never;    // when it was sent; never: none is timed

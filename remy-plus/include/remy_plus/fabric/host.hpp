@@ -154,7 +154,7 @@ class Host {
       flow.next = std::max(flow.next, flow.acked);
       flow.progress = packet.time;
     }
-    if (packet.kind == Kind::nack) send_again(packet.flow, flow, false);
+    if (packet.kind == Kind::nack) send_again(packet.flow, flow, false, packet.time);
     if (packet.kind == Kind::ack) tell(packet, flow);
     around_.discard(packet);
     if (flow.acked == flow.packets) return finish(packet.flow, flow, packet.time);
@@ -190,12 +190,12 @@ class Host {
   void go_back(std::uint32_t number, Flow& flow, Time now) {
     flow.progress = now;
     if (flow.next == flow.acked) return;
-    send_again(number, flow, true);
+    send_again(number, flow, true, now);
     nic_of(number, 0).wake(now);
   }
 
-  void send_again(std::uint32_t number, Flow& flow, bool timeout) {
-    hosting_.transport.on_loss(number, flow, timeout);
+  void send_again(std::uint32_t number, Flow& flow, bool timeout, Time now) {
+    hosting_.transport.lose(number, flow, timeout, now);
     flow.next = flow.acked;
   }
 

@@ -58,6 +58,8 @@ struct Frame {
   double queue_quantum = 320, bytes_quantum = 512;  // bytes, of stamps
   int stamp_time_bits = 24, stamp_bytes_bits = 20;
   bool whole_ns = false;
+  bool lossless = false;   // nothing is dropped: PFC
+  double loss_factor = 1;  // see Transport::lose()
 };
 
 // What the rules of a table saw as ACKs came, in the order of the run.
@@ -95,8 +97,15 @@ class Transport {
   // At flow.timer; sets it anew.
   virtual void on_timer(std::uint32_t, Flow& flow, Time) { flow.timer = never; }
   // Packets from flow.acked on are sent again, because the receiver asked for them or, with `timeout`, because nothing
-  // was acknowledged for long; flow.next is still as it was. Those that NICs have do not react.
+  // was acknowledged for long; flow.next is still as it was. Most take what was lost for none of their business.
   virtual void on_loss(std::uint32_t, Flow&, bool /*timeout*/) {}
+  // What hosts call: on_loss(), and with a loss_factor other than 1 a cut by it, at most once per base RTT.
+  void lose(std::uint32_t number, Flow& flow, bool timeout, Time now) {
+    on_loss(number, flow, timeout);
+    if (frame_.loss_factor == 1 || now < flow.cut + frame_.base_rtt) return;
+    flow.cut = now;
+    cut(number, flow, now);
+  }
   virtual void reserve(std::size_t flows) = 0;
   // Receivers count flows that had a mark within so long, and marked ACKs bring their number back; 0: they do not.
   virtual Time marks_within() const { return 0; }
@@ -108,6 +117,9 @@ class Transport {
   virtual const LookUps* look_ups() const { return nullptr; }
 
  protected:
+  // Takes loss_factor of what it sends at, or of its window where that is all it has.
+  virtual void cut(std::uint32_t, Flow& flow, Time) { set_rate(flow, flow.gbps * frame_.loss_factor); }
+
   // From the next packet on; Flow::pace() also moves the next packet.
   void set_rate(Flow& flow, double gbps) const { flow.gbps = bounded(flow, gbps); }
   double bounded(const Flow& flow, double gbps) const {

@@ -75,6 +75,7 @@ class Knob:
         search: where a tuner looks; None for a parameter that is tuned only where a configuration names it.
         limits: values that it may have; None where the engine knows them, or where any that is not negative will do (of
             transports).
+        lossy: whether it means something only where packets may be dropped, and is tuned there alone unless named.
     """
 
     default: float
@@ -83,6 +84,7 @@ class Knob:
     by_rate: bool = False
     search: Search | None = None
     limits: Limits | None = None
+    lossy: bool = False
 
 
 class Kind(Protocol):

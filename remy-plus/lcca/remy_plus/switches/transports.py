@@ -27,6 +27,14 @@ def _gbps(default: float, meaning: str, search: Search | None = None, limits: Li
 
 
 LEAST = _gbps(1.0, "lowest rate (HPCC's simulator)", limits=Limits(1e-6, MOST))
+LOSS = Knob(
+    1,
+    "",
+    "of the rate is left after a loss, once per base RTT; 1: no reaction, as the paper leaves losses to PFC or the NIC",
+    search=Search(0.3, 1),
+    limits=Limits(1e-3, 1),
+    lossy=True,
+)
 
 
 @dataclass(frozen=True)
@@ -62,13 +70,13 @@ class TransportKind:
         usual = {name: knob.default * self._share(name, gbps) for name, knob in self.knobs.items()}
         return usual | {name: float(value) for name, value in changes.items()}
 
-    def searches(self, gbps: float) -> dict[str, Search]:
+    def searches(self, gbps: float, lossy: bool = False) -> dict[str, Search]:
         """Return where a tuner looks at hosts of a rate, for those parameters that have such a range."""
         shares = {name: self._share(name, gbps) for name in self.knobs}
         return {
             name: replace(knob.search, low=knob.search.low * shares[name], high=knob.search.high * shares[name])
             for name, knob in self.knobs.items()
-            if knob.search
+            if knob.search and (lossy or not knob.lossy)
         }
 
     def _share(self, name: str, gbps: float) -> float:
@@ -108,6 +116,7 @@ _DCQCN = {
         limits=Limits(0, 1000),
     ),
     "marks_within_us": Knob(0, "µs", "for which a flow counts after a mark, with gap_per_flow_us"),
+    "loss_factor": LOSS,
     "min_gbps": LEAST,
 }
 
@@ -122,12 +131,13 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                     "bandwidth-delay products",
                     "fixed window at line rate; 0 is none",
                     search=around(0.25, 4),
-                )
+                ),
+                "loss_factor": replace(LOSS, meaning="of the window is left for good after a loss; 1: no reaction"),
             },
         ),
         "dctcp": TransportKind(
             "dctcp",
-            "Alizadeh et al., SIGCOMM 2010; as a rate, HPCC's simulator",
+            "Alizadeh et al., SIGCOMM 2010; as a rate, HPCC's simulator; losses by RFC 8257, section 3.5",
             {
                 "g": Knob(
                     1 / 16, "", "weight of a window's share of marks in alpha", search=around(2**-8, 0.5), limits=SHARE
@@ -150,6 +160,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "increase_gbps": _gbps(0.1, "additive increase", around(0.01, 1)),
                 "hyper_gbps": _gbps(0.5, "after `hyper_after` increases in a row"),
                 "hyper_after": Knob(5, "", "increases in a row", search=Search(1, 10, 1), limits=COUNT),
+                "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },
         ),
@@ -166,6 +177,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                     limits=COUNT,
                 ),
                 "increase_gbps": _gbps(0.04, "additive increase (10 Mb/s per 25 Gb/s)", around(0.004, 0.4)),
+                "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },
         ),
@@ -176,6 +188,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "gamma": Knob(0.9, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
                 "eta": Knob(0.95, "", "power aimed at", search=Search(0.8, 1), limits=ABOVE_0),
                 "increase_gbps": _gbps(0.15, "additive increase", around(0.015, 1.5)),
+                "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },
             settings={"arrival_bytes": 1.0},
@@ -187,6 +200,7 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
                 "gamma": Knob(0.7, "", "weight of the new rate", search=Search(0.1, 1), limits=SHARE),
                 "increase_gbps": _gbps(0.15, "additive increase", around(0.015, 1.5)),
                 "rtt_slack": Knob(1.05, "base RTTs", "that count as no queue", search=Search(1, 1.5), limits=ABOVE_0),
+                "loss_factor": LOSS,
                 "min_gbps": LEAST,
             },
         ),
@@ -205,7 +219,12 @@ TRANSPORTS: Mapping[str, TransportKind] = MappingProxyType(
         "rcp": TransportKind(
             "rcp",
             "Dukkipati and McKeown, CCR 2006; gains of its authors' ns-2 release; rate and RTT in 32 bits each",
-            {"min_gbps": _gbps(0.01, "lowest rate, a ten-thousandth of the line's as at the switches")},
+            {
+                "first": Knob(
+                    0, "", "of the line's rate, until the first ACK; 0 is one packet alone, as a SYN", limits=SHARE
+                ),
+                "min_gbps": _gbps(0.01, "lowest rate, a ten-thousandth of the line's as at the switches"),
+            },
         ),
         "swift": TransportKind(
             "swift",
@@ -288,9 +307,9 @@ class Transport:
         marker, own = changed_marking(self.marker, values)
         return replace(self, parameters={**self.parameters, **own}, marker=marker)
 
-    def searches(self, gbps: float) -> dict[str, Search]:
+    def searches(self, gbps: float, lossy: bool = False) -> dict[str, Search]:
         """Return where a tuner looks at hosts of a rate, by the names of `named_parameters`."""
-        return self.kind.searches(gbps) | ({} if self.marker is None else self.marker.searches())
+        return self.kind.searches(gbps, lossy) | ({} if self.marker is None else self.marker.searches())
 
     def units(self) -> dict[str, str]:
         """Return the unit of every one of its `named_parameters`."""

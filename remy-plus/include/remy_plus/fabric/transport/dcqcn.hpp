@@ -63,6 +63,7 @@ class Dcqcn : public Transport {
   void adopt(const Transport& other) override {
     p_ = dynamic_cast<const Dcqcn&>(other).p_;
     frame_.min_gbps = dynamic_cast<const Dcqcn&>(other).frame_.min_gbps;
+    frame_.loss_factor = dynamic_cast<const Dcqcn&>(other).frame_.loss_factor;
   }
   Time marks_within() const override { return p_.gap_per_flow > 0 ? p_.marks_within : 0; }
   void start(std::uint32_t, Flow& flow) override { set_rate(flow, most(flow)); }
@@ -103,6 +104,14 @@ class Dcqcn : public Transport {
       increase(state, flow);
     }
     flow.timer = std::min(state.notified ? state.decrease : never, state.increase);
+  }
+
+ protected:
+  void cut(std::uint32_t number, Flow& flow, Time now) override {
+    State& state = states_[number];
+    if (state.target == 0) state.target = flow.gbps;
+    lower(state, flow, frame_.loss_factor, now);
+    flow.timer = std::min(flow.timer, state.increase);
   }
 
  private:
@@ -151,12 +160,17 @@ class Dcqcn : public Transport {
 
   void decrease(State& state, Flow& flow, Time now) const {
     move_alpha(state, now);
+    lower(state, flow, std::max(1 - state.alpha / p_.alpha_divisor, p_.least_factor), now);
+    state.notified = false;
+  }
+
+  // After which increases begin anew.
+  void lower(State& state, Flow& flow, double factor, Time now) const {
     const bool increased = state.stage + state.byte_stage > 0;
     if (p_.clamp_target || (p_.clamp_after_increase && increased)) state.target = flow.gbps;
-    set_rate(flow, flow.gbps * std::max(1 - state.alpha / p_.alpha_divisor, p_.least_factor));
+    set_rate(flow, flow.gbps * factor);
     state.stage = state.byte_stage = 0;
     state.bytes = 0;
-    state.notified = false;
     state.increase = now + slowed(state, p_.increase_every);
   }
 

@@ -1,5 +1,7 @@
 // DCTCP (Alizadeh et al., SIGCOMM 2010) in the form of a rate: once per window the share of marked ACKs moves alpha; a
-// mark takes alpha / 2 off the rate, at most once per window; a window without one adds a constant.
+// mark takes alpha / 2 off the rate, at most once per window; a window without one adds a constant. Where packets may
+// be lost, a loss halves the rate, at most once per window with marks counted; a timeout leaves a packet per base RTT,
+// which doubles in every window up to half of what it was (RFC 8257, section 3.5; RFC 5681).
 #pragma once
 
 #include <vector>
@@ -35,7 +37,21 @@ class Dctcp : public Transport {
       state.reduced = true;
       state.reduced_until = ack.sent;
     }
-    if (window_over && !state.reduced) set_rate(flow, flow.gbps + parameters_.increase_gbps);
+    if (ack.marked) state.threshold = 0;
+    if (window_over && !state.reduced) grow(state, flow);
+  }
+
+  void on_loss(std::uint32_t number, Flow& flow, bool timeout) override {
+    if (frame_.lossless) return;
+    State& state = states_[number];
+    const std::uint64_t acked = flow.bytes_before(flow.acked);
+    if (!timeout && state.reduced && acked <= state.reduced_until) return;
+    const double packet = flow.line_gbps * flow.payload / line_window(flow);  // Gb/s: one per base RTT
+    if (flow.gbps > packet) state.threshold = std::max(flow.gbps / 2, 2 * packet);
+    set_rate(flow, timeout ? packet : state.threshold);
+    state.reduced = !timeout;
+    state.reduced_until = flow.bytes_before(flow.next);
+    if (timeout) state.window_end = acked;
   }
 
  private:
@@ -44,6 +60,7 @@ class Dctcp : public Transport {
     std::uint64_t window_end = 0, reduced_until = 0;  // bytes
     double acks = 0;                                  // that the window has
     std::uint32_t marked = 0;
+    double threshold = 0;  // Gb/s, up to which the rate doubles
     bool reduced = false;
   };
 
@@ -60,6 +77,11 @@ class Dctcp : public Transport {
       state.acks = in_packets(ack.sent - ack.bytes);
     }
     state.window_end = ack.sent;
+  }
+
+  void grow(const State& state, Flow& flow) const {
+    const bool starts = flow.gbps < state.threshold;
+    set_rate(flow, starts ? std::min(2 * flow.gbps, state.threshold) : flow.gbps + parameters_.increase_gbps);
   }
 
   DctcpParameters parameters_;

@@ -1,4 +1,5 @@
-// A fixed window of so many bandwidth-delay products at line rate, or no window at all: no congestion control.
+// A fixed window of so many bandwidth-delay products at line rate, or no window at all: no congestion control. What a
+// loss takes of it, if anything, stays away.
 #pragma once
 
 #include "remy_plus/fabric/transport.hpp"
@@ -14,6 +15,12 @@ class FixedWindow : public Transport {
   void reserve(std::size_t) override {}
   void start(std::uint32_t, Flow& flow) override { flow.window = bdps_ * line_window(flow); }
   void on_ack(std::uint32_t, Flow&, const Ack&) override {}
+
+ protected:
+  void cut(std::uint32_t number, Flow& flow, Time now) override {
+    if (flow.window == 0) return Transport::cut(number, flow, now);
+    flow.window = std::max(flow.window * frame_.loss_factor, static_cast<double>(flow.payload));
+  }
 
  private:
   double bdps_;  // 0: no window

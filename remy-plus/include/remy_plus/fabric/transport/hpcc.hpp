@@ -59,6 +59,12 @@ class ByStacks : public Transport {
   };
 
   virtual bool skips_first_window() const = 0;
+  void cut(std::uint32_t number, Flow& flow, Time) override {
+    State& state = states_[number];
+    state.gbps = bounded(flow, state.gbps * frame_.loss_factor);
+    flow.pace(bounded(flow, flow.gbps * frame_.loss_factor), frame_.whole_ns);
+  }
+
   // How full a hop is, 1 where it is just used up.
   virtual double fullness(const Flow& flow, const Stamp& before, const Stamp& now, const Between& step) const = 0;
   // The rate that follows; `whole`: a window has passed.

@@ -1,5 +1,5 @@
 // RCP (Dukkipati and McKeown, CCR 2006): a sender paces at the least fair rate of the ports on its way. The first
-// packet asks for it alone, as a SYN does.
+// packet asks for it alone, as a SYN does, unless a share of the line's rate is used until its answer is there.
 #pragma once
 
 #include "remy_plus/fabric/transport.hpp"
@@ -8,16 +8,24 @@ namespace remy_plus::fabric {
 
 class Rcp : public Transport {
  public:
-  using Transport::Transport;
+  Rcp(const Frame& frame, double first) : Transport(frame), first_(first) {}
 
   Telemetry telemetry() const override { return Telemetry::fair_rate; }
   void reserve(std::size_t) override {}
-  void start(std::uint32_t, Flow& flow) override { flow.window = flow.payload; }
+  void start(std::uint32_t, Flow& flow) override {
+    if (first_ > 0)
+      set_rate(flow, first_ * flow.line_gbps);
+    else
+      flow.window = flow.payload;
+  }
 
   void on_ack(std::uint32_t, Flow& flow, const Ack& ack) override {
     flow.window = 0;
     flow.pace(bounded(flow, ack.fair_gbps), frame_.whole_ns);
   }
+
+ private:
+  double first_;  // of the line's rate; 0: one packet
 };
 
 }  // namespace remy_plus::fabric
