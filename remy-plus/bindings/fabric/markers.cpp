@@ -11,7 +11,9 @@ namespace {
 Step::Parameters step_from(Named& named) {
   Step::Parameters p;
   named.take("k_bytes", p.threshold);
-  return p;
+  double bdps = 0;
+  named.take("k_bdps", bdps);
+  return bdps == 0 ? p : Step::Parameters{bdps, true};
 }
 
 Red::Parameters red_from(Named& named) {
@@ -19,7 +21,10 @@ Red::Parameters red_from(Named& named) {
   named.take("kmin_bytes", p.kmin);
   named.take("kmax_bytes", p.kmax);
   named.take("pmax", p.pmax);
-  return p;
+  double low = 0, high = 0;  // bandwidth-delay products
+  named.take("kmin_bdps", low);
+  named.take("kmax_bdps", high);
+  return low == 0 && high == 0 ? p : Red::Parameters{low, high, p.pmax, true};
 }
 
 EcnSharp::Parameters ecn_sharp_from(Named& named) {

@@ -106,7 +106,7 @@ void Simulation::count_flows(std::vector<FlowCounter> by_switch) {
 void Simulation::set_marker(std::size_t port, const MarkerParameters& given) {
   Port& at = ports_.at(port);
   require_place(given, settings_.mark_at_dequeue);
-  fabric::set_marker(at.marker, given, at.speed->gbps());
+  fabric::set_marker(at.marker, in_bytes(given), at.speed->gbps());
 }
 
 void Simulation::account() {

@@ -42,6 +42,7 @@ Simulation::Simulation(const Wiring& wiring, const std::vector<FlowStart>& flows
       settings.ack_bytes + returned_telemetry(*transport_) > largest_frame)
     throw std::invalid_argument("frames may have " + std::to_string(largest_frame) + " bytes at most");
   make_headroom();
+  make_markers();
   make_flows(flows);
   make_nodes(flows);
 }
@@ -77,12 +78,17 @@ void Simulation::make_ports() {
     port.peer_port = static_cast<std::uint32_t>(end.peer_port);
     const double doublings = std::floor(std::log2(std::max(end.gbps / slowest, 1.0)));
     port.alpha = settings_.alpha * (settings_.alpha_by_rate && settings_.lossless ? std::exp2(doublings) : 1);
-    port.marker = marker_of(settings_.marker, end.gbps);
     if (settings_.priorities > 1) port.lanes.resize(static_cast<std::size_t>(settings_.priorities));
     port.level = settings_.level;
     port.draws = Draws(key_of(settings_.seed, marking, static_cast<std::uint64_t>(i)));
     lookahead_ = std::min(lookahead_, port.delay);
   }
+}
+
+// Bandwidth-delay products are those of the base RTT.
+void Simulation::make_markers() {
+  const MarkerParameters marker = in_bytes(settings_.marker);
+  for (Port& port : ports_) port.marker = marker_of(marker, port.speed->gbps());
 }
 
 // Bytes that arrive after the one that exceeds a threshold, however short the link is: that frame itself, those that

@@ -65,6 +65,23 @@ def test_a_step_is_red_without_a_slope() -> None:
         np.testing.assert_array_equal(values, red[name], err_msg=name)
 
 
+@pytest.mark.parametrize("gbps", [25, 100])
+@pytest.mark.parametrize(("kind", "thresholds"), [("step", {"k": 0.3}), ("red", {"kmin": 0.2, "kmax": 2})])
+def test_thresholds_in_bandwidth_delay_products(kind: str, thresholds: dict[str, float], gbps: float) -> None:
+    """They mark as those do that are worked out by hand for ports of 100 Gb/s from the fabric's base RTT."""
+    marker = marking(kind, **{f"{name}_bdps": value for name, value in thresholds.items()})
+    found = marked(marker, gbps=gbps)
+    product = 100 * found["base_rtt_ns"] / 8  # bytes
+    other = marking(kind, **{f"{name}_bytes": value * product for name, value in thresholds.items()})
+    assert found["port_marked_packets"].sum() > 0
+    for name, values in marked(other, gbps=gbps).items():
+        np.testing.assert_array_equal(values, found[name], err_msg=name)
+    assert marker.in_bdps and not other.in_bdps
+    assert all(name.endswith(("bdps", "pmax")) for name in marker.searches())
+    assert not any(name.endswith("bdps") for name in (*other.searches(), *other.content()["parameters"]))
+    assert marking(kind, **marker.content()["parameters"]) == marker
+
+
 @pytest.mark.parametrize("kind", MARKERS)
 def test_every_marker(kind: str) -> None:
     """The defaults are possible, a seed means the same marks, and one flow alone is never marked."""
@@ -86,6 +103,8 @@ def test_every_marker(kind: str) -> None:
         ("step", {"k_bytes": -1}, "k_bytes: must be from 0 to inf, got -1"),
         ("step", {"k_bytes": np.nan}, "k_bytes is not a number"),
         ("red", {"kmin_bytes": 2e6}, r"kmax_bytes: must be from 2e\+06 to inf"),
+        ("red", {"kmin_bdps": 1}, "kmax_bdps: must be from 1 to inf, got 0"),
+        ("step", {"k_bdps": -1}, "k_bdps: must be from 0 to inf, got -1"),
         ("red", {"pmax": 1.1}, "pmax: must be from 0 to 1, got 1.1"),
         ("codel", {"interval_us": 0}, "interval_us: must be from 0.001 to"),
         ("pred", {"least_slope_per_mb": 0.2}, "least_slope_per_mb: must be from 0 to 0.1, got 0.2"),

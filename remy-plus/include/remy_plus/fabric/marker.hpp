@@ -50,6 +50,17 @@ struct Markers {
 using AnyMarker = Markers<Red, Step, EcnSharp, Codel, Pie, Pred>::Any;
 using MarkerParameters = Markers<Red, Step, EcnSharp, Codel, Pie, Pred>::Parameters;  // for ports of 100 Gb/s
 
+// With thresholds in bytes where they were in bandwidth-delay products, of which one has so many bytes at 100 Gb/s.
+inline MarkerParameters in_bytes(const MarkerParameters& given, double bdp) {
+  return std::visit(
+      [bdp]<class P>(const P& each) -> MarkerParameters {
+        if constexpr (requires { each.in_bdps; })
+          if (each.in_bdps) return each.in_bytes(bdp);
+        return each;
+      },
+      given);
+}
+
 inline AnyMarker marker_of(const MarkerParameters& given, double gbps) {
   return std::visit([gbps]<class P>(const P& each) -> AnyMarker { return InPort<typename P::Marker>{each.at(gbps)}; },
                     given);

@@ -99,6 +99,10 @@ class Simulation {
 
   void make_ports();
   void make_headroom();
+  void make_markers();
+  MarkerParameters in_bytes(const MarkerParameters& given) const {
+    return fabric::in_bytes(given, 100 * static_cast<double>(base_rtt_) / 8000);
+  }
   void make_ways(const std::vector<FlowStart>& flows);
   void make_flows(const std::vector<FlowStart>& flows);
   void make_nodes(const std::vector<FlowStart>& flows);

@@ -103,6 +103,8 @@ class HandDesigned:
             raise InputError(f"{self.name} does not heed marks: leave out @{self.marker.kind} (in ns-3 {heed} does)")
         if self.parameters["mark_threshold"] != "auto":
             raise InputError(f"{self.name}: mark_threshold is that of its own queues: leave it out with a marker")
+        if self.marker.in_bdps:
+            raise InputError(f"@{self.marker.kind}: thresholds are in bytes in ns-3: leave out those in bdps")
 
 
 def _family(name: str, given: Iterable[str]) -> Family:

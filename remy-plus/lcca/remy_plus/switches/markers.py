@@ -11,6 +11,9 @@ from lcca.inputs.errors import InputError
 from lcca.remy_plus import _core
 from lcca.remy_plus.switches.knobs import FLAG, Knob, Search, around, values_of
 
+BDPS = "_bdps"
+"""How names of thresholds end that may take the place of those in bytes."""
+
 
 @dataclass(frozen=True)
 class MarkerKind:
@@ -41,7 +44,13 @@ class Marking:
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {"kind": self.kind, "parameters": {name: float(value) for name, value in self.parameters.items()}}
+        values = {name: float(value) for name, value in self.parameters.items() if value or not name.endswith(BDPS)}
+        return {"kind": self.kind, "parameters": values}
+
+    @property
+    def in_bdps(self) -> bool:
+        """Whether its thresholds are in bandwidth-delay products; those in bytes do not count then."""
+        return any(value for name, value in self.parameters.items() if name.endswith(BDPS))
 
     @property
     def named_parameters(self) -> dict[str, float]:
@@ -54,17 +63,23 @@ class Marking:
         return {f"{self.kind}.{name}": knobs[name].unit for name in self.parameters}
 
     def searches(self) -> dict[str, Search]:
-        """Return where a tuner looks, for those of its `named_parameters` that have such a range."""
-        knobs = MARKERS[self.kind].knobs.items()
-        return {f"{self.kind}.{name}": knob.search for name, knob in knobs if knob.search}
+        """Return where a tuner looks, for those of its `named_parameters` that count and have such a range."""
+        knobs, idle = MARKERS[self.kind].knobs.items(), "_bytes" if self.in_bdps else BDPS
+        return {f"{self.kind}.{name}": knob.search for name, knob in knobs if knob.search and not name.endswith(idle)}
+
+
+def _bdps(name: str, low: float, high: float) -> Knob:
+    meaning = f"in place of {name}_bytes: of the port's rate and the fabric's base RTT; 0 is none"
+    return Knob(0, "bandwidth-delay products", meaning, search=around(low, high))
 
 
 def _bytes(default: float, meaning: str, low: float, high: float) -> Knob:
     return Knob(default, "bytes", meaning, by_rate=True, search=around(low, high))
 
 
-# Thresholds are searched up to the largest that PARALEON's tuner takes (its public code), the other parameters around
-# their defaults, mostly by a factor of ten.
+# Thresholds in bytes are searched up to the largest that PARALEON's tuner takes (its public code), those in
+# bandwidth-delay products from below a seventh (K > C · RTT / 7: Alizadeh et al., SIGCOMM 2010, section 3.4), the other
+# parameters around their defaults, mostly by a factor of ten.
 _PRED = {
     "fcs": Knob(
         1, "", "1: the slope goes with the number of flows (Flow Concurrent Stabilizer); 0: it does not", limits=FLAG
@@ -105,7 +120,10 @@ MARKERS: Mapping[str, MarkerKind] = MappingProxyType(
     {
         "step": MarkerKind(
             "Alizadeh et al., SIGCOMM 2010, section 3.1; threshold of HPCC's simulator",
-            {"k_bytes": _bytes(300e3, "all packets beyond it are marked (30 kB per 10 Gb/s)", 10e3, 6400e3)},
+            {
+                "k_bytes": _bytes(300e3, "all packets beyond it are marked (30 kB per 10 Gb/s)", 10e3, 6400e3),
+                "k_bdps": _bdps("k", 0.05, 5),
+            },
         ),
         "red": MarkerKind(
             "Zhu et al., SIGCOMM 2015, Figure 5: RED on the queue as it is; thresholds of HPCC's simulator",
@@ -115,6 +133,8 @@ MARKERS: Mapping[str, MarkerKind] = MappingProxyType(
                 "pmax": Knob(
                     0.2, "", "probability at kmax_bytes; it rises in a line from kmin_bytes", search=Search(0.01, 1)
                 ),
+                "kmin_bdps": _bdps("kmin", 0.05, 5),
+                "kmax_bdps": _bdps("kmax", 0.1, 20),
             },
         ),
         "ecn-sharp": MarkerKind(

@@ -17,12 +17,14 @@ struct Red {
 
     double kmin = 400e3, kmax = 1600e3;  // bytes
     double pmax = 0.2;
+    bool in_bdps = false;  // thresholds are bandwidth-delay products, until in_bytes()
 
     Parameters at(double gbps) const { return {kmin * gbps / 100, kmax * gbps / 100, pmax}; }
+    Parameters in_bytes(double bdp) const { return {kmin * bdp, kmax * bdp, pmax}; }
     void require() const {
       constexpr double any = std::numeric_limits<double>::infinity();
-      require_range("kmin_bytes", kmin, 0, any);
-      require_range("kmax_bytes", kmax, kmin, any);
+      require_range(in_bdps ? "kmin_bdps" : "kmin_bytes", kmin, 0, any);
+      require_range(in_bdps ? "kmax_bdps" : "kmax_bytes", kmax, kmin, any);
       require_range("pmax", pmax, 0, 1);
     }
   };

@@ -15,9 +15,13 @@ struct Step {
     using Marker = Step;
 
     double threshold = 300e3;  // bytes
+    bool in_bdps = false;      // or bandwidth-delay products, until in_bytes()
 
     Parameters at(double gbps) const { return {threshold * gbps / 100}; }
-    void require() const { require_range("k_bytes", threshold, 0, std::numeric_limits<double>::infinity()); }
+    Parameters in_bytes(double bdp) const { return {threshold * bdp}; }
+    void require() const {
+      require_range(in_bdps ? "k_bdps" : "k_bytes", threshold, 0, std::numeric_limits<double>::infinity());
+    }
   };
 
   Parameters parameters;
