@@ -37,6 +37,7 @@ Settings settings_from(const nb::dict& values, const std::string& marker, const 
   named.take("whole_ns", s.whole_ns);
   named.take("lossless", s.lossless);
   named.take("buffer_bytes", s.buffer);
+  named.take("buffer_bytes_per_port", s.buffer_per_port);
   named.take("alpha", s.alpha);
   named.take("alpha_by_rate", s.alpha_by_rate);
   named.take("resume_below_bytes", s.resume_below);

@@ -18,6 +18,7 @@ void require_possible(const Settings& s) {
   require_range("ack_bytes", s.ack_bytes, 1, largest_frame / 2);
   require_range("pfc_bytes", s.pfc_bytes, 1, largest_frame);
   require_range("buffer_bytes", s.buffer, 0, any);
+  require_range("buffer_bytes_per_port", s.buffer_per_port, 0, any);
   require_range("alpha", s.alpha, 0, any);
   require_range("resume_below_bytes", s.resume_below, 0, any);
   require_range("resume_offset_bytes", s.resume_offset, 0, any);

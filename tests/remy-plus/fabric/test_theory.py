@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lcca.remy_plus.fabric.builders import dumbbell, star
+from lcca.remy_plus.fabric.builders import dumbbell, leaf_spine, star
 from lcca.remy_plus.fabric.engine import FabricEngine, Watch
 from lcca.remy_plus.fabric.flows import FabricFlows
 from lcca.remy_plus.fabric.settings import settings
@@ -59,6 +59,24 @@ def test_a_lossy_queue_grows_to_its_share_of_the_buffer(alpha: float) -> None:
     assert found["port_drops"].sum() > 0
 
 
+@pytest.mark.parametrize("tors", [2, 3])
+def test_a_switch_has_a_buffer_for_each_of_its_ports(tors: int) -> None:
+    """The same law of Choudhury and Hahne at switches of different size: the spine has a port a rack, each ToR five."""
+    topology = leaf_spine(tors=tors, hosts_per_tor=4, spines=1, uplink_gbps=100)
+    last = topology.hosts - 4  # first host of the last rack, to which all others send
+    src = np.arange(last)
+    flows = FabricFlows(src, last + src % 4, np.full(last, 10**6), np.zeros(last))
+    lossy = settings(lossless=False, buffer_bytes_per_port=4e4, alpha=0.5)
+    found = FabricEngine("window", settings=lossy).run(topology, flows, horizon_ns=1e5)
+    first, spine = topology.hosts, topology.nodes - 1
+    ports = {first: 5, spine: tors}
+    congested = {first: (spine, 0.5)} | ({spine: (spine - 1, 0.5)} if tors > 2 else {})
+    for switch, (peer, alpha) in congested.items():
+        port = (found["port_node"] == switch) & (found["port_peer"] == peer)
+        share = alpha / (1 + alpha) * 4e4 * ports[switch]
+        assert share - 2 * 1048 < found["port_most_queued_bytes"][port][0] <= share
+
+
 def test_swift_holds_its_target_delay() -> None:
     """Two flows: the RTT settles where window / RTT is half the link and the target for that window is the RTT."""
     flows = FabricFlows(np.array([1, 2]), np.array([0, 0]), np.full(2, 10**9), np.zeros(2))
@@ -103,3 +121,16 @@ def test_theta_powertcp_brakes_as_the_rtt_grows() -> None:
     queue = found["sample_queued_bytes"][:, 0]
     assert queue[40:].mean() < 0.1 * queue.max()
     assert found["flow_delivered_bytes"].sum() * 8 / 1e6 > 91  # it is 88 where the gradient counts the other way
+
+
+def test_rcp_may_start_at_a_share_of_the_line() -> None:
+    """A round trip passes before the second packet, or none does and packets have the gaps of that share."""
+    alone = FabricFlows(np.array([0]), np.array([1]), np.array([20_000]), np.zeros(1))
+    topology, frame_ns = star(3), (1048 + 8) * 8 / 100
+    usual, half, line = (
+        FabricEngine("rcp", {"first": first}).run(topology, alone)["flow_fct_ns"][0] for first in (0, 0.5, 1)
+    )
+    assert line == pytest.approx(4000 - 2000 + (20 + 1) * frame_ns)
+    assert half - line == pytest.approx(19 * frame_ns)
+    round_trip = 4000 + 2 * frame_ns + 2 * (60 + 4) * 8 / 100
+    assert usual - line == pytest.approx(round_trip - frame_ns)

@@ -148,7 +148,7 @@ class FabricScenario(Model):
         if text := self._too_long(0, "a packet without telemetry"):
             yield ("mtu_bytes",), text
         if text := self.switch.problem(fabric, self.payload_bytes + self.overhead_bytes):
-            yield ("switch", "buffer_bytes"), text
+            yield ("switch", self.switch.buffer_key), text
         if self.duration_us is None and not self.workload.ends:
             yield ("duration_us",), f"is missing, and workload {self.workload.kind} goes on without end"
         if self.warmup_us and (self.duration_us is None or self.warmup_us >= self.duration_us):

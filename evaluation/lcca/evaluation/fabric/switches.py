@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from numpy.typing import NDArray
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from lcca.inputs.errors import InputError
 from lcca.inputs.model import Model, keyed_numbers, problem_at, raise_problems
@@ -59,6 +61,7 @@ class SwitchModel(Model):
 
     Attributes:
         buffer_bytes: shared by all ports of a switch, headroom apart.
+        buffer_bytes_per_port: in its place: so much for each port of a switch, shared by all of them.
         pfc: pause what comes in rather than drop it.
         alpha: share of the free buffer that one ingress (with PFC) or one queue (without) may take, at 100 Gb/s.
         headroom_delays: headroom of a port for what arrives after a pause: its link's rate times so many of its delays
@@ -69,7 +72,10 @@ class SwitchModel(Model):
         mark_at: where a packet is marked: as it leaves the queue or as it joins it.
     """
 
+    units: ClassVar[Mapping[str, str]] = {"buffer_bytes_per_port": "bytes"}
+
     buffer_bytes: float = Field(default=32 * 2**20, gt=0)
+    buffer_bytes_per_port: float | None = Field(default=None, gt=0)
     pfc: bool = True
     alpha: float = Field(default=0.125, gt=0)
     headroom_delays: float = Field(default=3, ge=0)
@@ -77,6 +83,19 @@ class SwitchModel(Model):
     ack_priority: int | None = Field(default=None, ge=0)
     marker: MarkerModel | None = None
     mark_at: Literal["dequeue", "enqueue"] = "dequeue"
+
+    @model_serializer(mode="wrap")
+    def _one_buffer(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the buffer that does not count."""
+        others = {"buffer_bytes", "buffer_bytes_per_port"} - {self.buffer_key}
+        return {key: value for key, value in content(self).items() if key not in others}
+
+    @model_validator(mode="after")
+    def _has_one_buffer(self) -> SwitchModel:
+        if self.buffer_bytes_per_port is not None and "buffer_bytes" in self.model_fields_set:
+            text = "excludes buffer_bytes (of a whole switch): leave one of them out"
+            raise_problems("switch", [problem_at(("buffer_bytes_per_port",), text)])
+        return self
 
     @model_validator(mode="after")
     def _asked_where_it_can_be(self) -> SwitchModel:
@@ -95,6 +114,7 @@ class SwitchModel(Model):
         """Return the engine's settings."""
         return {
             "buffer_bytes": self.buffer_bytes,
+            "buffer_bytes_per_port": self.buffer_bytes_per_port or 0.0,
             "lossless": self.pfc,
             "alpha": self.alpha,
             "headroom_delays": self.headroom_delays,
@@ -103,6 +123,18 @@ class SwitchModel(Model):
             "marker": self.marker and self.marker.build(),
             "mark_at_dequeue": self.mark_at == "dequeue",
         }
+
+    def buffers(self, topology: FabricTopology) -> NDArray[np.float64]:
+        """Return the bytes that each switch has for all of its ports, headroom apart, (switches,)."""
+        if self.buffer_bytes_per_port is None:
+            return np.full(topology.switches, self.buffer_bytes)
+        ports = np.bincount(np.concatenate([topology.a, topology.b]), minlength=topology.nodes)[topology.hosts :]
+        return ports * self.buffer_bytes_per_port
+
+    @property
+    def buffer_key(self) -> str:
+        """The key that says how large the buffers are."""
+        return "buffer_bytes" if self.buffer_bytes_per_port is None else "buffer_bytes_per_port"
 
     def problem(self, topology: FabricTopology, frame_bytes: int) -> str:
         """Return why its buffer is too small for a fabric with such frames (less telemetry); empty if it is not."""
@@ -113,11 +145,12 @@ class SwitchModel(Model):
         per_link = self.priorities * (self.headroom_delays * topology.gbps * topology.delay_ns / 8 + frames + others)
         ends, both = np.concatenate([topology.a, topology.b]), np.tile(per_link, 2)
         headroom = np.bincount(ends, weights=both, minlength=topology.nodes)[topology.hosts :]
-        most = int(headroom.argmax())
-        if self.buffer_bytes >= headroom[most]:
+        buffers = self.buffers(topology)
+        most = int((headroom - buffers).argmax())
+        if buffers[most] >= headroom[most]:
             return ""
         return (
-            f"{self.buffer_bytes:,.0f} bytes are less than the headroom of switch {topology.hosts + most}, "
+            f"{buffers[most]:,.0f} bytes are less than the headroom of switch {topology.hosts + most}, "
             f"{headroom[most]:,.0f} (headroom_delays × rate × delay and {HEADROOM_FRAMES} frames for each link "
             f"and class); give it more, or set pfc: false"
         )

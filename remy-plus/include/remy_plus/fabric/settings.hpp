@@ -22,6 +22,7 @@ struct Settings {
   // Switches.
   bool lossless = true;            // PFC; else frames beyond the threshold are dropped
   double buffer = 32.0 * 1048576;  // bytes shared by all ports of a switch, headroom apart
+  double buffer_per_port = 0;      // above 0: a switch has so much for each of its ports instead
   double alpha = 0.125;  // share of the free buffer that an ingress (lossless) or a queue (lossy) may take, at 100 Gb/s
   bool alpha_by_rate = true;    // alpha in proportion to the rate of the port, in powers of two
   double resume_below = 1248;   // bytes of an ingress that resume whatever the threshold is

@@ -30,6 +30,7 @@ class FabricSettings:
         lossless: PFC pauses the peers of full ingress ports; else what exceeds a queue's threshold is dropped, and
             receivers ask for what is missing (go-back-N).
         buffer_bytes: shared by all ports of a switch; headroom comes on top.
+        buffer_bytes_per_port: unless it is 0, a switch has so much for each of its ports in place of `buffer_bytes`.
         alpha: share of the free buffer that one ingress port (lossless) or one queue (lossy) may hold.
         alpha_by_rate: with PFC, alpha doubles with every doubling of a port's rate over the slowest host link's.
         resume_below_bytes: an ingress that holds less resumes.
@@ -61,6 +62,7 @@ class FabricSettings:
     whole_ns: bool = False
     lossless: bool = True
     buffer_bytes: float = 32 * 2**20
+    buffer_bytes_per_port: float = 0
     alpha: float = 0.125
     alpha_by_rate: bool = True
     resume_below_bytes: float = 1248

@@ -12,7 +12,8 @@ namespace remy_plus::fabric {
 
 class Buffer {
  public:
-  explicit Buffer(const Settings& settings) : settings_(settings), free_(settings.buffer) {}
+  Buffer(const Settings& settings, int ports)
+      : settings_(settings), free_(settings.buffer_per_port > 0 ? settings.buffer_per_port * ports : settings.buffer) {}
 
   // --- without PFC
 

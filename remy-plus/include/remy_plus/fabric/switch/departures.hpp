@@ -23,7 +23,7 @@ template <bool headers, bool several>
 class Departures {
  public:
   Departures(std::vector<Port>& ports, int first, int last, const Surroundings& around)
-      : ports_(ports), first_(first), last_(last), around_(around), buffer_(around.settings) {}
+      : ports_(ports), first_(first), last_(last), around_(around), buffer_(around.settings, last - first) {}
 
   // Lets all go that can begin before `end`; returns when the next one can, if it is known.
   Time finish(Time end) {
