@@ -105,6 +105,7 @@ def test_every_marker(kind: str) -> None:
         ("red", {"kmin_bytes": 2e6}, r"kmax_bytes: must be from 2e\+06 to inf"),
         ("red", {"kmin_bdps": 1}, "kmax_bdps: must be from 1 to inf, got 0"),
         ("step", {"k_bdps": -1}, "k_bdps: must be from 0 to inf, got -1"),
+        ("step", {"k_bdps": 1, "k_bytes": 1}, "k_bytes: and thresholds in bandwidth-delay products exclude each other"),
         ("red", {"pmax": 1.1}, "pmax: must be from 0 to 1, got 1.1"),
         ("codel", {"interval_us": 0}, "interval_us: must be from 0.001 to"),
         ("pred", {"least_slope_per_mb": 0.2}, "least_slope_per_mb: must be from 0 to 0.1, got 0.2"),

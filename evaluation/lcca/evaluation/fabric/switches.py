@@ -129,7 +129,7 @@ class SwitchModel(Model):
         if self.buffer_bytes_per_port is None:
             return np.full(topology.switches, self.buffer_bytes)
         ports = np.bincount(np.concatenate([topology.a, topology.b]), minlength=topology.nodes)[topology.hosts :]
-        return ports * self.buffer_bytes_per_port
+        return np.asarray(ports * self.buffer_bytes_per_port, dtype=np.float64)
 
     @property
     def buffer_key(self) -> str:

@@ -36,7 +36,7 @@ class Marking:
 
     Attributes:
         kind: its name, of `MARKERS`.
-        parameters: all of them.
+        parameters: all of them, but thresholds either in bytes or in bandwidth-delay products.
     """
 
     kind: str
@@ -44,13 +44,12 @@ class Marking:
 
     def content(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        values = {name: float(value) for name, value in self.parameters.items() if value or not name.endswith(BDPS)}
-        return {"kind": self.kind, "parameters": values}
+        return {"kind": self.kind, "parameters": {name: float(value) for name, value in self.parameters.items()}}
 
     @property
     def in_bdps(self) -> bool:
-        """Whether its thresholds are in bandwidth-delay products; those in bytes do not count then."""
-        return any(value for name, value in self.parameters.items() if name.endswith(BDPS))
+        """Whether its thresholds are in bandwidth-delay products, not in bytes."""
+        return any(name.endswith(BDPS) for name in self.parameters)
 
     @property
     def named_parameters(self) -> dict[str, float]:
@@ -63,9 +62,9 @@ class Marking:
         return {f"{self.kind}.{name}": knobs[name].unit for name in self.parameters}
 
     def searches(self) -> dict[str, Search]:
-        """Return where a tuner looks, for those of its `named_parameters` that count and have such a range."""
-        knobs, idle = MARKERS[self.kind].knobs.items(), "_bytes" if self.in_bdps else BDPS
-        return {f"{self.kind}.{name}": knob.search for name, knob in knobs if knob.search and not name.endswith(idle)}
+        """Return where a tuner looks, for those of its `named_parameters` that have such a range."""
+        knobs = MARKERS[self.kind].knobs
+        return {f"{self.kind}.{name}": found for name in self.parameters if (found := knobs[name].search)}
 
 
 def _bdps(name: str, low: float, high: float) -> Knob:
@@ -195,6 +194,11 @@ def marking(kind: str, /, **parameters: float) -> Marking:
         InputError: `kind: …` or `parameter: …`, with what it must be.
     """
     values = values_of(MARKERS, kind, parameters)
+    idle = "_bytes" if any(value for name, value in values.items() if name.endswith(BDPS)) else BDPS
+    for name in parameters:
+        if name.endswith("_bytes") and idle == "_bytes":
+            raise InputError(f"{name}: and thresholds in bandwidth-delay products exclude each other; leave one out")
+    values = {name: value for name, value in values.items() if not name.endswith(idle)}
     try:
         _core.require_fabric_marker(kind, values)
     except ValueError as error:

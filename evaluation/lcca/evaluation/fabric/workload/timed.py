@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from lcca.evaluation.fabric.workload.load import link_loads
 from lcca.evaluation.fabric.workload.part import MOST_BYTES, MOST_US, NO_HOST, Floats, Ints, Misfit, Part, Streams
@@ -23,18 +23,30 @@ class Timed(Part):
     Attributes:
         start_us: from then on.
         stop_us: and before then; within the whole duration if left out.
+        size_scale: sizes that are drawn are multiplied by it, for flows that end within short trials.
     """
 
     dense: ClassVar[bool] = True
 
     start_us: float = Field(default=0, ge=0, le=MOST_US)
     stop_us: float | None = Field(default=None, gt=0, le=MOST_US)
+    size_scale: float = Field(default=1, gt=0, le=1000)
+
+    @model_serializer(mode="wrap")
+    def _defaults_unsaid(self, content: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what was not always a key, where it has its default: a name by the content must not change."""
+        said: dict[str, Any] = content(self)
+        return {key: value for key, value in said.items() if key != "size_scale" or value != 1}
 
     @model_validator(mode="after")
     def _stops_after_its_start(self) -> Timed:
         if self.stop_us is not None and self.stop_us <= self.start_us:
             raise ValueError(f"stop_us must be after start_us ({self.start_us:g} µs), got {self.stop_us:g}")
         return self
+
+    def drawn_from(self, sizes: str) -> FlowSizes:
+        """Return a distribution of sizes by its name, in bytes and scaled."""
+        return flow_sizes(sizes, packet_bytes=1 / self.size_scale)
 
     @property
     def ends(self) -> bool:
@@ -111,12 +123,12 @@ class Poisson(Timed):
 
     def count(self, topology: FabricTopology, duration_ns: float) -> float:
         """Return how many flows start within the duration, in the mean."""
-        bits = flow_sizes(self.sizes, packet_bytes=1).mean_packets * 8
+        bits = self.drawn_from(self.sizes).mean_packets * 8
         return float(self.demand_while_on(topology).sum()) * self.span_ns(duration_ns)[1] / bits
 
     def drawn(self, topology: FabricTopology, streams: Streams, duration_ns: float) -> FabricFlows:
         """Return the flows that start within the duration."""
-        sizes, (first, span) = flow_sizes(self.sizes, packet_bytes=1), self.span_ns(duration_ns)
+        sizes, (first, span) = self.drawn_from(self.sizes), self.span_ns(duration_ns)
         gbps = self.demand_while_on(topology).sum(axis=1).tolist()
         starts = {
             h: first + streams.arrivals(h, sizes.mean_packets * 8 / rate, span) for h, rate in enumerate(gbps) if rate
@@ -189,6 +201,8 @@ class Incast(Timed):
             raise ValueError("needs one of load (share of all host links) and period_us (µs between events)")
         if (self.bytes is None) == (self.sizes is None):
             raise ValueError("needs one of bytes (of each flow) and sizes (drawn for each)")
+        if self.bytes is not None and self.size_scale != 1:
+            raise ValueError("size_scale goes with sizes; write the scaled bytes")
         return self
 
     def problem(self, topology: FabricTopology) -> Misfit | None:
@@ -219,13 +233,13 @@ class Incast(Timed):
     @property
     def _mean_bytes(self) -> float:
         if self.sizes is not None:
-            return flow_sizes(self.sizes, packet_bytes=1).mean_packets
+            return self.drawn_from(self.sizes).mean_packets
         assert self.bytes is not None
         return self.bytes
 
     def _sizes(self, streams: Streams, count: int) -> Ints:
         if self.sizes is not None:
-            return streams.sizes(NO_HOST, flow_sizes(self.sizes, packet_bytes=1), count)
+            return streams.sizes(NO_HOST, self.drawn_from(self.sizes), count)
         return np.full(count, self.bytes)
 
     def _gap_ns(self, topology: FabricTopology) -> float:
